@@ -16,7 +16,7 @@ use units::Instant;
 
 impl Network {
     /// Offers a packet to the queue of a link.
-    #[inline(always)] // into `send` and `arrive`, one of which each packet on each link takes
+    #[inline(never)] // two copies do not fit the instruction cache
     pub(super) fn enqueue(
         &mut self,
         schedule: &mut impl Schedule,

@@ -457,7 +457,7 @@ impl Paths {
     }
 
     /// Bytes in flight on all paths.
-    #[inline]
+    #[inline(never)] // five copies of an unrolled loop do not fit the instruction cache
     pub(crate) fn flight(&self) -> ByteCount {
         self.list.iter().map(|p| p.flight).sum()
     }
