@@ -33,10 +33,10 @@
 //! is lost or meets a queue, all others wait. While the best path is in slow start, its y counts with what it grows to in h.
 //!
 //! An unordered message waits for no other, and blocks nothing: if the peer sends NR-SACKs, the window has to hold what is in
-//! flight, and no more. Then a path has enough in flight with 5/4 of y b, and with P the others in use, the conditions are
+//! flight, and no more. Then a path has enough in flight with 5/4 of y b, and with P the others in use, the condition is
 //!
 //! ```text
-//! p carries it if   Σ_P y_i b_i + x_p + m <= W,     and if y_p > 0.02 Σ y_i
+//! p carries it if   Σ_P y_i b_i + x_p + m <= W
 //! ```
 //!
 //! Of the paths that may carry it, the one with the least r(x) does, of unordered messages the one with the least r(x) of those
@@ -131,7 +131,7 @@ impl InTime {
         for n in 0..self.others.len() {
             let (hold, p) = self.others[n];
             let in_time = match at.unblocked {
-                true => self.has_window(at, p, &in_use),
+                true => has_window(at, &at.paths[p], &in_use),
                 false => self.is_in_time(at, best, p, hold, &in_use),
             };
             if in_time {
@@ -146,14 +146,6 @@ impl InTime {
     /// y b in bytes: what a path has in flight without a queue.
     fn in_flight(&self, at: &Opportunity<'_>, p: PathId) -> f64 {
         self.paths[p.index()].rate * at.paths[p].rto.base().map_or(0.0, |base| base.as_secs_f64())
-    }
-
-    /// True if the window has room for a packet on path `p` beside what the others need, and the path adds something; for
-    /// messages that wait for no others.
-    fn has_window(&self, at: &Opportunity<'_>, p: PathId, in_use: &InUse) -> bool {
-        let path = &at.paths[p];
-        let adds = path.window.ssthresh.is_none() || self.paths[p.index()].rate > GAIN * in_use.rate;
-        in_use.in_flight + (path.flight + path.mtu).as_f64() <= at.window.as_f64() && adds
     }
 
     fn estimate(&mut self, at: &Opportunity<'_>) {
@@ -228,6 +220,11 @@ fn answers(path: &Path) -> bool {
 /// True if slow start has not shown yet what the path carries.
 fn is_growing(path: &Path) -> bool {
     path.window.ssthresh.is_none_or(|ssthresh| path.window.cwnd < ssthresh)
+}
+
+/// True if the window has room for a packet on a path beside what the others need: enough for messages that wait for no other.
+fn has_window(at: &Opportunity<'_>, path: &Path, in_use: &InUse) -> bool {
+    in_use.in_flight + (path.flight + path.mtu).as_f64() <= at.window.as_f64()
 }
 
 /// h in seconds of the next packet.
