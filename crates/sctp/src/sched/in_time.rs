@@ -23,11 +23,11 @@
 //!
 //! ```text
 //! p carries it if   h Σ y_i f + x_p + m <= 7/8 W,     h = r_p(x_p + m) + v/2
-//! and if            min(Σ y_i + y_p, W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
+//! and if            min(Σ y_i + max(y_p, c/r), W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
 //! ```
 //!
-//! The second condition does not bind a path that has not left its first slow start: what it adds is not known, and while it carries
-//! nothing its y is zero.
+//! The second condition takes what the window of p promises: while a path is left out, its y fades to zero, and with y alone it would
+//! never be used again. The condition does not bind a path that has not left its first slow start.
 //!
 //! f is between 1 and 8, and large for a path that carries little beside the others: it brings little, and if one of its packets
 //! is lost or meets a queue, all others wait. While the best path is in slow start, its y counts with what it grows to in h.
@@ -157,7 +157,7 @@ impl InTime {
                 Some(srtt) if answers(path) => {
                     let per_second = |bytes: ByteCount| bytes.as_f64() / srtt.as_secs_f64().max(LEAST_TIME);
                     let seen = per_second(path.flight).max(estimate.seen * fading);
-                    let rate = per_second(path.window.cwnd).min(PROMISE * seen).max(seen);
+                    let rate = promise(path).min(PROMISE * seen).max(seen);
                     Estimate { seen, rate, in_time: false }
                 }
                 _ => Estimate::default(),
@@ -194,7 +194,8 @@ impl InTime {
         let growth = self.growth(&at.paths[best], hold) * self.paths[best.index()].rate;
         let needed = (in_use.rate + growth) * hold * room + (path.flight + path.mtu).as_f64();
         let without = in_use.rate.min(window / in_use.longest.max(LEAST_TIME));
-        let with = (in_use.rate * (1.0 + share)).min(window / in_use.longest.max(hold).max(LEAST_TIME));
+        let promised = factor * promise(path).max(self.paths[p.index()].rate);
+        let with = (in_use.rate + promised).min(window / in_use.longest.max(hold).max(LEAST_TIME));
         let adds = path.window.ssthresh.is_none() || with >= without * (1.0 + GAIN);
         needed <= window * (1.0 - SPARE) && adds
     }
@@ -215,6 +216,11 @@ const UNKNOWN_TIME: f64 = 1.0;
 
 fn answers(path: &Path) -> bool {
     path.is_usable() && !path.timed_out
+}
+
+/// c/r in bytes a second; zero for a path not measured yet.
+fn promise(path: &Path) -> f64 {
+    path.rto.srtt().map_or(0.0, |srtt| path.window.cwnd.as_f64() / srtt.as_secs_f64().max(LEAST_TIME))
 }
 
 /// True if slow start has not shown yet what the path carries.

@@ -155,12 +155,32 @@ fn a_path_that_carried_nothing_is_tried_before_the_best_one_leaves_slow_start() 
     rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
     ordered(&rig, &mut *in_time, 1 << 30);
     assert!(in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2));
-    rig.paths[P2].window.ssthresh = Some(ByteCount::new(CHUNK));
+    (rig.paths[P2].window.ssthresh, rig.paths[P2].window.cwnd) =
+        (Some(ByteCount::new(CHUNK / 2)), ByteCount::new(CHUNK / 2));
     ordered(&rig, &mut *in_time, 1 << 30);
     assert!(
         !in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2),
-        "its slow start ended at less than a hundredth of P1"
+        "half a chunk in 100 ms is 1 % of ten in 20 ms"
     );
+    rig.paths[P2].window.cwnd = ByteCount::new(2 * CHUNK);
+    ordered(&rig, &mut *in_time, 1 << 30);
+    assert!(in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2), "its window promises 4 %");
+}
+
+/// The slow path is in its first slow start, which counts as unlimited, so that it is the best one in a large window. The fast
+/// one was left out for minutes: its rate has faded to nothing, but its window promises more than the other carries.
+#[test]
+fn a_path_that_was_left_out_for_long_is_used_again() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
+    for flight in [10, 0] {
+        rig.paths[P1].flight = ByteCount::new(flight * CHUNK);
+        rig.paths[P2].flight = ByteCount::new(10 * CHUNK);
+        ordered(&rig, &mut *in_time, 1 << 30);
+        rig.now += Span::from_secs(600);
+    }
+    assert_eq!(ordered(&rig, &mut *in_time, 1 << 30)[0], P1);
+    assert!(in_time.admits(&at(&rig, 1 << 20, 1 << 30), P1));
 }
 
 fn at_unblocked(rig: &Rig, window: u64) -> Opportunity<'_> {
