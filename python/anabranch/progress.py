@@ -36,7 +36,7 @@ class Progress:
         self._stream.flush()
 
     def _left(self, share: float) -> float | None:
-        """Seconds left for all parts, of which the present one is done to a share; None before the second one."""
+        """Seconds left for all parts, when ``share`` of the present one is done; None during the first part."""
         if self._part < 2 or self._parts < 2:
             return None
         done = min(1.0, (self._part - 1 + share) / self._parts)

@@ -22,10 +22,10 @@ const QUEUE: usize = 1024;
 /// Packets that may enter before other work has its turn.
 const READS: usize = 256;
 
-/// The emulated network of a scenario in a thread of this process: tests without a kernel.
+/// Emulates the network of a scenario in a thread of this process, without sockets, devices or network namespaces.
 ///
-/// The hosts that the scenario calls real have a [`Door`] each, whatever attaches them there: no socket, device or namespace is
-/// made. Dropping it ends the emulation.
+/// Each real host of the scenario has a [`Door`], whichever way of attaching it the scenario names. Dropping this value ends the
+/// emulation.
 ///
 /// ```
 /// use anabranch_emulate::{Control, Door, InProcess};

@@ -101,7 +101,7 @@ pub(crate) struct Path {
     pub(crate) timed_out: bool,
     /// Nothing was heard for longer than expected: it gets no new data while others answer.
     pub(crate) silent: bool,
-    /// It would be silent if another path could carry its chunks: packets with data that have left on it since then.
+    /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
     pub(crate) unanswered: Option<u32>,
     /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
     pub(crate) one_shot: bool,
@@ -274,7 +274,7 @@ impl Path {
         self.state == PathState::Active
     }
 
-    /// It would be silent if another path could carry its chunks, and a few packets since then brought no answer.
+    /// True if the probe timeout passed, no other path could carry the chunks, and [`MOST_UNANSWERED`] packets brought no answer.
     pub(crate) fn is_unanswered(&self) -> bool {
         self.unanswered.is_some_and(|sent| sent >= MOST_UNANSWERED)
     }
@@ -344,7 +344,7 @@ impl Path {
 /// Bytes of a UDP header that encapsulates an SCTP packet.
 const UDP_HEADER: usize = 8;
 
-/// Packets on the last path that is left after its probe timeout passed, until one is acknowledged.
+/// Packets with data that the last path carries after its probe timeout, until something is acknowledged there.
 const MOST_UNANSWERED: u32 = 3;
 
 /// Lower bound of the times after which a sender acts on silence before T3 does, as that of a tail loss probe

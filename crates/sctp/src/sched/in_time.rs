@@ -40,8 +40,8 @@
 //! ```
 //!
 //! Of the paths that may carry it, the one with the least r(x) does, of unordered messages the one with the least r(x) of those
-//! that have not enough in flight. So of equal paths none fills its queue before the other
-//! is used, and a slow one is used as far as it is in time.
+//! that have not enough in flight. So of equal paths none fills its queue before the other is used, and a slow one is used as far
+//! as it is in time.
 
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;

@@ -49,7 +49,7 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) window: ByteCount,
     /// Number of times that new data waited because the receive window of the peer was full.
     pub(crate) refusals: u64,
-    /// The next message waits for no other at the peer, and what the peer has of it takes no room in its buffer.
+    /// The next message is unordered and the peer sends NR-SACKs: at the peer no message waits for a missing chunk of another.
     pub(crate) unblocked: bool,
 }
 

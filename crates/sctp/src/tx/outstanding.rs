@@ -95,7 +95,7 @@ impl TxChunk {
         DataFlags::from_bits(self.flags).ending
     }
 
-    /// The peer has it for good, and it is a whole unordered message: delivered there, whatever is missing before it.
+    /// The peer has it for good, and it is a whole unordered message: its application can read it, whatever is missing before it.
     #[inline]
     pub(super) fn is_delivered(&self) -> bool {
         let flags = DataFlags::from_bits(self.flags);
