@@ -210,6 +210,7 @@ impl Config {
             idle_threshold: cc::IdleThreshold::Kept,
             loss_detection: LossDetection::Rack,
             rtx_losses: true,
+            pacing: true,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),

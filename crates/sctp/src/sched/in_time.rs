@@ -23,13 +23,14 @@
 //!
 //! ```text
 //! p carries it if   h Σ y_i f + x_p + m <= 7/8 W,     h = r_p(x_p + m) + v/2
-//! and if            min(Σ y_i + max(y_p, c/r), W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
+//! and if            min(Σ y_i + g_p, W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
 //! ```
 //!
-//! The second condition takes what the window of p promises: while a path is left out, its y fades to zero, and with y alone it would
-//! never be used again. The condition does not bind a path that has not left its first slow start.
+//! g is what the window of p promises: c/r, in slow start ssthresh/b or 2c/r, and y if that is more. While a path is left out,
+//! its y fades to zero and its window shrinks, and with y or c/r alone it would never be used again. The second condition does not
+//! bind a path that has not left its first slow start.
 //!
-//! f is between 1 and 8, and large for a path that carries little beside the others: it brings little, and if one of its packets
+//! f is between 1 and 8, and large if g is small beside Σ y: such a path brings little, and if one of its packets
 //! is lost or meets a queue, all others wait. While the best path is in slow start, its y counts with what it grows to in h.
 //!
 //! An unordered message waits for no other, and blocks nothing: if the peer sends NR-SACKs, the window has to hold what is in
@@ -78,12 +79,12 @@ const SPARE: f64 = 1.0 / 8.0;
 /// Weight of the RTT variation.
 const VARIATION: f64 = 0.5;
 
-/// A path that carries less than this share of the others needs more room, f = `LITTLE`/share, up to [`MOST_ROOM`].
+/// A path that promises less than this share of the others needs more room, f = `LITTLE`/share, up to [`MOST_ROOM`].
 const LITTLE: f64 = 0.4;
 
 const MOST_ROOM: f64 = 8.0;
 
-/// A path in slow start counts with what it carries a round trip later.
+/// A path in slow start counts with what its window is a round trip later.
 const NEXT_ROUND: f64 = 2.0;
 
 /// The best path in slow start doubles its rate so many times at most while a packet of another path is on its way.
@@ -188,13 +189,12 @@ impl InTime {
     /// True if a packet on path `p`, which takes `hold` seconds, arrives in time and the path adds something.
     fn is_in_time(&self, at: &Opportunity<'_>, best: PathId, p: PathId, hold: f64, in_use: &InUse) -> bool {
         let (path, window) = (&at.paths[p], at.window.as_f64());
-        let factor = if is_growing(path) { NEXT_ROUND } else { 1.0 };
-        let share = if in_use.rate > 0.0 { factor * self.paths[p.index()].rate / in_use.rate } else { 1.0 };
+        let promised = grown(path).max(self.paths[p.index()].rate);
+        let share = if in_use.rate > 0.0 { promised / in_use.rate } else { 1.0 };
         let room = (LITTLE / share.max(1e-9)).clamp(1.0, MOST_ROOM);
         let growth = self.growth(&at.paths[best], hold) * self.paths[best.index()].rate;
         let needed = (in_use.rate + growth) * hold * room + (path.flight + path.mtu).as_f64();
         let without = in_use.rate.min(window / in_use.longest.max(LEAST_TIME));
-        let promised = factor * promise(path).max(self.paths[p.index()].rate);
         let with = (in_use.rate + promised).min(window / in_use.longest.max(hold).max(LEAST_TIME));
         let adds = path.window.ssthresh.is_none() || with >= without * (1.0 + GAIN);
         needed <= window * (1.0 - SPARE) && adds
@@ -221,6 +221,17 @@ fn answers(path: &Path) -> bool {
 /// c/r in bytes a second; zero for a path not measured yet.
 fn promise(path: &Path) -> f64 {
     path.rto.srtt().map_or(0.0, |srtt| path.window.cwnd.as_f64() / srtt.as_secs_f64().max(LEAST_TIME))
+}
+
+/// c/r in bytes a second, and in slow start what that will be at its end, or in the next round trip if its end is not known.
+fn grown(path: &Path) -> f64 {
+    if !is_growing(path) {
+        return promise(path);
+    }
+    let slow_start = path.window.ssthresh.zip(path.rto.base());
+    let end =
+        slow_start.map_or(0.0, |(ssthresh, base)| ssthresh.as_f64() / base.as_secs_f64().max(LEAST_TIME));
+    end.max(NEXT_ROUND * promise(path))
 }
 
 /// True if slow start has not shown yet what the path carries.

@@ -41,6 +41,7 @@ impl Sender {
         self.nr_sacks = true;
         self.read_blocks(told_cum, sack.nr_gap_blocks())?;
         let mut said = std::mem::take(&mut self.blocks);
+        let mut blocks = said.len();
         let mut cum = told_cum;
         if overtaken {
             // Later SACKs may leave out what it says for good; nothing else in it counts any more.
@@ -49,6 +50,7 @@ impl Sender {
             self.blocks.clone_from(&self.gap_acked);
         } else {
             self.read_blocks(cum, sack.gap_blocks())?;
+            blocks += self.blocks.len();
         }
         cut_below(&mut self.non_renegable, cum);
         let known = std::mem::take(&mut self.non_renegable);
@@ -60,8 +62,8 @@ impl Sender {
             union(&gaps, &said, &mut self.blocks);
         }
         self.hold_to(cum);
-        let told =
-            Told { a_rwnd: Some(sack.a_rwnd).filter(|_| !overtaken), packets: Some(sack.packets_since_last) };
+        let a_rwnd = Some(sack.a_rwnd).filter(|_| !overtaken);
+        let told = Told { a_rwnd, packets: Some(sack.packets_since_last), blocks };
         let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
         self.free(now, &known, paths);
         self.note_duplicates(now, sack.duplicates(), paths);

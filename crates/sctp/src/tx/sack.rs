@@ -3,7 +3,7 @@
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::send::most_at_once;
+use super::send::{earliest_lost, most_at_once};
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, RttSamples, Timestamps};
 use crate::path::{Path, PathId, Paths};
@@ -30,6 +30,8 @@ pub(super) struct Told {
     pub(super) a_rwnd: Option<u32>,
     /// Packets with data since the SACK before (DAC). None in a SHUTDOWN, which says nothing of gaps.
     pub(super) packets: Option<u8>,
+    /// The number of gap ack blocks.
+    pub(super) blocks: usize,
 }
 
 impl Sender {
@@ -58,13 +60,15 @@ impl Sender {
         if self.is_from_before_reset(cum) {
             return Ok(SackOutcome::default());
         }
+        let mut told =
+            Told { a_rwnd: Some(sack.a_rwnd), packets: Some(sack.packets_since_last), ..Told::default() };
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
+            told.blocks = self.blocks.len();
             if self.nr_sacks {
                 self.hold_to(cum);
             }
         }
-        let told = Told { a_rwnd: Some(sack.a_rwnd), packets: Some(sack.packets_since_last) };
         let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
         self.note_duplicates(now, sack.duplicates(), paths);
         Ok(outcome)
@@ -153,6 +157,7 @@ impl Sender {
         }
         self.grow(now, paths, delta);
         self.enter_recovery(now, paths, delta);
+        self.resend_one(told.blocks, paths, delta);
         self.adjust_timers(now, paths, delta);
         self.after_losses(now, Cause::Sack, paths);
         let mut outcome = outcome(advanced, paths, delta);
@@ -473,6 +478,22 @@ impl Sender {
         }
     }
 
+    /// A SACK whose gap ack blocks fill a packet and which acknowledges nothing new says that data arrived that it has no room for.
+    /// What is in flight cannot shrink then, and if cwnd is full, one lost chunk leaves for each such SACK: else none would before
+    /// T3 expires.
+    fn resend_one(&self, blocks: usize, paths: &mut Paths, delta: &SackDelta) {
+        let least = paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0);
+        let fills_packet = blocks * GapBlock::LEN + LEAST_ROOM >= least as usize;
+        if !fills_packet || delta.iter().any(|delta| !delta.new_bytes.is_zero()) {
+            return;
+        }
+        if let Some((_, on, _)) = earliest_lost(paths, None)
+            && paths[on].recovery.is_some()
+        {
+            paths[on].one_shot = true;
+        }
+    }
+
     /// Step H: T3 of each path (`rfc9260#section-6.3.2`).
     fn adjust_timers(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
@@ -496,6 +517,10 @@ impl Sender {
         }
     }
 }
+
+/// With less room than this beside its gap ack blocks, a packet may have had none for another block: headers, duplicates, and chunks
+/// beside the SACK.
+const LEAST_ROOM: usize = 100;
 
 /// One SACK acknowledged so many bytes on a path: as many packets may leave, and two for growth. What exceeds four times the
 /// burst limit leaves later.

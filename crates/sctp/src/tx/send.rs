@@ -147,21 +147,21 @@ impl Sender {
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
+    /// A packet of lost chunks, the earliest chunk first whose packet may leave (`rfc9260#section-6.3.3`, rule E3). A peer whose SACKs
+    /// are full acknowledges nothing else.
     #[inline(never)]
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
-        for on in paths.ids() {
-            for cause in [LossCause::Timeout, LossCause::FastRetransmit] {
-                let Some(i) = paths[on].lost(cause).first() else { continue };
-                let Some(target) =
-                    rtx::target(self.cmt.rtx, on, cause, self.lost_bytes, paths, &mut self.random)
-                else {
-                    continue;
-                };
-                let allowed = paths[on].one_shot || !paths[target].space().is_zero();
-                if allowed && !self.rests(target, paths) {
-                    let first_chunk = self.chunk_len(self.out[i].len());
-                    return Some(Plan::new(target, Source::Lost { on, cause }, first_chunk));
-                }
+        let mut tried = None;
+        while let Some((i, on, cause)) = earliest_lost(paths, tried) {
+            tried = Some(i);
+            let Some(target) = rtx::target(self.cmt.rtx, on, cause, self.lost_bytes, paths, &mut self.random)
+            else {
+                continue;
+            };
+            let allowed = paths[on].one_shot || !paths[target].space().is_zero();
+            if allowed && !self.rests(target, paths) {
+                let first_chunk = self.chunk_len(self.out[i].len());
+                return Some(Plan::new(target, Source::Lost { on, cause }, first_chunk));
             }
         }
         None
@@ -573,6 +573,13 @@ impl Sender {
 fn waits_for_answer(p: PathId, paths: &Paths) -> bool {
     let path = &paths[p];
     path.is_unanswered() && !path.flight.is_zero() && !paths.ids().any(|q| q != p && paths[q].is_usable())
+}
+
+/// The earliest chunk `after` another that is the first of a list of lost chunks, and which list.
+pub(super) fn earliest_lost(paths: &Paths, after: Option<u64>) -> Option<(u64, PathId, LossCause)> {
+    let lists = paths.ids().flat_map(|p| [(p, LossCause::Timeout), (p, LossCause::FastRetransmit)]);
+    let heads = lists.filter_map(|(p, cause)| paths[p].lost_list(cause).first().map(|i| (i, p, cause)));
+    heads.filter(|&(i, ..)| Some(i) > after).min_by_key(|&(i, ..)| i)
 }
 
 /// With lean SACKs what the last ones allow beyond the burst limit stays allowed while data is in flight, up to a greater limit

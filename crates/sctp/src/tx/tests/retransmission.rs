@@ -46,3 +46,54 @@ fn every_policy_but_same_tries_another_path_within_five_timeouts() {
         assert_eq!(elsewhere, rtx != RtxPolicy::Same, "{rtx}");
     }
 }
+
+/// rfc9260#section-6.3.3, rule E3: whatever the cause and the path of the losses.
+#[test]
+fn the_earliest_lost_chunks_leave_first() {
+    let mut rig = Rig::new(&cmt(Cmt { rtx: RtxPolicy::Same, ..Cmt::default() }), 2, 1);
+    for p in [P2, P1, P1, P1, P1, P1] {
+        rig.transmit(p);
+    }
+    rig.pass(Span::from_millis(100));
+    for last in 4..=6 {
+        rig.sack(0, &[(3, 3), (4, last)], 1); // 2 is missing
+    }
+    assert!(rig.is_lost(2));
+    rig.t3(P2);
+    assert!(rig.is_lost(1));
+    for p in [P1, P1] {
+        rig.transmit(p);
+    }
+    rig.pass(Span::from_secs(1));
+    rig.t3(P1);
+    let sent: Vec<_> = std::iter::from_fn(|| rig.poll()).take(3).collect();
+    assert_eq!(
+        sent,
+        [(P2, vec![1]), (P1, vec![2])],
+        "7 and 8 were lost with a timeout, 2 by missing reports"
+    );
+}
+
+/// Of 1000 chunks every second one is lost. A SACK of one packet has room for 362 of 500 gap ack blocks: chunks above them stay in
+/// flight for the sender, and fill the window.
+#[test]
+fn sacks_that_are_full_and_say_nothing_new_let_lost_chunks_leave() {
+    let told = |blocks: u32| -> Vec<(u32, u32)> { (1..=blocks).map(|k| (2 * k, 2 * k)).collect() };
+    for (blocks, leaves) in [(360, true), (330, false)] {
+        let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
+        for _ in 0..1000 {
+            rig.transmit(P1);
+        }
+        rig.pass(Span::from_millis(100));
+        for fewer in [3, 2, 1, 0] {
+            rig.sack(0, &told(blocks - fewer), 1);
+        }
+        assert!(rig.is_lost(1), "3 missing reports");
+        rig.paths[P1].window.cwnd = rig.paths[P1].flight;
+        assert!(rig.poll().is_some(), "the first one leaves in any case");
+        assert_eq!(rig.poll(), None, "cwnd is full");
+        rig.sack(0, &told(blocks), 1);
+        assert_eq!(rig.poll().is_some(), leaves, "{blocks} blocks");
+        assert_eq!(rig.poll(), None, "one for each SACK");
+    }
+}
