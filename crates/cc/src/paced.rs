@@ -20,7 +20,7 @@ pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Cong
         return control;
     }
     let rates = Vec::with_capacity(setup.paths);
-    Box::new(Paced { control, rates, initial_ssthresh: setup.initial_ssthresh })
+    Box::new(Paced { control, rates, initial_ssthresh: setup.initial_ssthresh, acks: Vec::new() })
 }
 
 /// A control whose paths are paced by their windows.
@@ -30,6 +30,7 @@ struct Paced {
     /// Pacing rate of each path; none before its first round-trip time.
     rates: Vec<Option<BitRate>>,
     initial_ssthresh: ByteCount,
+    acks: Vec<PathAck>,
 }
 
 impl Paced {
@@ -50,6 +51,15 @@ fn rate_of(path: &PathView, window: CongestionWindow, initial_ssthresh: ByteCoun
     Some(BitRate::from_bps((gain * bytes * 8.0 / srtt.as_secs_f64()) as u64))
 }
 
+/// In slow start a window counts as full if half of it is in flight (`tcp_is_cwnd_limited` of Linux): the pacer lets the other
+/// half out within the round trip.
+fn used(ack: &PathAck, window: CongestionWindow, initial_ssthresh: ByteCount) -> PathAck {
+    let slow_start = window.cwnd < window.ssthresh.unwrap_or(initial_ssthresh);
+    let full = slow_start && ack.flight_before * 2 >= window.cwnd;
+    let flight_before = if full { ack.flight_before.max(window.cwnd) } else { ack.flight_before };
+    PathAck { flight_before, ..*ack }
+}
+
 impl CongestionControl for Paced {
     fn name(&self) -> &'static str {
         self.control.name()
@@ -62,7 +72,9 @@ impl CongestionControl for Paced {
     }
 
     fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
-        self.control.on_sack(now, before, acked, w);
+        self.acks.clear();
+        self.acks.extend(acked.iter().map(|ack| used(ack, w[ack.path], self.initial_ssthresh)));
+        self.control.on_sack(now, before, &self.acks, w);
         self.update(before, w);
     }
 
@@ -130,6 +142,29 @@ mod tests {
             in_recovery: false,
         };
         rate_of(&path, window, ByteCount::new(1_000_000)).map(BitRate::as_bps)
+    }
+
+    #[test]
+    fn half_of_a_window_in_flight_fills_it_in_slow_start_only() {
+        let full = |flight: u64, cwnd: u64, ssthresh: Option<u64>| {
+            let ack = PathAck {
+                path: 0,
+                acked: ByteCount::new(1500),
+                advanced: true,
+                flight_before: ByteCount::new(flight),
+                flight_after: ByteCount::new(flight - 1500),
+                rtt: None,
+                owd: None,
+                lost: ByteCount::ZERO,
+                rate: None,
+            };
+            let (cwnd, ssthresh) = (ByteCount::new(cwnd), ssthresh.map(ByteCount::new));
+            let window = CongestionWindow { cwnd, ssthresh };
+            used(&ack, window, ByteCount::new(1_000_000)).flight_before >= cwnd
+        };
+        assert!(full(5000, 10_000, None) && full(5000, 10_000, Some(20_000)));
+        assert!(!full(4999, 10_000, None), "less than half");
+        assert!(!full(9999, 10_000, Some(10_000)), "congestion avoidance");
     }
 
     // By hand: 10 000 bytes in 100 ms are 0.8 Mbit/s.

@@ -103,8 +103,8 @@ pub(crate) struct Path {
     pub(crate) silent: bool,
     /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
     pub(crate) unanswered: Option<u32>,
-    /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
-    pub(crate) one_shot: bool,
+    /// So many packets of lost chunks may leave whatever the window says (`rfc9260#section-7.2.4`).
+    pub(crate) shots: u32,
     pub(crate) burst_left: u32,
     /// Packets that acknowledgements allow beyond the burst limit of one SACK; they leave with the next events. Only with lean
     /// SACKs.
@@ -210,7 +210,7 @@ impl Path {
             resent: List::default(),
             lost_fast: List::default(),
             lost_timer: List::default(),
-            one_shot: false,
+            shots: 0,
             loss_rate: 0.0,
             last_data: None,
             decayed: None,

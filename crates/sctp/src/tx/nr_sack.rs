@@ -63,7 +63,8 @@ impl Sender {
         }
         self.hold_to(cum);
         let a_rwnd = Some(sack.a_rwnd).filter(|_| !overtaken);
-        let told = Told { a_rwnd, packets: Some(sack.packets_since_last), blocks };
+        let packets = Some(sack.packets_since_last);
+        let told = Told { a_rwnd, packets, blocks };
         let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
         self.free(now, &known, paths);
         self.note_duplicates(now, sack.duplicates(), paths);

@@ -137,7 +137,7 @@ impl Sender {
         let Some(rack) = &mut path.rack else { return };
         path.stats.needless_retransmissions += 1;
         if let Some(before) = rack.needless(i, episode, next) {
-            (path.recovery, path.one_shot) = (None, false);
+            (path.recovery, path.shots) = (None, 0);
             path.stats.undone_recoveries += 1;
             self.control(now, paths, |control, views, windows| {
                 control.on_spurious_loss(views, on.index(), before, windows);

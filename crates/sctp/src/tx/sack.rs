@@ -60,8 +60,8 @@ impl Sender {
         if self.is_from_before_reset(cum) {
             return Ok(SackOutcome::default());
         }
-        let mut told =
-            Told { a_rwnd: Some(sack.a_rwnd), packets: Some(sack.packets_since_last), ..Told::default() };
+        let (a_rwnd, packets) = (Some(sack.a_rwnd), Some(sack.packets_since_last));
+        let mut told = Told { a_rwnd, packets, blocks: 0 };
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
             told.blocks = self.blocks.len();
@@ -157,7 +157,7 @@ impl Sender {
         }
         self.grow(now, paths, delta);
         self.enter_recovery(now, paths, delta);
-        self.resend_one(told.blocks, paths, delta);
+        self.keep_clock(told, paths);
         self.adjust_timers(now, paths, delta);
         self.after_losses(now, Cause::Sack, paths);
         let mut outcome = outcome(advanced, paths, delta);
@@ -473,24 +473,23 @@ impl Sender {
             let path = &mut paths[p];
             let own = path.fresh.last().max(path.resent.last()).max(path.lost_fast.last());
             path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });
-            path.one_shot = true;
+            path.shots = 1;
             path.stats.fast_recoveries += 1;
         }
     }
 
-    /// A SACK whose gap ack blocks fill a packet and which acknowledges nothing new says that data arrived that it has no room for.
-    /// What is in flight cannot shrink then, and if cwnd is full, one lost chunk leaves for each such SACK: else none would before
-    /// T3 expires.
-    fn resend_one(&self, blocks: usize, paths: &mut Paths, delta: &SackDelta) {
+    /// A SACK that is full of gap ack blocks cannot tell of all that arrived, and what counts as in flight does not shrink: in fast
+    /// recovery with a full window nothing would leave before T3 expires. So as many packets of lost chunks may leave as arrived
+    /// (conservation of packets, `rfc6937#section-3`).
+    fn keep_clock(&self, told: Told, paths: &mut Paths) {
         let least = paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0);
-        let fills_packet = blocks * GapBlock::LEN + LEAST_ROOM >= least as usize;
-        if !fills_packet || delta.iter().any(|delta| !delta.new_bytes.is_zero()) {
+        if told.blocks * GapBlock::LEN + LEAST_ROOM < least as usize {
             return;
         }
         if let Some((_, on, _)) = earliest_lost(paths, None)
             && paths[on].recovery.is_some()
         {
-            paths[on].one_shot = true;
+            paths[on].shots = told.packets.map_or(1, u32::from).clamp(1, self.config.max_burst);
         }
     }
 

@@ -46,7 +46,7 @@ impl Sender {
             rack.forget_recovery();
         }
         path.blocked_until = Instant::ZERO;
-        path.one_shot = path.has_lost();
+        path.shots = u32::from(path.has_lost());
         path.stats.timeouts += 1;
         path.t3 = (!path.flight.is_zero()).then(|| now + span);
         self.after_losses(now, Cause::Timeout, paths);
@@ -66,7 +66,7 @@ impl Sender {
             rack.forget_recovery();
             rack.set_deadline(None);
         }
-        (path.timed_out, path.silent, path.one_shot) = (false, false, path.has_lost());
+        (path.timed_out, path.silent, path.shots) = (false, false, u32::from(path.has_lost()));
         self.after_losses(now, Cause::Timeout, paths);
     }
 
