@@ -30,6 +30,7 @@ struct Paced {
     /// Pacing rate of each path; none before its first round-trip time.
     rates: Vec<Option<BitRate>>,
     initial_ssthresh: ByteCount,
+    /// What a SACK acknowledged, as [`used`] passes it on.
     acks: Vec<PathAck>,
 }
 
@@ -51,8 +52,8 @@ fn rate_of(path: &PathView, window: CongestionWindow, initial_ssthresh: ByteCoun
     Some(BitRate::from_bps((gain * bytes * 8.0 / srtt.as_secs_f64()) as u64))
 }
 
-/// In slow start a window counts as full if half of it is in flight (`tcp_is_cwnd_limited` of Linux): the pacer lets the other
-/// half out within the round trip.
+/// A window grows only while it is full, and in slow start the pacer keeps part of it back. So half of it in flight counts as full
+/// there, as in `tcp_is_cwnd_limited` of Linux.
 fn used(ack: &PathAck, window: CongestionWindow, initial_ssthresh: ByteCount) -> PathAck {
     let slow_start = window.cwnd < window.ssthresh.unwrap_or(initial_ssthresh);
     let full = slow_start && ack.flight_before * 2 >= window.cwnd;

@@ -103,7 +103,7 @@ pub(crate) struct Path {
     pub(crate) silent: bool,
     /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
     pub(crate) unanswered: Option<u32>,
-    /// So many packets of lost chunks may leave whatever the window says (`rfc9260#section-7.2.4`).
+    /// Packets of lost chunks that may leave although cwnd is full (`rfc9260#section-7.2.4`).
     pub(crate) shots: u32,
     pub(crate) burst_left: u32,
     /// Packets that acknowledgements allow beyond the burst limit of one SACK; they leave with the next events. Only with lean

@@ -84,7 +84,7 @@ const LITTLE: f64 = 0.4;
 
 const MOST_ROOM: f64 = 8.0;
 
-/// A path in slow start counts with what its window is a round trip later.
+/// In slow start the window doubles in a round trip, and a path counts with the doubled one.
 const NEXT_ROUND: f64 = 2.0;
 
 /// The best path in slow start doubles its rate so many times at most while a packet of another path is on its way.

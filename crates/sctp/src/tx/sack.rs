@@ -478,10 +478,13 @@ impl Sender {
         }
     }
 
-    /// A SACK that is full of gap ack blocks cannot tell of all that arrived, and what counts as in flight does not shrink: in fast
-    /// recovery with a full window nothing would leave before T3 expires. So as many packets of lost chunks may leave as arrived
-    /// (conservation of packets, `rfc6937#section-3`).
+    /// If more chunks are missing than a SACK has room to say, chunks that arrived still count as in flight. In fast recovery they
+    /// fill the window, and nothing would leave before T3 expires. So after such a SACK as many packets of lost chunks may leave as
+    /// the peer says have arrived, up to `max_burst` (`rfc6937#section-3`).
     fn keep_clock(&self, told: Told, paths: &mut Paths) {
+        if self.lost_chunks == 0 {
+            return;
+        }
         let least = paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0);
         if told.blocks * GapBlock::LEN + LEAST_ROOM < least as usize {
             return;
@@ -517,8 +520,7 @@ impl Sender {
     }
 }
 
-/// With less room than this beside its gap ack blocks, a packet may have had none for another block: headers, duplicates, and chunks
-/// beside the SACK.
+/// A SACK counts as full if its gap ack blocks leave no more bytes than these of a packet: headers and other chunks take them.
 const LEAST_ROOM: usize = 100;
 
 /// One SACK acknowledged so many bytes on a path: as many packets may leave, and two for growth. What exceeds four times the

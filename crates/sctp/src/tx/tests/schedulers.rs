@@ -167,6 +167,20 @@ fn a_path_that_carried_nothing_is_tried_before_the_best_one_leaves_slow_start() 
     assert!(in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2), "its window promises 4 %");
 }
 
+/// A path that was left out has a small window. It would be left out for ever if slow start did not count with its end.
+#[test]
+fn a_path_in_slow_start_promises_what_ssthresh_does() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    for (ssthresh, used) in [(CHUNK / 2, false), (2 * CHUNK, true)] {
+        rig.paths[P2].window.cwnd = ByteCount::new(CHUNK / 4);
+        rig.paths[P2].window.ssthresh = Some(ByteCount::new(ssthresh));
+        ordered(&rig, &mut *in_time, 1 << 30);
+        let admits = in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2);
+        assert_eq!(admits, used, "{ssthresh} bytes in 100 ms beside ten chunks in 20 ms");
+    }
+}
+
 /// The slow path is in its first slow start, which counts as unlimited, so that it is the best one in a large window. The fast
 /// one was left out for minutes: its rate has faded to nothing, but its window promises more than the other carries.
 #[test]
