@@ -95,11 +95,17 @@ impl TxChunk {
         DataFlags::from_bits(self.flags).ending
     }
 
-    /// The peer has it for good, and it is a whole unordered message: its application can read it, whatever is missing before it.
+    /// It is a whole unordered message: the peer's application can read it, whatever is missing before it.
+    #[inline]
+    pub(super) fn stands_alone(&self) -> bool {
+        let flags = DataFlags::from_bits(self.flags);
+        flags.unordered && flags.beginning && flags.ending
+    }
+
+    /// The peer has it for good, and its application can read it.
     #[inline]
     pub(super) fn is_delivered(&self) -> bool {
-        let flags = DataFlags::from_bits(self.flags);
-        self.state == ChunkState::Freed && flags.unordered && flags.beginning && flags.ending
+        self.state == ChunkState::Freed && self.stands_alone()
     }
 
     /// The list of its path that it is on while it is in flight.

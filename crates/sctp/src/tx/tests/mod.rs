@@ -149,6 +149,16 @@ impl Rig {
 
     /// Takes an NR-SACK of renegable and of other gaps.
     pub(super) fn nr_sack(&mut self, cum: u32, gaps: &[(u32, u32)], nr_gaps: &[(u32, u32)]) -> SackOutcome {
+        self.nr_sack_with(cum, gaps, nr_gaps, 1 << 30)
+    }
+
+    pub(super) fn nr_sack_with(
+        &mut self,
+        cum: u32,
+        gaps: &[(u32, u32)],
+        nr_gaps: &[(u32, u32)],
+        a_rwnd: u32,
+    ) -> SackOutcome {
         let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
         let mut buf = PacketBuf::default();
         let mut w = PacketWriter::new(&mut buf, header, 1480);
@@ -156,7 +166,7 @@ impl Rig {
         let blocks = |gaps: &[(u32, u32)]| -> Vec<GapBlock> {
             gaps.iter().map(|&(a, b)| GapBlock { start: offset(a), end: offset(b) }).collect()
         };
-        assert!(w.nr_sack(Tsn(cum), 1 << 30, 0, &blocks(gaps), &blocks(nr_gaps), &[]));
+        assert!(w.nr_sack(Tsn(cum), a_rwnd, 0, &blocks(gaps), &blocks(nr_gaps), &[]));
         w.finish(Checksum::Offloaded);
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
         let Some(Ok(Chunk::NrSack(sack))) = packet.chunks().next() else { panic!("no NR-SACK") };

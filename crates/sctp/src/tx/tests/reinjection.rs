@@ -30,6 +30,13 @@ fn push(rig: &mut Rig, n: usize) {
 /// Chunk 1 travels on the slow path; `later`, 2 and 3 are acknowledged after 20 ms on the fast one, and the peer has no
 /// room for chunk 4.
 fn blocked(config: &Config, later: Span) -> Rig {
+    let mut rig = three_arriving(config, later);
+    rig.try_sack(0, &[(2, 3)], 2, CHUNK as u32).unwrap();
+    rig
+}
+
+/// Chunk 1 is in flight on the slow path; `later`, 2 and 3 have arrived on the fast one, and chunk 4 waits.
+fn three_arriving(config: &Config, later: Span) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);
     rig.pass(later - ms(20));
@@ -37,7 +44,6 @@ fn blocked(config: &Config, later: Span) -> Rig {
     rig.transmit(P1);
     push(&mut rig, 1);
     rig.pass(ms(20));
-    rig.try_sack(0, &[(2, 3)], 2, CHUNK as u32).unwrap();
     rig
 }
 
@@ -69,6 +75,17 @@ fn a_chunk_expected_sooner_than_its_copy_is_not_copied() {
     ] {
         let mut rig = blocked(&reinjecting(reinjection), ms(later));
         assert_eq!(rig.poll().is_some(), copied, "{reinjection} after {later} ms");
+    }
+}
+
+/// The peer has delivered 2 and 3, so that only chunk 1 in flight fills its buffer. A copy of that would free its own room and no
+/// more, and the window of the slow path would never grow. Once it is overdue it is copied.
+#[test]
+fn an_unordered_message_that_blocks_nothing_is_not_copied() {
+    for (later, copied) in [(79, false), (325, false), (326, true)] {
+        let mut rig = three_arriving(&reinjecting(Reinjection::Blocked), ms(later));
+        rig.nr_sack_with(0, &[], &[(2, 3)], CHUNK as u32);
+        assert_eq!(rig.poll().is_some(), copied, "after {later} ms");
     }
 }
 
