@@ -162,5 +162,5 @@ $(VENV)/.docs: $(VENV)/.tools
 
 # The Python package with its Rust module, built in place.
 $(VENV)/.module: $(VENV)/.tools $(RUST)
-	. $(VENV)/bin/activate && ANABRANCH_COMMIT=$$(git describe --always --dirty --abbrev=12 2>/dev/null) maturin develop --release --quiet --extras dev
+	. $(VENV)/bin/activate && maturin develop --release --quiet --extras dev
 	touch $@

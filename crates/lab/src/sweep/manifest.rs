@@ -22,11 +22,8 @@ fn simulator() -> String {
     format!("anabranch {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
 }
 
-/// The commit, if the environment variable `ANABRANCH_COMMIT` named it at build time or names it now.
-fn commit() -> Option<String> {
-    let built = option_env!("ANABRANCH_COMMIT").map(str::to_owned);
-    std::env::var("ANABRANCH_COMMIT").ok().or(built).filter(|commit| !commit.is_empty())
-}
+/// The commit of a release build from a checkout, or what the environment variable `ANABRANCH_COMMIT` named when it was built.
+const COMMIT: Option<&str> = option_env!("ANABRANCH_COMMIT");
 
 /// The machine: wall times depend on it, results do not.
 fn machine() -> Json {
@@ -54,7 +51,7 @@ pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -
     let mut manifest = json!({
         "format": FORMAT,
         "simulator": simulator(),
-        "commit": commit(),
+        "commit": COMMIT,
         "machine": machine(),
         "hash": record.hash,
         "seed": seed,
@@ -105,7 +102,7 @@ pub(super) fn of_sweep(
     json!({
         "format": FORMAT,
         "simulator": simulator(),
-        "commit": commit(),
+        "commit": COMMIT,
         "machine": machine(),
         "title": sweep.title(),
         "scenario": sweep.text(),
