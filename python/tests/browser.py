@@ -89,9 +89,10 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
         )
 
-    def scheme(self, name: str) -> None:
-        """What the page finds as ``prefers-color-scheme``: light or dark."""
-        self._command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+    def scheme(self, name: str, *, paper: bool = False) -> None:
+        """What the page finds as ``prefers-color-scheme``: light or dark; on a screen or on ``paper``."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self._command("Emulation.setEmulatedMedia", media="print" if paper else "", features=features)
 
     def open(self, page: Path) -> None:
         """Loads a report and waits until it is ready."""

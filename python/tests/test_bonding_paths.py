@@ -137,6 +137,7 @@ def test_two_lines_from_end_to_end(
     assert command.main(call) == 0
     shown = capsys.readouterr().out
     assert f"{ample['together_bps']['mean'] / 1e6:.1f}" in shown
+    assert "path 0 alone  path 1 alone  together" in shown
     assert "8/2 Mbit/s, 20 ms" in (tmp_path / "table.md").read_text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -16,6 +17,7 @@ import pytest
 
 import anabranch
 from anabranch import Result, ScenarioError, command
+from anabranch.report import write
 from anabranch.suites.fairness.measure import controls
 
 SCENARIO = """
@@ -81,6 +83,20 @@ def test_a_probe_gives_a_series_for_each_path() -> None:
     assert sorted(series["path"].unique()) == [0, 1]
     assert series["time"].is_between(1.0, 2.0).all()
     assert series.height >= 18
+
+
+def test_paths_have_the_same_numbers_in_tables_labels_reports_and_explanations(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    result = anabranch.run(ONE)
+    assert set(result.scalars["path"].drop_nulls()) == set(result.series["path"].drop_nulls()) == {0, 1}
+    labels = {line.get_label() for line in result.plot("cwnd").axes[0].lines}
+    assert {"path 0", "path 1"} <= labels
+    (tmp_path / "two.toml").write_text(ONE)
+    write(tmp_path / "two.toml", tmp_path / "r.html")
+    assert command.main(["explain", str(tmp_path / "two.toml")]) == 0
+    for text in (capfd.readouterr().out, (tmp_path / "r.html").read_text(encoding="utf-8")):
+        assert set(re.findall(r"path (\d)", text)) == {"0", "1"}
 
 
 def test_seed_and_replica_determine_a_run() -> None:

@@ -83,13 +83,29 @@ def test_a_zoom_by_the_mouse_in_one_panel_changes_all_panels(browser: Browser, r
     assert len({tuple(ends) for ends in browser.value(RANGES).values()}) == 1
 
 
+BACK = "anabranch.document.get_model_by_name('throughput').background_fill_color"
+PAGE = "getComputedStyle(document.body).backgroundColor"
+
+
 def test_colours_follow_the_scheme(browser: Browser, run_file: Path) -> None:
-    back = "anabranch.document.get_model_by_name('throughput').background_fill_color"
-    page = "getComputedStyle(document.body).backgroundColor"
     for scheme, figure, body in (("light", "#ffffff", "rgb(255, 255, 255)"), ("dark", "#161b20", "rgb(22, 27, 32)")):
         browser.scheme(scheme)
         load(browser, run_file)
-        assert (browser.value(back), browser.value(page)) == (figure, body)
+        assert (browser.value(BACK), browser.value(PAGE)) == (figure, body)
+    browser.scheme("light")
+
+
+def test_paper_is_white_without_buttons_whatever_the_scheme(browser: Browser, run_file: Path) -> None:
+    visible = "e => getComputedStyle(e).display !== 'none'"
+    shown = f"[...document.querySelectorAll('.controls, nav')].filter({visible}).length"
+    browser.scheme("dark")
+    load(browser, run_file)
+    assert browser.value(shown) > 0
+    browser.scheme("dark", paper=True)
+    browser.until(f"{BACK} === '#ffffff'")
+    assert (browser.value(PAGE), browser.value(shown)) == ("rgb(255, 255, 255)", 0)
+    browser.scheme("dark")
+    browser.until(f"{BACK} === '#161b20'")
     browser.scheme("light")
 
 

@@ -45,7 +45,7 @@ def _more(found: Gain) -> str:
 
 def grids(found: Gain) -> Iterator[Grid]:
     """Throughput by buffer, and how each path is used."""
-    alone = [f"path {index} alone" for index in range(1, len(found.lines) + 1)]
+    alone = [f"path {index} alone" for index in range(len(found.lines))]
     head = ["buffer", *alone, "together", "over the best", "at most", "paper 001", "what limits"]
     yield Grid("By receive buffer", head, [_row(found, point) for point in found.points])
     head = ["path", "", "alone", "its part", "used", "return link used", "what limits"]
@@ -59,7 +59,7 @@ def grids(found: Gain) -> Iterator[Grid]:
             f"{100 * use.back:.0f} %",
             use.limit,
         ]
-        for index, (text, use) in enumerate(zip(found.texts, found.uses, strict=True), 1)
+        for index, (text, use) in enumerate(zip(found.texts, found.uses, strict=True))
     ]
     yield Grid(f"Each path, with {buffer_text(found.enough.buffer)}", head, rows)
 
