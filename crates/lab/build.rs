@@ -10,7 +10,7 @@ const VARIABLE: &str = "ANABRANCH_COMMIT";
 fn main() {
     println!("cargo::rerun-if-env-changed={VARIABLE}");
     println!("cargo::rerun-if-changed=build.rs");
-    let named = std::env::var(VARIABLE).ok();
+    let named = std::env::var(VARIABLE).ok().filter(|commit| !commit.is_empty());
     let release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = named.or_else(|| if release { commit_of_checkout() } else { None });
     if let Some(commit) = commit {

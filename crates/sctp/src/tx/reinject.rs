@@ -4,9 +4,10 @@
 //! chunks of other paths, if the copy would arrive sooner or the chunk is overdue: opportunistic retransmission (Raiciu, Paasch,
 //! Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it be? Designing and implementing a deployable
 //! multipath TCP", NSDI 2012, section 4.2). A whole unordered message blocks nothing if the peer sends NR-SACKs: a copy would
-//! free its own room and no more, so that only an overdue one is copied. And a path on which nothing is acknowledged for longer than a probe
-//! timeout (`rfc8985#section-7.2`) is *silent*: all its chunks are copied, a heartbeat probes it, and until it answers new
-//! data goes to other paths. Its window is not cut for that: only T3 declares its chunks lost. The last path that is left is
+//! free its own room and no more, so that only an overdue one is copied.
+//!
+//! A path on which nothing is acknowledged for longer than a probe timeout (`rfc8985#section-7.2`) is *silent*: all its
+//! chunks are copied, a heartbeat probes it, and until it answers new data goes to other paths. Its window is not cut for that: only T3 declares its chunks lost. The last path that is left is
 //! never silent, but after a few packets without an answer it waits for one, or for T3.
 //!
 //! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: no window grows by it, no
