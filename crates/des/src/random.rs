@@ -85,7 +85,12 @@ impl Random {
     /// True with probability `p`. Probabilities 0 and 1 take no draw.
     #[inline]
     pub fn bernoulli(&mut self, p: Probability) -> bool {
-        !p.is_zero() && (p == Probability::ONE || self.uniform() < p.get())
+        !p.is_zero() && self.draw(p)
+    }
+
+    #[inline(never)] // away from what never happens
+    fn draw(&mut self, p: Probability) -> bool {
+        p == Probability::ONE || self.uniform() < p.get()
     }
 
     /// Number of failures before the first success, if each trial succeeds with probability `p`.

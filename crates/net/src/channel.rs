@@ -245,7 +245,7 @@ impl Channel {
 }
 
 impl HostJitter {
-    #[inline]
+    #[inline(never)] // away from hosts without jitter
     fn arrival(&mut self, at: Instant) -> Instant {
         let processed = at + self.random.uniform_span(Span::ZERO, self.most);
         self.last_arrival = processed.max(self.last_arrival);

@@ -79,8 +79,13 @@ impl Weight {
                 let part = |span: Span, parts| (span.as_nanos() * parts + WHOLE / 2) / WHOLE;
                 Span::from_nanos(part(old, WHOLE - parts) + part(new, parts))
             }
-            _ => old.mul_f64(1.0 - self.weight) + new.mul_f64(self.weight),
+            _ => self.mean_of_any(old, new),
         }
+    }
+
+    #[cold]
+    fn mean_of_any(self, old: Span, new: Span) -> Span {
+        old.mul_f64(1.0 - self.weight) + new.mul_f64(self.weight)
     }
 }
 

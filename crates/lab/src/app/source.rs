@@ -86,7 +86,7 @@ impl Source {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn draft(&mut self) -> Draft {
         let drawn = self.generator.draft();
         let service =

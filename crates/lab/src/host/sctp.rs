@@ -134,12 +134,13 @@ impl Transport for Endpoint {
 impl Protocolled for Endpoint {
     #[inline]
     fn shared(AssocId(id): AssocId, event: sctp::Event) -> (ConnId, Event) {
-        let event = match event {
+        let frequent = match event {
             sctp::Event::Readable => Event::Readable,
             sctp::Event::Writable => Event::Writable,
-            event => rare(event),
+            event => return (ConnId(id), rare(event)),
         };
-        (ConnId(id), event)
+        std::mem::forget(event); // these have nothing to drop, which the compiler does not see
+        (ConnId(id), frequent)
     }
 }
 

@@ -18,16 +18,23 @@ pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
 }
 
 /// A size. Values of continuous distributions are rounded to bytes, and are at least one byte.
+#[inline]
 pub(crate) fn size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
     let drawn = match law {
         Distribution::Constant(value) => value,
-        Distribution::Uniform(low, high) => {
-            ByteCount::round_f64(random.uniform_in(low.as_f64(), high.as_f64()))
-        }
-        Distribution::Exponential(mean) => ByteCount::round_f64(random.exponential(mean.as_f64())),
-        Distribution::Pareto(mean, shape) => ByteCount::round_f64(random.pareto(mean.as_f64(), shape)),
+        _ => random_size(law, random),
     };
     drawn.max(ByteCount::new(1))
+}
+
+#[inline(never)] // away from the constant sizes, which nearly all frames have
+fn random_size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
+    ByteCount::round_f64(match law {
+        Distribution::Constant(value) => value.as_f64(),
+        Distribution::Uniform(low, high) => random.uniform_in(low.as_f64(), high.as_f64()),
+        Distribution::Exponential(mean) => random.exponential(mean.as_f64()),
+        Distribution::Pareto(mean, shape) => random.pareto(mean.as_f64(), shape),
+    })
 }
 
 /// The wait from one frame to the next, at a rate drawn from `law`. With an exponential or Pareto distribution of the

@@ -63,7 +63,7 @@ impl Generator {
     }
 
     /// The next message: of the current frame, or the first of a new one.
-    #[inline]
+    #[inline(always)] // into `refill`, which calls it for each message
     pub fn draft(&mut self) -> Draft {
         if self.frame_left == 0 {
             self.frame_left = draw::size(self.traffic.frame_size, &mut self.random).get();

@@ -341,6 +341,7 @@ impl Association {
 
     /// DATA and I-DATA are never used in one association (`rfc8260#section-2.2.1`).
     #[cold]
+    #[inline(never)]
     fn mixed(&mut self, what: &'static str) -> Flow {
         self.violation(what);
         GO_ON
@@ -354,6 +355,14 @@ impl Association {
     /// Tells the peer what became of a chunk with user data, if it has to know.
     #[inline(always)]
     fn data_taken(&mut self, answer: PathId, verdict: DataVerdict, tsn: Tsn, stream: StreamId) -> Flow {
+        if !matches!(verdict, DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom) {
+            self.data_refused(answer, verdict, tsn, stream);
+        }
+        GO_ON
+    }
+
+    #[cold]
+    fn data_refused(&mut self, answer: PathId, verdict: DataVerdict, tsn: Tsn, stream: StreamId) {
         match verdict {
             DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom => {}
             DataVerdict::InvalidStream => self.report(answer, &Cause::InvalidStream { stream }),
@@ -364,7 +373,6 @@ impl Association {
             }
             DataVerdict::Violation(what) => self.violation(what),
         }
-        GO_ON
     }
 
     #[inline]

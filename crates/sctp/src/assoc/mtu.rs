@@ -20,7 +20,12 @@ impl Association {
     /// When path MTU discovery has something to do.
     #[inline]
     pub(super) fn mtu_deadline(&self) -> Option<Instant> {
-        if !self.config().pmtud || !self.phase.sends_heartbeats() {
+        if self.config().pmtud { self.next_mtu_deadline() } else { None }
+    }
+
+    #[inline(never)]
+    fn next_mtu_deadline(&self) -> Option<Instant> {
+        if !self.phase.sends_heartbeats() {
             return None;
         }
         let deadline = |path: &Path| path.pmtud.as_ref().filter(|_| path.is_active())?.deadline();
@@ -101,9 +106,14 @@ impl Association {
     #[inline]
     pub(super) fn escape_black_holes(&mut self) {
         if self.config().pmtud {
-            for p in self.paths.ids() {
-                self.update_mtu(p, |pmtud| pmtud.escape_black_hole(false));
-            }
+            self.escape_each_black_hole();
+        }
+    }
+
+    #[cold]
+    fn escape_each_black_hole(&mut self) {
+        for p in self.paths.ids() {
+            self.update_mtu(p, |pmtud| pmtud.escape_black_hole(false));
         }
     }
 

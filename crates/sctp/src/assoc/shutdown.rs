@@ -117,6 +117,8 @@ impl Association {
     }
 
     /// Aborts the association after a protocol violation of the peer.
+    #[cold]
+    #[inline(never)]
     pub(super) fn violation(&mut self, what: &'static str) {
         let mut causes = CauseList::new();
         causes.push(&Cause::ProtocolViolation(what.as_bytes()));

@@ -43,6 +43,7 @@ impl Endpoint {
     }
 
     /// Ends an association once everything is delivered (`rfc9260#section-9.2`).
+    #[inline(never)]
     pub fn shutdown(&mut self, now: Instant, id: AssocId) {
         self.change(id, |association| association.shutdown(now));
     }

@@ -280,9 +280,8 @@ impl Endpoint {
     /// change after every call that takes the time.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        if let Some((transmit, mut packet)) = self.answers.pop_front() {
-            std::mem::swap(buf, &mut packet);
-            return Some(transmit);
+        if !self.answers.is_empty() {
+            return self.answer(buf);
         }
         while let Some(slot) = self.agenda.first(Turn::Send) {
             let mut ended = false;
@@ -301,6 +300,14 @@ impl Endpoint {
             }
         }
         None
+    }
+
+    /// The next packet of those that answer for no association.
+    #[cold]
+    fn answer(&mut self, buf: &mut PacketBuf) -> Option<Transmit> {
+        let (transmit, mut packet) = self.answers.pop_front()?;
+        std::mem::swap(buf, &mut packet);
+        Some(transmit)
     }
 
     /// The next event; none if nothing happened. The answer may change after every call that takes the time but

@@ -31,6 +31,7 @@ impl Delays {
     }
 
     /// Reports them if that leaves room for a SACK of so many bytes; forgets them either way.
+    #[cold]
     pub(super) fn write(&mut self, w: &mut PacketWriter<'_>, sack: usize) {
         if !self.waiting.is_empty() && self.len() + sack <= w.room() {
             w.ledbat_control(&self.waiting);

@@ -174,6 +174,7 @@ impl Lean {
     }
 
     /// A SACK with the blocks last asked for, whose fixed parts have so many bytes, was written for a path.
+    #[cold]
     pub(super) fn written(&mut self, now: Instant, path: PathId, fixed: usize) {
         let sent = AROUND + fixed + GapBlock::LEN * self.blocks.len();
         let arrivals = self.forgotten + self.recent.len() as u64;

@@ -62,8 +62,10 @@ impl Receiver {
     /// Takes a complete message.
     #[inline(always)]
     pub(super) fn accept(&mut self, message: Piece) -> Result<(), &'static str> {
-        if let Some(deferred) = self.deferred_before(message.stream, message.message) {
-            deferred.held.insert(message.message, message);
+        if self.resets.is_some()
+            && let Some(deferred) = self.deferred_before(message.stream, message.message)
+        {
+            deferred.hold(message);
             return Ok(());
         }
         self.streams.accept(message, &mut self.ready)
@@ -165,7 +167,7 @@ impl Receiver {
     /// True if the next thing for the user is to be told of a reset.
     #[inline]
     pub(crate) fn is_at_mark(&self) -> bool {
-        self.resets.as_ref().is_some_and(|resets| resets.marks.front().is_some_and(|mark| mark.pieces == 0))
+        self.resets.as_ref().is_some_and(|resets| resets.is_at_mark())
     }
 
     /// The reset that the user is to be told of, once.
@@ -225,7 +227,20 @@ impl Receiver {
     }
 }
 
+impl Deferred {
+    #[cold]
+    fn hold(&mut self, message: Piece) {
+        self.held.insert(message.message, message);
+    }
+}
+
 impl Resets {
+    /// The next thing for the user is to be told of a reset.
+    #[cold]
+    fn is_at_mark(&self) -> bool {
+        self.marks.front().is_some_and(|mark| mark.pieces == 0)
+    }
+
     #[cold]
     fn precede(&self, tsn: Tsn, tsns: &TsnTracker) -> bool {
         let index = tsns.index_of(tsn);

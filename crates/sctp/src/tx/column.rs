@@ -37,6 +37,11 @@ impl<T: Default> Column<T> {
     /// Sets the value of the chunk at `place`.
     #[inline]
     pub(super) fn set(&mut self, place: usize, value: T) {
+        self.set_held(place, value);
+    }
+
+    #[inline(never)] // away from chunks without values
+    fn set_held(&mut self, place: usize, value: T) {
         let values = &mut **self.values.get_or_insert_default();
         if values.len() <= place {
             values.resize_with(place, T::default);
@@ -55,6 +60,11 @@ impl<T: Default> Column<T> {
     /// Takes the value of the chunk at `place`, which has the default one from now on.
     #[inline]
     pub(super) fn take(&mut self, place: usize) -> T {
+        if self.is_open() { self.take_held(place) } else { T::default() }
+    }
+
+    #[inline(never)] // away from chunks without values
+    fn take_held(&mut self, place: usize) -> T {
         let value = self.values.as_mut().and_then(|values| values.get_mut(place));
         value.map(std::mem::take).unwrap_or_default()
     }

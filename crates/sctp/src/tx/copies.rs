@@ -145,6 +145,15 @@ impl Sender {
         self.now.since(self.out[i].sent_at)
     }
 
+    /// As [`Self::let_go`] on all paths. Also at the same instant: a new RTT sample may have made copies overdue, and their timer
+    /// is in the past.
+    #[cold]
+    pub(super) fn let_all_go(&mut self, paths: &Paths) {
+        for p in paths.ids().take(self.copies.len()) {
+            self.let_go(p, paths);
+        }
+    }
+
     /// Forgets copies that no longer count in the window. One that is overdue may be lost: its chunk is due for another copy.
     pub(super) fn let_go(&mut self, p: PathId, paths: &Paths) {
         let now = self.now;

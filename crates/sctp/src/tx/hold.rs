@@ -120,6 +120,7 @@ impl SendQueue {
     }
 
     /// True if the stream is being reset, and no data is left to be sent before that.
+    #[cold]
     pub(super) fn is_last_before_reset(&mut self, stream: StreamId) -> bool {
         self.held.as_ref().is_some_and(|held| held.holds(stream)) && self.has_none_of(stream)
     }

@@ -181,6 +181,12 @@ impl SendQueue {
         if message.stream.0 >= self.streams {
             return Err(SendError::NoSuchStream { stream: message.stream, streams: self.streams });
         }
+        if self.unfinished.is_empty() { Ok(()) } else { self.check_unfinished(message) }
+    }
+
+    /// Checks that a message goes on with one that is unfinished, if it has to.
+    #[cold]
+    fn check_unfinished(&self, message: &Message) -> Result<(), SendError> {
         let unfinished = match self.interleaved {
             true => self.unfinished.get(&message.stream),
             false => self.unfinished.values().next(),

@@ -111,15 +111,25 @@ impl Sender {
     }
 
     /// The peer reports chunks that it got twice: if they were sent again, the first transmission was not lost.
+    #[inline]
     pub(super) fn note_duplicates(
         &mut self,
         now: Instant,
         duplicates: impl Iterator<Item = Tsn>,
         paths: &mut Paths,
     ) {
-        if !self.detects_by_time() {
-            return;
+        if self.detects_by_time() {
+            self.note_each_duplicate(now, duplicates, paths);
         }
+    }
+
+    #[inline(never)]
+    fn note_each_duplicate(
+        &mut self,
+        now: Instant,
+        duplicates: impl Iterator<Item = Tsn>,
+        paths: &mut Paths,
+    ) {
         for tsn in duplicates {
             let i = self.out.index_of(tsn);
             let resent = self.remembered.as_mut().and_then(|it| it.resent.remove(&i));
@@ -147,9 +157,13 @@ impl Sender {
 
     /// Step C by time: chunks of each path that are late count as lost.
     pub(super) fn find_late(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
-        if !self.detects_by_time() {
-            return;
+        if self.detects_by_time() {
+            self.lose_all_late(now, paths, delta);
         }
+    }
+
+    #[inline(never)]
+    fn lose_all_late(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
         for p in paths.ids() {
             delta[p].hit |= self.lose_late(now, p, paths);
         }

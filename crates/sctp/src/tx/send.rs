@@ -85,10 +85,7 @@ impl Sender {
             }
         }
         if !self.copies.is_empty() && !self.traits.copies {
-            // Also at the same instant: a new RTT sample may have made copies overdue, and their timer is in the past.
-            for p in paths.ids().take(self.copies.len()) {
-                self.let_go(p, paths);
-            }
+            self.let_all_go(paths);
         }
     }
 
@@ -301,6 +298,7 @@ impl Sender {
     }
 
     /// The cwnd of a path that sent nothing decays once each RTO (`rfc9260#section-7.2.1`).
+    #[inline(never)]
     fn decay(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(mut since) = paths[p].last_data.max(paths[p].decayed) else { return };
         let rto = paths[p].rto.current();

@@ -243,13 +243,19 @@ impl Endpoint {
         }
     }
 
+    #[cold]
+    fn answer_stray(&mut self, buf: &mut PacketBuf) -> Option<Transmit> {
+        let mut stray = self.strays.pop_front()?;
+        std::mem::swap(buf, &mut stray.packet);
+        Some(Transmit::new(stray.src, stray.dst))
+    }
+
     /// Writes the next packet into `buf` and says where it goes; none if there is nothing to send now. The answer may
     /// change after every call that takes the time.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        if let Some(mut stray) = self.strays.pop_front() {
-            std::mem::swap(buf, &mut stray.packet);
-            return Some(Transmit::new(stray.src, stray.dst));
+        if !self.strays.is_empty() {
+            return self.answer_stray(buf);
         }
         while let Some(slot) = self.agenda.first(Turn::Send) {
             if let Some(connection) = self.slab.get_mut(slot) {

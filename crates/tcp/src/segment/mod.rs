@@ -93,6 +93,7 @@ impl<'a> Segment<'a> {
     ///
     /// # Errors
     /// [`SegmentError`].
+    #[inline(always)] // into `Endpoint::handle`: a segment is too large to be returned in registers
     pub fn parse(
         bytes: Octets<'a>,
         src: IpAddr,

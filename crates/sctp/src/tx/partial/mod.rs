@@ -47,6 +47,12 @@ pub(super) struct Partial {
 }
 
 impl Partial {
+    /// True if the lifetime of a message has passed.
+    #[cold]
+    fn is_expired(&self, record: RecordId, now: Instant) -> bool {
+        self.records.get(record).is_some_and(|record| record.is_expired(now))
+    }
+
     fn place(record: &Record) -> Option<(u32, Reverse<u64>)> {
         match record.reliability {
             Reliability::Priority(priority) => Some((priority, Reverse(record.serial))),
@@ -221,9 +227,7 @@ impl Sender {
     /// True if the lifetime of the message to be sent next for the first time has passed.
     #[inline]
     pub(super) fn head_expired(&self) -> bool {
-        self.abandoning().is_some_and(|partial| {
-            partial.records.get(self.queue.head_record()).is_some_and(|record| record.is_expired(self.now))
-        })
+        self.abandoning().is_some_and(|partial| partial.is_expired(self.queue.head_record(), self.now))
     }
 
     #[cold]
