@@ -62,14 +62,21 @@ impl Sender {
         let first = if self.traits.copies { 0 } else { self.copy_turn };
         for p in paths.ids().map(|p| paths.cyclic(p.index() + first)).filter(|&p| paths[p].is_usable()) {
             self.let_go(p, paths);
-            if let Some((i, _)) = self.next_copy(p, paths)
-                && self.has_room(p, paths)
-                && self.has_room_beside_copies(p, paths)
-                && !self.copies[p.index()].waits()
-                && !paths[p].is_unanswered()
+            let next = self.next_copy(p, paths);
+            if !self.has_room(p, paths)
+                || !self.has_room_beside_copies(p, paths)
+                || self.copies[p.index()].waits()
+                || paths[p].is_unanswered()
             {
+                continue;
+            }
+            if let Some((i, _)) = next {
                 let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan::new(p, Source::Copy, first_chunk));
+            }
+            let waiting = self.copies[p.index()].next;
+            if self.starved && waiting < self.out.next_index() {
+                self.await_overdue(waiting, paths);
             }
         }
         None

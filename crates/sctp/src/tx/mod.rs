@@ -115,6 +115,8 @@ pub(crate) struct Sender {
     heard: bool,
     /// Marks that the peer echoed.
     ecn: Marks,
+    /// When a chunk is late that a path has room to copy.
+    late_at: Option<Instant>,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -191,6 +193,7 @@ impl Sender {
             peer_closed: false,
             heard: false,
             ecn: Marks::default(),
+            late_at: None,
             sack_taken: false,
             nr_sacks: false,
             fragment: 0,

@@ -21,6 +21,7 @@ impl Sender {
     /// True if copies of late chunks are due; also notes whether a full buffer is the reason.
     #[inline]
     pub(super) fn reinjects(&mut self, paths: &Paths) -> bool {
+        self.late_at = None;
         let reinjection = self.cmt.reinjection;
         self.starved = reinjection.blocked()
             && match self.queue.head_len() {
@@ -40,6 +41,22 @@ impl Sender {
         let (Some(its), Some(ours)) = (holder.rto.srtt(), paths[p].rto.srtt()) else { return false };
         let blocks = !(self.nr_sacks && chunk.stands_alone());
         (blocks && self.age(i) + ours < its) || self.age(i) > holder.overdue()
+    }
+
+    /// Path `p` may carry a copy of chunk `i`, which is not late yet: notes when it is overdue, since nothing else may happen
+    /// until then.
+    pub(super) fn await_overdue(&mut self, i: u64, paths: &Paths) {
+        let chunk = &self.out[i];
+        let at = chunk.sent_at + paths[chunk.path].overdue() + Span::from_nanos(1);
+        if at > self.now {
+            self.late_at = Some(self.late_at.map_or(at, |before| before.min(at)));
+        }
+    }
+
+    /// When a chunk that blocks a full buffer is overdue and can be copied; none if that is not waited for.
+    #[inline]
+    pub(crate) fn late_at(&self) -> Option<Instant> {
+        self.late_at
     }
 
     /// Data was sent on a path: it is silent if nothing is acknowledged there within a probe timeout from now.

@@ -73,6 +73,7 @@ impl Sender {
         }
         if now > before {
             self.total_burst_left = self.config.max_burst;
+            self.late_at = None; // it is looked at anew
             for p in paths.ids() {
                 if self.config.lean_sacks {
                     allow_owed(now, &mut paths[p], self.config.max_burst, reopened);

@@ -89,6 +89,20 @@ fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     }
 }
 
+/// Nothing arrives while the buffer is full and the slow path is dead: time alone makes the chunk overdue, and a timer tells.
+#[test]
+fn a_chunk_that_fills_a_buffer_is_copied_when_it_is_overdue() {
+    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(200));
+    assert_eq!(rig.poll(), None);
+    let at = rig.sender.late_at().expect("the fast path has room");
+    assert_eq!(at.since(rig.now), ms(125) + Span::from_nanos(1)); // 100 + 100/4 + 4 * 50 after it was sent
+    rig.pass(ms(125));
+    assert_eq!(rig.poll(), None);
+    rig.pass(Span::from_nanos(1));
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "once is enough");
+}
+
 /// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms; its chunk is due once more.
 #[test]
 fn a_copy_that_was_lost_is_sent_again() {
