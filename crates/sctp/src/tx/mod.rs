@@ -117,6 +117,8 @@ pub(crate) struct Sender {
     ecn: Marks,
     /// When a chunk is late that a path has room to copy.
     late_at: Option<Instant>,
+    /// This time has passed, and no SACK came since.
+    waited: bool,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -194,6 +196,7 @@ impl Sender {
             heard: false,
             ecn: Marks::default(),
             late_at: None,
+            waited: false,
             sack_taken: false,
             nr_sacks: false,
             fragment: 0,

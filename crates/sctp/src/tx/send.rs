@@ -60,6 +60,7 @@ impl Sender {
             return;
         }
         let reopened = self.config.lean_sacks && self.sack_taken && self.was_out_of_room();
+        self.waited &= !self.sack_taken;
         self.sack_taken = false;
         self.ecn.echoed = 0;
         if self.cmt.enabled {
@@ -73,7 +74,7 @@ impl Sender {
         }
         if now > before {
             self.total_burst_left = self.config.max_burst;
-            self.late_at = None; // it is looked at anew
+            self.waited |= self.late_at.take().is_some_and(|at| at <= now); // it is looked at anew
             for p in paths.ids() {
                 if self.config.lean_sacks {
                     allow_owed(now, &mut paths[p], self.config.max_burst, reopened);
