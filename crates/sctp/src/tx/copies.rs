@@ -76,7 +76,7 @@ impl Sender {
             }
             let waiting = self.copies[p.index()].next;
             if self.starved && waiting < self.out.next_index() {
-                self.await_overdue(waiting, paths);
+                self.await_overdue(waiting, p, paths);
             }
         }
         None

@@ -43,12 +43,14 @@ impl Sender {
         (blocks && self.age(i) + ours < its) || self.age(i) > holder.overdue()
     }
 
-    /// Chunk `i` is not late yet: notes when it is overdue, since nothing else may happen until then. Once this time has passed,
-    /// a SACK has to come before there is another: in an outage of all paths nothing answers.
-    pub(super) fn await_overdue(&mut self, i: u64, paths: &Paths) {
+    /// Path `p` may carry a copy of chunk `i`, which is not late yet: notes when it is overdue, since nothing else may happen until
+    /// then. Only if `p` is not slower: else the path of the chunk repairs a loss sooner. Once this time has passed, a SACK has to
+    /// come before there is another: in an outage of all paths nothing answers.
+    pub(super) fn await_overdue(&mut self, i: u64, p: PathId, paths: &Paths) {
         let chunk = &self.out[i];
-        let at = chunk.sent_at + paths[chunk.path].overdue() + Span::from_nanos(1);
-        if at > self.now && !self.waited {
+        let holder = &paths[chunk.path];
+        let at = chunk.sent_at + holder.overdue() + Span::from_nanos(1);
+        if at > self.now && !self.waited && paths[p].rto.srtt() <= holder.rto.srtt() {
             self.late_at = Some(self.late_at.map_or(at, |before| before.min(at)));
         }
     }
