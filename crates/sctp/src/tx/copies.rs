@@ -95,13 +95,19 @@ impl Sender {
 
     /// The lowest chunk that the path is to copy, and the number of copies it had before.
     fn next_copy(&mut self, p: PathId, paths: &Paths) -> Option<(u64, usize)> {
-        self.next_again(p).or_else(|| Some((self.next_first(p, paths)?, 0)))
+        self.next_again(p, paths).or_else(|| Some((self.next_first(p, paths)?, 0)))
     }
 
-    /// The lowest chunk on another path whose last copy is overdue.
-    fn next_again(&mut self, p: PathId) -> Option<(u64, usize)> {
+    /// The lowest chunk on another path whose last copy is overdue. A path that may have failed, too, leaves it to a third one that
+    /// may not: it would always have room first, and carry all copies of a chunk in vain.
+    fn next_again(&mut self, p: PathId, paths: &Paths) -> Option<(u64, usize)> {
         let mut lowest = None;
         for holder in (0..self.copies.len()).filter(|&holder| holder != p.index()) {
+            let third = |q: PathId| ![holder, p.index()].contains(&q.index());
+            let works = |q: PathId| third(q) && paths[q].is_usable() && !self.copies[q.index()].overdue;
+            if self.copies[p.index()].overdue && paths.ids().any(works) {
+                continue;
+            }
             while let Some((&i, &sent)) = self.copies[holder].again.first_key_value() {
                 let held = self.out.first_index() <= i
                     && self.out[i].state == ChunkState::InFlight

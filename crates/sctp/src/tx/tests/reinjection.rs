@@ -161,7 +161,10 @@ fn an_overdue_copy_is_followed_by_one_on_another_path() {
     assert_eq!(rig.poll(), Some((P2, vec![1])));
     rig.audit();
     let at = rig.sender.copies_overdue(&rig.paths).unwrap();
+    let window = std::mem::take(&mut rig.paths[PathId(2)].window.cwnd);
     rig.pass(at.since(rig.now));
+    assert_eq!(rig.poll(), None, "the second path has room, and would carry all copies in vain");
+    rig.paths[PathId(2)].window.cwnd = window;
     assert_eq!(rig.poll(), Some((PathId(2), vec![1])));
 }
 
