@@ -98,8 +98,9 @@ impl Sender {
         self.next_again(p, paths).or_else(|| Some((self.next_first(p, paths)?, 0)))
     }
 
-    /// The lowest chunk on another path whose last copy is overdue. A path that may have failed, too, leaves it to a third one that
-    /// may not: it would always have room first, and carry all copies of a chunk in vain.
+    /// The lowest chunk on another path whose last copy is overdue. If the last copy on `p` is overdue as well, `p` may have failed
+    /// and leaves the chunk to a third path that may work: since nothing fills a dead path, it would always have room first and
+    /// carry all copies in vain.
     fn next_again(&mut self, p: PathId, paths: &Paths) -> Option<(u64, usize)> {
         let mut lowest = None;
         for holder in (0..self.copies.len()).filter(|&holder| holder != p.index()) {
