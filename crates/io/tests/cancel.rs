@@ -29,8 +29,8 @@ fn works(one: &Connection, other: &Connection, text: &'static str) -> bool {
         && matches!(other.recv_timeout(SOON), Ok(Some(received)) if received.data == text.as_bytes())
 }
 
-/// The first message that one of the accepted connections receives. Attempts that were given up late may have been accepted, too.
-/// They have ended, unless the ABORT was lost: the relay has a UDP port for each address of the client, so that the two may
+/// The first message that one of the accepted connections receives. The server may have accepted attempts, too, that the client then
+/// gave up. Those have ended, unless the ABORT was lost: the relay has a UDP port for each address of the client, so that the two may
 /// know the client by different ports, and one that it has forgotten lasts until its heartbeats fail.
 fn first_received(world: &World) -> Vec<u8> {
     let (patience, mut accepted) = (Duration::from_millis(1), Vec::new());
