@@ -54,8 +54,8 @@ fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
         let (read, dropped) = transfer(seed, &config);
         assert_eq!(read, vec![(LENGTH as usize, true); MESSAGES], "seed {seed}");
         // The receiver drops probes of a closed window and copies that come too soon. It drops a few more chunks because the room
-        // that it keeps for missing ones is an estimate: their lengths vary. All together at most one chunk in 100; a message has three.
-        assert!(dropped <= 3 * MESSAGES as u64 / 100, "{dropped} chunks dropped, seed {seed}");
+        // that it keeps for missing ones is an estimate: their lengths vary.
+        assert!(dropped <= 8, "{dropped} chunks dropped, seed {seed}");
     }
 }
 

@@ -103,6 +103,31 @@ fn a_chunk_that_fills_a_buffer_is_copied_when_it_is_overdue() {
     assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "once is enough");
 }
 
+/// A copy on a slower path would mark the chunk, whose own path repairs a loss sooner.
+#[test]
+fn no_timer_runs_for_a_copy_on_a_slower_path() {
+    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(200));
+    rig.paths[P1].rto = rig.paths[P2].rto.clone();
+    assert_eq!((rig.poll(), rig.sender.late_at().is_some()), (None, true), "a path that is as fast");
+    for _ in 0..20 {
+        rig.paths[P1].rto.sample(ms(110), &reinjecting(Reinjection::Blocked));
+    }
+    assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "a slower path");
+}
+
+/// Nobody answers in an outage of all paths: the timer runs once, and again after a SACK.
+#[test]
+fn the_timer_for_an_overdue_chunk_runs_again_only_after_a_sack() {
+    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(200));
+    assert_eq!(rig.poll(), None);
+    let at = rig.sender.late_at().expect("the fast path has room");
+    rig.paths[P2].rto.sample(ms(500), &reinjecting(Reinjection::Blocked)); // the chunk is not overdue then
+    rig.pass(at.since(rig.now));
+    assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "no SACK came");
+    rig.try_sack(0, &[(2, 3)], 1, CHUNK as u32).unwrap();
+    assert_eq!((rig.poll(), rig.sender.late_at().is_some()), (None, true));
+}
+
 /// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms; its chunk is due once more.
 #[test]
 fn a_copy_that_was_lost_is_sent_again() {
