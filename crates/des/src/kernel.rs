@@ -140,7 +140,7 @@ impl<E: Copy> Kernel<E> {
                 break;
             }
             self.far.pop();
-            self.near.insert(entry.time, entry.number, entry.event);
+            self.near.append(entry);
             next = self.far.first().copied().filter(|entry| entry.time < self.horizon);
         }
         let ran = self.processed - std::mem::replace(&mut self.processed_then, self.processed);

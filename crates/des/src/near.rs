@@ -85,11 +85,25 @@ impl<E: Copy> Near<E> {
         let (before, taken) = (self.order & below(rank), self.order & below(self.len));
         let free = self.order & !below(self.len) & !(0xff << (8 * self.len));
         self.order = before | (place as u64) << (8 * rank) | (taken ^ before) << 8 | free;
+        self.put(place, Entry { time: at, number, event });
+    }
+
+    /// As [`Self::insert`], for an event that is not before any other.
+    #[inline]
+    pub(crate) fn append(&mut self, entry: Entry<E>) {
+        debug_assert!(!self.is_full());
+        debug_assert!((0..self.len).all(|rank| self.entries[self.place(rank)].time <= entry.time));
+        self.put(self.place(self.len), entry);
+    }
+
+    /// Writes an event to a free place, which must have its rank already.
+    #[inline(always)]
+    fn put(&mut self, place: usize, entry: Entry<E>) {
         self.len += 1;
-        self.times[place] = time;
+        self.times[place] = entry.time.since(self.base).as_nanos() as u32;
         match self.entries.get_mut(place) {
-            Some(free) => *free = Entry { time: at, number, event },
-            None => self.entries.push(Entry { time: at, number, event }),
+            Some(free) => *free = entry,
+            None => self.entries.push(entry),
         }
     }
 

@@ -1,7 +1,7 @@
 use super::bounds::Bounds;
 use crate::host::{ConnId, Service, Transport};
 use crate::scenario::Traffic;
-use crate::traffic::Generator;
+use crate::traffic::{Draft, Generator};
 use des::Random;
 use units::{Instant, Span};
 
@@ -11,9 +11,10 @@ use units::{Instant, Span};
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
     generator: Generator,
-    /// The message that the transport has not fully accepted. It is offered again unchanged, so that the random draws
-    /// do not depend on the times at which the buffer has room.
-    refused: Option<Draft>,
+    /// The last message, and its bytes that the transport has not accepted; a stream may accept a part of a message. It is
+    /// offered again unchanged, so that the random draws do not depend on the times at which the buffer has room.
+    message: Draft,
+    left: u32,
     /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of bytes.
     pub(super) bounds: Bounds,
 }
@@ -29,19 +30,12 @@ pub(crate) struct SourceCounters {
     pub(crate) dropped: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Draft {
-    length: u32,
-    /// Bytes that the transport has not accepted; a stream may accept a part of a message.
-    left: u32,
-    service: Service,
-}
-
 impl Source {
     pub(crate) fn new(traffic: Traffic, random: Random) -> Self {
         Source {
             generator: Generator::new(traffic, random),
-            refused: None,
+            message: Draft::default(),
+            left: 0,
             bounds: Bounds::default(),
             counters: SourceCounters::default(),
         }
@@ -50,14 +44,12 @@ impl Source {
     /// Fills the queue of the transport, at the start and whenever there is room again: a saturated source sends as much
     /// as the transport accepts, a paced one only the rest of a message.
     pub(crate) fn refill(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
-        loop {
-            let draft = match self.refused.take() {
-                Some(draft) => draft,
-                None if self.generator.is_saturated() => self.draft(),
-                None => return,
-            };
-            self.refused = self.offer(now, endpoint, id, draft);
-            if self.refused.is_some() {
+        while self.left > 0 || self.generator.is_saturated() {
+            if self.left == 0 {
+                self.draw();
+            }
+            self.offer(now, endpoint, id);
+            if self.left > 0 {
                 return;
             }
         }
@@ -71,14 +63,17 @@ impl Source {
         }
         self.generator.activate(now);
         loop {
-            let draft = self.draft();
             // On a byte stream the rest of an earlier message is sent first.
-            let rest =
-                if self.refused.is_some() { Some(draft) } else { self.offer(now, endpoint, id, draft) };
-            match rest {
-                Some(rest) if rest.left < rest.length => self.refused = Some(rest),
-                Some(_) => self.counters.dropped += 1,
-                None => {}
+            if self.left > 0 {
+                self.generator.draft();
+                self.counters.dropped += 1;
+            } else {
+                self.draw();
+                self.offer(now, endpoint, id);
+                if self.left == self.message.length {
+                    self.left = 0;
+                    self.counters.dropped += 1;
+                }
             }
             if self.generator.frame_is_complete() {
                 return self.generator.wait(now);
@@ -86,32 +81,21 @@ impl Source {
         }
     }
 
-    #[inline(always)]
-    fn draft(&mut self) -> Draft {
-        let drawn = self.generator.draft();
-        let service =
-            Service { stream: drawn.stream, unordered: drawn.unordered, reliability: drawn.reliability };
-        Draft { length: drawn.length, left: drawn.length, service }
+    #[inline]
+    fn draw(&mut self) {
+        self.message = self.generator.draft();
+        self.left = self.message.length;
     }
 
-    /// Offers a message and returns the part that was not accepted, because the buffer is full or the connection is
-    /// closing.
-    fn offer(
-        &mut self,
-        now: Instant,
-        endpoint: &mut impl Transport,
-        id: ConnId,
-        draft: Draft,
-    ) -> Option<Draft> {
-        let taken = endpoint.send(now, id, draft.left, draft.service);
+    /// Offers what is left of the message. Something stays left if the buffer is full or the connection is closing.
+    fn offer(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
+        let Draft { length, stream, unordered, reliability } = self.message;
+        let taken = endpoint.send(now, id, self.left, Service { stream, unordered, reliability });
         self.counters.bytes += u64::from(taken);
-        if endpoint.is_stream() && taken > 0 && draft.left == draft.length {
-            self.bounds.push(draft.length);
+        if endpoint.is_stream() && taken > 0 && self.left == length {
+            self.bounds.push(length);
         }
-        if taken < draft.left {
-            return Some(Draft { left: draft.left - taken, ..draft });
-        }
-        self.counters.messages += 1;
-        None
+        self.left -= taken;
+        self.counters.messages += u64::from(self.left == 0);
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod draw;
 use crate::scenario::{OnOff, Pace, Traffic};
 use des::Random;
 use sctp::Reliability;
-use units::{Instant, Span};
+use units::{Instant, Probability, Span};
 
 /// Draws the frames of a [`Traffic`], and cuts them into messages.
 #[derive(Clone, Debug)]
@@ -16,6 +16,9 @@ pub struct Generator {
     frame_left: u64,
     /// The stream of the next message.
     stream: u16,
+    /// How the last message is sent, and whether it is drawn for each.
+    kind: Kind,
+    kind_varies: bool,
     random: Random,
     traffic: Traffic,
     /// End of the current active time of a source that pauses.
@@ -23,7 +26,7 @@ pub struct Generator {
 }
 
 /// A message to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
     /// Its bytes.
     pub length: u32,
@@ -35,10 +38,30 @@ pub struct Draft {
     pub reliability: Reliability,
 }
 
+/// How a message is sent.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    unordered: bool,
+    reliability: Reliability,
+}
+
+impl Kind {
+    #[inline(never)] // away from sources whose messages are all alike
+    fn draw(traffic: &Traffic, random: &mut Random) -> Kind {
+        let unordered = random.bernoulli(traffic.unordered);
+        let unreliable = random.bernoulli(traffic.unreliable);
+        Kind { unordered, reliability: if unreliable { traffic.reliability } else { Reliability::Reliable } }
+    }
+}
+
 impl Generator {
     /// Draws from `random`.
     pub fn new(traffic: Traffic, random: Random) -> Self {
-        Generator { frame_left: 0, stream: 0, random, traffic, on_until: Instant::ZERO }
+        let varies = |p: Probability| !p.is_zero() && p != Probability::ONE;
+        let kind_varies = varies(traffic.unordered) || varies(traffic.unreliable);
+        // No draw if it does not vary.
+        let kind = Kind::draw(&traffic, &mut random.clone());
+        Generator { frame_left: 0, stream: 0, kind, kind_varies, random, traffic, on_until: Instant::ZERO }
     }
 
     /// The frames are sent as soon as the transport accepts them.
@@ -72,9 +95,10 @@ impl Generator {
         self.frame_left -= u64::from(length);
         let stream = self.stream;
         self.stream = if stream + 1 < self.traffic.streams { stream + 1 } else { 0 };
-        let unordered = self.random.bernoulli(self.traffic.unordered);
-        let unreliable = self.random.bernoulli(self.traffic.unreliable);
-        let reliability = if unreliable { self.traffic.reliability } else { Reliability::Reliable };
+        if self.kind_varies {
+            self.kind = Kind::draw(&self.traffic, &mut self.random);
+        }
+        let Kind { unordered, reliability } = self.kind;
         Draft { length, stream, unordered, reliability }
     }
 
