@@ -4,6 +4,7 @@ mod batch;
 mod buffers;
 mod clock;
 mod errors;
+mod nap;
 mod overflow;
 mod socket;
 mod sockets;

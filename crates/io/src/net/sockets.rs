@@ -1,6 +1,7 @@
 use super::batch::Batches;
 use super::buffers::Buffers;
 use super::errors::{self, Report};
+use super::nap;
 use super::socket::{Sent, Socket};
 use super::watch::Watch;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -108,7 +109,7 @@ impl Sockets {
         let changed = self.watch.as_ref().is_some_and(|(_, changed)| *changed);
         let more = changed || self.entries.iter().any(|entry| entry.readable);
         let timeout = if more { Some(Duration::ZERO) } else { timeout };
-        match self.poll.poll(&mut self.events, timeout) {
+        match nap::poll(&mut self.poll, &mut self.events, timeout) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
