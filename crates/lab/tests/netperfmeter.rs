@@ -91,6 +91,57 @@ fn transmission_and_measurement_follow_their_times() {
 }
 
 #[test]
+fn a_flow_that_identifies_itself_does_so_when_it_is_connected_and_messages_are_counted_behind() {
+    for protocol in ["SCTP", "TCP", "UDP"] {
+        let output = measure(&format!(
+            r#"protocol = "{protocol}"
+               identify = true
+               [[window]]
+               name = "early"
+               from = "0 s"
+               to = "0.8 s""#
+        ));
+        let early = window_scalar(&output, "early", "flow", None, "received_bytes");
+        assert_eq!((early, scalar(&output, "flow", "messages")), (26.0, 250.0), "{protocol}");
+    }
+}
+
+/// The messages of a flow that begins at 1 s are counted from 1 s to 11 s.
+fn messages_of(load: &str) -> f64 {
+    let times = r#"reset_time = "0 s"
+                   stop_time = "10 s""#;
+    scalar(&measure(&format!("{times}\n{load}")), "flow", "offered_messages")
+}
+
+#[test]
+fn a_paced_flow_sends_its_frames_while_it_is_on() {
+    // On from 2 s to 5 s and from 9 s on, a frame at both beginnings and every 0.1 s after it.
+    let changes = r#"on_off = [{ at = "2 s" }, { after = "3 s" }, { at = "9 s" }]"#;
+    assert_eq!(messages_of(changes), 40.0);
+    // On from 1 s to 2 s, from 3 s to 4 s and so on.
+    let repeated = r#"on_off = [{ after = "1 s" }, { after = "1 s" }]
+                      on_off_repeat = true"#;
+    assert_eq!(messages_of(repeated), 50.0);
+    assert_eq!(messages_of(r#"on_off = [{ at = "20 s" }]"#), 0.0);
+}
+
+#[test]
+fn a_saturated_flow_fills_the_link_while_it_is_on() {
+    let rate = |load: &str| messages_of(&format!("frame_rate = \"0 Hz\"\n{load}"));
+    let (always, half) = (rate(""), rate(r#"on_off = [{ at = "2 s" }, { at = "7 s" }]"#));
+    assert!((0.45..0.52).contains(&(half / always)), "{half} of {always}");
+}
+
+#[test]
+fn random_changes_are_drawn_anew_each_time() {
+    let load = r#"on_off = [{ after = { exponential = "0.1 s" } }, { after = { exponential = "0.1 s" } }]
+                  on_off_repeat = true
+                  frame_rate = "1 kHz""#;
+    let share = messages_of(load) / 10_000.0;
+    assert!((0.35..0.65).contains(&share), "{share}");
+}
+
+#[test]
 fn both_directions_are_independent() {
     let output = measure(
         r#"frame_rate = "0 Hz"

@@ -49,7 +49,7 @@ impl FlowSpec {
     fn check(&self) -> Result<(), BadFlow> {
         self.traffic()?;
         FlowSpec { outbound: self.inbound, ..self.clone() }.traffic()?;
-        self.schedule()?;
+        self.changes()?;
         Ok(())
     }
 

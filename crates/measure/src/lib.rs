@@ -20,7 +20,6 @@ mod pcap;
 mod peer;
 mod receiver;
 mod report;
-mod schedule;
 mod sender;
 mod server;
 mod sockets;
@@ -33,7 +32,6 @@ pub use paths::{Association, Limits, PathSample};
 pub use pcap::{CaptureFile, Captured};
 pub use peer::PeerPaths;
 pub use report::{FlowReport, Interval, PeerReport, Report, SCHEMA};
-pub use schedule::Schedule;
 pub use server::{Notice, Server, ServerError, ServerOptions};
 pub use spec::{BadFlow, FlowSpec, Load, Transport};
 /// The crates that options come from.

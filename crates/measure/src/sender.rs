@@ -5,7 +5,7 @@ use crate::clock::micros;
 use crate::flow::Flow;
 use crate::npmp::{DATA_HEADER, Data};
 use des::Random;
-use lab::traffic::Generator;
+use lab::traffic::{Generator, Schedule};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -24,9 +24,9 @@ pub fn start(
     limit: Option<u64>,
 ) -> Result<Option<JoinHandle<()>>, String> {
     let Some(traffic) = flow.spec.traffic().map_err(|error| error.to_string())? else { return Ok(None) };
-    let schedule = flow.spec.schedule().map_err(|error| error.to_string())?;
     let longest = traffic.max_msg_size.get() as usize;
     let seed = u128::from(flow.id.measurement) << 32 | u128::from(flow.id.flow);
+    let schedule = Schedule::new(traffic.changes.clone(), Random::new(seed, 1));
     let sender = Sender {
         flow: flow.clone(),
         channel,
@@ -35,9 +35,8 @@ pub fn start(
         data: Data { id: flow.id, ..Data::default() },
         limit: limit.unwrap_or(u64::MAX),
     };
-    let random = Random::new(seed, 1);
     let name = format!("flow {}", flow.id.flow);
-    let run = move || Paced { sender, schedule, random }.run();
+    let run = move || Paced { sender, schedule }.run();
     thread::Builder::new().name(name).spawn(run).map(Some).map_err(|error| error.to_string())
 }
 
@@ -98,15 +97,19 @@ impl Sender {
 /// Sends frames at their times.
 struct Paced {
     sender: Sender,
-    schedule: crate::schedule::Schedule,
-    random: Random,
+    schedule: Schedule,
 }
 
 impl Paced {
+    /// When the flow is turned on or off next, from the start on.
+    fn next_change(&mut self) -> Option<Duration> {
+        self.schedule.next_change().map(|at| Duration::from_nanos(at.as_nanos()))
+    }
+
     fn run(mut self) {
         let started = Instant::now();
         let mut on = self.schedule.starts_on();
-        let mut change = self.schedule.next_change(&mut self.random);
+        let mut change = self.next_change();
         // Of the next frame, from the start on.
         let mut due = Duration::ZERO;
         while !self.sender.flow.stop.is_closed() {
@@ -116,7 +119,7 @@ impl Paced {
             {
                 on = !on;
                 due = due.max(at);
-                change = self.schedule.next_change(&mut self.random);
+                change = self.next_change();
                 continue;
             }
             if !on || (due > now && !self.sender.generator.is_saturated()) {

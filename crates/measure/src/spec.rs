@@ -1,8 +1,7 @@
 //! What a flow is: its transport, what each side sends, and NetPerfMeter's way to write that down.
 
 use crate::npmp::{AddFlow, FlowId, OnOffEvent, Random, Text};
-use crate::schedule::Schedule;
-use scenario::{Distribution, Hertz, Pace, Traffic};
+use scenario::{Change, Changes, Distribution, Hertz, Pace, Traffic};
 use sctp::Reliability;
 use units::{ByteCount, Probability, Span};
 
@@ -194,6 +193,7 @@ impl FlowSpec {
         Ok(Some(Traffic {
             pace,
             on_off: None,
+            changes: self.changes()?,
             frame_size: distribution("frame size", size, 1.0..=1e9)?.map(bytes),
             max_msg_size: ByteCount::new(
                 self.max_message.clamp(least, self.transport.longest_message()).into(),
@@ -206,17 +206,16 @@ impl FlowSpec {
         }))
     }
 
-    /// When it sends.
-    ///
-    /// # Errors
-    /// [`BadFlow`] if an event has no time.
-    pub fn schedule(&self) -> Result<Schedule, BadFlow> {
-        for event in &self.events {
-            if event.time.values[0] != 0.0 {
-                distribution("time of an event", event.time, 0.0..=1e7)?;
-            }
-        }
-        Ok(Schedule::new(self.events.clone(), self.repeat))
+    /// When it is turned on and off.
+    pub(crate) fn changes(&self) -> Result<Changes, BadFlow> {
+        let change = |event: &OnOffEvent| {
+            let law = distribution("time of an event", event.time, 0.0..=1e7)?.map(Span::from_secs_f64);
+            Ok(if event.relative { Change::After(law) } else { Change::At(law) })
+        };
+        Ok(Changes {
+            times: self.events.iter().map(change).collect::<Result<_, BadFlow>>()?,
+            repeat: self.repeat,
+        })
     }
 }
 

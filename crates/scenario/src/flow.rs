@@ -23,6 +23,8 @@ pub struct Flow {
     pub client_tcp: tcp::Config,
     /// TCP options of the server's endpoint; used only by flows over TCP.
     pub server_tcp: tcp::Config,
+    /// As soon as it is connected, the client sends the message by which NetPerfMeter names a data connection.
+    pub identify: bool,
     /// When the client connects, from the start of the run.
     pub connect_time: Distribution<Span>,
     /// Time from `connect_time` to the start of transmission.
@@ -101,6 +103,8 @@ pub struct Traffic {
     pub pace: Pace,
     /// Active and pause times of a paced sender; `None`: it never pauses.
     pub on_off: Option<OnOff>,
+    /// When the sender is turned on and off.
+    pub changes: Changes,
     /// Payload of a frame, drawn for each frame.
     pub frame_size: Distribution<ByteCount>,
     /// Largest message; larger frames are sent as several messages.
@@ -125,6 +129,25 @@ pub struct OnOff {
     pub on: Distribution<Span>,
     /// Length of a pause, drawn for each.
     pub off: Distribution<Span>,
+}
+
+/// The times at which a sender is turned on and off in turn, NetPerfMeter's on/off events. Without any it is always on;
+/// otherwise it is off until the first one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// In order.
+    pub times: Vec<Change>,
+    /// They begin anew after the last one.
+    pub repeat: bool,
+}
+
+/// When a sender is turned on, or off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// So long after the start of transmission, or at once if the change before was later.
+    At(Distribution<Span>),
+    /// So long after the change before, the first one after the start of transmission.
+    After(Distribution<Span>),
 }
 
 /// The times at which frames are sent.

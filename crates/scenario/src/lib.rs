@@ -26,8 +26,8 @@ mod window;
 pub use diagnostic::{Diagnostic, ScenarioError};
 pub use file::{assoc_options_over, sctp_options, sctp_options_over};
 pub use flow::{
-    Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
-    StreamResetType, StreamResets, Traffic,
+    Change, Changes, Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol,
+    RemoteAddress, StreamResetType, StreamResets, Traffic,
 };
 pub use host::{Attachment, RealHost};
 pub use link::{Link, Outage, Renumbering};

@@ -70,8 +70,14 @@ class Plan:
         return max(flow.stop for flow in self.flows)
 
     def simulated(self, jitter: float | None = None) -> str:
-        """The scenario for the simulator; with ``jitter`` each host has that one, in seconds."""
+        """The scenario for the simulator; with ``jitter`` each host has that one, in seconds.
+
+        Flows that ``measure`` runs begin with the message by which it names each connection: the real ones have measured an RTT by
+        it when they begin to send.
+        """
         scenario = copy.deepcopy(self.scenario)
+        for table, flow in zip(scenario["flow"], self.flows, strict=True):
+            table["identify"] = flow.transport == "tcp" or self.program == OURS
         hosts = {flow.client for flow in self.flows} | {flow.server for flow in self.flows}
         for node in scenario["node"]:
             if jitter is not None and node["name"] in hosts:
@@ -164,7 +170,7 @@ def _networks(scenario: Mapping[str, Any], host: str) -> list[int]:
 def _flow(content: Mapping[str, Any], raw: Mapping[str, Any], file: str) -> Flow:
     table = {re.sub("(?<=[a-z])([A-Z])", lambda found: "_" + found[1].lower(), key): raw[key] for key in raw}
     where = f"{file}: flow `{table.get('name', '?')}`"
-    for key in ("back", "bidirectional", "on", "off", "streams", "unreliable", "stream_request_time", "count"):
+    for key in ("back", "bidirectional", "on", "off", "on_off", "streams", "unreliable", "stream_request_time", "count"):
         if key in table:
             raise OverlayError(f"{where}: `{key}` cannot be run for real yet; remove it")
     transport = str(table.get("protocol", "SCTP")).lower()

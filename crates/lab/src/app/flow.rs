@@ -18,6 +18,8 @@ pub(crate) enum Step {
     Stop,
     /// The next frame of a paced sender.
     Frame(Side),
+    /// A sender is turned on or off.
+    Turn(Side),
     /// The client resets streams.
     ResetStreams,
 }
@@ -92,6 +94,8 @@ pub(crate) struct Flow {
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,
+    /// The client names the connection to the server as soon as it is connected.
+    pub(crate) identifies: bool,
     /// Resets of streams by the client.
     pub(crate) stream_resets: StreamResets,
     /// When the connection was established at the client.
@@ -119,6 +123,7 @@ impl Flow {
             concurrent,
             client,
             server,
+            identifies: false,
             stream_resets: StreamResets::default(),
             connected: None,
             started: None,

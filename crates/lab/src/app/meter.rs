@@ -1,5 +1,5 @@
 use super::source::{Source, SourceCounters};
-use crate::host::{ConnId, Counted, Ending, EndpointId, Event, Transport};
+use crate::host::{ConnId, Counted, Ending, EndpointId, Event, Service, Transport};
 use units::{Instant, Span};
 
 /// NetPerfMeter at one end of a flow.
@@ -48,6 +48,9 @@ pub(crate) struct Tally {
     pub(crate) counted: Counted,
 }
 
+/// Bytes of the message that names a connection: its header, flow, measurement and stream, and a constant.
+const IDENTIFY: u32 = 26;
+
 impl Tally {
     /// Bytes of all packets sent, without IP headers.
     pub(crate) fn transport_bytes(&self) -> u64 {
@@ -78,6 +81,27 @@ impl Meter {
             return None;
         };
         source.frame(now, endpoint, id)
+    }
+
+    /// Sends the message by which NetPerfMeter names a connection. No tally of offered data counts it.
+    pub(crate) fn identify(&mut self, now: Instant, endpoint: &mut impl Transport) {
+        let Some(id) = self.conn else { return };
+        let taken = endpoint.send(now, id, IDENTIFY, Service::PLAIN);
+        if let Some(source) = self.source.as_mut().filter(|_| endpoint.is_stream() && taken > 0) {
+            source.bounds.push(taken);
+        }
+    }
+
+    /// When the source is turned on or off next, from the start of transmission; none if it stays as it is.
+    pub(crate) fn next_change(&mut self) -> Option<Span> {
+        self.source.as_mut().filter(|_| self.sending)?.next_change()
+    }
+
+    /// Turns the source on, or off. Returns the wait until the next frame, if one was sent.
+    pub(crate) fn turn(&mut self, now: Instant, endpoint: &mut impl Transport) -> Option<Span> {
+        let held = self.source.as_mut().is_some_and(Source::turn);
+        self.refill(now, endpoint);
+        if held { self.frame(now, endpoint) } else { None }
     }
 
     fn refill(&mut self, now: Instant, endpoint: &mut impl Transport) {

@@ -1,7 +1,7 @@
 use super::bounds::Bounds;
 use crate::host::{ConnId, Service, Transport};
 use crate::scenario::Traffic;
-use crate::traffic::{Draft, Generator};
+use crate::traffic::{Draft, Generator, Schedule};
 use des::Random;
 use units::{Instant, Span};
 
@@ -15,6 +15,10 @@ pub(crate) struct Source {
     /// offered again unchanged, so that the random draws do not depend on the times at which the buffer has room.
     message: Draft,
     left: u32,
+    is_on: bool,
+    /// A frame became due while the source was off.
+    held: bool,
+    schedule: Schedule,
     /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of bytes.
     pub(super) bounds: Bounds,
 }
@@ -31,8 +35,13 @@ pub(crate) struct SourceCounters {
 }
 
 impl Source {
-    pub(crate) fn new(traffic: Traffic, random: Random) -> Self {
+    /// Draws frames from the first of the numbers, and from the second when it is turned on and off.
+    pub(crate) fn new(traffic: Traffic, [random, turns]: [Random; 2]) -> Self {
+        let schedule = Schedule::new(traffic.changes.clone(), turns);
         Source {
+            is_on: schedule.starts_on(),
+            held: false,
+            schedule,
             generator: Generator::new(traffic, random),
             message: Draft::default(),
             left: 0,
@@ -44,7 +53,7 @@ impl Source {
     /// Fills the queue of the transport, at the start and whenever there is room again: a saturated source sends as much
     /// as the transport accepts, a paced one only the rest of a message.
     pub(crate) fn refill(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
-        while self.left > 0 || self.generator.is_saturated() {
+        while self.left > 0 || (self.is_on && self.generator.is_saturated()) {
             if self.left == 0 {
                 self.draw();
             }
@@ -59,6 +68,10 @@ impl Source {
     /// the following frame; none if the source is saturated.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) -> Option<Span> {
         if self.generator.is_saturated() {
+            return None;
+        }
+        self.held = !self.is_on;
+        if self.held {
             return None;
         }
         self.generator.activate(now);
@@ -79,6 +92,17 @@ impl Source {
                 return self.generator.wait(now);
             }
         }
+    }
+
+    /// When it is turned on or off next, from the start of transmission.
+    pub(crate) fn next_change(&mut self) -> Option<Span> {
+        self.schedule.next_change()
+    }
+
+    /// Turns it on, or off. True if a frame waited for that.
+    pub(crate) fn turn(&mut self) -> bool {
+        self.is_on = !self.is_on;
+        self.is_on && self.held
     }
 
     #[inline]

@@ -192,7 +192,12 @@ impl Tried {
         let paced = traffic(&mut self.base.flows[self.flow].clone())
             .filter(|traffic| traffic.pace != Pace::Saturated);
         let Some(paced) = paced else { return };
-        let saturated = crate::scenario::Traffic { pace: Pace::Saturated, on_off: None, ..paced };
+        let saturated = crate::scenario::Traffic {
+            pace: Pace::Saturated,
+            on_off: None,
+            changes: Default::default(),
+            ..paced
+        };
         self.push(Kind::Traffic, "frame_rate = \"0 Hz\"".to_owned(), |flow| {
             let place = if back { &mut flow.back } else { &mut flow.forward };
             *place = Some(saturated);

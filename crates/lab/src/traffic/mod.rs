@@ -2,6 +2,9 @@
 //! the measuring tool on real networks have it in common.
 
 pub(crate) mod draw;
+mod schedule;
+
+pub use schedule::Schedule;
 
 use crate::scenario::{OnOff, Pace, Traffic};
 use des::Random;

@@ -98,12 +98,13 @@ fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Stre
         stop: spec.stop_time,
     };
     let meter = |endpoint, traffic: &Option<Traffic>, way| {
-        let random = streams.stream(&format!("frames {} {way}", spec.name));
+        let random = ["frames", "turns"].map(|what| streams.stream(&format!("{what} {} {way}", spec.name)));
         Meter::new(endpoint, traffic.clone().map(|traffic| Source::new(traffic, random)))
     };
     let meters = [meter(ends[0], &spec.forward, "forward"), meter(ends[1], &spec.back, "back")];
     let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
     let mut flow = Flow::new(spec.name.clone(), plan, dial, concurrent, meters);
+    flow.identifies = spec.identify;
     flow.stream_resets = spec.stream_resets.clone();
     flow
 }

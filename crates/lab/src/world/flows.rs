@@ -15,6 +15,7 @@ impl World {
             Step::Reset => self.reset(flow),
             Step::Stop => self.stop(flow),
             Step::Frame(side) => self.frame(flow, side),
+            Step::Turn(side) => self.turn_source(flow, side),
             Step::ResetStreams => self.reset_streams(flow),
         }
     }
@@ -99,6 +100,13 @@ impl World {
             return;
         }
         flow.connected = Some(now);
+        if flow.identifies {
+            let client = flow.meter(Side::Client);
+            let id = client.endpoint;
+            client.identify(now, self.hosts.endpoint(id));
+            self.settle(id);
+        }
+        let flow = &self.flows[owner.number as usize];
         if now >= flow.plan.connect + flow.plan.start {
             self.start(owner.number as usize);
         }
@@ -124,6 +132,7 @@ impl World {
             let id = self.flows[index].meter(side).endpoint;
             let wait = self.flows[index].meter(side).start(now, self.hosts.endpoint(id));
             self.plan_frame(index, side, wait);
+            self.plan_turn(index, side);
             self.settle(id);
         }
     }
@@ -135,6 +144,24 @@ impl World {
         let wait = meter.frame(now, self.hosts.endpoint(id));
         self.plan_frame(index, side, wait);
         self.settle(id);
+    }
+
+    /// A sender is turned on or off.
+    fn turn_source(&mut self, index: usize, side: Side) {
+        let now = self.kernel.now();
+        let meter = self.flows[index].meter(side);
+        let id = meter.endpoint;
+        let wait = meter.turn(now, self.hosts.endpoint(id));
+        self.plan_frame(index, side, wait);
+        self.plan_turn(index, side);
+        self.settle(id);
+    }
+
+    fn plan_turn(&mut self, index: usize, side: Side) {
+        let flow = &mut self.flows[index];
+        if let (Some(started), Some(after)) = (flow.started, flow.meter(side).next_change()) {
+            self.kernel.schedule(started + after, LabEvent::Flow(index as u32, Step::Turn(side)));
+        }
     }
 
     fn plan_frame(&mut self, index: usize, side: Side, wait: Option<Span>) {

@@ -98,6 +98,7 @@ pub fn saturated_flow(name: &str) -> Flow {
         server_options: options,
         client_tcp: tcp::Config::modern(),
         server_tcp: tcp::Config::modern(),
+        identify: false,
         connect_time: Distribution::Constant(Span::ZERO),
         start_time: Distribution::Constant(Span::from_secs(1)),
         reset_time: Span::from_secs(5),
@@ -105,6 +106,7 @@ pub fn saturated_flow(name: &str) -> Flow {
         forward: Some(Traffic {
             pace: Pace::Saturated,
             on_off: None,
+            changes: Default::default(),
             frame_size: Distribution::Constant(ByteCount::new(1452)),
             max_msg_size: ByteCount::new(1452),
             queue_size: 1000,

@@ -149,7 +149,7 @@ impl Client {
     pub fn connect(options: ClientOptions) -> Result<Self, MeasureError> {
         for Planned { spec, .. } in &options.flows {
             spec.traffic()?;
-            spec.schedule()?;
+            spec.changes()?;
         }
         let recorder = options.capture.as_ref().map(|capture| {
             let failed = |source| MeasureError::File { file: capture.file.display().to_string(), source };

@@ -251,7 +251,7 @@ impl<'s> Session<'s> {
             return Err("it announced flows of two measurements".to_owned());
         }
         let spec = FlowSpec::of_message(message).map_err(|error| error.to_string())?;
-        spec.traffic().and(spec.schedule()).map_err(|error| error.to_string())?;
+        spec.traffic().and(spec.changes()).map_err(|error| error.to_string())?;
         let slot = Slot::new(message.id, spec, self.peer, self.room.clone());
         let slot = Arc::new(slot);
         if !self.shared.registry.add(slot.clone()) {

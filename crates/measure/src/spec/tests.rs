@@ -37,7 +37,7 @@ fn numbers_from_the_network_that_no_traffic_can_have_are_refused() {
     let rate = Load { rate: Random { generator: 2, values: [f64::NAN; 4] }, ..good.outbound };
     assert!(FlowSpec { outbound: rate, ..good.clone() }.traffic().is_err());
     let event = OnOffEvent { time: Random { generator: 0, values: [f64::NAN; 4] }, relative: true };
-    assert!(FlowSpec { events: vec![event], ..good }.schedule().is_err());
+    assert!(FlowSpec { events: vec![event], ..good }.changes().is_err());
 }
 
 #[test]

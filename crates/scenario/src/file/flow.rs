@@ -5,7 +5,7 @@ use crate::decode::{
 };
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
-use crate::{Distribution, Hertz, IpVersion, Protocol, StreamResetType};
+use crate::{Change, Distribution, Hertz, IpVersion, Protocol, StreamResetType};
 use serde_json::{Map, Value as Json, json};
 use std::net::IpAddr;
 use units::{ByteCount, Probability, Span};
@@ -33,6 +33,8 @@ table! {
         tcp: Option<At<String>>;
         /// Name of the server's TCP option set; by default the client's.
         server_tcp: Option<At<String>>;
+        /// As soon as it is connected, the client sends the message of 26 bytes by which NetPerfMeter names a data connection.
+        identify: bool = false;
         /// When the client connects.
         connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
         /// Time from `connect_time` to the start of transmission.
@@ -83,6 +85,10 @@ table! {
         on: Option<At<Distribution<Span>>>;
         /// Length of the pauses of a paced sender; with `on`.
         off: Option<At<Distribution<Span>>>;
+        /// When the sender is turned on, off, on and so on, from the start of transmission. An empty list: it is always on.
+        on_off: Vec<At<ChangeWord>>;
+        /// Whether these times begin anew after the last one.
+        on_off_repeat: At<bool> = At { value: false, span: 0..0 };
         /// Probability with which a message is sent unordered; SCTP only.
         unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
         /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at least:
@@ -135,6 +141,35 @@ impl Record for BothTraffics {
         let back = overriding::<TrafficTable>(definitions);
         let doc = "Traffic from server to client: the values that differ from those of the other direction.";
         into.insert("back".to_owned(), property(back, doc, None));
+    }
+}
+
+/// When a sender is turned on or off: `{ at = "5 s" }` or `{ after = "5 s" }`.
+pub(crate) struct ChangeWord(pub Change);
+
+const CHANGE: &str = "{ at = \"5 s\" }, from the start, or { after = \"5 s\" }, from the change before";
+
+impl Decode for ChangeWord {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        let Value::Table(table) = &item.value else { return mismatch(item, CHANGE, faults) };
+        Fields::open(item, "a change of `on_off`", &["at", "after"], faults)?;
+        match (table.get("at"), table.get("after")) {
+            (Some(at), None) => Distribution::decode(at, faults).map(|law| ChangeWord(Change::At(law))),
+            (None, Some(after)) => {
+                Distribution::decode(after, faults).map(|law| ChangeWord(Change::After(law)))
+            }
+            _ => mismatch(item, CHANGE, faults),
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let time = Distribution::<Span>::schema(definitions);
+        json!({ "type": "object", "description": CHANGE, "minProperties": 1, "maxProperties": 1,
+            "properties": {
+                "at": property(time.clone(), "From the start of transmission.", None),
+                "after": property(time, "From the change before.", None),
+            },
+            "additionalProperties": false })
     }
 }
 

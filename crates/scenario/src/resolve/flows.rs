@@ -4,7 +4,7 @@ use crate::decode::At;
 use crate::diagnostic::{Faults, expected_one_of};
 use crate::file::{FlowTable, PrimaryPathWord, TrafficTable};
 use crate::{
-    Distribution, Flow, Hertz, Link, LocalAddress, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
+    Changes, Distribution, Flow, Hertz, Link, LocalAddress, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
     RemoteAddress, StreamResets, Traffic,
 };
 use sctp::Reliability;
@@ -140,6 +140,7 @@ fn flow(
         server_options: sctp.server,
         client_tcp: tcp.client,
         server_tcp: tcp.server,
+        identify: table.identify,
         connect_time: table.connect_time,
         start_time: table.start_time,
         reset_time: table.reset_time.value,
@@ -300,6 +301,7 @@ fn traffic(
     Some(Some(Traffic {
         pace,
         on_off: on_off(pace, table, faults)?,
+        changes: changes(table, faults)?,
         frame_size: table.frame_size.value,
         max_msg_size: table.max_msg_size.value,
         queue_size: table.queue_size.value,
@@ -366,6 +368,22 @@ fn on_off(pace: Pace, table: &TrafficTable, faults: &mut Faults) -> Option<Optio
         return None;
     }
     Some(Some(OnOff { on: on.value, off: off.value }))
+}
+
+/// When the sender is turned on and off.
+fn changes(table: &TrafficTable, faults: &mut Faults) -> Option<Changes> {
+    let times: Vec<_> = table.on_off.iter().map(|change| change.value.0).collect();
+    if let (Some(first), Some(on)) = (table.on_off.first(), &table.on) {
+        let message = "`on_off` says when it sends; expected either that, or `on` and `off`";
+        let place = if on.span.start < first.span.start { &first.span } else { &on.span };
+        faults.note(place.clone(), message.into());
+        return None;
+    }
+    if times.is_empty() && table.on_off_repeat.value {
+        faults.note(table.on_off_repeat.span.clone(), "nothing is repeated; expected `on_off`".into());
+        return None;
+    }
+    Some(Changes { times, repeat: table.on_off_repeat.value })
 }
 
 /// The networks that the flow uses; at least one. `None` if a fault was noted.

@@ -4,8 +4,8 @@ use crate::decode::At;
 use crate::diagnostic::Faults;
 use crate::file::TransfersTable;
 use crate::{
-    Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, StreamResets,
-    Traffic, Transfers,
+    Changes, Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress,
+    StreamResets, Traffic, Transfers,
 };
 use units::{Probability, Span};
 
@@ -63,6 +63,7 @@ fn transfers(
     let forward = Traffic {
         pace: Pace::Saturated,
         on_off: None,
+        changes: Changes::default(),
         frame_size: table.size,
         max_msg_size: table.max_msg_size.value,
         queue_size: u32::MAX,
@@ -81,6 +82,7 @@ fn transfers(
         server_options: sctp.server,
         client_tcp: tcp.client,
         server_tcp: tcp.server,
+        identify: false,
         connect_time: Distribution::Constant(Span::ZERO),
         start_time: Distribution::Constant(Span::ZERO),
         reset_time: Span::ZERO,
