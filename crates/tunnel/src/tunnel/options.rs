@@ -8,7 +8,7 @@ use io::sctp::{Config, PathSet, StreamScheduler};
 /// SCTP port of the end that waits; the UDP port already tells tunnels apart.
 pub(super) const PORT: u16 = 9901;
 /// Bytes that wait in front of the stack. What waits there cannot be overtaken.
-pub(super) const OUTBOX: usize = 8 * 1024;
+pub(super) const OUTBOX: usize = 2 * 1024;
 /// Messages that wait in the stack: enough to fill the packets that one acknowledgement allows.
 const QUEUE: u32 = 16;
 /// Streams: flows of TCP share them by their hashes.
