@@ -28,15 +28,18 @@ pub(super) fn poll(poll: &mut Poll, events: &mut Events, timeout: Option<Duratio
     poll.poll(events, timeout)
 }
 
-/// Sleeps until something is ready, or the time is over.
+/// Sleeps until something is ready, a signal comes, or the time is over.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn nap(poll: &Poll, left: Duration) -> io::Result<()> {
+    use nix::errno::Errno;
     use nix::poll::{PollFd, PollFlags, ppoll};
     use std::os::fd::AsFd;
 
     let mut ready = [PollFd::new(poll.registry().as_fd(), PollFlags::POLLIN)];
-    ppoll(&mut ready, Some(left.into()), None)?;
-    Ok(())
+    match ppoll(&mut ready, Some(left.into()), None) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 #[cfg(test)]

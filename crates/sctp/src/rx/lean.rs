@@ -36,7 +36,7 @@ const MOST_RECENT: usize = 256;
 const BY_TURNS: usize = 2;
 
 /// With more runs than this a SACK tells of the lowest: a sender need not keep more of what it hears only once.
-const MOST_RUNS: usize = 900;
+const MOST_RUNS: usize = 1400;
 
 /// A path back to the sender.
 #[derive(Clone, Copy, Debug, Default)]

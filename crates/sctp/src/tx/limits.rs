@@ -15,10 +15,10 @@ use super::ranges::Range;
 
 /// Ranges of gap ack blocks that one SACK is read up to, and ranges kept of what the peer has for good. A SACK in a packet
 /// of 1500 bytes has less than 400.
-pub(super) const MOST_BLOCKS: usize = 1024;
+pub(super) const MOST_BLOCKS: usize = 1536;
 
 /// Ranges kept of what the peer has, with what it withdrew beyond its limit.
-const MOST_RANGES: usize = 2048;
+const MOST_RANGES: usize = 3072;
 
 /// Chunks withdrawn, and not acknowledged again yet, at the same time.
 const MOST_WITHDRAWN: u32 = 1024;

@@ -3,7 +3,7 @@
 
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
-use super::ranges::{Range, cut_below, difference, union};
+use super::ranges::{Range, cut_below, difference, trim_common, union};
 use super::sack::{SackOutcome, Told};
 use super::{ChunkState, SackDelta, Sender};
 use crate::path::Paths;
@@ -75,7 +75,8 @@ impl Sender {
     fn free(&mut self, now: Instant, known: &[Range], paths: &mut Paths) {
         let non_renegable = std::mem::take(&mut self.non_renegable);
         let mut freed = false;
-        difference(&non_renegable, known, |range| {
+        let (new, old) = trim_common(&non_renegable, known);
+        difference(new, old, |range| {
             for i in range.first..=range.last {
                 steps::count_paid(1);
                 let chunk = &mut self.out[i];
