@@ -97,6 +97,18 @@ fn two_sacks_tell_of_each_arrival_and_later_ones_by_turns() {
     assert_eq!(again, even(102, 124));
 }
 
+// A sender waits for what no SACK names.
+#[test]
+fn with_many_gaps_a_sack_is_short_and_tells_of_the_newest_arrivals() {
+    let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20), ..config() });
+    for tsn in (102..2702).step_by(8) {
+        gappy(&mut f, tsn, tsn + 6);
+        let told = tells(&mut f, PathId(0));
+        assert_eq!(told.last(), Some(&(tsn + 6)), "{told:?}");
+        assert!(told.len() <= 10, "{} blocks above {tsn}", told.len());
+    }
+}
+
 // SACKs on paths of different delays overtake each other.
 #[test]
 fn the_sacks_of_each_path_tell_of_every_arrival() {
