@@ -4,7 +4,7 @@ use super::{LINGER, LabEvent, World};
 use crate::app::{Fate, Flow, Measured, Meter, Reaction, Signal, Step, Window};
 use crate::host::{Endpoint, EndpointId, Owner, Side, Transport};
 use crate::metrics::Edge;
-use units::Span;
+use units::{Instant, Span};
 
 impl World {
     /// Runs the step of a flow's plan that is due now.
@@ -129,45 +129,41 @@ impl World {
             self.kernel.schedule(now + at, LabEvent::Flow(index as u32, Step::ResetStreams));
         }
         for side in [Side::Client, Side::Server] {
-            let id = self.flows[index].meter(side).endpoint;
-            let wait = self.flows[index].meter(side).start(now, self.hosts.endpoint(id));
-            self.plan_frame(index, side, wait);
+            self.offer(index, side, |meter, now, endpoint| meter.start(now, endpoint));
             self.plan_turn(index, side);
-            self.settle(id);
         }
     }
 
-    fn frame(&mut self, index: usize, side: Side) {
+    /// Lets one end offer data, and plans the next frame after the wait that it tells.
+    fn offer(
+        &mut self,
+        index: usize,
+        side: Side,
+        act: impl FnOnce(&mut Meter, Instant, &mut Endpoint) -> Option<Span>,
+    ) {
         let now = self.kernel.now();
         let meter = self.flows[index].meter(side);
         let id = meter.endpoint;
-        let wait = meter.frame(now, self.hosts.endpoint(id));
-        self.plan_frame(index, side, wait);
+        if let Some(wait) = act(meter, now, self.hosts.endpoint(id)) {
+            self.kernel.schedule(now + wait, LabEvent::Flow(index as u32, Step::Frame(side)));
+        }
         self.settle(id);
+    }
+
+    fn frame(&mut self, index: usize, side: Side) {
+        self.offer(index, side, |meter, now, endpoint| meter.frame(now, endpoint));
     }
 
     /// A sender is turned on or off.
     fn turn_source(&mut self, index: usize, side: Side) {
-        let now = self.kernel.now();
-        let meter = self.flows[index].meter(side);
-        let id = meter.endpoint;
-        let wait = meter.turn(now, self.hosts.endpoint(id));
-        self.plan_frame(index, side, wait);
+        self.offer(index, side, |meter, now, endpoint| meter.turn(now, endpoint));
         self.plan_turn(index, side);
-        self.settle(id);
     }
 
     fn plan_turn(&mut self, index: usize, side: Side) {
         let flow = &mut self.flows[index];
         if let (Some(started), Some(after)) = (flow.started, flow.meter(side).next_change()) {
             self.kernel.schedule(started + after, LabEvent::Flow(index as u32, Step::Turn(side)));
-        }
-    }
-
-    fn plan_frame(&mut self, index: usize, side: Side, wait: Option<Span>) {
-        if let Some(wait) = wait {
-            let at = self.kernel.now() + wait;
-            self.kernel.schedule(at, LabEvent::Flow(index as u32, Step::Frame(side)));
         }
     }
 
