@@ -72,8 +72,8 @@ class Plan:
     def simulated(self, jitter: float | None = None) -> str:
         """The scenario for the simulator; with ``jitter`` each host has that one, in seconds.
 
-        Flows that ``measure`` runs begin with the message by which it names each connection: the real ones have measured an RTT by
-        it when they begin to send.
+        Flows that ``measure`` runs begin with the message by which it names each connection: the real ones have
+        measured an RTT by it when they begin to send.
         """
         scenario = copy.deepcopy(self.scenario)
         for table, flow in zip(scenario["flow"], self.flows, strict=True):
@@ -170,7 +170,8 @@ def _networks(scenario: Mapping[str, Any], host: str) -> list[int]:
 def _flow(content: Mapping[str, Any], raw: Mapping[str, Any], file: str) -> Flow:
     table = {re.sub("(?<=[a-z])([A-Z])", lambda found: "_" + found[1].lower(), key): raw[key] for key in raw}
     where = f"{file}: flow `{table.get('name', '?')}`"
-    for key in ("back", "bidirectional", "on", "off", "on_off", "streams", "unreliable", "stream_request_time", "count"):
+    refused = ("back", "bidirectional", "on", "off", "on_off", "streams", "unreliable", "stream_request_time", "count")
+    for key in refused:
         if key in table:
             raise OverlayError(f"{where}: `{key}` cannot be run for real yet; remove it")
     transport = str(table.get("protocol", "SCTP")).lower()
