@@ -35,7 +35,7 @@ pub(crate) struct SourceCounters {
 }
 
 impl Source {
-    /// Draws frames from the first of the numbers, and from the second when it is turned on and off.
+    /// Frames are drawn from `random`, the times at which it is turned on and off from `turns`.
     pub(crate) fn new(traffic: Traffic, [random, turns]: [Random; 2]) -> Self {
         let schedule = Schedule::new(traffic.changes.clone(), turns);
         Source {
