@@ -144,9 +144,9 @@ pub struct Changes {
 /// When a sender is turned on, or off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
-    /// So long after the start of transmission, or at once if the change before was later.
+    /// This long after the start of transmission; at the time of the change before it if that is later.
     At(Distribution<Span>),
-    /// So long after the change before, the first one after the start of transmission.
+    /// This long after the change before it. The first change of all counts from the start of transmission.
     After(Distribution<Span>),
 }
 

@@ -10,9 +10,6 @@
 //! y is the rate at which bytes were acknowledged in the round trip: the second term empties the queue and a little more, so that b
 //! becomes the round-trip time without one. Where others fill the queue, cuts are in vain and
 //! would leave them the uplink: after 6 in a row only losses count for 10 s. Low delays beside flows outside the tunnel are not possible then.
-//! Slow start doubles the window in a round trip, which is too late for a path of a few packets: there three samples in a row above b + T
-//! cut it to 0.9 b/r of what is in flight.
-//!
 //! Without any cut for 15 s, the window is halved for about a round trip: the queue may be ours, and b have been measured with it.
 
 use cc::{
@@ -29,8 +26,6 @@ const MEMORY: Span = Span::from_secs(15);
 const VAIN: u32 = 6;
 /// How long only losses count then.
 const PAUSE: Span = Span::from_secs(10);
-/// Samples in a row by which slow start is found to have made a queue.
-const SAMPLES: u32 = 3;
 
 /// Builds the controls of associations.
 pub(crate) fn factory() -> ControlFactory {
@@ -51,8 +46,6 @@ struct Delays {
     /// When that was; none before the first sample.
     changed: Option<Instant>,
     round: Option<Round>,
-    /// The last samples above b + T in slow start: how many, and the least one.
-    above: Option<(u32, Span)>,
     /// The window was cut in the round trip before, and its packets met the old queue.
     settles: bool,
     /// Cuts since there was no queue.
@@ -94,7 +87,7 @@ impl Delays {
             }
         }
         self.least[0] = Some(self.least[0].map_or(rtt, |least| least.min(rtt)));
-        let base = self.base().unwrap_or(rtt);
+        let base = self.least.into_iter().flatten().min().unwrap_or(rtt);
         let Some(round) = &mut self.round else {
             self.round = Some(Round { began: now, ends: now + srtt, least: rtt, acked: ByteCount::ZERO });
             return None;
@@ -106,7 +99,7 @@ impl Delays {
         }
         let Round { began, least, acked, .. } = *round;
         self.round = None;
-        if least <= most(base) {
+        if least <= base + SLACK + base * 2 / 5 {
             (self.settles, self.vain) = (false, 0);
             return None;
         }
@@ -122,35 +115,6 @@ impl Delays {
         self.was_cut = true;
         Some(Cut::To(ByteCount::new((0.9 * rate * base.as_secs_f64()) as u64)))
     }
-
-    /// Takes a sample of slow start, with what was in flight.
-    fn observe_start(&mut self, now: Instant, rtt: Span, flight: ByteCount) -> Option<Cut> {
-        let base = self.base()?;
-        if rtt <= most(base) || self.settles || now < self.paused {
-            self.above = None;
-            return None;
-        }
-        let (samples, least) = self.above.map_or((1, rtt), |(samples, least)| (samples + 1, least.min(rtt)));
-        self.above = Some((samples, least));
-        if samples < SAMPLES {
-            return None;
-        }
-        (self.above, self.round) = (None, None);
-        (self.settles, self.was_cut) = (true, true);
-        Some(Cut::To(ByteCount::new(
-            (0.9 * flight.as_f64() * base.as_secs_f64() / least.as_secs_f64()) as u64,
-        )))
-    }
-
-    /// b.
-    fn base(&self) -> Option<Span> {
-        self.least.into_iter().flatten().min()
-    }
-}
-
-/// The round-trip time above which the queue is too long: b + T.
-fn most(base: Span) -> Span {
-    base + SLACK + base * 2 / 5
 }
 
 impl Calm {
@@ -175,11 +139,7 @@ impl CongestionControl for Calm {
             let (p, path) = (ack.path, &before[ack.path]);
             let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) else { continue };
             let srtt = path.srtt.unwrap_or(rtt);
-            let starts = path.window.ssthresh.is_none_or(|limit| path.window.cwnd < limit);
-            let delays = &mut self.paths[p];
-            let cut = delays.observe(now, rtt, srtt, ack.acked);
-            let early = || if starts { delays.observe_start(now, rtt, path.flight) } else { None };
-            let Some(cut) = cut.or_else(early) else { continue };
+            let Some(cut) = self.paths[p].observe(now, rtt, srtt, ack.acked) else { continue };
             // Otherwise losses have cut it already, or there is too little to send for a queue.
             if path.in_recovery || path.flight * 2 < path.window.cwnd {
                 continue;
@@ -331,18 +291,6 @@ mod tests {
             assert!(longest < BASE + SLACK + BASE * 3 / 5, "{megabits} Mbit/s: {longest:?}");
             assert!(used / rounds > 0.95, "{megabits} Mbit/s: {}", used / rounds);
         }
-    }
-
-    #[test]
-    fn slow_start_ends_within_the_round_trip_in_which_it_makes_a_queue() {
-        let mut model = Model::new(2.0);
-        let mut longest = Span::ZERO;
-        for _ in 0..20 {
-            longest = longest.max(model.rtt());
-            model.round();
-        }
-        // Windows of 4, 8 and 16 packets; 6.7 fill the path.
-        assert!(longest < Span::from_millis(100), "{longest:?}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ mod tests {
     use mio::{Token, Waker};
     use units::Span;
 
-    /// How long a sleep lasts, the shortest of many: a busy machine may prolong any of them.
+    /// The time of the shortest of many sleeps, since a busy machine may prolong any of them.
     fn shortest(left: Duration, wake: bool) -> Span {
         let (mut sleeper, mut events) = (Poll::new().unwrap(), Events::with_capacity(1));
         let waker = Waker::new(sleeper.registry(), Token(0)).unwrap();
