@@ -219,6 +219,7 @@ impl Config {
             fill_packets: true,
             nr_sack: true,
             lean_sacks: true,
+            sack_path: SackPath::Fastest,
             reneging: false,
             pr_sctp: true,
             auth: true,
@@ -447,6 +448,8 @@ named! {
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
+        /// Back where the data came from, or on a faster path as far as heartbeats show that it has room for more SACKs.
+        Fastest = "fastest",
     }
 }
 

@@ -46,27 +46,38 @@ fn transfer(seed: u64, config: &Config) -> (Vec<(usize, bool)>, u64) {
     (read, stats.received.dropped)
 }
 
+/// Transfers of all seeds of which a message arrived in parts, and the most chunks that one of them dropped.
+fn in_parts(seeds: u64, config: &Config) -> (usize, u64) {
+    let (mut parts, mut most) = (0, 0);
+    for seed in 0..seeds {
+        let (read, dropped) = transfer(seed, config);
+        let whole = read == vec![(LENGTH as usize, true); MESSAGES];
+        let ends = read.iter().filter(|(_, end)| *end).count();
+        let length: usize = read.iter().map(|(length, _)| length).sum();
+        assert!(ends == MESSAGES && length == MESSAGES * LENGTH as usize, "seed {seed}");
+        parts += usize::from(!whole);
+        most = most.max(dropped);
+    }
+    (parts, most)
+}
+
 #[test]
 fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
     let recommended = Config::recommended();
     let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), ..recommended };
-    for seed in 0..12 {
-        let (read, dropped) = transfer(seed, &config);
-        assert_eq!(read, vec![(LENGTH as usize, true); MESSAGES], "seed {seed}");
-        // The receiver drops probes of a closed window and copies that come too soon. It drops a few more chunks because the room
-        // that it keeps for missing ones is an estimate: their lengths vary.
-        assert!(dropped <= 8, "{dropped} chunks dropped, seed {seed}");
-    }
+    let (parts, most) = in_parts(200, &config);
+    // The receiver drops probes of a closed window and copies that come too soon. It drops a few more chunks because the room
+    // that it keeps for missing ones is an estimate: their lengths vary.
+    assert!(parts == 0 && most <= 16, "{parts} in parts, {most} chunks dropped");
 }
 
-// A sender that follows RFC 9260 counts the room of lost chunks as free (`rfc9260#section-6.2.1`).
+// A sender that follows RFC 9260 counts the room of lost chunks as free (`rfc9260#section-6.2.1`). Where it leaves none for what is
+// missing, the receiver has to begin with a part of a message.
 #[test]
-fn messages_arrive_whole_from_a_sender_that_overdraws_the_window() {
+fn messages_arrive_whole_from_a_sender_that_overdraws_the_window_but_for_a_few() {
     let recommended = Config::recommended();
     let cmt = anabranch_sctp::Cmt { keep_room: false, ..recommended.cmt.clone() };
     let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), cmt, ..recommended };
-    for seed in 0..12 {
-        let (read, _) = transfer(seed, &config);
-        assert_eq!(read, vec![(LENGTH as usize, true); MESSAGES], "seed {seed}");
-    }
+    let (parts, _) = in_parts(200, &config);
+    assert!(parts <= 4, "{parts} of 200");
 }

@@ -140,7 +140,7 @@ impl Association {
                     taken.transit.first.get_or_insert(data.tsn);
                     self.on_data(answer, &data)
                 } else if let Some(sack) = chunks.next_sack() {
-                    self.on_sack(|sender, paths| sender.on_sack(now, &sack, paths))
+                    self.on_sack(from, |sender, paths| sender.on_sack(now, &sack, paths))
                 } else {
                     break;
                 };
@@ -198,9 +198,9 @@ impl Association {
                     so_far.transit.first.get_or_insert(data.tsn);
                     self.on_i_data(answer, data)
                 }
-                Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
+                Chunk::Sack(sack) => self.on_sack(from, |sender, paths| sender.on_sack(now, sack, paths)),
                 Chunk::NrSack(sack) if self.extensions.has(Ext::NrSack) => {
-                    self.on_sack(|sender, paths| sender.on_nr_sack(now, sack, paths))
+                    self.on_sack(from, |sender, paths| sender.on_nr_sack(now, sack, paths))
                 }
                 // rfc8260#section-2.3.1: with interleaving it is I-FORWARD-TSN.
                 Chunk::ForwardTsn(_)
@@ -268,6 +268,7 @@ impl Association {
             }
             receiver.note_delay(|| transit.delay(now, datagram.sent_at));
         }
+        self.find_detour(now);
         self.on_data_in_shutdown_sent(now, answer);
     }
 
@@ -376,11 +377,12 @@ impl Association {
     }
 
     #[inline]
-    fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
+    fn on_sack(&mut self, from: PathId, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
         if self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
             return GO_ON;
         }
         if self.phase.sends_data() {
+            self.sender.note_way_of_sack(from);
             match take(&mut self.sender, &mut self.paths) {
                 Ok(outcome) => {
                     self.acknowledged(&outcome);

@@ -4,6 +4,7 @@ use super::Association;
 use super::control::Pending;
 use super::mtu::PROBE;
 use super::phase::Phase;
+use super::sack_path::RETURN;
 use crate::event::{CloseReason, Event};
 use crate::path::{HeartbeatTimer, Path, PathId, PathState};
 use crate::tx::SackOutcome;
@@ -31,6 +32,14 @@ pub(super) struct Probes {
     until: Instant,
     /// The path that is next if several have a heartbeat to send.
     turn: usize,
+}
+
+/// What the peer is to send back: the path, what the heartbeat is for, and the nonce.
+pub(super) fn heartbeat_info(p: PathId, kind: u8, nonce: u64) -> [u8; HEARTBEAT_INFO_LEN] {
+    let mut info = [0; HEARTBEAT_INFO_LEN];
+    (info[0], info[1]) = (p.0, kind);
+    info[4..].copy_from_slice(&nonce.to_be_bytes());
+    info
 }
 
 impl Association {
@@ -270,17 +279,14 @@ impl Association {
     }
 
     pub(super) fn heartbeat_info(&self, p: PathId) -> Option<[u8; HEARTBEAT_INFO_LEN]> {
-        let mut info = [0; HEARTBEAT_INFO_LEN];
-        info[0] = p.0;
-        info[4..].copy_from_slice(&self.paths[p].heartbeat.nonce()?.to_be_bytes());
-        Some(info)
+        Some(heartbeat_info(p, 0, self.paths[p].heartbeat.nonce()?))
     }
 
     /// Processes a HEARTBEAT ACK. It contains the path of the heartbeat, which may differ from the path on which the
     /// HEARTBEAT ACK arrived.
     pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
         let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
-        let [path, kind @ (0 | PROBE), 0, 0, nonce @ ..] = *info else { return };
+        let [path, kind @ (0 | PROBE | RETURN), 0, 0, nonce @ ..] = *info else { return };
         let (p, nonce) = (PathId(path), u64::from_be_bytes(nonce));
         if p.index() >= self.paths.len() {
             return;
@@ -288,7 +294,13 @@ impl Association {
         if kind == PROBE {
             return self.on_probe_ack(now, p, nonce);
         }
+        if kind == RETURN {
+            return self.paths[p].returns.iter_mut().for_each(|way| way.answered(now, nonce));
+        }
         let Some(rtt) = self.paths[p].heartbeat.answered(now, nonce) else { return };
+        if let Some(way) = &mut self.paths[p].returns {
+            way.observe(now, rtt);
+        }
         self.paths[p].rto.sample(rtt, self.sender.config());
         if self.paths[p].heartbeat.take_asked() {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt });

@@ -58,6 +58,7 @@ use fault::Probes;
 use packet_drop::ReportLimit;
 use phase::{Begun, Phase, Retry};
 use re_config::ReConfiguration;
+use sack_path::Detour;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -156,6 +157,8 @@ pub(crate) struct Association {
     sender: Sender,
     /// From the moment the peer's first TSN is known.
     receiver: Option<Receiver>,
+    /// The path of the next SACK, if it is not that of the data.
+    detour: Option<Detour>,
 
     local: Arc<Local>,
     probes: Probes,
@@ -261,6 +264,7 @@ impl Association {
             paths: Paths::default(),
             sender: Sender::new(config, random.number(), initial_tsn),
             receiver: None,
+            detour: None,
             streams: (0, 0),
             extensions: Extensions::default(),
             errors: 0,

@@ -4,7 +4,7 @@
 //! nor an error of the path, and the limit on heartbeats does not hold for it.
 
 use super::Association;
-use super::fault::HEARTBEAT_INFO_LEN;
+use super::fault::heartbeat_info;
 use crate::config::MTU;
 use crate::event::Event;
 use crate::path::{Path, PathId, Pmtud};
@@ -59,9 +59,7 @@ impl Association {
         let probe = |path: &Path| path.pmtud.as_ref().filter(|_| path.is_active())?.probe(now);
         let (p, size) = self.paths.ids().find_map(|p| Some((p, probe(&self.paths[p])?)))?;
         let nonce = self.random.number();
-        let mut info = [0; HEARTBEAT_INFO_LEN];
-        (info[0], info[1]) = (p.0, PROBE);
-        info[4..].copy_from_slice(&nonce.to_be_bytes());
+        let info = heartbeat_info(p, PROBE, nonce);
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), size);
         let mut place = None;
         self.push_authenticated(Heartbeat::TYPE, &mut w, &mut place, |_, w| {

@@ -125,6 +125,10 @@ impl Association {
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w, &place) {
             let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(now, path, w));
+            if self.paths[path].returns.is_some() {
+                let bytes = self.paths[path].ip_header() + limit.saturating_sub(w.room());
+                self.note_return(now, path, bytes, &mut w, &mut place);
+            }
             acknowledges = true;
         }
         let plain = self.extensions.is_empty();

@@ -1,10 +1,30 @@
 //! Selection of the path of a SACK (paper 001, section 4.1; `rfc9260#section-6.4`).
 
 use super::Association;
+use super::auth::AuthPlace;
+use super::fault::heartbeat_info;
 use crate::config::SackPath;
 use crate::path::PathId;
 use crate::rx::Receiver;
-use units::Span;
+use units::{Instant, Span};
+use wire::{Heartbeat, PacketWriter};
+
+/// In a heartbeat information: it rides along with SACKs of other paths, and does not count as a heartbeat of its path.
+pub(super) const RETURN: u8 = 2;
+
+/// Least difference of round-trip times for which a SACK takes another path than that of the data.
+const LEAST_GAIN: Span = Span::from_millis(5);
+
+/// SACKs on such a path in a round trip at most, which has the mean time of both. More would hardly arrive earlier.
+const IN_A_ROUND_TRIP: u64 = 16;
+
+/// A path for the next SACK that is faster than that of the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Detour {
+    path: PathId,
+    /// Round-trip time there above which it has a queue.
+    limit: Span,
+}
 
 impl Association {
     /// The path for the next SACK. If the selected path is not active, the SACK is sent on the path that the data
@@ -28,6 +48,84 @@ impl Association {
             SackPath::Primary => active.into_iter().find(|&p| p == paths.primary),
             SackPath::RoundRobin => active.min_by_key(|&p| paths[p].last_sack),
             SackPath::SmallestSrtt => active.min_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::MAX)),
+            SackPath::Fastest => self.detour.map(|detour| detour.path).filter(|&p| paths[p].is_active()),
+        }
+    }
+
+    /// Data may have arrived: looks whether a faster path has room for the SACK that is due.
+    #[inline]
+    pub(super) fn find_detour(&mut self, now: Instant) {
+        if self.config().sack_path == SackPath::Fastest && self.paths.len() > 1 {
+            self.detour = self.faster_path(now);
+        }
+    }
+
+    /// The fastest path that has room for SACKs, if it is faster than that of the data.
+    ///
+    /// Some SACKs leave on the path of the data nevertheless, several in a round trip: should the faster path have failed, they
+    /// keep the sender going.
+    #[cold]
+    fn faster_path(&mut self, now: Instant) -> Option<Detour> {
+        let source = self.receiver.as_ref().filter(|receiver| receiver.sack_due())?.sack_path();
+        let Some(other) = self.return_time(source) else {
+            if !self.paths[source].heartbeat.is_awaited() {
+                self.ask(now, source);
+            }
+            return None;
+        };
+        let last = self.paths[source].returns.as_ref()?.last;
+        if now.since(last) > (other / 8).max(LEAST_GAIN) {
+            return None;
+        }
+        let mut best: Option<(Span, PathId)> = None;
+        for p in self.paths.ids() {
+            let Some(rtt) = self.return_time(p) else { continue };
+            if rtt + LEAST_GAIN.max(other / 8) < other
+                && self.paths[p].is_active()
+                && best.is_none_or(|(least, _)| rtt < least)
+                && self.paths[p]
+                    .returns
+                    .as_mut()
+                    .is_some_and(|way| way.takes(now, (rtt + other) / (2 * IN_A_ROUND_TRIP)))
+            {
+                best = Some((rtt, p));
+            }
+        }
+        let (rtt, path) = best?;
+        let limit = self.paths[path].returns.as_ref()?.limit(rtt, other);
+        Some(Detour { path, limit })
+    }
+
+    /// The least round-trip time of a path, as far as this end has measured it.
+    fn return_time(&self, p: PathId) -> Option<Span> {
+        let path = &self.paths[p];
+        path.returns.as_ref()?.least().or(path.rto.srtt())
+    }
+
+    /// A SACK was written for `path`, in a packet that has `bytes` so far. If it is a detour, a probe may ride along.
+    #[cold]
+    pub(super) fn note_return(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        bytes: usize,
+        w: &mut PacketWriter<'_>,
+        place: &mut AuthPlace,
+    ) {
+        let detour = self.detour.take_if(|detour| detour.path == path);
+        let Some(way) = &mut self.paths[path].returns else { return };
+        way.last = now;
+        let Some(Detour { limit, .. }) = detour else { return };
+        if !way.carried(now, bytes) {
+            return;
+        }
+        let nonce = self.random.number();
+        let info = heartbeat_info(path, RETURN, nonce);
+        let probe = Heartbeat { info: &info };
+        if self.push_authenticated(Heartbeat::TYPE, w, place, |_, w| w.push(&probe))
+            && let Some(way) = &mut self.paths[path].returns
+        {
+            way.probed(now, nonce, limit);
         }
     }
 }

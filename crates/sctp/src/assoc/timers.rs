@@ -67,6 +67,7 @@ impl Association {
             if let Some(receiver) = &mut self.receiver {
                 receiver.on_sack_timeout(now);
             }
+            self.find_detour(now);
         }
         self.settle(now);
     }

@@ -7,6 +7,7 @@ mod list;
 mod pacer;
 mod pmtud;
 mod rack;
+mod returns;
 mod rto;
 
 pub(crate) use cuc::CucState;
@@ -15,9 +16,10 @@ pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
 pub(crate) use pmtud::Pmtud;
 pub(crate) use rack::Rack;
+pub(crate) use returns::Return;
 pub(crate) use rto::Rto;
 
-use crate::config::Config;
+use crate::config::{Config, SackPath};
 use cc::{CongestionWindow, OneWayDelay};
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
@@ -177,6 +179,8 @@ pub(crate) struct Path {
     pub(crate) rate: Option<Box<RateControl>>,
     /// None: the MTU is fixed.
     pub(crate) pmtud: Option<Box<Pmtud>>,
+    /// Only where SACKs take the fastest path.
+    pub(crate) returns: Option<Box<Return>>,
 }
 
 impl Path {
@@ -197,6 +201,7 @@ impl Path {
             rack: None,
             rate: None,
             pmtud: None,
+            returns: (config.sack_path == SackPath::Fastest).then(|| Box::new(Return::new())),
             patience: None,
             newest_acked: Instant::ZERO,
             sampled: Instant::ZERO,

@@ -12,6 +12,7 @@ mod cuc;
 mod delivery;
 mod delta;
 mod ecn;
+mod evened;
 mod first_come;
 mod hold;
 mod limits;
@@ -40,7 +41,9 @@ pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, PfCwnd, RtxPolicy, StreamScheduler};
+use crate::config::{
+    Accounting, Cmt, Config, Cuc, LossDetection, PfCwnd, RtxPolicy, SackPath, StreamScheduler,
+};
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
@@ -53,6 +56,7 @@ use copies::Copies;
 use delivery::Deliveries;
 use delta::PathDelta;
 use ecn::Marks;
+use evened::Evened;
 use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use partial::Partial;
@@ -113,6 +117,8 @@ pub(crate) struct Sender {
     refusals: u64,
     /// A SACK came since T3 last expired.
     heard: bool,
+    /// Only where SACKs take the fastest path.
+    evened: Option<Box<Evened>>,
     /// Marks that the peer echoed.
     ecn: Marks,
     /// When a chunk is late that a path has room to copy.
@@ -217,6 +223,7 @@ impl Sender {
             partial: None,
             abandons: false,
             account: None,
+            evened: (config.sack_path == SackPath::Fastest).then(Box::default),
             paced: false,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,

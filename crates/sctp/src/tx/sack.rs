@@ -400,6 +400,23 @@ impl Sender {
         self.peer_rwnd = if self.peer_closed { ByteCount::ZERO } else { advertised - paths.flight() };
     }
 
+    /// A round-trip time as the congestion control is told of it.
+    #[inline]
+    fn evened_rtt(&mut self, now: Instant, p: PathId, rtt: Option<Span>) -> Option<Span> {
+        match (&mut self.evened, rtt) {
+            (Some(evened), Some(rtt)) => Some(evened.sample(now, p, rtt)),
+            _ => rtt,
+        }
+    }
+
+    /// The next SACK came on this path.
+    #[inline]
+    pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
+        if let Some(evened) = &mut self.evened {
+            evened.begin(way);
+        }
+    }
+
     /// Step F: one call of the congestion control for the whole SACK.
     fn grow(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         let cuc = self.cmt.cuc;
@@ -419,7 +436,7 @@ impl Sender {
                 },
                 flight_before: delta.flight_before,
                 flight_after: paths[p].flight,
-                rtt: delta.rtt,
+                rtt: self.evened_rtt(now, p, delta.rtt),
                 owd: paths[p].owd.take(),
                 lost: ByteCount::ZERO,
                 rate: None,

@@ -1,0 +1,60 @@
+//! SACKs on the fastest path that has room for them: what they gain, and what they cost where it has none, or fails.
+
+mod common;
+
+use anabranch_lab as lab;
+use common::*;
+use lab::output::RunOutput;
+
+/// A long path, and a short one of 8 Mbit/s, whose way back has this rate, with more keys of its link.
+fn transfer(sack_path: &str, back: &str, more: &str) -> RunOutput {
+    let text = format!(
+        r#"title = "Ways back"
+seed = 11
+node = [{{ name = "a" }}, {{ name = "b" }}]
+link = [
+  {{ name = "long", between = ["a", "b"], net_id = 1, rate = "200 Mbit/s", delay = "80 ms", queue = {{ kind = "drop-tail", packets = 500 }} }},
+  {{ name = "short", between = ["a", "b"], net_id = 2, rate = "8 Mbit/s", delay = "5 ms", queue = {{ kind = "drop-tail", bytes = "20 kB" }}, back = {{ rate = "{back}", queue = {{ kind = "drop-tail", bytes = "15 kB" }} }}{more} }},
+]
+sctp = {{ way = {{ profile = "recommended", sack_path = "{sack_path}", receive_buffer = "1 MiB" }} }}
+flow = [{{ name = "transfer", client = "a", server = "b", sctp = "way", frame_rate = "0 Hz", start_time = "1 s", reset_time = "3 s", stop_time = "12 s" }}]
+probe = [{{ quantity = "throughput", flow = "transfer", every = "100 ms", from = "5 s", to = "9 s" }}]
+"#
+    );
+    let sweep = lab::parse(&text, "ways-back.toml").unwrap_or_else(|error| panic!("{error}"));
+    run(&sweep.variants()[0].scenario)
+}
+
+fn mbps(output: &RunOutput) -> f64 {
+    scalar(output, "transfer", "throughput_bps") / 1e6
+}
+
+// 1 MiB in each round trip is 52 Mbit/s at 160 ms, and 99 Mbit/s at 85 ms.
+#[test]
+fn a_short_way_back_shortens_the_round_trip_of_a_long_path() {
+    let (standard, fastest) = (transfer("standard", "2 Mbit/s", ""), transfer("fastest", "2 Mbit/s", ""));
+    assert!(mbps(&fastest) > 1.3 * mbps(&standard), "{} and {}", mbps(&fastest), mbps(&standard));
+    let used = scalar(&fastest, "link:short:back", "utilisation");
+    assert!(used < 0.6, "{used}");
+}
+
+#[test]
+fn a_narrow_way_back_is_not_filled() {
+    let (standard, fastest) = (transfer("standard", "160 kbit/s", ""), transfer("fastest", "160 kbit/s", ""));
+    assert!(mbps(&fastest) > 0.95 * mbps(&standard), "{} and {}", mbps(&fastest), mbps(&standard));
+    let used = scalar(&fastest, "link:short:back", "utilisation");
+    assert!(used < 0.8, "{used}");
+}
+
+#[test]
+fn the_sender_goes_on_when_the_fastest_path_fails() {
+    for at in ["6 s", "6.07 s", "6.141 s"] {
+        let down = format!(r#", down = [["{at}", "8.3 s"]]"#);
+        let output = transfer("fastest", "2 Mbit/s", &down);
+        let [throughput] = output.series.as_slice() else {
+            panic!("one series, not {}", output.series.len())
+        };
+        let idle = throughput.points.iter().filter(|&&(_, value)| value == 0.0).count();
+        assert!(idle <= 3, "{idle} tenths of a second without progress, path down at {at}");
+    }
+}

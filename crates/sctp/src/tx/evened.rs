@@ -1,0 +1,101 @@
+//! Round-trip times as if every SACK had come back the same way.
+//!
+//! Where SACKs of a path's data return on paths of different delays its round-trip times differ although no queue does, and a congestion
+//! control that looks for queues would see one. So the control is told of
+//!
+//! ```text
+//! t - l(p, q) + min over q' of l(p, q')
+//! ```
+//!
+//! for data on path p that a SACK on path q acknowledges after t; l(p, q) is the least such time of the last 15 to 30 s.
+
+use crate::path::PathId;
+use units::{Instant, Span};
+
+/// Age at which the least times of the past are forgotten in part.
+const MEMORY: Span = Span::from_secs(15);
+
+/// The least times of all pairs of paths.
+#[derive(Debug, Default)]
+pub(super) struct Evened {
+    /// By path of the data and path of the SACK, since the last change of both and in the time before.
+    least: Vec<Vec<[Option<Span>; 2]>>,
+    changed: Instant,
+    /// The path of the SACK that is being taken.
+    way: PathId,
+}
+
+impl Evened {
+    /// A SACK came on this path.
+    pub(super) fn begin(&mut self, way: PathId) {
+        self.way = way;
+    }
+
+    /// The SACK acknowledges data on path `p` after `rtt`: its evened round-trip time.
+    pub(super) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Span {
+        let q = self.way;
+        if now.since(self.changed) >= MEMORY {
+            self.least.iter_mut().flatten().for_each(|pair| *pair = [None, pair[0]]);
+            self.changed = now;
+        }
+        if self.least.len() <= p.index() {
+            self.least.resize_with(p.index() + 1, Vec::new);
+        }
+        let row = &mut self.least[p.index()];
+        if row.len() <= q.index() {
+            row.resize(q.index() + 1, [None; 2]);
+        }
+        let pair = &mut row[q.index()];
+        pair[0] = Some(pair[0].map_or(rtt, |least| least.min(rtt)));
+        let here = pair.iter().flatten().min().copied().unwrap_or(rtt);
+        let least = row.iter().flatten().flatten().min().copied().unwrap_or(rtt);
+        rtt.saturating_sub(here) + least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: PathId = PathId(0);
+    const OTHER: PathId = PathId(1);
+
+    fn ms(n: u64) -> Span {
+        Span::from_millis(n)
+    }
+
+    fn sample(evened: &mut Evened, at: u64, way: PathId, rtt: u64) -> Span {
+        evened.begin(way);
+        evened.sample(Instant::ZERO + ms(at), DATA, ms(rtt))
+    }
+
+    #[test]
+    fn where_sacks_return_makes_no_difference_and_a_queue_does() {
+        let mut evened = Evened::default();
+        assert_eq!(sample(&mut evened, 0, DATA, 40), ms(40));
+        assert_eq!(sample(&mut evened, 10, OTHER, 25), ms(25));
+        assert_eq!(sample(&mut evened, 20, DATA, 40), ms(25));
+        assert_eq!(sample(&mut evened, 30, DATA, 48), ms(33), "a queue of 8 ms");
+        assert_eq!(sample(&mut evened, 40, OTHER, 33), ms(33), "a queue of 8 ms");
+    }
+
+    #[test]
+    fn a_path_that_has_become_longer_is_known_as_such_after_half_a_minute() {
+        let mut evened = Evened::default();
+        sample(&mut evened, 0, DATA, 40);
+        sample(&mut evened, 0, OTHER, 25);
+        for second in 1..32 {
+            sample(&mut evened, second * 1000, DATA, 60);
+            sample(&mut evened, second * 1000, OTHER, 45);
+        }
+        assert_eq!(sample(&mut evened, 33_000, DATA, 60), ms(45));
+    }
+
+    #[test]
+    fn data_of_one_path_says_nothing_of_another() {
+        let mut evened = Evened::default();
+        sample(&mut evened, 0, DATA, 40);
+        evened.begin(DATA);
+        assert_eq!(evened.sample(Instant::ZERO, OTHER, ms(90)), ms(90));
+    }
+}
