@@ -311,6 +311,7 @@ impl Association {
             self.sender.on_path_back(now, p, &mut self.paths);
         }
         self.sender.end_silence(now, &mut self.paths[p]);
+        self.sender.end_loneliness(now, &mut self.paths);
         let period = self.idle_period(p);
         self.paths[p].heartbeat.rest(now, period);
     }

@@ -98,4 +98,16 @@ impl Sender {
         (path.silent, path.unanswered, path.patience) = (false, None, None);
         self.be_patient(now, path);
     }
+
+    /// A path that was silent works. One whose probe timeout passed while it was the last that was left is so no more, and is looked at
+    /// anew.
+    #[cold]
+    pub(crate) fn end_loneliness(&self, now: Instant, paths: &mut Paths) {
+        for p in paths.ids() {
+            let is_last = !paths.ids().any(|q| q != p && paths[q].is_usable());
+            if paths[p].unanswered.is_some() && !paths[p].flight.is_zero() && !is_last {
+                paths[p].patience = Some(now);
+            }
+        }
+    }
 }

@@ -515,9 +515,11 @@ impl Sender {
 
     /// Step H: T3 of each path (`rfc9260#section-6.3.2`).
     fn adjust_timers(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
+        let mut woken = false;
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if !delta.new_bytes.is_zero() {
                 path.timed_out = false;
+                woken |= path.silent;
                 self.end_silence(now, path);
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
                     path.burst_left = self.config.max_burst;
@@ -533,6 +535,9 @@ impl Sender {
             } else if delta.new_cum || (self.cmt.smart_t3 && delta.oldest) {
                 path.t3 = Some(now + path.rto.current());
             }
+        }
+        if woken {
+            self.end_loneliness(now, paths);
         }
     }
 }

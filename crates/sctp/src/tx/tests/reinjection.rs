@@ -252,6 +252,19 @@ fn the_last_path_that_answers_is_never_silent() {
     assert!(!rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
 }
 
+// Both paths run out of patience, one after the other, and the first that did answers a heartbeat.
+#[test]
+fn a_path_that_was_the_last_is_silent_once_another_one_answers() {
+    let mut rig = on_both(&reinjecting(Reinjection::Silent));
+    rig.pass(ms(700));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    assert!(!rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
+    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
+    rig.sender.end_loneliness(rig.now, &mut rig.paths);
+    assert!(rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
+    assert!(!rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+}
+
 /// Chunk 1 of four on the slow path is lost.
 fn one_lost(config: &Config) -> Rig {
     let mut rig = unequal(config);
