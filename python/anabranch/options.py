@@ -265,7 +265,7 @@ class Options(AssociationOptions, total=False):
     sack_immediately: bool
     """Asks for an acknowledgement without delay (I bit, RFC 7053) with the last chunk that the peer's receive
     window lets out. With the last chunk before a shutdown it always does. Default: false."""
-    sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt"]
+    sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt", "fastest"]
     """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str
     """Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. Expected: at least 1 byte.

@@ -448,7 +448,7 @@ named! {
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
-        /// Back where the data came from, or on a faster path as far as heartbeats show that it has room for more SACKs.
+        /// Back where the data came from, or, with lean SACKs, on a faster path as far as heartbeats show that it has room for them.
         Fastest = "fastest",
     }
 }

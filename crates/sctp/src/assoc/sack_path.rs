@@ -62,11 +62,12 @@ impl Association {
 
     /// The fastest path that has room for SACKs, if it is faster than that of the data.
     ///
-    /// Some SACKs leave on the path of the data nevertheless, several in a round trip: should the faster path have failed, they
+    /// None for long SACKs, which would fill it. Some SACKs leave on the path of the data nevertheless, several in a round trip: should the faster path have failed, they
     /// keep the sender going.
     #[cold]
     fn faster_path(&mut self, now: Instant) -> Option<Detour> {
-        let source = self.receiver.as_ref().filter(|receiver| receiver.sack_due())?.sack_path();
+        let receiver = self.receiver.as_ref().filter(|receiver| receiver.is_lean() && receiver.sack_due())?;
+        let source = receiver.sack_path();
         let Some(other) = self.return_time(source) else {
             if !self.paths[source].heartbeat.is_awaited() {
                 self.ask(now, source);

@@ -219,6 +219,7 @@ mod tests {
         bytes
     }
 
+    // rfc9260#section-6.4
     #[test]
     fn the_rate_begins_low_and_grows_by_half_with_each_answer_in_time() {
         assert!(run(&mut Return::new(), 0..10, Some(ms(10))) <= 2 * SACK as u64);
@@ -241,6 +242,7 @@ mod tests {
         assert_eq!(path.rate, FIRST_RATE);
     }
 
+    // rfc9260#section-6.4
     #[test]
     fn a_late_answer_quarters_the_rate_which_stays_for_three_seconds() {
         let mut path = Return::new();
@@ -271,6 +273,7 @@ mod tests {
         assert!(path.takes(at(1032), Span::ZERO) && path.rate >= before);
     }
 
+    // rfc9260#section-6.4
     #[test]
     fn a_path_that_does_not_answer_gets_few_sacks() {
         let mut path = Return::new();
@@ -281,6 +284,7 @@ mod tests {
         assert_eq!(path.rate, FIRST_RATE);
     }
 
+    // rfc9260#section-6.4
     #[test]
     fn queues_of_the_data_do_not_count_as_late() {
         let mut path = Return::new();

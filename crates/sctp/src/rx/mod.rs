@@ -476,6 +476,12 @@ impl Receiver {
         }
     }
 
+    /// True if SACKs are lean: so short that another link than that of the data may carry them.
+    #[inline]
+    pub(crate) fn is_lean(&self) -> bool {
+        self.lean.is_some()
+    }
+
     /// The path that the latest DATA came from, or with lean SACKs one of the paths that it came from: SACKs go back there
     /// (`rfc9260#section-6.4`).
     #[inline]
