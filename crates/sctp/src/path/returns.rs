@@ -10,8 +10,8 @@
 //! in time: within  max(l + min((o - l)/2, l/2 + 20 ms), min(u, o))
 //! ```
 //!
-//! l is the least round-trip time here, o that of the path that would carry the SACKs otherwise, u the usual time of answers at the first
-//! rate: data of the path makes queues, too. A probe may be lost. If the next one finds no answer either, the path is left alone for a while,
+//! l is the least round-trip time of this path, o that of the path of the data. u is the time that answers usually took at the first rate:
+//! its mean and four mean deviations. It may be longer than l since data makes queues, too. A probe may be lost. If the next one finds no answer either, the path is left alone for a while,
 //! and r begins anew.
 
 use units::{Instant, Span};
@@ -28,7 +28,7 @@ const MOST_QUEUE: Span = Span::from_millis(20);
 const STEADY: Span = Span::from_secs(3);
 /// How long a path rests that is late at the first rate or does not answer.
 const REST: Span = Span::from_millis(500);
-/// Age at which the least round-trip times of the past are forgotten in part.
+/// After this time the least round-trip time of the time before the last change is forgotten.
 const MEMORY: Span = Span::from_secs(15);
 
 /// What a path may carry for others.

@@ -12,7 +12,7 @@
 use crate::path::PathId;
 use units::{Instant, Span};
 
-/// Age at which the least times of the past are forgotten in part.
+/// After this time the least times of the time before the last change are forgotten.
 const MEMORY: Span = Span::from_secs(15);
 
 /// The least times of all pairs of paths.
