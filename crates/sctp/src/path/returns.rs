@@ -11,8 +11,8 @@
 //! ```
 //!
 //! l is the least round-trip time of this path, o that of the path of the data. u is the time that answers usually took at the first rate:
-//! its mean and four mean deviations. It may be longer than l since data makes queues, too. A probe may be lost. If the next one finds no answer either, the path is left alone for a while,
-//! and r begins anew.
+//! its mean and four mean deviations. It may be longer than l since data makes queues, too. A probe may be lost. If the next one finds no
+//! answer either, the path is left alone for a while, and r begins anew.
 
 use units::{Instant, Span};
 
