@@ -103,21 +103,17 @@ impl Association {
         path.returns.as_ref()?.least().or(path.rto.srtt())
     }
 
-    /// A SACK was written for `path`, in a packet that has `bytes` so far. If it is a detour, a probe may ride along.
+    /// A SACK is about to be written for `path`: if it takes a detour, a probe may ride along.
     #[cold]
-    pub(super) fn note_return(
+    pub(super) fn push_probe(
         &mut self,
         now: Instant,
         path: PathId,
-        bytes: usize,
         w: &mut PacketWriter<'_>,
         place: &mut AuthPlace,
     ) {
-        let detour = self.detour.take_if(|detour| detour.path == path);
-        let Some(way) = &mut self.paths[path].returns else { return };
-        way.last = now;
-        let Some(Detour { limit, .. }) = detour else { return };
-        if !way.carried(now, bytes) {
+        let Some(Detour { limit, .. }) = self.detour.filter(|detour| detour.path == path) else { return };
+        if !self.paths[path].returns.as_ref().is_some_and(|way| way.wants_probe(now)) {
             return;
         }
         let nonce = self.random.number();
@@ -127,6 +123,18 @@ impl Association {
             && let Some(way) = &mut self.paths[path].returns
         {
             way.probed(now, nonce, limit);
+        }
+    }
+
+    /// A SACK was written for `path`, in a packet that has `bytes` so far.
+    #[cold]
+    pub(super) fn note_return(&mut self, now: Instant, path: PathId, bytes: usize) {
+        let detour = self.detour.take_if(|detour| detour.path == path);
+        if let Some(way) = &mut self.paths[path].returns {
+            way.last = now;
+            if detour.is_some() {
+                way.carried(now, bytes);
+            }
         }
     }
 }

@@ -124,12 +124,16 @@ impl Return {
         (least + queue).max(usual.min(other))
     }
 
-    /// A SACK of so many bytes left that another path would have carried; true if a probe is to ride along.
-    pub(crate) fn carried(&mut self, now: Instant, bytes: usize) -> bool {
+    /// Whether a probe is to leave with the next SACK that another path would carry.
+    pub(crate) fn wants_probe(&self, now: Instant) -> bool {
+        self.probe.is_none() && now >= self.next_probe
+    }
+
+    /// A SACK of so many bytes left that another path would have carried.
+    pub(crate) fn carried(&mut self, now: Instant, bytes: usize) {
         let takes = Span::from_nanos(bytes as u64 * 1_000_000_000 / self.rate);
         self.next = self.next.max(now) + takes;
         self.taken = now;
-        self.probe.is_none() && now >= self.next_probe
     }
 
     /// A probe left.
@@ -210,10 +214,11 @@ mod tests {
             });
             while path.takes(now, Span::ZERO) {
                 bytes += SACK as u64;
-                if path.carried(now, SACK) {
+                if path.wants_probe(now) {
                     path.probed(now, n, LIMIT);
                     answers.extend(rtt.map(|rtt| (now + rtt, n)));
                 }
+                path.carried(now, SACK);
             }
         }
         bytes
@@ -235,8 +240,9 @@ mod tests {
         let mut path = Return::new();
         for n in 0..20 {
             let now = at(n * 60);
-            assert!(path.takes(now, Span::ZERO) && path.carried(now, SACK));
+            assert!(path.takes(now, Span::ZERO) && path.wants_probe(now));
             path.probed(now, n, LIMIT);
+            path.carried(now, SACK);
             path.answered(now + ms(5), n);
         }
         assert_eq!(path.rate, FIRST_RATE);
@@ -266,7 +272,7 @@ mod tests {
         let before = path.rate;
         path.probe = None;
         path.probed(at(1000), 7, LIMIT);
-        assert!(path.takes(at(1021), Span::ZERO) && path.carried(at(1021), SACK), "one more, with a probe");
+        assert!(path.takes(at(1021), Span::ZERO) && path.wants_probe(at(1021)), "one more, with a probe");
         path.probed(at(1021), 8, LIMIT);
         assert!(!path.takes(at(1022), Span::ZERO), "and then none before it is answered");
         path.answered(at(1031), 8);
