@@ -124,12 +124,14 @@ impl Association {
         let mut acknowledges = false;
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w, &place) {
             let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
+            let before = limit.saturating_sub(w.room());
             if self.detour.is_some() {
                 self.push_probe(now, path, &mut w, &mut place);
             }
+            let room = w.room();
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(now, path, w));
             if self.paths[path].returns.is_some() {
-                let bytes = self.paths[path].ip_header() + limit.saturating_sub(w.room());
+                let bytes = self.paths[path].ip_header() + before + room - w.room();
                 self.note_return(now, path, bytes);
             }
             acknowledges = true;

@@ -126,7 +126,7 @@ impl Association {
         }
     }
 
-    /// A SACK was written for `path`, in a packet that has `bytes` so far.
+    /// A SACK was written for `path`, in a packet that has `bytes` so far, without a probe.
     #[cold]
     pub(super) fn note_return(&mut self, now: Instant, path: PathId, bytes: usize) {
         let detour = self.detour.take_if(|detour| detour.path == path);
