@@ -46,7 +46,8 @@ fn transfer(seed: u64, config: &Config) -> (Vec<(usize, bool)>, u64) {
     (read, stats.received.dropped)
 }
 
-/// Transfers of all seeds of which a message arrived in parts, and the most chunks that one of them dropped.
+/// Runs a transfer for each seed. Gives how many of them delivered a message in parts, and the largest number of chunks that the receiver
+/// of one dropped.
 fn in_parts(seeds: u64, config: &Config) -> (usize, u64) {
     let (mut parts, mut most) = (0, 0);
     for seed in 0..seeds {

@@ -22,7 +22,7 @@ const IN_A_ROUND_TRIP: u64 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detour {
     path: PathId,
-    /// Round-trip time there above which it has a queue.
+    /// If a probe there takes longer, SACKs wait in a queue.
     limit: Span,
 }
 
@@ -62,8 +62,8 @@ impl Association {
 
     /// The fastest path that has room for SACKs, if it is faster than that of the data.
     ///
-    /// None for long SACKs, which would fill it. Some SACKs leave on the path of the data nevertheless, several in a round trip: should the faster path have failed, they
-    /// keep the sender going.
+    /// Only lean SACKs may leave there, since long ones would fill a narrow link. Several SACKs in each round trip stay on the path of the
+    /// data: if the faster path fails, they keep the sender going.
     #[cold]
     fn faster_path(&mut self, now: Instant) -> Option<Detour> {
         let receiver = self.receiver.as_ref().filter(|receiver| receiver.is_lean() && receiver.sack_due())?;

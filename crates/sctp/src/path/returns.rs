@@ -5,9 +5,9 @@
 //! way:
 //!
 //! ```text
-//! r ← 3/2 r   if r was used up and the answer came in time; for 3 s after a late one it stays
-//! r ← r/4     if the answer was late: r may have grown twice more while it was on its way
-//! in time: within  max(l + min((o - l)/2, l/2 + 20 ms), min(u, o))
+//! r ← 3/2 r   if SACKs used up r and the answer came within T
+//! r ← r/4     if the answer came later; then r does not grow for 3 s
+//! T = max(l + min((o - l)/2, l/2 + 20 ms), min(u, o))
 //! ```
 //!
 //! l is the least round-trip time of this path, o that of the path of the data. u is the time that answers usually took at the first rate:
@@ -26,16 +26,17 @@ const EARLY: Span = Span::from_millis(10);
 const MOST_QUEUE: Span = Span::from_millis(20);
 /// How long the rate does not grow after an answer that was late.
 const STEADY: Span = Span::from_secs(3);
-/// How long a path rests that is late at the first rate or does not answer.
+/// How long a path carries no such SACKs if an answer was late at the first rate, or if two probes in a row found none.
 const REST: Span = Span::from_millis(500);
-/// After this time the least round-trip time of the time before the last change is forgotten.
+/// Length of the two periods of which the least round-trip times are kept: the present one and the one before.
 const MEMORY: Span = Span::from_secs(15);
 
 /// What a path may carry for others.
 #[derive(Debug)]
 pub(crate) struct Return {
-    /// The least round-trip time of heartbeats, since the last change of both and in the time before.
+    /// The least round-trip time of heartbeats in the present period and in the one before.
     least: [Option<Span>; 2],
+    /// When the present period began.
     changed: Instant,
     /// When a SACK last left here, for whichever data.
     pub(crate) last: Instant,

@@ -12,14 +12,15 @@
 use crate::path::PathId;
 use units::{Instant, Span};
 
-/// After this time the least times of the time before the last change are forgotten.
+/// Length of the two periods of which the least times are kept: the present one and the one before.
 const MEMORY: Span = Span::from_secs(15);
 
 /// The least times of all pairs of paths.
 #[derive(Debug, Default)]
 pub(super) struct Evened {
-    /// By path of the data and path of the SACK, since the last change of both and in the time before.
+    /// By path of the data and path of the SACK, in the present period and in the one before.
     least: Vec<Vec<[Option<Span>; 2]>>,
+    /// When the present period began.
     changed: Instant,
     /// The path of the SACK that is being taken.
     way: PathId,

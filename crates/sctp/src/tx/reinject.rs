@@ -99,8 +99,8 @@ impl Sender {
         self.be_patient(now, path);
     }
 
-    /// A path that was silent works. One whose probe timeout passed while it was the last that was left is so no more, and is looked at
-    /// anew.
+    /// A silent path has answered. A path whose probe timeout passed while all others were silent was spared as the last one. Now there is
+    /// another, so it is judged again at once.
     #[cold]
     pub(crate) fn end_loneliness(&self, now: Instant, paths: &mut Paths) {
         for p in paths.ids() {
