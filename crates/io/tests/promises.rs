@@ -74,6 +74,25 @@ fn senders_that_wait_get_room_in_the_order_in_which_they_came() {
 }
 
 #[test]
+fn an_urgent_message_overtakes_those_that_wait_for_room() {
+    let world = world();
+    let (one, other) = world.connect();
+    let one = one.into_async();
+    let given = fill(&one);
+    let sent = run(one.send_tracked(Message::from("now").urgent(true))).expect("there is room for it");
+    let reading = thread::spawn(move || {
+        std::iter::from_fn(|| other.recv()).map(|message| message.data.len()).collect::<Vec<_>>()
+    });
+    run(sent).expect("arrives");
+    run(one.flush()).expect("arrives");
+    run(one.shutdown()).expect("ends gracefully");
+    let lengths = reading.join().expect("reads");
+    let place = lengths.iter().position(|&length| length == 3).expect("it arrived");
+    assert_eq!(lengths.len(), given + 1);
+    assert!(place + 5 < given, "number {place} of {given}");
+}
+
+#[test]
 fn what_nobody_reads_closes_the_window_and_is_counted() {
     let world = world();
     let (one, other) = world.connect();

@@ -259,6 +259,7 @@ impl Endpoint {
             immediate_sack,
             end_of_record,
             path,
+            urgent: false,
             tracked,
             reliability: reliability.0,
             context: context.0,

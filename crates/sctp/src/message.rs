@@ -22,6 +22,10 @@ pub struct Message {
     /// `rfc6458#section-5.3.4`). Data behind it waits while the window of that path is full. Ignored while the path is not
     /// active.
     pub path: Option<PathId>,
+    /// Somebody waits for it: neither the pacer nor Nagle's rule holds it back, nor does [`Config::send_queue`](crate::Config::send_queue), and it may
+    /// leave while cwnd is full, as long as the flight size exceeds cwnd by less than a chunk. `rfc9260#section-6.1`, rule B, has that bound,
+    /// but for one packet. It overtakes other messages only as far as the stream scheduler lets its stream.
+    pub urgent: bool,
     /// Tells what becomes of it: one of [`Event::Delivered`](crate::Event::Delivered) and
     /// [`Event::SendFailed`](crate::Event::SendFailed) will name it. Of a message in pieces that of the first piece counts.
     pub tracked: bool,
@@ -45,6 +49,7 @@ impl Message {
             immediate_sack: false,
             end_of_record: true,
             path: None,
+            urgent: false,
             tracked: false,
             reliability: Reliability::Reliable,
             context: 0,

@@ -1,6 +1,6 @@
 //! Sending data (rfc9260#section-6), chunk by chunk.
 
-use anabranch_sctp::{Config, Message, Payload};
+use anabranch_sctp::{BurstControl, Config, Message, Payload, StreamScheduler};
 use testkit::*;
 use units::{ByteCount, Span};
 use wire::StreamId;
@@ -85,6 +85,42 @@ fn no_new_data_leaves_when_the_window_is_full() {
     assert_eq!(client.numbers(), [1, 2, 3, 4], "4101 bytes leave room for one more");
     let path = client.path(0);
     assert!(path.flight > path.cwnd && path.flight.get() < path.cwnd.get() + 1468);
+}
+
+// rfc9260#section-6.1, rule B: what somebody waits for may exceed cwnd by less than a chunk together with what exceeds it already.
+#[test]
+fn urgent_messages_exceed_a_full_window_by_less_than_a_chunk() {
+    let config = Config {
+        stream_scheduler: StreamScheduler::Priority,
+        stream_values: vec![1],
+        outbound_streams: 2,
+        send_queue: Some(2),
+        burst_control: BurstControl::Off,
+        nagle: true,
+        ..Config::default()
+    };
+    let mut client = Played::new(&config);
+    let path = client.path(0);
+    // Exactly as much as the window allows.
+    for length in [FULL, FULL, path.cwnd.get() as u32 - 2 * (FULL + 16) - 16] {
+        client.say(ordered(0, length));
+    }
+    client.send_full(2);
+    assert_eq!(client.path(0).flight, path.cwnd);
+    client.packets();
+    let (now, id) = (client.pair.now, client.id);
+    let mut say = |urgent, length| {
+        let sent = client.pair.endpoint(Side::Client).send(now, id, Message { urgent, ..ordered(1, length) });
+        client.pair.drain();
+        (sent.is_ok(), client.packets().into_iter().flatten().map(|seen| seen.len).collect::<Vec<_>>())
+    };
+    assert_eq!(say(false, 100), (false, vec![]), "there is no room");
+    assert_eq!(say(true, 100), (true, vec![100]));
+    assert_eq!(say(true, 1000), (true, vec![1000]));
+    assert_eq!(say(true, 400), (true, vec![]), "that would be more than a chunk");
+    client.sack(3, &[]);
+    let next: Vec<usize> = client.packets().into_iter().flatten().map(|seen| seen.len).collect();
+    assert_eq!(next[0], 400);
 }
 
 // rfc9260#section-6.1, rule C

@@ -35,8 +35,8 @@ pub(super) struct Entry {
     abandoned: u64,
     /// The last piece given did not end its message.
     incomplete: bool,
-    /// Messages are first sent in the order in which they were given: there is no stream scheduler, and no stream waited for its
-    /// reset yet, nor may the peer ask for one.
+    /// Messages are first sent in the order in which they were given: there is no stream scheduler, none was urgent, and no stream waited
+    /// for its reset yet, nor may the peer ask for one.
     in_order: bool,
     /// In the order of their bytes.
     flushes: VecDeque<Flush>,
@@ -109,7 +109,7 @@ impl Entry {
 
     fn send_up_to_call(&mut self, now: Instant, endpoint: &mut Endpoint) -> Stop {
         let (id, mut lost) = (self.mailbox.id, false);
-        let Entry { mailbox, given, incomplete, receipts, .. } = self;
+        let Entry { mailbox, given, incomplete, in_order, receipts, .. } = self;
         let stop = mailbox.empty_outbox(|Parcel { message, receipt }| {
             let length = message.payload.len() as u64;
             // The bytes are shared, not copied.
@@ -123,6 +123,7 @@ impl Entry {
                 Err(_) => lost = true,
             }
             *given += length;
+            *in_order &= !message.urgent;
             true
         });
         if lost {

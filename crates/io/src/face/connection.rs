@@ -115,8 +115,8 @@ impl Connection {
         self.mailbox().unread(stream)
     }
 
-    /// Waits until the peer has acknowledged everything given to send so far. With a stream scheduler other than `fcfs`, where
-    /// streams were reset, and where the peer may reset them, waits until it has acknowledged everything at one time.
+    /// Waits until the peer has acknowledged everything given to send so far. With a stream scheduler other than `fcfs`, after
+    /// an urgent message, where streams were reset, and where the peer may reset them, waits until it has acknowledged everything at one time.
     ///
     /// # Errors
     /// [`NotDelivered`] if messages were lost that were given since the last flush.

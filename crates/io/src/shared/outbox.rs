@@ -45,13 +45,18 @@ pub(crate) enum Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
-/// Bounded. Callers get room in the order in which they came, so that a large message cannot starve.
+/// Bounded. Callers get room in the order in which they came, so that a large message cannot starve. Urgent messages have room of their own
+/// and are taken out first.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Most bytes; one message may be longer.
+    /// Most bytes; one message may be longer. As many bytes of urgent messages may wait beside them.
     limit: usize,
     items: VecDeque<Item>,
     bytes: usize,
+    urgent: VecDeque<Item>,
+    urgent_bytes: usize,
+    /// The last piece taken out did not end its message: its next piece follows.
+    inside: bool,
     waiting: VecDeque<Waiting>,
     /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets room.
     writer: Option<Waiting>,
@@ -67,7 +72,17 @@ struct Waiting {
 
 impl Outbox {
     pub(super) fn new(limit: usize) -> Outbox {
-        Outbox { limit, items: VecDeque::new(), bytes: 0, waiting: VecDeque::new(), writer: None, tickets: 0 }
+        Outbox {
+            limit,
+            items: VecDeque::new(),
+            bytes: 0,
+            urgent: VecDeque::new(),
+            urgent_bytes: 0,
+            inside: false,
+            waiting: VecDeque::new(),
+            writer: None,
+            tickets: 0,
+        }
     }
 
     fn has_room(&self, length: usize) -> bool {
@@ -85,10 +100,22 @@ impl Outbox {
         first.is_some_and(|first| Some(first.ticket) != ticket)
     }
 
+    /// Whether a message is urgent, and those of its kind leave it room. One that had to wait for room keeps its place among all callers.
+    fn overtakes(&self, parcel: &Parcel, ticket: Option<Ticket>) -> bool {
+        let message = &parcel.message;
+        let whole = message.end_of_record && ticket.is_none();
+        message.urgent && whole && self.urgent_bytes + parcel.len() <= self.limit
+    }
+
     /// Takes the message if there is room and no other caller is before this one; gives it back otherwise. `ticket` is the
     /// caller's place in the queue, if it has one. It is given up when the message is taken; after a piece that does not
     /// end its message the caller stays the first.
     pub(super) fn offer(&mut self, parcel: Parcel, ticket: &mut Option<Ticket>) -> Result<(), Parcel> {
+        if self.overtakes(&parcel, *ticket) {
+            self.urgent_bytes += parcel.len();
+            self.urgent.push_back(Item::Parcel(parcel));
+            return Ok(());
+        }
         if self.is_behind(*ticket) || !self.has_room(parcel.len()) {
             return Err(parcel);
         }
@@ -145,31 +172,42 @@ impl Outbox {
         self.waiting.drain(..).filter_map(|waiting| waiting.waker).collect()
     }
 
+    /// Whether an urgent message comes next. It never comes between the pieces of another one.
+    fn urgent_is_next(&self) -> bool {
+        !self.inside && !self.urgent.is_empty()
+    }
+
     pub(super) fn front(&mut self) -> Option<&mut Item> {
-        self.items.front_mut()
+        if self.urgent_is_next() { self.urgent.front_mut() } else { self.items.front_mut() }
     }
 
     pub(super) fn pop(&mut self) -> Option<Item> {
-        let item = self.items.pop_front()?;
+        let (items, bytes) = match self.urgent_is_next() {
+            true => (&mut self.urgent, &mut self.urgent_bytes),
+            false => (&mut self.items, &mut self.bytes),
+        };
+        let item = items.pop_front()?;
         if let Item::Parcel(parcel) = &item {
-            self.bytes -= parcel.len();
+            *bytes -= parcel.len();
+            self.inside = !parcel.message.end_of_record;
         }
         Some(item)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.urgent_bytes
     }
 
     /// Everything was taken out, and no message is incomplete.
     pub(super) fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.writer.is_none()
+        self.items.is_empty() && self.urgent.is_empty() && self.writer.is_none()
     }
 
     /// Empties it when nothing can be sent any more: gives all callers, and what nobody will take.
     pub(super) fn clear(&mut self) -> (Woken, VecDeque<Item>) {
         let empty = Outbox { tickets: self.tickets, ..Outbox::new(self.limit) };
-        let Outbox { writer, waiting, items, .. } = std::mem::replace(self, empty);
+        let Outbox { writer, waiting, mut items, urgent, .. } = std::mem::replace(self, empty);
+        items.extend(urgent);
         (writer.into_iter().chain(waiting).filter_map(|waiting| waiting.waker).collect(), items)
     }
 }
@@ -225,6 +263,57 @@ mod tests {
         let mut outbox = Outbox::new(OUTBOX);
         assert!(offer(&mut outbox, 1_000_000, &mut None));
         assert!(!offer(&mut outbox, 1, &mut None));
+    }
+
+    /// What comes out next, by its length.
+    fn pop(outbox: &mut Outbox) -> usize {
+        match outbox.pop() {
+            Some(Item::Parcel(parcel)) => parcel.len(),
+            other => panic!("no message: {other:?}"),
+        }
+    }
+
+    fn urgent(length: u32) -> Parcel {
+        Parcel::from(Message { urgent: true, ..message(length) })
+    }
+
+    #[test]
+    fn urgent_messages_have_room_of_their_own_and_overtake_the_others() {
+        let mut outbox = Outbox::new(1000);
+        let mut waits = None;
+        assert!(offer(&mut outbox, 900, &mut None) && !offer(&mut outbox, 500, &mut waits));
+        for length in [100, 101] {
+            outbox.offer(urgent(length), &mut None).expect("there is room");
+        }
+        assert_eq!(outbox.bytes(), 1101);
+        assert!(outbox.offer(urgent(800), &mut None).is_err(), "as much as all others may take, and no more");
+        assert_eq!([100, 101, 900].map(|_| pop(&mut outbox)), [100, 101, 900]);
+        // One that had to wait keeps its place.
+        assert!(outbox.offer(urgent(100), &mut waits).is_ok() && waits.is_none());
+        assert!(offer(&mut outbox, 50, &mut None));
+        outbox.offer(urgent(10), &mut None).expect("there is room");
+        assert_eq!([10, 100, 50].map(|_| pop(&mut outbox)), [10, 100, 50]);
+        assert!(outbox.is_empty() && outbox.bytes() == 0);
+        outbox.offer(urgent(10), &mut None).expect("there is room");
+        assert!(!outbox.is_empty());
+        assert_eq!((outbox.clear().1.len(), outbox.bytes(), outbox.is_empty()), (1, 0, true));
+    }
+
+    #[test]
+    fn an_urgent_message_does_not_come_between_the_pieces_of_another() {
+        let mut outbox = Outbox::new(OUTBOX);
+        let mut writer = None;
+        let piece = |length, end_of_record| Parcel::from(Message { end_of_record, ..message(length) });
+        outbox.offer(piece(1, false), &mut writer).expect("there is room");
+        outbox.offer(piece(2, false), &mut writer).expect("there is room");
+        outbox.offer(urgent(9), &mut None).expect("it needs no place among the callers");
+        assert_eq!(pop(&mut outbox), 9);
+        assert_eq!(pop(&mut outbox), 1);
+        outbox.offer(urgent(8), &mut None).expect("there is room");
+        assert_eq!(pop(&mut outbox), 2);
+        assert!(outbox.front().is_none(), "the message has no end yet");
+        outbox.offer(piece(3, true), &mut writer).expect("there is room");
+        assert_eq!([3, 8].map(|_| pop(&mut outbox)), [3, 8]);
     }
 
     #[test]

@@ -60,6 +60,14 @@ impl Message {
         self
     }
 
+    /// Says that somebody waits for the message: it overtakes messages, and resets of streams, that wait for room in the send buffer, with as
+    /// much room of its kind as all others have, and it does what [`sctp::Message::urgent`] says.
+    #[must_use]
+    pub fn urgent(mut self, urgent: bool) -> Self {
+        self.inner.urgent = urgent;
+        self
+    }
+
     /// Sets a number that [`Event::SendFailed`](sctp::Event::SendFailed) gives back with the message.
     #[must_use]
     pub fn context(mut self, context: u32) -> Self {

@@ -339,6 +339,13 @@ impl Path {
         }
     }
 
+    /// Bytes of urgent data that may be sent now, where a full chunk has the length `longest`: see [`Message::urgent`](crate::Message).
+    pub(crate) fn urgent_space(&self, longest: ByteCount) -> ByteCount {
+        let limit = self.send_limit();
+        let beyond = if limit.is_zero() { limit } else { limit + longest - ByteCount::new(1) };
+        beyond - self.flight
+    }
+
     /// Bytes that may be sent now.
     #[inline]
     pub(crate) fn space(&self) -> ByteCount {

@@ -379,7 +379,7 @@ impl Sender {
         if length > limit {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
-        let full = self.is_queue_full() || self.buffered() + length > limit;
+        let full = (self.is_queue_full() && !message.urgent) || self.buffered() + length > limit;
         let displaces = matches!(message.reliability, Reliability::Priority(_));
         if full && !(displaces && self.displace_for(now, &message, paths)) {
             self.blocked = true;

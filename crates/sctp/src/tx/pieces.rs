@@ -32,10 +32,13 @@ impl Piece {
 /// True if `next` says the same as `last`, and both are whole, untracked and filler.
 #[inline(always)]
 fn is_repeated(last: &Message, next: &Message) -> bool {
-    let &Message { stream, ppid, unordered, immediate_sack, end_of_record, .. } = next;
+    let &Message { stream, ppid, unordered, immediate_sack, end_of_record, urgent, .. } = next;
     let Message { path, tracked, reliability, context, ref payload, .. } = *next;
     let (Payload::Filler(length), Payload::Filler(before)) = (payload, &last.payload) else { return false };
-    let same_kind = (stream == last.stream) & (ppid == last.ppid) & (unordered == last.unordered);
+    let same_kind = (stream == last.stream)
+        & (ppid == last.ppid)
+        & (unordered == last.unordered)
+        & (urgent == last.urgent);
     let same_rest = (immediate_sack == last.immediate_sack) & (context == last.context) & (length == before);
     let whole = end_of_record & last.end_of_record & !tracked & !last.tracked;
     same_kind & same_rest & whole && path == last.path && reliability == last.reliability

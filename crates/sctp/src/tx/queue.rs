@@ -393,6 +393,12 @@ impl SendQueue {
         self.head().and_then(|piece| piece.message.path)
     }
 
+    /// True if somebody waits for what is sent next.
+    #[inline]
+    pub(super) fn head_is_urgent(&self) -> bool {
+        self.head().is_some_and(|piece| piece.message.urgent)
+    }
+
     /// The next fragment of at most `most` bytes. The queue must not be empty.
     #[inline(always)] // into `Sender::write_new`, which calls it for each chunk
     pub(super) fn take(&mut self, most: usize) -> Fragment {

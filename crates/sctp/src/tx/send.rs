@@ -195,6 +195,7 @@ impl Sender {
         self.config.nagle
             && self.queue.bytes() < ByteCount::new(u64::from(self.fragment))
             && !paths.flight().is_zero()
+            && !self.queue.head_is_urgent()
     }
 
     /// The path for the next new chunk: the one chosen for its message if it is active. With nothing in flight there always
@@ -204,7 +205,9 @@ impl Sender {
         let chosen = self.queue.head_path().filter(|&p| paths[p].is_active());
         let alone = || !self.cmt.enabled || paths.len() == 1 || !paths.iter().any(Path::is_active);
         if let Some(p) = chosen.or_else(|| alone().then(|| paths.default_path())) {
-            return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
+            let may =
+                self.may_send_new(p, paths) || self.must_send_new(paths) || self.may_send_urgent(p, paths);
+            return may.then_some(p);
         }
         if self.order.is_empty() {
             self.order.extend(paths.ids().filter(|&p| paths[p].is_usable()));
@@ -225,7 +228,25 @@ impl Sender {
             }
             self.turn += 1;
         }
-        self.order.first().copied().filter(|_| self.must_send_new(paths))
+        let first = self.order.first().copied().filter(|_| self.must_send_new(paths));
+        first.or_else(|| self.order.iter().copied().find(|&p| self.may_send_urgent(p, paths)))
+    }
+
+    /// True if an urgent message comes next and may leave on a path that lets nothing else out, since its window is full or its pacer waits.
+    #[inline]
+    fn may_send_urgent(&self, p: PathId, paths: &Paths) -> bool {
+        self.queue.head_is_urgent() && self.has_urgent_room(p, paths)
+    }
+
+    #[cold]
+    fn has_urgent_room(&self, p: PathId, paths: &Paths) -> bool {
+        let path = &paths[p];
+        let space = path.urgent_space(ByteCount::new(u64::from(self.fragment)));
+        self.queue.head_len().is_some_and(|len| ByteCount::from(self.fragment_of(len)) <= space)
+            && self.burst_allows(path)
+            && (self.cmt.rescheduling == BufferSide::None || path.blocked_until <= self.now)
+            && !self.share_is_full(p, paths)
+            && !waits_for_answer(p, paths)
     }
 
     /// Nothing is in flight or lost and no path rests, so that neither an acknowledgement nor a timer will bring another
@@ -291,12 +312,17 @@ impl Sender {
     #[inline]
     pub(super) fn has_room(&self, p: PathId, paths: &Paths) -> bool {
         let path = &paths[p];
-        let burst = match self.config.burst_control {
+        self.burst_allows(path) && !path.space().is_zero() && !self.rests(p, paths)
+    }
+
+    /// True if the burst limit lets a packet out.
+    #[inline]
+    fn burst_allows(&self, path: &Path) -> bool {
+        match self.config.burst_control {
             BurstControl::TotalMaxBurst => self.total_burst_left > 0 && path.burst_left > 0,
             BurstControl::MaxBurst | BurstControl::AggressiveMaxBurst => path.burst_left > 0,
             BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting | BurstControl::Off => true,
-        };
-        burst && !path.space().is_zero() && !self.rests(p, paths)
+        }
     }
 
     /// The cwnd of a path that sent nothing decays once each RTO (`rfc9260#section-7.2.1`).

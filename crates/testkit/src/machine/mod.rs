@@ -158,6 +158,7 @@ impl Machine {
             immediate_sack: tape.flag(),
             end_of_record,
             path,
+            urgent: host.messages.is_multiple_of(5),
             tracked: host.messages & 1 == 0,
             reliability: reliability(length),
             context: host.messages.into(),
