@@ -4,8 +4,9 @@
 
 Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection
 sends for the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the
-same run. Prints a table in Markdown: Mbit/s of payload received, and 95th percentiles of round-trip times in ms, before
-the upload and beside it. With `--json`, `picture.py` draws the same numbers.
+same run; `--pause 1000` leaves narrow uplinks to the upload. Prints a table in Markdown: payload received in Mbit/s, and
+95th percentiles of round-trip times in ms, before the upload and beside it. With `--json`, `picture.py` draws the same
+numbers.
 """
 
 import argparse
@@ -60,6 +61,8 @@ SCENES = {
 }
 # One-way delay of all links in ms.
 DELAY = 10
+# Time between two datagrams in ms.
+PAUSE = 20
 
 
 def sh(line: str, other: int | None = None) -> None:
@@ -106,8 +109,8 @@ def serve(kind: str) -> None:
     print(total * 8 / (last - began) / 1e6, flush=True)
 
 
-def ping(to: tuple[str, int], stop: threading.Event) -> list[float]:
-    """Round-trip times in ms of datagrams every 20 ms; one that is lost counts as 2000 ms."""
+def ping(to: tuple[str, int], stop: threading.Event, pause: float) -> list[float]:
+    """Round-trip times of datagrams, with a pause between two of them, in ms; one that is lost counts as 2000 ms."""
     probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     probe.setblocking(False)
     sent: dict[int, float] = {}
@@ -118,7 +121,7 @@ def ping(to: tuple[str, int], stop: threading.Event) -> list[float]:
             probe.sendto(number.to_bytes(4, "big") + bytes(60), to)
         sent[number] = time.monotonic()
         number += 1
-        end = time.monotonic() + 0.02
+        end = time.monotonic() + pause / 1000
         while time.monotonic() < end:
             try:
                 n = int.from_bytes(probe.recv(2000)[:4], "big")
@@ -133,7 +136,7 @@ def idle(to: str) -> list[float]:
     """Round-trip times while nothing else is sent, for 3 s."""
     stop = threading.Event()
     times: list[float] = []
-    pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop)))
+    pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop, PAUSE)))
     pinging.start()
     time.sleep(3)
     stop.set()
@@ -223,7 +226,8 @@ def compute_checksums(name: str) -> None:
 class World:
     """Client and server in namespaces, and one between them, which has the delays and the queues."""
 
-    def __init__(self, scene: Scene, delay: float) -> None:
+    def __init__(self, scene: Scene, delay: float, pause: float = PAUSE) -> None:
+        self.pause = pause
         self.between, self.other = hold(), hold()
         between, there = self.between.pid, self.other.pid
         for where in (None, there):
@@ -239,9 +243,11 @@ class World:
                 inside = [f"nsenter --net=/proc/{there}/ns/net "] if where else [""]
                 sh(f"{inside[0]}{sys.executable} {__file__} --checksums {name}")
             for name, rates in ((f"up{n}", scene.down or scene.up), (f"down{n}", scene.up)):
-                limit = int(rates[n] * 125 * scene.queue) + 15000
+                # A packet, or what leaves in 2 ms: with a greater bucket the queue would come and go at once.
+                burst = max(1600, int(rates[n] * 250))
+                limit = int(rates[n] * 125 * scene.queue) + burst
                 sh(f"ip link set {name} up", between)
-                sh(f"tc qdisc add dev {name} root tbf rate {rates[n]}mbit burst 15000 limit {limit}", between)
+                sh(f"tc qdisc add dev {name} root tbf rate {rates[n]}mbit burst {burst} limit {limit}", between)
             self.route(n)
         arguments = [f"--net=/proc/{between}/ns/net", sys.executable, __file__, "--wire", str(delay)]
         self.wire = subprocess.Popen(["nsenter", *arguments], stdout=subprocess.PIPE, text=True)
@@ -273,7 +279,7 @@ class World:
         rest = idle(to)
         stop = threading.Event()
         times: list[float] = []
-        pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop)))
+        pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop, self.pause)))
 
         def outage() -> None:
             time.sleep(2)
@@ -339,10 +345,10 @@ def tunnel(world: World, program: str, *, nat: bool = False) -> Iterator[Tunnel]
                 end.wait()
 
 
-def measure(name: str, program: str, seconds: float, verbose: bool) -> list[dict[str, str | float]]:
+def measure(name: str, program: str, seconds: float, pause: float, verbose: bool) -> list[dict[str, str | float]]:
     """Prints and returns the rows of one scene."""
     scene = SCENES[name]
-    world = World(scene, DELAY)
+    world = World(scene, DELAY, pause)
     seconds = max(seconds, 10) if scene.dies else seconds
     found: list[dict[str, str | float]] = []
 
@@ -376,6 +382,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", nargs="?", help="the command anabranch")
     parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--pause", type=float, default=PAUSE, help="time between two datagrams in ms")
     parser.add_argument("--only", help="beginning of the name of one scene")
     parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--verbose", action="store_true", help="show the status at the end of each run")
@@ -393,7 +400,7 @@ def main() -> None:
     rows: list[dict[str, str | float]] = []
     for name in SCENES:
         if not chosen.only or name.startswith(chosen.only):
-            rows += measure(name, chosen.program, chosen.seconds, chosen.verbose)
+            rows += measure(name, chosen.program, chosen.seconds, chosen.pause, chosen.verbose)
     if chosen.json:
         chosen.json.write_text(json.dumps(rows, indent=1) + "\n")
     return None

@@ -78,7 +78,7 @@ impl Default for Queue {
 impl Queue {
     /// Adds a packet of a flow.
     pub(crate) fn push(&mut self, now: Instant, hash: u64, packet: Vec<u8>) {
-        let n = (hash % QUEUES as u64) as usize;
+        let n = place(hash);
         let flow = &mut self.flows[n];
         self.bytes += packet.len();
         self.packets += 1;
@@ -95,8 +95,13 @@ impl Queue {
         }
     }
 
-    /// The next packet, and whether its flow is sparse: it had nothing waiting a moment ago.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<(Vec<u8>, bool)> {
+    /// Whether a packet of this flow, or of one with the same queue, waits.
+    pub(crate) fn holds(&self, hash: u64) -> bool {
+        !self.flows[place(hash)].packets.is_empty()
+    }
+
+    /// The next packet.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<Vec<u8>> {
         loop {
             let is_new = !self.new.is_empty();
             let n = *self.new.front().or(self.old.front())?;
@@ -108,7 +113,7 @@ impl Queue {
             }
             if let Some(packet) = self.pop_from(now, n) {
                 self.flows[n].credit -= packet.len() as i64;
-                return Some((packet, is_new));
+                return Some(packet);
             }
             self.unlist(is_new);
             // A flow that sends little does not come first for ever.
@@ -160,6 +165,11 @@ impl Queue {
             self.stats.dropped += 1;
         }
     }
+}
+
+/// The queue of a flow.
+fn place(hash: u64) -> usize {
+    (hash % QUEUES as u64) as usize
 }
 
 impl Codel {
@@ -221,12 +231,11 @@ mod tests {
             queue.pop(at(1));
         }
         queue.push(at(1), 3, packet(3, 100));
-        let next: Vec<u8> = (0..3).filter_map(|_| queue.pop(at(1))).map(|(packet, _)| packet[0]).collect();
+        let next: Vec<u8> = (0..3).filter_map(|_| queue.pop(at(1))).map(|packet| packet[0]).collect();
         assert!(next.contains(&3), "{next:?}");
         let mut bytes = [0; 3];
         for _ in 0..60 {
-            let (packet, sparse) = queue.pop(at(2)).expect("it is long");
-            assert!(!sparse);
+            let packet = queue.pop(at(2)).expect("it is long");
             bytes[usize::from(packet[0])] += packet.len();
         }
         assert!(bytes[1].abs_diff(bytes[2]) <= 4 * QUANTUM as usize, "{bytes:?}");
@@ -238,7 +247,7 @@ mod tests {
         for n in 0..200_u8 {
             queue.push(at(0), 5, packet(n, 100));
         }
-        let out: Vec<u8> = std::iter::from_fn(|| queue.pop(at(5))).map(|(packet, _)| packet[0]).collect();
+        let out: Vec<u8> = std::iter::from_fn(|| queue.pop(at(5))).map(|packet| packet[0]).collect();
         assert_eq!(out, (0..200).collect::<Vec<u8>>());
         assert_eq!((queue.stats, queue.bytes, queue.packets), (QueueStats::default(), 0, 0));
     }

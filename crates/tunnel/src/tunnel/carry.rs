@@ -8,6 +8,7 @@ use crate::urgent::{self, Allowance, Arrived, Way};
 use io::blocking::block_on;
 use io::sctp::{AssocId, PathId};
 use io::{Connection, Message, Reliability, StreamId};
+use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::io as std_io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,8 @@ use units::{Instant, Span};
 const LIFETIME: Span = Span::from_millis(500);
 /// Age up to which round-trip times and windows of the paths are believed.
 const FRESH: Span = Span::from_millis(50);
+/// Urgent packets that wait at most; others wait with all packets.
+const MOST_URGENT: usize = 64;
 /// Longest packet of a TUN device.
 const LONGEST: usize = 65_535;
 
@@ -35,6 +38,7 @@ struct Shared {
     hasher: RandomState,
     line: Mutex<Line>,
     ready: Condvar,
+    urgent_ready: Condvar,
     counters: Counters,
 }
 
@@ -42,6 +46,9 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Line {
     queue: Queue,
+    /// Packets that need not wait behind those in the queue.
+    urgent: VecDeque<Vec<u8>>,
+    allowance: Allowance,
     /// The association that packets leave by.
     current: Option<AssocId>,
 }
@@ -66,6 +73,7 @@ impl Carrier {
             hasher: RandomState::new(),
             line: Mutex::default(),
             ready: Condvar::new(),
+            urgent_ready: Condvar::new(),
             counters: Counters::default(),
         }));
         let shared = carrier.0.clone();
@@ -77,15 +85,18 @@ impl Carrier {
     pub(super) fn carry(&self, connection: Connection) {
         {
             let mut line = self.0.line();
-            line.queue.clear();
+            line.clear();
             line.current = Some(connection.id());
         }
-        self.0.ready.notify_all();
-        let (sender, receiver) = (self.0.clone(), self.0.clone());
-        let incoming = connection.clone();
+        self.0.wake_senders();
+        let start = |name: &str, run: fn(&Shared, &Connection)| {
+            let (shared, connection) = (self.0.clone(), connection.clone());
+            thread::Builder::new().name(name.to_owned()).spawn(move || run(&shared, &connection))
+        };
         let threads = [
-            thread::Builder::new().name("sender".to_owned()).spawn(move || sender.send(&connection)),
-            thread::Builder::new().name("receiver".to_owned()).spawn(move || receiver.receive(&incoming)),
+            start("sender", Shared::send),
+            start("urgent sender", Shared::send_urgent),
+            start("receiver", Shared::receive),
         ];
         if threads.iter().any(Result::is_err) {
             // Without threads nothing can be carried: the association ends, and the next one tries again.
@@ -98,9 +109,9 @@ impl Carrier {
         let mut line = self.0.line();
         if line.current == Some(id) {
             line.current = None;
-            line.queue.clear();
+            line.clear();
         }
-        self.0.ready.notify_all();
+        self.0.wake_senders();
     }
 
     pub(super) fn stats(&self) -> CarrierStats {
@@ -117,7 +128,34 @@ impl Carrier {
     }
 }
 
+impl Line {
+    /// Forgets what waits.
+    fn clear(&mut self) {
+        self.queue.clear();
+        self.urgent.clear();
+    }
+
+    /// Adds a packet. Those of a flow of which others wait are not urgent. True if it is.
+    fn push(&mut self, now: Instant, inner: &Inner, packet: Vec<u8>) -> bool {
+        let urgent = self.urgent.len() < MOST_URGENT
+            && urgent::is_urgent(&packet, inner)
+            && !self.queue.holds(inner.hash)
+            && self.allowance.take(now);
+        if urgent {
+            self.urgent.push_back(packet);
+        } else {
+            self.queue.push(now, inner.hash, packet);
+        }
+        urgent
+    }
+}
+
 impl Shared {
+    fn wake_senders(&self) {
+        self.ready.notify_all();
+        self.urgent_ready.notify_all();
+    }
+
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,44 +181,51 @@ impl Shared {
             packet::clamp_mss(packet, &inner, self.mtu);
             let mut line = self.line();
             if line.current.is_some() {
-                line.queue.push(self.now(), inner.hash, packet.to_vec());
-                self.ready.notify_one();
+                let urgent = line.push(self.now(), &inner, packet.to_vec());
+                if urgent { &self.urgent_ready } else { &self.ready }.notify_one();
             }
         }
     }
 
-    /// The next packet for an association, and whether its flow is sparse; none once it is no longer the one of the moment.
-    fn next(&self, id: AssocId) -> Option<(Vec<u8>, bool)> {
+    /// What `take` finds for an association, as soon as there is something; none once it is no longer the one of the moment.
+    fn next<T>(&self, id: AssocId, ready: &Condvar, take: impl Fn(&mut Line) -> Option<T>) -> Option<T> {
         let mut line = self.line();
         loop {
             if line.current != Some(id) {
                 // The one that is may wait behind this thread.
-                self.ready.notify_one();
+                ready.notify_one();
                 return None;
             }
-            if let Some(packet) = line.queue.pop(self.now()) {
-                return Some(packet);
+            if let Some(found) = take(&mut line) {
+                return Some(found);
             }
-            line = self.ready.wait(line).unwrap_or_else(PoisonError::into_inner);
+            line = ready.wait(line).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     fn send(&self, connection: &Connection) {
-        let mut urgency = Urgency::default();
-        while let Some((packet, sparse)) = self.next(connection.id()) {
+        let take = |line: &mut Line| line.queue.pop(self.now());
+        while let Some(packet) = self.next(connection.id(), &self.ready, take) {
+            let (length, inner) = (packet.len(), packet::inspect(&self.hasher, &packet));
+            if block_on(connection.send(message(packet, inner))).is_err() {
+                return;
+            }
+            count(&self.counters.sent, length);
+        }
+    }
+
+    fn send_urgent(&self, connection: &Connection) {
+        let mut fastest = Fastest::default();
+        let take = |line: &mut Line| line.urgent.pop_front();
+        while let Some(packet) = self.next(connection.id(), &self.urgent_ready, take) {
             let length = packet.len();
-            let inner = packet::inspect(&self.hasher, &packet);
-            let now = self.now();
-            let urgent = sparse
-                && inner.as_ref().is_some_and(|inner| urgent::is_urgent(&packet, inner))
-                && urgency.allowance.take(now);
-            let sent = match urgent.then(|| urgency.paths(now, connection)).flatten() {
-                None => block_on(connection.send(message(packet, inner))),
-                Some((path, None)) => block_on(connection.send(urgent_message(packet, path))),
+            let sent = match fastest.paths(self.now(), connection) {
+                None => block_on(connection.send(urgent_message(packet))),
+                Some((path, None)) => block_on(connection.send(urgent_message(packet).path(path))),
                 Some((first, Some(second))) => {
                     self.counters.copied.fetch_add(1, Ordering::Relaxed);
-                    let numbered = urgent::numbered(urgency.next_number(), &packet);
-                    let copy = urgent_message(numbered, first).ppid(urgent::NUMBERED);
+                    let numbered = urgent::numbered(fastest.next_number(), &packet);
+                    let copy = urgent_message(numbered).ppid(urgent::NUMBERED).path(first);
                     let other = copy.clone().path(second);
                     block_on(connection.send(copy)).and_then(|()| block_on(connection.send(other)))
                 }
@@ -219,10 +264,9 @@ impl Shared {
     }
 }
 
-/// What the sender of an association keeps for urgent packets.
+/// What the sender of urgent packets of an association keeps.
 #[derive(Debug, Default)]
-struct Urgency {
-    allowance: Allowance,
+struct Fastest {
     /// Number of packets that were sent twice.
     numbers: u64,
     ways: Vec<Way>,
@@ -230,7 +274,7 @@ struct Urgency {
     looked: Option<Instant>,
 }
 
-impl Urgency {
+impl Fastest {
     fn next_number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers
@@ -252,8 +296,8 @@ fn count(pair: &[AtomicU64; 2], bytes: usize) {
 }
 
 /// An urgent packet as a message.
-fn urgent_message(packet: Vec<u8>, path: PathId) -> Message {
-    let message = Message::from(packet).stream(URGENT).unordered(true).path(path);
+fn urgent_message(packet: Vec<u8>) -> Message {
+    let message = Message::from(packet).stream(URGENT).unordered(true).urgent(true);
     message.reliability(Reliability::Until(LIFETIME))
 }
 
