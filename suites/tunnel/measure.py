@@ -4,7 +4,7 @@
 
 Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection
 sends for the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the
-same run; `--pause 1000` leaves narrow uplinks to the upload. Prints a table in Markdown: payload received in Mbit/s, and
+same run; `--pause 1000` leaves narrow uplinks to the upload. Prints a table in Markdown: payload received, Mbit/s, and
 95th percentiles of round-trip times in ms, before the upload and beside it. With `--json`, `picture.py` draws the same
 numbers.
 """
