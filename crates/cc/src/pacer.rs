@@ -49,6 +49,11 @@ impl Pacer {
         }
     }
 
+    /// True if it holds packets back.
+    pub fn has_rate(&self) -> bool {
+        self.rate.is_some()
+    }
+
     /// Time from which the next packet may leave; `None` if it need not wait at all.
     pub fn ready_at(&self) -> Option<Instant> {
         let rate = i128::from(self.rate?.as_bps());

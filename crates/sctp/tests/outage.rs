@@ -102,11 +102,12 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
                     let case = format!(
                         "{load:?}, {nets} paths of {rtt}, {reinjection}: {found:?}, defaults: {standard:?}"
                     );
+                    // With pacing a whole window leaves without an answer, and each packet of it may be copied.
                     let more_room = found.room.saturating_sub(standard.room);
-                    let most = 3 * standard.packets + unanswered + more_room;
+                    let most = 3 * standard.packets + unanswered + 2 * more_room;
                     assert!(found.packets <= most, "{case}");
-                    // A pacer wakes the sender for one packet at a time.
-                    assert!(found.wakes <= 30 + found.packets, "{case}");
+                    // A pacer wakes the sender for one packet at a time, and once more where none may leave then.
+                    assert!(found.wakes <= 30 + 2 * found.packets, "{case}");
                 }
             }
         }

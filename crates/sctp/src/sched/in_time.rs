@@ -10,14 +10,16 @@
 //!
 //! What a path carries is y. It is at least the most of x/r lately, s, which halves in two or three seconds, and c/r if that is not
 //! much more: a path that the others block does not seem slow at once, and one that never fills its window does not seem
-//! fast. A path that was not used for long is used again if it would be the best one.
+//! fast. A path that was not used for long is used again if it would be the best one. Of x/r no more counts than 5/4 of what the path
+//! delivered in one of the last four round trips, in slow start than twice that: where a burst meets a long queue, r is late.
 //!
 //! ```text
 //! y = max(s, min(c/r, 1.5 s))
 //! ```
 //!
 //! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
-//! bytes for the transfer, is always used. In slow start its y counts as ssthresh/b for this, or as unlimited. The others are
+//! bytes for the transfer, is always used. In slow start its y counts as ssthresh/b for this, or as unlimited. But once r was above 2.5 b in
+//! its first slow start, which a deep queue does not end, it counts as y or as g, see below. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. With v the variation of its RTT:
 //!
@@ -44,10 +46,12 @@
 //! that have not enough in flight. So of equal paths none fills its queue before the other is used, and a slow one is used as far
 //! as it is in time.
 
+use super::delivered::Delivered;
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
 use crate::path::{Path, PathId};
-use units::{ByteCount, Instant};
+use units::ByteCount;
+use units::{Instant, Span};
 
 #[derive(Debug)]
 pub(super) struct InTime {
@@ -65,6 +69,9 @@ struct Estimate {
     /// y in bytes a second.
     rate: f64,
     in_time: bool,
+    delivered: Delivered,
+    /// There was a long queue in its first slow start.
+    full: bool,
 }
 
 /// A maximum fades to 1/e in so many seconds.
@@ -72,6 +79,13 @@ const FADING: f64 = 3.0;
 
 /// How much more than was seen lately a window may promise.
 const PROMISE: f64 = 1.5;
+
+/// How much more than it delivered a path may seem to carry.
+const BEYOND: f64 = 1.25;
+
+/// A round-trip time of so many least ones tells of a queue. Where acknowledgements return on a faster path, the least one is half of what it
+/// is otherwise.
+const LONG_QUEUE: f64 = 2.5;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.
 const SPARE: f64 = 1.0 / 8.0;
@@ -104,6 +118,21 @@ struct InUse {
     longest: f64,
     /// Σ y b.
     in_flight: f64,
+}
+
+impl Estimate {
+    /// Estimates anew; what was seen before counts with a factor.
+    fn renew(&mut self, now: Instant, path: &Path, srtt: Span, fading: f64) {
+        self.delivered.update(now, path, srtt);
+        let beyond = if is_growing(path) { NEXT_ROUND } else { BEYOND };
+        let most = self.delivered.most().map_or(f64::INFINITY, |rate| rate * beyond);
+        let seconds = srtt.as_secs_f64().max(LEAST_TIME);
+        self.seen = (path.flight.as_f64() / seconds).min(most).max(self.seen * fading);
+        self.rate = promise(path).min(PROMISE * self.seen).max(self.seen);
+        let base = path.rto.base().unwrap_or(srtt).as_secs_f64();
+        self.full |= path.window.ssthresh.is_none() && seconds > base * LONG_QUEUE;
+        self.in_time = false;
+    }
 }
 
 impl InTime {
@@ -154,15 +183,10 @@ impl InTime {
         let fading = 1.0 / (1.0 + at.now.since(self.last).as_secs_f64() / FADING);
         self.last = at.now;
         for (path, estimate) in at.paths.iter().zip(&mut self.paths) {
-            *estimate = match path.rto.srtt() {
-                Some(srtt) if answers(path) => {
-                    let per_second = |bytes: ByteCount| bytes.as_f64() / srtt.as_secs_f64().max(LEAST_TIME);
-                    let seen = per_second(path.flight).max(estimate.seen * fading);
-                    let rate = promise(path).min(PROMISE * seen).max(seen);
-                    Estimate { seen, rate, in_time: false }
-                }
-                _ => Estimate::default(),
-            };
+            match path.rto.srtt() {
+                Some(srtt) if answers(path) => estimate.renew(at.now, path, srtt, fading),
+                _ => *estimate = Estimate::default(),
+            }
         }
     }
 
@@ -174,6 +198,7 @@ impl InTime {
             let base = path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME));
             let rate = self.paths[p.index()].rate;
             let carries = match path.window.ssthresh {
+                None if self.paths[p.index()].full => rate.max(grown(path)),
                 None => f64::INFINITY,
                 Some(ssthresh) if path.window.cwnd < ssthresh => rate.max(ssthresh.as_f64() / base),
                 Some(_) => rate,

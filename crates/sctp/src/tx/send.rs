@@ -287,7 +287,19 @@ impl Sender {
     #[inline(always)] // into `path_for_new_data`
     fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
         self.limit_window(p, paths);
-        self.has_room(p, paths) && !self.share_is_full(p, paths) && !waits_for_answer(p, paths)
+        (self.has_room(p, paths) || self.pacer_allows(p, paths))
+            && !self.share_is_full(p, paths)
+            && !waits_for_answer(p, paths)
+    }
+
+    /// True if the pacer of a path lets new data out, which needs no burst limit then. A limit for each SACK would keep a window as empty as
+    /// it is, once it was blocked.
+    #[inline]
+    fn pacer_allows(&self, p: PathId, paths: &Paths) -> bool {
+        self.config.pacing
+            && paths[p].rate.as_ref().is_some_and(|rate| rate.pacer.has_rate())
+            && !paths[p].space().is_zero()
+            && !self.rests(p, paths)
     }
 
     /// Burst mitigation by the window: the controller reduces it to the flight and one burst.

@@ -234,6 +234,27 @@ fn paced_transfer_has_its_rate_and_never_more() {
     }
 }
 
+/// A full window may be empty once the peer's buffer had no room, and few SACKs come then. With a limit for each of them it would stay as empty.
+#[test]
+fn with_pacing_an_empty_window_is_filled_without_sacks() {
+    let config = Config { pacing: true, max_burst: 4, ..config() };
+    let mut rig = Rig::new(&config, 1, random::FIRST);
+    Paced::install(&mut rig, Algorithm::Standard, vec![BitRate::from_mbps(600)]);
+    saturate(&mut rig);
+    rig.pass(Span::from_millis(1));
+    let mut sent = 0;
+    loop {
+        sent += std::iter::from_fn(|| rig.poll()).count();
+        saturate(&mut rig);
+        if rig.paths[P1].space().is_zero() {
+            break;
+        }
+        let at = rig.sender.rest_ends(&rig.paths).expect("data waits, and the window has room");
+        rig.pass(at.since(rig.now));
+    }
+    assert!(sent >= 200, "{sent} packets");
+}
+
 #[test]
 fn retransmissions_are_paced_and_counted() {
     let mut rig = Rig::new(&config(), 1, random::FIRST);

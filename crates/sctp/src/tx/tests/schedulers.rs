@@ -197,6 +197,55 @@ fn a_path_that_was_left_out_for_long_is_used_again() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 1 << 30), P1));
 }
 
+/// The slow path carries 14520 bytes in 100 ms. Then a burst of ten times as many meets a long queue, of which its smoothed round-trip time
+/// tells nothing yet. With 1.45 MB a second it would be better than the fast one, which carries 726 kB a second.
+#[test]
+fn a_burst_into_a_queue_does_not_make_a_path_fast() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    for path in rig.paths.iter_mut() {
+        path.window.ssthresh = Some(ByteCount::new(CHUNK));
+    }
+    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    rig.paths[P2].flight = ByteCount::new(10 * CHUNK);
+    for _ in 0..10 {
+        ordered(&rig, &mut *in_time, 209_000);
+        rig.now += Span::from_millis(100);
+        rig.paths[P1].stats.user_bytes += ByteCount::new(50 * CHUNK);
+        rig.paths[P2].stats.user_bytes += ByteCount::new(10 * CHUNK);
+    }
+    rig.paths[P2].window.cwnd = ByteCount::new(100 * CHUNK);
+    rig.paths[P2].flight = ByteCount::new(100 * CHUNK);
+    rig.paths[P2].stats.user_bytes += ByteCount::new(90 * CHUNK);
+    ordered(&rig, &mut *in_time, 209_000);
+    let window = 209_000;
+    assert!(in_time.admits(&at(&rig, 1 << 20, window), P1));
+    assert!(!in_time.admits(&at(&rig, 1 << 20, window), P2), "it is not the best one, and not in time");
+}
+
+/// In a window of 400 kB the slow path would be the best one, 400000/0.1 > 14520/0.02, as long as its first slow start counts as unlimited.
+/// Once its round-trip time was 2.5 times the least one it carries 14520 bytes in that time, and a packet is not in time: the other
+/// sends 726000 * 0.4 bytes meanwhile, and it needs more than twice that.
+#[test]
+fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
+    for (samples, used) in [(0, true), (40, false)] {
+        let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+        let config = Config::default();
+        rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
+        for p in [P1, P2] {
+            rig.paths[p].flight = ByteCount::new(10 * CHUNK);
+        }
+        for _ in 0..samples {
+            rig.paths[P2].rto.sample(Span::from_millis(400), &config);
+        }
+        ordered(&rig, &mut *in_time, 400_000);
+        assert_eq!(
+            in_time.admits(&at(&rig, 1 << 20, 400_000), P2),
+            used,
+            "after {samples} samples of 400 ms"
+        );
+    }
+}
+
 fn at_unblocked(rig: &Rig, window: u64) -> Opportunity<'_> {
     Opportunity { unblocked: true, ..at(rig, 1 << 20, window) }
 }

@@ -1,0 +1,31 @@
+//! A narrow path with a deep queue beside a fast one.
+
+mod common;
+
+use anabranch_lab as lab;
+use common::*;
+
+/// Mbit/s over 200 Mbit/s at 40 ms, and over 3 Mbit/s at 200 ms with a queue of 2 s.
+fn transfer(networks: &str) -> f64 {
+    let text = format!(
+        r#"title = "A deep queue"
+seed = 1
+node = [{{ name = "a", jitter = "10 us" }}, {{ name = "b", jitter = "10 us" }}]
+link = [
+  {{ name = "fast", between = ["a", "b"], net_id = 1, rate = "200 Mbit/s", delay = "20 ms", queue = {{ kind = "drop-tail", bytes = "500 kB" }} }},
+  {{ name = "deep", between = ["a", "b"], net_id = 2, rate = "3 Mbit/s", delay = "100 ms", queue = {{ kind = "drop-tail", bytes = "750 kB" }} }},
+]
+sctp = {{ bond = {{ profile = "recommended" }} }}
+flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", networks = {networks}, frame_rate = "0 Hz", start_time = "3 s", reset_time = "2 s", stop_time = "15 s" }}]
+"#
+    );
+    let sweep = lab::parse(&text, "deep-queue.toml").unwrap_or_else(|error| panic!("{error}"));
+    scalar(&run(&sweep.variants()[0].scenario), "transfer", "throughput_bps") / 1e6
+}
+
+// The queue of the narrow path never overflows, so that its slow start has no end.
+#[test]
+fn a_narrow_path_with_a_deep_queue_does_not_slow_the_other() {
+    let (both, alone) = (transfer("[1, 2]"), transfer("[1]"));
+    assert!(both > 0.98 * alone, "{both:.1} Mbit/s with it, {alone:.1} without");
+}

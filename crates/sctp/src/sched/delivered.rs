@@ -1,0 +1,42 @@
+//! What a path delivers.
+
+use crate::path::Path;
+use units::{Instant, Span};
+
+/// Round trips of which the best one counts.
+const ROUNDS: usize = 4;
+
+/// Counts what leaves a path over a round trip at a time. The bytes in flight over the smoothed round-trip time say more than the path
+/// carries while a queue grows that no acknowledgement has told of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delivered {
+    /// When the round trip began, and the bytes that had left the path until then; none before the first one.
+    began: Option<(Instant, u64)>,
+    /// Of the last round trips in which something left the path, in bytes a second.
+    rates: [f64; ROUNDS],
+}
+
+impl Delivered {
+    /// Takes what a path has in flight now.
+    pub(super) fn update(&mut self, now: Instant, path: &Path, srtt: Span) {
+        let gone = (path.stats.user_bytes - path.flight).get();
+        let Some((began, before)) = self.began else {
+            self.began = Some((now, gone));
+            return;
+        };
+        let time = now.since(began);
+        if time < srtt || time.is_zero() {
+            return;
+        }
+        self.began = Some((now, gone));
+        if gone > before {
+            self.rates.rotate_right(1);
+            self.rates[0] = (gone - before) as f64 / time.as_secs_f64();
+        }
+    }
+
+    /// The highest rate of the last round trips in bytes a second; none before the first one.
+    pub(super) fn most(&self) -> Option<f64> {
+        self.rates.into_iter().reduce(f64::max).filter(|&rate| rate > 0.0)
+    }
+}
