@@ -11,7 +11,7 @@
 //! What a path carries is y. It is at least the most of x/r lately, s, which halves in two or three seconds, and c/r if that is not
 //! much more: a path that the others block does not seem slow at once, and one that never fills its window does not seem
 //! fast. A path that was not used for long is used again if it would be the best one. Of x/r no more counts than 5/4 of what the path
-//! delivered in one of the last four round trips, in slow start than twice that: where a burst meets a long queue, r is late.
+//! delivered in one of the last four round trips, in slow start no more than twice that: where a burst meets a long queue, r is late.
 //!
 //! ```text
 //! y = max(s, min(c/r, 1.5 s))
@@ -50,8 +50,7 @@ use super::delivered::Delivered;
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
 use crate::path::{Path, PathId};
-use units::ByteCount;
-use units::{Instant, Span};
+use units::{ByteCount, Instant, Span};
 
 #[derive(Debug)]
 pub(super) struct InTime {
