@@ -140,7 +140,7 @@ impl Delays {
     }
 }
 
-/// T of a path with this round-trip time.
+/// T, the longest queue of a path with this least round-trip time.
 fn most_queue(base: Span) -> Span {
     SLACK + base * 2 / 5
 }

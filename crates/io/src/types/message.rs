@@ -60,8 +60,8 @@ impl Message {
         self
     }
 
-    /// Says that somebody waits for the message: it overtakes messages, and resets of streams, that wait for room in the send buffer, with as
-    /// much room of its kind as all others have, and it does what [`sctp::Message::urgent`] says.
+    /// Marks a message that somebody waits for. It overtakes messages and stream resets that wait for room in the send buffer. Urgent
+    /// messages have room of their own there, as much as all others. See also [`sctp::Message::urgent`].
     #[must_use]
     pub fn urgent(mut self, urgent: bool) -> Self {
         self.inner.urgent = urgent;

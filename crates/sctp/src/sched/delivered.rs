@@ -12,7 +12,7 @@ const ROUNDS: usize = 4;
 pub(super) struct Delivered {
     /// When the round trip began, and the bytes that had left the path until then; none before the first one.
     began: Option<(Instant, u64)>,
-    /// Of the last round trips in which something left the path, in bytes a second.
+    /// Rates of the last round trips in which something left the path, in bytes a second.
     rates: [f64; ROUNDS],
 }
 

@@ -120,7 +120,7 @@ struct InUse {
 }
 
 impl Estimate {
-    /// Estimates anew; what was seen before counts with a factor.
+    /// Estimates anew. What was seen before counts `fading` times.
     fn renew(&mut self, now: Instant, path: &Path, srtt: Span, fading: f64) {
         self.delivered.update(now, path, srtt);
         let beyond = if is_growing(path) { NEXT_ROUND } else { BEYOND };

@@ -22,7 +22,7 @@ use units::{Instant, Span};
 const LIFETIME: Span = Span::from_millis(500);
 /// Age up to which round-trip times and windows of the paths are believed.
 const FRESH: Span = Span::from_millis(50);
-/// Urgent packets that wait at most; others wait with all packets.
+/// At most so many urgent packets wait; further ones take their place in the queue of flows.
 const MOST_URGENT: usize = 64;
 /// Longest packet of a TUN device.
 const LONGEST: usize = 65_535;

@@ -201,6 +201,7 @@ fn a_path_that_was_left_out_for_long_is_used_again() {
 /// tells nothing yet. With 1.45 MB a second it would be better than the fast one, which carries 726 kB a second.
 #[test]
 fn a_burst_into_a_queue_does_not_make_a_path_fast() {
+    const WINDOW: u64 = 209_000;
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
     for path in rig.paths.iter_mut() {
         path.window.ssthresh = Some(ByteCount::new(CHUNK));
@@ -208,7 +209,7 @@ fn a_burst_into_a_queue_does_not_make_a_path_fast() {
     rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
     rig.paths[P2].flight = ByteCount::new(10 * CHUNK);
     for _ in 0..10 {
-        ordered(&rig, &mut *in_time, 209_000);
+        ordered(&rig, &mut *in_time, WINDOW);
         rig.now += Span::from_millis(100);
         rig.paths[P1].stats.user_bytes += ByteCount::new(50 * CHUNK);
         rig.paths[P2].stats.user_bytes += ByteCount::new(10 * CHUNK);
@@ -216,10 +217,9 @@ fn a_burst_into_a_queue_does_not_make_a_path_fast() {
     rig.paths[P2].window.cwnd = ByteCount::new(100 * CHUNK);
     rig.paths[P2].flight = ByteCount::new(100 * CHUNK);
     rig.paths[P2].stats.user_bytes += ByteCount::new(90 * CHUNK);
-    ordered(&rig, &mut *in_time, 209_000);
-    let window = 209_000;
-    assert!(in_time.admits(&at(&rig, 1 << 20, window), P1));
-    assert!(!in_time.admits(&at(&rig, 1 << 20, window), P2), "it is not the best one, and not in time");
+    ordered(&rig, &mut *in_time, WINDOW);
+    assert!(in_time.admits(&at(&rig, 1 << 20, WINDOW), P1));
+    assert!(!in_time.admits(&at(&rig, 1 << 20, WINDOW), P2), "it is not the best one, and not in time");
 }
 
 /// In a window of 400 kB the slow path would be the best one, 400000/0.1 > 14520/0.02, as long as its first slow start counts as unlimited.
