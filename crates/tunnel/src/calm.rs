@@ -10,7 +10,7 @@
 //! ```
 //!
 //! y is the rate at which bytes were acknowledged in the round trip, f what was in flight: these terms empty the queue and a little more, so
-//! that b becomes the round-trip time without one. CUBIC takes both for a mark (ECN). HyStart++ needs eight samples in a round trip, which
+//! that b becomes the round-trip time without one. CUBIC takes each of these cuts for a mark (ECN). HyStart++ needs eight samples in a round trip, which
 //! narrow uplinks do not give. Where others fill the queue, cuts are in vain and
 //! would leave them the uplink: after 6 in a row only losses count for 10 s. Low delays beside flows outside the tunnel are not possible then.
 //! Without any cut for 15 s, the window is halved for about a round trip: the queue may be ours, and b have been measured with it.
@@ -86,11 +86,6 @@ struct Round {
 }
 
 impl Delays {
-    /// The least round-trip time.
-    fn base(&self) -> Option<Span> {
-        self.least.into_iter().flatten().min()
-    }
-
     /// Takes a sample. `view` is the path before it.
     fn observe(&mut self, now: Instant, rtt: Span, ack: &PathAck, view: &PathView) -> Option<Cut> {
         if now.since(*self.changed.get_or_insert(now)) >= MEMORY {
@@ -101,7 +96,7 @@ impl Delays {
             }
         }
         self.least[0] = Some(self.least[0].map_or(rtt, |least| least.min(rtt)));
-        let base = self.base().unwrap_or(rtt);
+        let base = self.least.into_iter().flatten().min().unwrap_or(rtt);
         let bound = base + most_queue(base);
         self.above = if rtt > bound { self.above + 1 } else { 0 };
         if view.window.ssthresh.is_none() && self.above >= EARLY {

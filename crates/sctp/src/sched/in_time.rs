@@ -82,7 +82,7 @@ const PROMISE: f64 = 1.5;
 /// How much more than it delivered a path may seem to carry.
 const BEYOND: f64 = 1.25;
 
-/// A round-trip time of so many least ones tells of a queue. Where acknowledgements return on a faster path, the least one is half of what it
+/// A round-trip time that is so many times the least one tells of a queue. Where acknowledgements return on a faster path, the least one is half of what it
 /// is otherwise.
 const LONG_QUEUE: f64 = 2.5;
 
@@ -120,7 +120,7 @@ struct InUse {
 }
 
 impl Estimate {
-    /// Estimates anew. What was seen before counts `fading` times.
+    /// Makes a new estimate. What was seen before is multiplied by `fading`.
     fn renew(&mut self, now: Instant, path: &Path, srtt: Span, fading: f64) {
         self.delivered.update(now, path, srtt);
         let beyond = if is_growing(path) { NEXT_ROUND } else { BEYOND };

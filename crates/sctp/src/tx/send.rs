@@ -287,19 +287,24 @@ impl Sender {
     #[inline(always)] // into `path_for_new_data`
     fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
         self.limit_window(p, paths);
-        (self.has_room(p, paths) || self.pacer_allows(p, paths))
+        let path = &paths[p];
+        (self.burst_allows(path) || self.is_paced(path))
+            && self.is_open(p, paths)
             && !self.share_is_full(p, paths)
             && !waits_for_answer(p, paths)
     }
 
-    /// True if the pacer of a path lets new data out, which needs no burst limit then. A limit for each SACK would keep a window as empty as
-    /// it is, once it was blocked.
+    /// True if a pacer spreads the packets of a path, so that new data needs no burst limit. A limit for each SACK would keep a window as
+    /// empty as it is, once it was blocked.
     #[inline]
-    fn pacer_allows(&self, p: PathId, paths: &Paths) -> bool {
-        self.config.pacing
-            && paths[p].rate.as_ref().is_some_and(|rate| rate.pacer.has_rate())
-            && !paths[p].space().is_zero()
-            && !self.rests(p, paths)
+    fn is_paced(&self, path: &Path) -> bool {
+        self.config.pacing && path.rate.as_ref().is_some_and(|rate| rate.pacer.has_rate())
+    }
+
+    /// True if cwnd and pacer of a path let a packet out.
+    #[inline]
+    fn is_open(&self, p: PathId, paths: &Paths) -> bool {
+        !paths[p].space().is_zero() && !self.rests(p, paths)
     }
 
     /// Burst mitigation by the window: the controller reduces it to the flight and one burst.
@@ -323,8 +328,7 @@ impl Sender {
     /// True if cwnd and burst limit of a path let a packet out.
     #[inline]
     pub(super) fn has_room(&self, p: PathId, paths: &Paths) -> bool {
-        let path = &paths[p];
-        self.burst_allows(path) && !path.space().is_zero() && !self.rests(p, paths)
+        self.burst_allows(&paths[p]) && self.is_open(p, paths)
     }
 
     /// True if the burst limit lets a packet out.

@@ -256,6 +256,21 @@ fn with_pacing_an_empty_window_is_filled_without_sacks() {
 }
 
 #[test]
+fn an_urgent_message_does_not_wait_for_the_pacer() {
+    for urgent in [false, true] {
+        let mut rig = Rig::new(&config(), 1, random::FIRST);
+        Paced::install(&mut rig, Algorithm::Standard, vec![BitRate::from_mbps(1)]);
+        rig.pass(Span::from_millis(1));
+        for _ in 0..2 {
+            rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        }
+        assert_eq!(std::iter::from_fn(|| rig.poll()).count(), 2, "the bucket holds two packets");
+        rig.push(Message { urgent, ..Message::new(Payload::Filler(100)) }).unwrap();
+        assert_eq!(rig.poll().is_some(), urgent);
+    }
+}
+
+#[test]
 fn retransmissions_are_paced_and_counted() {
     let mut rig = Rig::new(&config(), 1, random::FIRST);
     let told = Paced::install(&mut rig, Algorithm::Standard, vec![RATE]);
