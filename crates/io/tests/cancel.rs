@@ -4,11 +4,12 @@
 mod common;
 
 use anabranch_io::blocking::Connection;
-use anabranch_io::{Config, Message};
+use anabranch_io::{CloseReason, Config, ConnectionError, Message};
 use common::{CLIENT, LOSSY, SERVER, SOON, World, poll_times, quick, run, small};
 use std::future::Future;
 use std::thread;
 use std::time::Duration;
+use testkit::Faults;
 
 const SEEDS: u64 = 5;
 
@@ -60,6 +61,21 @@ fn dropping_connect_aborts_the_attempt() {
         drop(connection);
         run(world.client.close());
     }
+}
+
+/// A shutdown would take a round trip, and the next attempt would find the association still there.
+#[test]
+fn dropping_connect_when_the_peer_has_accepted_aborts_the_association() {
+    let world = World::new(1, Faults::default(), &quick(Config::recommended()));
+    let mut attempt = Box::pin(world.client.connect(world.peer.clone()));
+    assert!(poll_times(attempt.as_mut(), 1, SOON).is_none());
+    let accepted = run(world.listener.accept()).expect("is open");
+    run(accepted.send("hello")).expect("is taken");
+    run(accepted.flush()).expect("arrives, so the client's end is established, too");
+    drop(attempt);
+    let end = run(accepted.closed());
+    assert!(matches!(end, ConnectionError::Closed(CloseReason::PeerAbort { .. })), "{end}");
+    run(world.client.connect(world.peer.clone())).expect("connects anew");
 }
 
 #[test]

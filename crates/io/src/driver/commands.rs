@@ -1,5 +1,5 @@
 use super::Driver;
-use crate::shared::{Command, Opening};
+use crate::shared::{Attempt, Command, Opening};
 use crate::types::Peer;
 use sctp::{AssocId, Config};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Driver {
             // Closed: the answer is dropped.
             Command::Connect(..) if self.leaving => {}
             Command::Connect(peer, config, answer) => {
-                // If the caller is gone, the handle comes back and releases the association.
+                // If the caller is gone, the attempt comes back and is given up.
                 let _ = answer.send(self.connect(now, &peer, config));
             }
             Command::Listen => {
@@ -59,7 +59,7 @@ impl Driver {
                 self.endpoint.set_remote_port(id, address, udp_port);
             }
         }
-        Ok(self.connections.insert(id, &self.hub, &config))
+        Ok(Attempt::new(self.connections.insert(id, &self.hub, &config)))
     }
 
     fn close(&mut self, now: Instant) {

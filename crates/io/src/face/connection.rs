@@ -38,15 +38,6 @@ impl Connection {
         wait(|cx, place| mailbox.poll_phase(cx, place, &wanted), |place| mailbox.stop_watching(place)).await
     }
 
-    pub(super) async fn opened(&self) -> Result<(), ConnectionError> {
-        self.phase(|phase| match phase {
-            Phase::Opening => None,
-            Phase::Open { .. } => Some(Ok(())),
-            Phase::Ended(reason) => Some(Err(reason.clone())),
-        })
-        .await
-    }
-
     /// Gives a message to send, and waits until there is room for it. Callers get room in the order in which they came.
     /// Dropping the future before it is ready sends nothing.
     ///

@@ -39,7 +39,8 @@ impl Endpoint {
         Endpoint { hold: Arc::new(Hold { hub }) }
     }
 
-    /// Connects to a peer. Dropping the future gives the attempt up.
+    /// Connects to a peer. Dropping the future gives the attempt up: what there is of an association by then is
+    /// aborted.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -62,10 +63,8 @@ impl Endpoint {
     async fn begin(&self, to: Peer, config: Option<Arc<Config>>) -> Result<Connection, ConnectError> {
         let (answer, receiver) = oneshot::channel();
         self.hold.hub.tell(Command::Connect(to, config, answer));
-        let handle = receiver.await.map_err(|_| ConnectError::Failed(ConnectionError::Driver))??;
-        let connection = Connection::new(handle);
-        connection.opened().await.map_err(ConnectError::Failed)?;
-        Ok(connection)
+        let attempt = receiver.await.map_err(|_| ConnectError::Failed(ConnectionError::Driver))??;
+        attempt.opened().await.map(Connection::new).map_err(ConnectError::Failed)
     }
 
     /// Lets peers connect. At most `backlog` connections wait to be accepted; more are refused with ABORT.

@@ -1,7 +1,7 @@
 //! State shared by the driver and all handles.
 
+use super::attempt::Attempt;
 use super::backlog::Backlog;
-use super::mailbox::Handle;
 use super::wait::{Place, Wakers};
 use crate::stats::SocketCounters;
 use crate::types::{AddressError, PathError, Peer};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use units::Instant;
 
 /// Immediate result of a connection attempt.
-pub(crate) type Opening = Result<Handle, sctp::ConnectError>;
+pub(crate) type Opening = Result<Attempt, sctp::ConnectError>;
 
 /// A call that runs in the driver thread.
 pub(crate) struct Call(Work);

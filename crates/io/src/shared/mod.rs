@@ -1,5 +1,6 @@
 //! State shared by the driver thread and the handles: a queue of commands, and a mailbox for each connection.
 
+mod attempt;
 mod backlog;
 mod hub;
 mod inbox;
@@ -8,6 +9,7 @@ mod news;
 mod outbox;
 pub(crate) mod wait;
 
+pub(crate) use attempt::Attempt;
 pub(crate) use hub::{Call, Command, Hub, Opening, Places, Ports};
 pub(crate) use mailbox::{Handle, Mailbox, Phase, Stop};
 pub(crate) use news::Reader;

@@ -1,0 +1,42 @@
+use super::hub::Command;
+use super::mailbox::{Handle, Phase};
+use super::wait::wait;
+use crate::types::ConnectionError;
+use bytes::Bytes;
+
+/// An association that the application asked for and does not have yet. Dropped, it is aborted even if it was established
+/// meanwhile: a graceful shutdown would stand in the way of the next attempt, as two endpoints have one association at a time
+/// (key terms of `rfc9260`).
+#[derive(Debug)]
+pub(crate) struct Attempt(Option<Handle>);
+
+impl Attempt {
+    pub(crate) fn new(handle: Handle) -> Self {
+        Attempt(Some(handle))
+    }
+
+    /// Waits for the handshake.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub(crate) async fn opened(mut self) -> Result<Handle, ConnectionError> {
+        if let Some(Handle(mailbox)) = &self.0 {
+            let outcome = |phase: &Phase| match phase {
+                Phase::Opening => None,
+                Phase::Open { .. } => Some(Ok(())),
+                Phase::Ended(reason) => Some(Err(reason.clone())),
+            };
+            wait(|cx, place| mailbox.poll_phase(cx, place, outcome), |place| mailbox.stop_watching(place))
+                .await?;
+        }
+        self.0.take().ok_or(ConnectionError::Driver)
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if let Some(Handle(mailbox)) = &self.0 {
+            mailbox.hub.tell(Command::Abort(mailbox.id, Bytes::new()));
+        }
+    }
+}
