@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from anabranch.overlay import LateRunError, compare, prediction_band, ratio_of_means, refuse_late
+from anabranch.overlay import LateRunError, compare, prediction_band, ratio_of_means, refuse_late, suite
 
 
 def test_prediction_band_is_mean_plus_and_minus_t_times_deviation_of_a_further_run() -> None:
@@ -72,3 +72,13 @@ def test_late_runs_are_refused_unless_forced() -> None:
         refuse_late(outcomes)
     refuse_late(outcomes, forced=True)
     refuse_late(outcomes[:1])
+
+
+def test_a_page_keeps_the_parts_that_are_not_made_anew_in_the_order_of_the_suite() -> None:
+    first, second, third = suite.entries()[:3]
+    written = f"\n## {third.title}\n\nold ## third\n\n## {first.title}\n\nold first\n"
+    made = {second.title: f"## {second.title}\n\nnew second\n", third.title: f"## {third.title}\n\nnew third\n"}
+    page = suite.merged(written, made)
+    parts = [(first, "old first"), (second, "new second"), (third, "new third")]
+    assert page == "\n".join(f"## {entry.title}\n\n{text}\n" for entry, text in parts)
+    assert suite.merged(page, {}) == page

@@ -60,6 +60,10 @@ options! {
         receive_buffer: ByteCount = ByteCount::new(6 << 20),
             "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`"
             if |size, all| (u64::from(all.mss)..=all.most_window()).contains(&size.get());
+        /// The last segment of a train has PSH, and a segment with PSH is acknowledged at once, as in Linux from 6.6 on. A train is of
+        /// segments that are sent together: two, or as many as go in 1/1024 s. Otherwise only the segment that empties the send
+        /// buffer has PSH.
+        push_trains: bool = false;
         /// Nagle's algorithm: while data is in flight only full segments are sent (`rfc9293#section-3.7.4`).
         nagle: bool = false;
         /// Starts again from the restart window after idle time (`rfc5681#section-4.1`).

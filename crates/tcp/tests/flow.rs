@@ -38,6 +38,39 @@ fn every_second_segment_is_acknowledged_and_the_last_after_200_ms() {
     assert_eq!(bare(&pair, Side::Server).len(), 5);
 }
 
+/// A burst of five is two trains and one segment more. The rule of two holds that one back, as does Linux.
+#[test]
+fn trains_end_with_psh_and_are_acknowledged_whole() {
+    let acks_of = |push_trains| {
+        let mut pair = TcpPair::connected(&Config { push_trains, initial_window: 5, ..config() });
+        let begun = pair.now;
+        pair.send(Side::Client, Payload::Filler(50_000));
+        pair.run_for(Span::from_millis(15));
+        let pushed: Vec<bool> = data(&pair).iter().take(5).map(|sent| sent.has(Flags::PSH)).collect();
+        let acks: Vec<_> =
+            bare(&pair, Side::Server).iter().map(|ack| (ack.ack, ack.at.since(begun))).collect();
+        (pushed, acks)
+    };
+    let at = |ack| (ack, Span::from_millis(10));
+    assert_eq!(acks_of(true), (vec![false, true, false, true, false], vec![at(2001), at(4001)]));
+    assert_eq!(acks_of(false), (vec![false; 5], vec![at(2001), at(4001)]));
+}
+
+/// The third segment waits for the fourth, and the fifth, with PSH, waits for none.
+#[test]
+fn a_train_behind_a_single_segment_is_acknowledged_twice() {
+    let acks_of = |push_trains| {
+        let mut pair = TcpPair::connected(&Config { push_trains, initial_window: 3, ..config() });
+        let begun = pair.now;
+        pair.send(Side::Client, Payload::Filler(50_000));
+        pair.run_for(Span::from_millis(35));
+        bare(&pair, Side::Server).iter().map(|ack| (ack.ack, ack.at.since(begun))).collect::<Vec<_>>()
+    };
+    let at = |ack, time| (ack, Span::from_millis(time));
+    assert_eq!(acks_of(true), [at(2001, 10), at(4001, 30), at(5001, 30)]);
+    assert_eq!(acks_of(false), [at(2001, 10), at(4001, 30), at(6001, 30)]);
+}
+
 /// What is out of order, and what fills a gap, is acknowledged at once.
 #[test]
 fn out_of_order_segment_is_acknowledged_immediately() {

@@ -38,6 +38,7 @@ fn config(draw: &mut Draw) -> Config {
         dsack: draw.chance(50),
         ecn: draw.chance(50),
         nagle: draw.chance(30),
+        push_trains: draw.chance(30),
         prr: draw.chance(50),
         rack_tlp: draw.chance(50),
         limited_transmit: draw.chance(50),

@@ -97,7 +97,7 @@ def _suite(given: argparse.Namespace) -> int:
     """All scenarios of the suite, and the page that shows them."""
     page = tables.Page.read(given.suite, "overlays")
     out = Path("out", "overlays") if given.out is None else given.out
-    parts: list[str] = []
+    made: dict[str, str] = {}
     agree = True
     for entry in suite.entries(given.only):
         plan = read(entry.file, entry.settings, given.bin, entry.program)
@@ -109,8 +109,8 @@ def _suite(given: argparse.Namespace) -> int:
         with plots.style():
             plots.save_small(draw(found), to, dpi=130)
         say(tables.text(legend(found), [grid(found)]))
-        parts.append(suite.section(entry, legend(found), grid(found), picture))
-    page.write("\n".join(parts))
+        made[entry.title] = suite.section(entry, legend(found), grid(found), picture)
+    page.write(suite.merged(page.within, made))
     return 0 if agree else DIFFERS
 
 

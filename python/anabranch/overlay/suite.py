@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,3 +49,10 @@ def section(entry: Entry, legend: str, grid: tables.Grid, picture: Path) -> str:
     )
     table = tables.markdown(legend, [grid])
     return f"## {entry.title}\n\n{verdict} {entry.text}\n\n![{entry.title}]({picture.as_posix()})\n\n{table}"
+
+
+def merged(written: str, made: Mapping[str, str]) -> str:
+    """The parts of the page in the order of the suite: those ``made`` now, of others what was ``written``."""
+    parts = re.split(r"^## ", written, flags=re.MULTILINE)[1:]
+    known = {part.partition("\n")[0]: f"## {part.strip()}\n" for part in parts} | made
+    return "\n".join(known[entry.title] for entry in entries() if entry.title in known)

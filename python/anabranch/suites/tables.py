@@ -57,16 +57,17 @@ class Page:
 
     path: Path
     before: str
+    within: str
     after: str
 
     @classmethod
     def read(cls, path: Path, mark: str = "table") -> Page:
         """Reads a page, whose marks may contain another word. Raises :class:`SuiteError` if a mark is missing."""
         before, begin, rest = path.read_text(encoding="utf-8").partition(f"<!-- {mark} -->\n")
-        _, end, after = rest.partition(f"<!-- end of {mark} -->")
+        within, end, after = rest.partition(f"<!-- end of {mark} -->")
         if not begin or not end:
             raise SuiteError(f"{path}: expected lines `<!-- {mark} -->` and `<!-- end of {mark} -->` around the table")
-        return cls(path, before + begin, end + after)
+        return cls(path, before + begin, within, end + after)
 
     def write(self, table: str) -> None:
         """Writes the page with other tables between the marks."""

@@ -198,6 +198,9 @@ impl Connection {
         let Some(receiver) = &mut self.receiver else { return };
         if self.phase.receives_data() {
             receiver.on_data(now, from, segment.data, fin);
+            if self.local.config.push_trains && segment.header.flags.has(Flags::PSH) {
+                receiver.acks.at_once();
+            }
             if receiver.is_finished() {
                 self.on_their_end(now);
             }

@@ -12,6 +12,7 @@ mod send;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod trains;
 
 pub(crate) use ack::Ack;
 pub(crate) use send::Plan;
@@ -69,6 +70,8 @@ pub(crate) struct Sender {
     /// The next segment is sent regardless of the windows.
     forced: Option<Forced>,
     last_sent: Instant,
+    /// Segments of the last train, while more may follow at the same time.
+    train: u64,
     /// A push was cut short, and the user was not told of room since.
     blocked: bool,
     pub(crate) stats: Stats,
@@ -147,6 +150,7 @@ impl Sender {
             peer: PeerWindow::default(),
             forced: None,
             last_sent: Instant::ZERO,
+            train: 0,
             blocked: false,
             stats: Stats::default(),
             config: config.clone(),

@@ -13,7 +13,7 @@ pub(crate) struct Plan {
     /// User bytes.
     pub(crate) len: u32,
     pub(crate) fin: bool,
-    /// It empties the send buffer (PSH).
+    /// It empties the send buffer, or ends a train (PSH).
     pub(crate) push: bool,
     /// It is ECN-capable (`rfc3168#section-6.1.5`: new data only).
     pub(crate) markable: bool,
@@ -85,7 +85,10 @@ impl Sender {
             return fits.then(|| self.resend(now, i));
         }
         if let Some(len) = self.sendable(now, limit) {
-            return Some(self.new_segment(now, len));
+            let before = self.last_sent;
+            let mut plan = self.new_segment(now, len);
+            plan.push |= self.config.push_trains && self.ends_train(now, before, limit);
+            return Some(plan);
         }
         self.next_doubtful(now)
     }
@@ -107,7 +110,7 @@ impl Sender {
     /// The user bytes of a new segment that all windows, Nagle's rule and silly window avoidance allow
     /// (`rfc9293#section-3.8.6.2.1`). Zero for a FIN alone.
     #[inline]
-    fn sendable(&mut self, now: Instant, limit: u64) -> Option<u64> {
+    pub(super) fn sendable(&mut self, now: Instant, limit: u64) -> Option<u64> {
         let unsent = self.unsent();
         if unsent == 0 {
             return (self.closing && !self.fin_sent()).then_some(0);

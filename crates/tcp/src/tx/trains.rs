@@ -1,0 +1,29 @@
+//! Trains of segments, as Linux hands them to the network: one large packet, which is cut into segments there (TSO).
+
+use super::Sender;
+use units::Instant;
+
+/// Segments that new data may always form a train of (`net.ipv4.tcp_min_tso_segs`).
+const LEAST: u64 = 2;
+
+/// A train lasts for at most this part of a second at the pacing rate (`sk_pacing_shift` of 10).
+const PER_SECOND: f64 = 1024.0;
+
+impl Sender {
+    /// Counts a new segment to the train that it belongs to. True if it is the last of several. The segment before left at
+    /// `before`.
+    pub(super) fn ends_train(&mut self, now: Instant, before: Instant, limit: u64) -> bool {
+        let so_far = if before == now { self.train } else { 0 };
+        let ends = so_far + 1 >= self.longest_train() || self.sendable(now, limit).is_none();
+        self.train = if ends { 0 } else { so_far + 1 };
+        ends && so_far > 0
+    }
+
+    fn longest_train(&self) -> u64 {
+        let Some(srtt) = self.rto.srtt() else { return LEAST };
+        let cwnd = self.cwnd();
+        let gain = if self.ssthresh().is_none_or(|most| 2 * cwnd < most.get()) { 2.0 } else { 1.2 };
+        let bytes = gain * cwnd as f64 / srtt.as_secs_f64() / PER_SECOND;
+        (bytes as u64 / u64::from(self.smss)).max(LEAST)
+    }
+}
