@@ -7,8 +7,10 @@
 //!
 //! ```text
 //! η = r/8, no less than 4 ms, no more than 16 ms      r least RTT of the round before
-//! growth for each SACK = min(acknowledged, 8 MTU), in CSS a quarter of it
+//! growth for each SACK = min(acknowledged, L), in CSS a quarter of it
 //! ```
+//!
+//! L is 8 MTU. It is unlimited with pacing, since then no SACK lets a burst out (`rfc9406#section-4.2`).
 
 use units::{ByteCount, Span};
 
@@ -55,7 +57,11 @@ impl HyStart {
     /// Takes an acknowledgement; `initial` if ssthresh was never set. Later slow starts end at ssthresh.
     pub(crate) fn on_ack(&mut self, ack: &PathAck, initial: bool) {
         self.acked = ack.acked;
-        if !initial || self.ended {
+        if !initial {
+            self.conservative = None; // a loss ended it
+            return;
+        }
+        if self.ended {
             return;
         }
         if self.left <= ack.acked {
@@ -87,8 +93,9 @@ impl HyStart {
     }
 
     /// Bytes by which slow start lets the window grow for the last acknowledgement.
-    pub(crate) fn growth(&self, segment: ByteCount) -> f64 {
-        let growth = self.acked.min(segment * MOST_SEGMENTS).as_f64();
+    pub(crate) fn growth(&self, segment: ByteCount, paced: bool) -> f64 {
+        let most = if paced { ByteCount::MAX } else { segment * MOST_SEGMENTS };
+        let growth = self.acked.min(most).as_f64();
         if self.conservative.is_some() && !self.ended { growth / SLOWER } else { growth }
     }
 
@@ -113,22 +120,25 @@ mod tests {
         Span::from_millis(n)
     }
 
-    /// A round of `samples` acknowledgements of one MTU with this RTT; as much is in flight as it acknowledges.
+    /// An acknowledgement of one MTU with this RTT; so many are in flight.
+    fn ack(flight: u64, rtt: Span) -> PathAck {
+        PathAck {
+            path: 0,
+            acked: MTU,
+            advanced: true,
+            flight_before: MTU * flight,
+            flight_after: MTU * flight,
+            rtt: Some(rtt),
+            owd: None,
+            lost: ByteCount::ZERO,
+            rate: None,
+        }
+    }
+
+    /// A round of `samples` acknowledgements; as much is in flight as it acknowledges.
     fn round(path: &mut HyStart, samples: u64, rtt: Span) {
         for _ in 0..samples {
-            let flight = MTU * samples;
-            let ack = PathAck {
-                path: 0,
-                acked: MTU,
-                advanced: true,
-                flight_before: flight,
-                flight_after: flight,
-                rtt: Some(rtt),
-                owd: None,
-                lost: ByteCount::ZERO,
-                rate: None,
-            };
-            path.on_ack(&ack, true);
+            path.on_ack(&ack(samples, rtt), true);
         }
     }
 
@@ -183,14 +193,34 @@ mod tests {
         assert!(path.has_ended());
     }
 
+    // rfc9406#section-4.2: a loss in CSS ends HyStart++
+    #[test]
+    fn slow_start_after_a_loss_is_not_conservative() {
+        let mut path = HyStart::default();
+        round(&mut path, 10, ms(40));
+        round(&mut path, 10, ms(60));
+        assert_eq!(path.growth(MTU, false), MTU.as_f64() / SLOWER);
+        path.on_ack(&ack(10, ms(60)), false);
+        assert_eq!(path.growth(MTU, false), MTU.as_f64());
+    }
+
     // rfc9406#section-4.2: L and CSS_GROWTH_DIVISOR
     #[test]
     fn a_sack_grows_the_window_by_eight_segments_at_most_and_by_a_quarter_in_conservative_slow_start() {
         let mut path = HyStart { acked: MTU * 20, ..HyStart::default() };
-        assert_eq!(path.growth(MTU), 12_000.0);
+        assert_eq!(path.growth(MTU, false), 12_000.0);
         path.acked = ByteCount::new(1000);
-        assert_eq!(path.growth(MTU), 1000.0);
+        assert_eq!(path.growth(MTU, false), 1000.0);
         path.conservative = Some(Conservative { baseline: ms(1), rounds: 0 });
-        assert_eq!(path.growth(MTU), 250.0);
+        assert_eq!(path.growth(MTU, false), 250.0);
+    }
+
+    // rfc9406#section-4.2: L with pacing
+    #[test]
+    fn with_pacing_a_sack_grows_the_window_by_all_that_it_acknowledges() {
+        let mut path = HyStart { acked: MTU * 20, ..HyStart::default() };
+        assert_eq!(path.growth(MTU, true), 30_000.0);
+        path.conservative = Some(Conservative { baseline: ms(1), rounds: 0 });
+        assert_eq!(path.growth(MTU, true), 7_500.0);
     }
 }

@@ -3,6 +3,9 @@
 //! Source: `tcp_update_pacing_rate` of Linux. The rate is g w/r: w is the larger of the window and the bytes in flight, r
 //! the smoothed round-trip time, and g is 2 below half of ssthresh and 1.2 above. A gain above 1 leaves the
 //! window the limit, so that pacing changes the bursts and not the share.
+//!
+//! In slow start after a timeout there is no rate. The round-trip time is that of a queue which is gone, and where all that is sent are
+//! retransmissions, nothing measures a new one (`rfc9260#section-6.3.1`, C5): a window of two packets over two seconds would hardly grow.
 
 use units::{BitRate, ByteCount, Instant};
 
@@ -19,8 +22,13 @@ pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Cong
     if control.is_paced() {
         return control;
     }
-    let rates = Vec::with_capacity(setup.paths);
-    Box::new(Paced { control, rates, initial_ssthresh: setup.initial_ssthresh, acks: Vec::new() })
+    Box::new(Paced {
+        control,
+        rates: Vec::with_capacity(setup.paths),
+        restarts: Vec::with_capacity(setup.paths),
+        initial_ssthresh: setup.initial_ssthresh,
+        acks: Vec::new(),
+    })
 }
 
 /// A control whose paths are paced by their windows.
@@ -29,6 +37,8 @@ struct Paced {
     control: Box<dyn CongestionControl>,
     /// Pacing rate of each path; none before its first round-trip time.
     rates: Vec<Option<BitRate>>,
+    /// Paths in slow start after a timeout.
+    restarts: Vec<bool>,
     initial_ssthresh: ByteCount,
     /// What a SACK acknowledged, as [`used`] passes it on.
     acks: Vec<PathAck>,
@@ -36,8 +46,10 @@ struct Paced {
 
 impl Paced {
     fn update(&mut self, all: &[PathView], w: &[CongestionWindow]) {
-        for (rate, (path, window)) in self.rates.iter_mut().zip(all.iter().zip(w)) {
-            *rate = rate_of(path, *window, self.initial_ssthresh);
+        let rates = self.rates.iter_mut().zip(&mut self.restarts);
+        for ((rate, restarts), (path, window)) in rates.zip(all.iter().zip(w)) {
+            *restarts &= window.ssthresh.is_some_and(|ssthresh| window.cwnd < ssthresh);
+            *rate = if *restarts { None } else { rate_of(path, *window, self.initial_ssthresh) };
         }
     }
 }
@@ -68,6 +80,7 @@ impl CongestionControl for Paced {
 
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         let window = self.control.on_path_added(all, p);
+        self.restarts.push(false);
         self.rates.push(all.get(p).and_then(|path| rate_of(path, window, self.initial_ssthresh)));
         window
     }
@@ -88,6 +101,7 @@ impl CongestionControl for Paced {
         w: &mut [CongestionWindow],
     ) {
         self.control.on_loss(now, all, p, kind, w);
+        self.restarts[p] |= kind == LossKind::Timeout;
         self.update(all, w);
     }
 
@@ -143,6 +157,40 @@ mod tests {
             in_recovery: false,
         };
         rate_of(&path, window, ByteCount::new(1_000_000)).map(BitRate::as_bps)
+    }
+
+    #[test]
+    fn slow_start_after_a_timeout_is_not_paced() {
+        let setup = Setup::sctp(crate::GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(1_000_000), 1);
+        let mut control = paced(crate::Algorithm::Standard.build(&setup), &setup);
+        let mut path = PathView {
+            window: CongestionWindow::default(),
+            flight: ByteCount::new(80_000),
+            mtu: ByteCount::new(1500),
+            srtt: Some(Span::from_secs(2)),
+            rto: Span::from_secs(4),
+            active: true,
+            group: 0,
+            in_recovery: false,
+        };
+        path.window = control.on_path_added(&[path], 0);
+        path.window.cwnd = ByteCount::new(80_000);
+        let mut lose = |path: &mut PathView, kind| {
+            let mut w = [path.window];
+            control.on_loss(Instant::ZERO, &[*path], 0, kind, &mut w);
+            path.window = w[0];
+            control.pacing_rate(0)
+        };
+        assert!(lose(&mut path, LossKind::FastRetransmit).is_some());
+        assert_eq!(lose(&mut path, LossKind::Timeout), None);
+        let mut grow = |path: &PathView| {
+            let mut w = [path.window];
+            control.on_sack(Instant::ZERO, &[*path], &[], &mut w);
+            control.pacing_rate(0)
+        };
+        assert_eq!(grow(&path), None, "cwnd is one packet");
+        path.window.cwnd = path.window.ssthresh.unwrap();
+        assert!(grow(&path).is_some());
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Setup {
     pub idle_threshold: IdleThreshold,
     /// SCTP: initial window of each path in units of M ([`Self::segment`]); none: that of the growth rule.
     pub initial_window: Option<u32>,
+    /// A pacer spreads the packets of each path.
+    pub paced: bool,
     /// Options of single algorithms.
     pub knobs: Knobs,
 }
@@ -116,6 +118,7 @@ impl Setup {
             unset_share: UnsetShare::Raw,
             idle_threshold: IdleThreshold::Window,
             initial_window: None,
+            paced: false,
             knobs: Knobs::default(),
         }
     }

@@ -275,6 +275,7 @@ impl Sender {
             unset_share: self.config.unset_share,
             idle_threshold: self.config.idle_threshold,
             initial_window: self.config.initial_window,
+            paced: self.config.pacing,
             knobs: self.config.knobs,
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };

@@ -14,7 +14,8 @@ impl Sender {
             grow_full_only: self.config.grow_full_only,
         };
         let ssthresh = self.config.initial_ssthresh.unwrap_or(ByteCount::MAX);
-        let setup = Setup { knobs: self.config.knobs, ..Setup::tcp(rules, ssthresh) };
+        let setup =
+            Setup { paced: self.config.pacing, knobs: self.config.knobs, ..Setup::tcp(rules, ssthresh) };
         let control = self.config.control.build(&setup);
         let control = if self.config.pacing { cc::paced(control, &setup) } else { control };
         self.start_control(now, control);
