@@ -106,7 +106,11 @@ impl WindowPolicy for Cubic {
     fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
         if growth.phase == Phase::SlowStart {
             let hystart = &self.paths[at.index()].hystart;
-            return if self.knobs.hystart { hystart.growth(at.segment(), at.setup().paced) } else { growth.standard };
+            return if self.knobs.hystart {
+                hystart.growth(at.segment(), at.setup().paced)
+            } else {
+                growth.standard
+            };
         }
         let segment = at.segment().as_f64();
         let cwnd = at.cwnd().as_f64() / segment;
