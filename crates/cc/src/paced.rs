@@ -17,9 +17,9 @@ const SLOW_START_GAIN: f64 = 2.0;
 /// Gain otherwise.
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Has the paths of `control` paced. A control with pacing rates of its own stays as it is.
+/// Has the paths of `control` paced if `setup` wants it. A control with pacing rates of its own stays as it is.
 pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn CongestionControl> {
-    if control.is_paced() {
+    if !setup.paced || control.is_paced() {
         return control;
     }
     Box::new(Paced {
@@ -145,9 +145,13 @@ mod tests {
     use units::Span;
 
     fn rate(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> Option<u64> {
-        let window = CongestionWindow { cwnd: ByteCount::new(cwnd), ssthresh: ssthresh.map(ByteCount::new) };
-        let path = PathView {
-            window,
+        let path = view(cwnd, ssthresh, flight, srtt_ms);
+        rate_of(&path, path.window, ByteCount::new(1_000_000)).map(BitRate::as_bps)
+    }
+
+    fn view(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> PathView {
+        PathView {
+            window: CongestionWindow { cwnd: ByteCount::new(cwnd), ssthresh: ssthresh.map(ByteCount::new) },
             flight: ByteCount::new(flight),
             mtu: ByteCount::new(1500),
             srtt: (srtt_ms > 0).then(|| Span::from_millis(srtt_ms)),
@@ -155,24 +159,15 @@ mod tests {
             active: true,
             group: 0,
             in_recovery: false,
-        };
-        rate_of(&path, window, ByteCount::new(1_000_000)).map(BitRate::as_bps)
+        }
     }
 
     #[test]
     fn slow_start_after_a_timeout_is_not_paced() {
         let setup = Setup::sctp(crate::GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(1_000_000), 1);
+        let setup = Setup { paced: true, ..setup };
         let mut control = paced(crate::Algorithm::Standard.build(&setup), &setup);
-        let mut path = PathView {
-            window: CongestionWindow::default(),
-            flight: ByteCount::new(80_000),
-            mtu: ByteCount::new(1500),
-            srtt: Some(Span::from_secs(2)),
-            rto: Span::from_secs(4),
-            active: true,
-            group: 0,
-            in_recovery: false,
-        };
+        let mut path = view(0, None, 80_000, 2000);
         path.window = control.on_path_added(&[path], 0);
         path.window.cwnd = ByteCount::new(80_000);
         let mut lose = |path: &mut PathView, kind| {

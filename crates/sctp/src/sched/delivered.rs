@@ -3,11 +3,11 @@
 use crate::path::Path;
 use units::{Instant, Span};
 
-/// Round trips of which the best one counts.
+/// The best of the last so many round trips counts.
 const ROUNDS: usize = 4;
 
-/// Counts what leaves a path over a round trip at a time. The bytes in flight over the smoothed round-trip time say more than the path
-/// carries while a queue grows that no acknowledgement has told of.
+/// Measures in each round trip how fast bytes leave a path, acknowledged or lost. The bytes in flight over the smoothed round-trip
+/// time would be more than that while a queue grows that no acknowledgement has told of.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivered {
     /// When the round trip began, and the bytes that had left the path until then; none before the first one.

@@ -18,8 +18,8 @@
 //! ```
 //!
 //! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
-//! bytes for the transfer, is always used. In slow start its y counts as ssthresh/b for this, or as unlimited. But once r was above 2.5 b in
-//! its first slow start, which a deep queue does not end, it counts as y or as g, see below. The others are
+//! bytes for the transfer, is always used. In slow start its y counts as ssthresh/b for this. In the first one, where there is no ssthresh, it
+//! is unlimited; but a deep queue does not end that one, so once r was above 2.5 b, the larger of y and g (below) counts. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. With v the variation of its RTT:
 //!
@@ -69,7 +69,7 @@ struct Estimate {
     rate: f64,
     in_time: bool,
     delivered: Delivered,
-    /// There was a long queue in its first slow start.
+    /// A round-trip time in its first slow start told of a long queue.
     full: bool,
 }
 

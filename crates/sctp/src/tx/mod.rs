@@ -280,7 +280,7 @@ impl Sender {
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };
         let control = self.config.congestion_control.build(&setup);
-        let control = if self.config.pacing { cc::paced(control, &setup) } else { control };
+        let control = cc::paced(control, &setup);
         self.start_control(control, paths);
     }
 

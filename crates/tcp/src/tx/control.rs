@@ -17,7 +17,7 @@ impl Sender {
         let setup =
             Setup { paced: self.config.pacing, knobs: self.config.knobs, ..Setup::tcp(rules, ssthresh) };
         let control = self.config.control.build(&setup);
-        let control = if self.config.pacing { cc::paced(control, &setup) } else { control };
+        let control = cc::paced(control, &setup);
         self.start_control(now, control);
     }
 

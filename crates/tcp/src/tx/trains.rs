@@ -3,10 +3,10 @@
 use super::Sender;
 use units::Instant;
 
-/// Segments that new data may always form a train of (`net.ipv4.tcp_min_tso_segs`).
+/// A train may have so many segments at any rate (`net.ipv4.tcp_min_tso_segs`).
 const LEAST: u64 = 2;
 
-/// A train lasts for at most this part of a second at the pacing rate (`sk_pacing_shift` of 10).
+/// A longer train takes at most this part of a second at the pacing rate (`sk_pacing_shift` of 10).
 const PER_SECOND: f64 = 1024.0;
 
 impl Sender {
