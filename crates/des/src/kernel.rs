@@ -75,8 +75,17 @@ impl<E: Copy> Kernel<E> {
         let time = at.max(self.now);
         let number = self.scheduled;
         self.scheduled += 1;
-        let is_near = time < self.horizon && (!self.near.is_full() || time < self.draw_horizon_in());
-        if is_near {
+        if time < self.horizon && !self.near.is_full() {
+            self.near.insert(time, number, event);
+        } else {
+            self.defer(time, number, event);
+        }
+    }
+
+    /// Schedules an event that is not before the horizon, or for which there is no room there.
+    #[inline(never)] // so that [`Self::schedule`] needs no registers for it
+    fn defer(&mut self, time: Instant, number: u64, event: E) {
+        if time < self.horizon && time < self.draw_horizon_in() {
             self.near.insert(time, number, event);
         } else {
             self.far.push(Entry { time, number, event });
@@ -88,7 +97,7 @@ impl<E: Copy> Kernel<E> {
     /// `None` if there is none; the clock then does not move.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<E> {
-        if self.near.len() == 0 {
+        if self.near.is_empty() {
             self.far.first().filter(|first| first.time <= until)?;
             self.move_horizon();
         }
@@ -140,7 +149,7 @@ impl<E: Copy> Kernel<E> {
                 break;
             }
             self.far.pop();
-            self.near.append(entry);
+            self.near.insert(entry.time, entry.number, entry.event);
             next = self.far.first().copied().filter(|entry| entry.time < self.horizon);
         }
         let ran = self.processed - std::mem::replace(&mut self.processed_then, self.processed);

@@ -35,12 +35,19 @@ impl Random {
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.word()) * u128::from(bound);
         if (product as u64) < bound {
-            let unfair = bound.wrapping_neg() % bound;
-            while (product as u64) < unfair {
-                product = u128::from(self.word()) * u128::from(bound);
-            }
+            product = self.fair_product(product, bound);
         }
         (product >> 64) as u64
+    }
+
+    /// `product` if it favours no result, else the first of further ones.
+    #[cold]
+    fn fair_product(&mut self, mut product: u128, bound: u64) -> u128 {
+        let unfair = bound.wrapping_neg() % bound;
+        while (product as u64) < unfair {
+            product = u128::from(self.word()) * u128::from(bound);
+        }
+        product
     }
 
     /// Uniform from `low` to `high`, both included; `low` if `high` is not above it.

@@ -58,9 +58,19 @@ impl AddressId {
 #[derive(Debug)]
 pub(crate) struct AddressTable {
     addresses: Vec<IpAddr>,
-    slots: Vec<Option<(u128, AddressId)>>,
+    slots: Vec<Slot>,
     shift: u32,
 }
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// The [`key`] of an address, or [`FREE`].
+    key: u128,
+    id: AddressId,
+}
+
+/// A multicast address, which no host has.
+const FREE: u128 = u128::MAX;
 
 /// IPv4 addresses as IPv4-mapped IPv6 ones ([RFC 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2)):
 /// numbers of 128 bits compare faster than arrays of two lengths.
@@ -79,19 +89,19 @@ impl AddressTable {
     pub fn new(interfaces: &[InterfaceAddress]) -> Result<Self, Ambiguous> {
         let addresses: Vec<IpAddr> =
             interfaces.iter().flat_map(|i| [IpAddr::V4(i.ipv4), IpAddr::V6(i.ipv6)]).collect();
-        let capacity = (addresses.len() * 2).next_power_of_two().max(2);
+        // Three quarters of the slots are free, so that a search is short, and ends.
+        let capacity = (addresses.len() * 4).next_power_of_two().max(2);
         let shift = 64 - capacity.trailing_zeros();
-        let mut table = AddressTable { addresses, slots: vec![None; capacity], shift };
+        let free = Slot { key: FREE, id: AddressId(0) };
+        let mut table = AddressTable { addresses, slots: vec![free; capacity], shift };
         for index in 0..table.addresses.len() {
             let address = table.addresses[index];
-            if table.find(address).is_some() {
+            let key = key(address);
+            let slot = table.search(key);
+            if table.slots[slot].key == key {
                 return Err(Ambiguous(address));
             }
-            let mut slot = table.first_slot(key(address));
-            while table.slots[slot].is_some() {
-                slot = table.next_slot(slot);
-            }
-            table.slots[slot] = Some((key(address), AddressId(index as u32)));
+            table.slots[slot] = Slot { key, id: AddressId(index as u32) };
         }
         Ok(table)
     }
@@ -99,15 +109,8 @@ impl AddressTable {
     #[inline]
     pub fn find(&self, address: IpAddr) -> Option<AddressId> {
         let key = key(address);
-        let mut slot = self.first_slot(key);
-        // At least half of the slots are free, so the search ends.
-        while let Some((found, id)) = self.slots[slot] {
-            if found == key {
-                return Some(id);
-            }
-            slot = self.next_slot(slot);
-        }
-        None
+        let slot = &self.slots[self.search(key)];
+        (slot.key == key && key != FREE).then_some(slot.id)
     }
 
     #[inline]
@@ -115,17 +118,15 @@ impl AddressTable {
         self.addresses[id.index()]
     }
 
-    /// Where the search for `key` begins.
+    /// The slot that has `key`, or the free one where it belongs.
     #[inline]
-    fn first_slot(&self, key: u128) -> usize {
+    fn search(&self, key: u128) -> usize {
         let word = (key >> 64) as u64 ^ (key as u64).rotate_left(32);
-        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
-    }
-
-    /// Where it goes on.
-    #[inline]
-    fn next_slot(&self, slot: usize) -> usize {
-        (slot + 1) % self.slots.len()
+        let mut slot = (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        while self.slots[slot].key != key && self.slots[slot].key != FREE {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        slot
     }
 }
 

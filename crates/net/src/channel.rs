@@ -15,12 +15,9 @@ use units::{ByteCount, Instant, Span};
 /// transmission starts when all before it have ended. So the end of a transmission is no event, and a crossing of the
 /// link costs one event, the arrival. A discipline that is a [`Server`](crate::Server) has a [`Line`].
 #[derive(Debug)]
+#[repr(C, align(64))] // what each packet looks at comes first, in as few cache lines as it fits: of many links few are in the cache
 pub(crate) struct Channel {
     pub flights: Flights,
-    pub counters: Counters,
-    queue: Kind,
-    transmitter: Transmitter,
-    delay: Span,
     framing: u32,
     mtu: u32,
     /// The node at the far end.
@@ -29,11 +26,19 @@ pub(crate) struct Channel {
     /// An event for the arrival of the first flight with a packet is in the kernel.
     pub armed: bool,
     pub up: bool,
+
+    transmitter: Transmitter,
+    delay: Span,
+    pub wire: Option<Box<Wire>>,
+
+    host: Option<HostJitter>,
+
+    queue: Kind,
+    /// None if nobody looks.
+    pub taps: Option<Box<Taps>>,
+    pub counters: Counters,
     /// Number of failures; a packet outside the order of the wire that started before one is lost.
     pub epoch: u16,
-    host: Option<HostJitter>,
-    pub wire: Option<Box<Wire>>,
-    pub taps: Taps,
 }
 
 /// Captures of the two interfaces at the ends of a channel, and whether packets that come to its queue are noted.
@@ -101,7 +106,7 @@ impl Channel {
             epoch: 0,
             host,
             wire,
-            taps: Taps::default(),
+            taps: None,
         }
     }
 
@@ -250,5 +255,19 @@ impl HostJitter {
         let processed = at + self.random.uniform_span(Span::ZERO, self.most);
         self.last_arrival = processed.max(self.last_arrival);
         self.last_arrival
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::Channel;
+    use crate::Counters;
+    use std::mem::offset_of;
+
+    #[test]
+    fn what_a_packet_looks_at_takes_four_cache_lines() {
+        assert!(offset_of!(Channel, transmitter) <= 64 && offset_of!(Channel, host) <= 128);
+        assert_eq!(offset_of!(Channel, queue), 192);
+        assert!(offset_of!(Channel, counters) + offset_of!(Counters, duplicated) <= 256);
     }
 }

@@ -64,6 +64,7 @@ impl fmt::Display for DropCause {
 ///
 /// At any instant, `offered + duplicated` is the number of packets delivered, dropped, queued and on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)] // what each packet changes comes first
 pub struct Counters {
     /// Packets that arrived at the queue.
     pub offered: u64,
@@ -71,12 +72,12 @@ pub struct Counters {
     pub delivered: u64,
     /// Bytes of these packets on the wire, framing included.
     pub delivered_bytes: ByteCount,
+    /// The largest number of packets that waited at a time.
+    pub queue_max: u64,
     /// Copies that the wire made.
     pub duplicated: u64,
     /// Packets that the queue marked as "congestion experienced".
     pub marked: u64,
-    /// The largest number of packets that waited at a time.
-    pub queue_max: u64,
     drops: [u64; DropCause::ALL.len()],
 }
 

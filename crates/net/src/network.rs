@@ -320,7 +320,7 @@ impl Network {
 
     /// Notes from now on the packets that arrive at a queue, for [`Network::take_arrivals`].
     pub fn watch(&mut self, direction: LinkDir) {
-        self.channels[direction.index()].taps.watched = true;
+        self.channels[direction.index()].taps.get_or_insert_default().watched = true;
     }
 
     /// The packets that have arrived at watched queues since the last call.

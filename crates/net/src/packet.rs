@@ -151,10 +151,15 @@ impl Pool {
             copy_short(&mut slot.head, head);
         } else {
             slot.len = SPILLED;
-            std::mem::swap(self.spill(id), head);
+            self.store_long(id, head);
         }
         head.clear();
         id
+    }
+
+    #[cold]
+    fn store_long(&mut self, id: PacketId, head: &mut Vec<u8>) {
+        std::mem::swap(self.spill(id), head);
     }
 
     #[cold]
@@ -192,8 +197,13 @@ impl Pool {
         let stored = self.get(id);
         match stored.head.get(..usize::from(stored.len)) {
             Some(head) => head,
-            None => &self.spills[id.index()],
+            None => self.spilled(id),
         }
+    }
+
+    #[cold]
+    fn spilled(&self, id: PacketId) -> &[u8] {
+        &self.spills[id.index()]
     }
 
     /// The stored bytes of a packet, to change them.

@@ -31,7 +31,8 @@ impl Network {
             let ends = [link.forward(), link.backward()];
             let inward = ends.into_iter().find(|direction| self.channels[direction.index()].to == node.0);
             let inward = inward.ok_or_else(|| invalid("the node is not at an end of the link"))?;
-            if self.channels[inward.index()].taps.receiver.is_some() || directions.contains(&inward) {
+            let taps = &self.channels[inward.index()].taps;
+            if taps.as_ref().is_some_and(|taps| taps.receiver.is_some()) || directions.contains(&inward) {
                 return Err(invalid("the interface is captured already"));
             }
             names.push(name);
@@ -40,8 +41,8 @@ impl Network {
         self.captures.push(Capture::new(sink, &names, options)?);
         for (interface, inward) in directions.into_iter().enumerate() {
             let tap = Some(Tap { capture: self.captures.len() as u16 - 1, interface: interface as u32 });
-            self.channels[inward.index()].taps.receiver = tap;
-            self.channels[inward.reverse().index()].taps.sender = tap;
+            self.channels[inward.index()].taps.get_or_insert_default().receiver = tap;
+            self.channels[inward.reverse().index()].taps.get_or_insert_default().sender = tap;
         }
         Ok(())
     }
@@ -52,7 +53,9 @@ impl Network {
     /// The first error any of their sinks has had.
     pub fn finish_captures(&mut self) -> io::Result<Vec<u64>> {
         for channel in &mut self.channels {
-            (channel.taps.sender, channel.taps.receiver) = (None, None);
+            if let Some(taps) = &mut channel.taps {
+                (taps.sender, taps.receiver) = (None, None);
+            }
         }
         let results: Vec<io::Result<u64>> = self.captures.drain(..).map(Capture::finish).collect();
         results.into_iter().collect()
@@ -67,7 +70,7 @@ impl Network {
         parcel: Parcel,
         sighting: Sighting,
     ) {
-        if let Some(tap) = self.channels[direction as usize].taps.sender {
+        if let Some(tap) = self.channels[direction as usize].taps.as_ref().and_then(|taps| taps.sender) {
             self.record(now, tap, packet, parcel.hops(), sighting);
         }
     }

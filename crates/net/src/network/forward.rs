@@ -28,7 +28,7 @@ impl Network {
         let channel = &mut self.channels[direction as usize];
         match channel.offer(now, parcel) {
             Ok(passage) => {
-                if channel.taps.sender.is_some() | channel.taps.watched {
+                if channel.taps.is_some() {
                     self.note_arrival(now, direction, packet);
                     self.record_sent(now, direction, packet, parcel, Sighting::Sent);
                 }
@@ -75,7 +75,7 @@ impl Network {
 
     #[cold]
     fn note_arrival(&mut self, at: Instant, direction: u32, packet: PacketId) {
-        if self.channels[direction as usize].taps.watched {
+        if self.channels[direction as usize].taps.as_ref().is_some_and(|taps| taps.watched) {
             let Packet { src, dst, protocol, .. } = self.packet(packet);
             let ports = self.ports(packet);
             self.arrivals.push(Arrival { at, link: LinkDir(direction), src, dst, protocol, ports });
@@ -264,7 +264,7 @@ impl Network {
         channel.counters.delivered_bytes += channel.wire_bytes(parcel.size());
         let node = channel.to;
         let to_host = channel.to_host;
-        if let Some(tap) = channel.taps.receiver {
+        if let Some(tap) = channel.taps.as_ref().and_then(|taps| taps.receiver) {
             self.record(schedule.now(), tap, packet, parcel.hops(), Sighting::Received);
         }
         if to_host {
