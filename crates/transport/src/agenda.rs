@@ -65,8 +65,13 @@ impl Agenda {
         let last = std::mem::replace(&mut self.queues[n].last, slot);
         match last {
             END => self.queues[n].first = slot,
-            last => self.entries[last as usize].next[n] = slot,
+            last => self.follow(last, n, slot),
         }
+    }
+
+    #[cold] // with one connection nobody is before it
+    fn follow(&mut self, last: u32, n: usize, slot: u32) {
+        self.entries[last as usize].next[n] = slot;
     }
 
     /// The connection whose turn it is.

@@ -153,9 +153,14 @@ impl PacketBuf {
     #[inline]
     pub fn materialise(&mut self) {
         if self.zeros > 0 {
-            self.head.resize(self.len(), 0);
-            self.zeros = 0;
+            self.store_zeros();
         }
+    }
+
+    #[cold]
+    fn store_zeros(&mut self) {
+        self.head.resize(self.len(), 0);
+        self.zeros = 0;
     }
 }
 

@@ -7,10 +7,9 @@ use units::{Instant, Span};
 
 /// The sending half of NetPerfMeter: frames, cut into messages, whose bytes are filler.
 #[derive(Debug)]
-#[repr(C)] // the fields that each message changes come first
+#[repr(C)] // what each message changes comes first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
-    generator: Generator,
     /// The last message, and its bytes that the transport has not accepted; a stream may accept a part of a message. It is
     /// offered again unchanged, so that the random draws do not depend on the times at which the buffer has room.
     message: Draft,
@@ -18,6 +17,7 @@ pub(crate) struct Source {
     is_on: bool,
     /// A frame became due while the source was off.
     held: bool,
+    generator: Generator,
     schedule: Schedule,
     /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of bytes.
     pub(super) bounds: Bounds,

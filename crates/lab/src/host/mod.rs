@@ -49,15 +49,16 @@ struct Slot {
 
 /// The data that the host keeps for an endpoint.
 #[derive(Debug)]
+#[repr(C)] // what each packet looks at comes first
 struct Socket {
     id: EndpointId,
     node: NodeId,
     alarm: Alarm,
+    /// Its chunks, while a probe watches them.
+    log: Option<Box<ChunkLog>>,
     owners: Owners,
     /// The applications whose clients connect to this endpoint, by the client's address and port.
     expected: Vec<(IpAddr, u16, u32)>,
-    /// Its chunks, while a probe watches them.
-    log: Option<Box<ChunkLog>>,
 }
 
 /// An end of a connection.

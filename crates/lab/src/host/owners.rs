@@ -5,11 +5,12 @@ use super::endpoint::ConnId;
 
 /// The owners of an endpoint's connections.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct Owners {
-    /// In the order of the ids.
-    list: Vec<(ConnId, Owner)>,
     /// The only entry while there is just one, so that the list is not read.
     only: Option<(ConnId, Owner)>,
+    /// In the order of the ids.
+    list: Vec<(ConnId, Owner)>,
 }
 
 impl Owners {
@@ -50,6 +51,7 @@ impl Owners {
         };
     }
 
+    #[cold]
     fn place(&self, conn: ConnId) -> Result<usize, usize> {
         self.list.binary_search_by_key(&conn, |(id, _)| *id)
     }

@@ -6,19 +6,25 @@ mod schedule;
 
 pub use schedule::Schedule;
 
-use crate::scenario::{OnOff, Pace, Traffic};
+use crate::scenario::{Distribution, OnOff, Pace, Traffic};
 use des::Random;
 use sctp::Reliability;
 use units::{Instant, Probability, Span};
 
 /// Draws the frames of a [`Traffic`], and cuts them into messages.
 #[derive(Clone, Debug)]
-#[repr(C)] // the fields that each message changes come first
+#[repr(C)] // what each message reads comes first, taken from `traffic`
 pub struct Generator {
     /// Bytes of the current frame that are not yet part of a message.
     frame_left: u64,
-    /// The stream of the next message.
+    /// Bytes of each frame; zero if they are drawn.
+    frame: u64,
+    /// Bytes of the largest message.
+    most: u64,
+    /// The stream of the next message, and how many there are.
     stream: u16,
+    streams: u16,
+    saturated: bool,
     /// How the last message is sent, and whether it is drawn for each.
     kind: Kind,
     kind_varies: bool,
@@ -64,13 +70,29 @@ impl Generator {
         let kind_varies = varies(traffic.unordered) || varies(traffic.unreliable);
         // No draw if it does not vary.
         let kind = Kind::draw(&traffic, &mut random.clone());
-        Generator { frame_left: 0, stream: 0, kind, kind_varies, random, traffic, on_until: Instant::ZERO }
+        let frame = match traffic.frame_size {
+            Distribution::Constant(size) => size.get().max(1),
+            _ => 0,
+        };
+        Generator {
+            frame_left: 0,
+            frame,
+            most: traffic.max_msg_size.get(),
+            stream: 0,
+            streams: traffic.streams,
+            saturated: traffic.pace == Pace::Saturated,
+            kind,
+            kind_varies,
+            random,
+            traffic,
+            on_until: Instant::ZERO,
+        }
     }
 
     /// The frames are sent as soon as the transport accepts them.
     #[inline]
     pub fn is_saturated(&self) -> bool {
-        self.traffic.pace == Pace::Saturated
+        self.saturated
     }
 
     /// The last message was the end of its frame, or there was none yet.
@@ -92,17 +114,22 @@ impl Generator {
     #[inline(always)] // into `refill`, which calls it for each message
     pub fn draft(&mut self) -> Draft {
         if self.frame_left == 0 {
-            self.frame_left = draw::size(self.traffic.frame_size, &mut self.random).get();
+            self.frame_left = if self.frame > 0 { self.frame } else { self.draw_frame() };
         }
-        let length = self.frame_left.min(self.traffic.max_msg_size.get()) as u32;
+        let length = self.frame_left.min(self.most) as u32;
         self.frame_left -= u64::from(length);
         let stream = self.stream;
-        self.stream = if stream + 1 < self.traffic.streams { stream + 1 } else { 0 };
+        self.stream = if stream + 1 < self.streams { stream + 1 } else { 0 };
         if self.kind_varies {
             self.kind = Kind::draw(&self.traffic, &mut self.random);
         }
         let Kind { unordered, reliability } = self.kind;
         Draft { length, stream, unordered, reliability }
+    }
+
+    #[inline(never)] // away from frames that are all alike
+    fn draw_frame(&mut self) -> u64 {
+        draw::size(self.traffic.frame_size, &mut self.random).get()
     }
 
     /// The wait from a frame at `now` until the next, with the pause if the active time ends before that frame; none if the source

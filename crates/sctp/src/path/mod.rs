@@ -103,14 +103,7 @@ pub(crate) struct Path {
     pub(crate) timed_out: bool,
     /// Nothing was heard for longer than expected: it gets no new data while others answer.
     pub(crate) silent: bool,
-    /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
-    pub(crate) unanswered: Option<u32>,
-    /// Packets of lost chunks that may leave although cwnd is full (`rfc9260#section-7.2.4`).
-    pub(crate) shots: u32,
     pub(crate) burst_left: u32,
-    /// Packets that acknowledgements allow beyond the burst limit of one SACK; they leave with the next events. Only with lean
-    /// SACKs.
-    pub(crate) burst_owed: u32,
     pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
@@ -140,28 +133,45 @@ pub(crate) struct Path {
     pub(crate) last_order: u64,
 
     pub(crate) rto: Rto,
-    /// Share of chunks lost, a moving average.
-    pub(crate) loss_rate: f64,
-
     pub(crate) last_data: Option<Instant>,
     /// It is silent from then on, unless something is heard of what is in flight.
     pub(crate) patience: Option<Instant>,
+
     /// Index of the TSN whose acknowledgement ends fast recovery.
     pub(crate) recovery: Option<u64>,
-    pub(crate) heartbeat: Heartbeat,
-
-    /// The window has decayed for all idleness up to then.
-    pub(crate) decayed: Option<Instant>,
+    /// Only with time-based loss detection.
+    pub(crate) rack: Option<Box<Rack>>,
+    /// Only for a congestion control that wants rate samples.
+    pub(crate) rate: Option<Box<RateControl>>,
+    /// None: the MTU is fixed.
+    pub(crate) pmtud: Option<Box<Pmtud>>,
+    /// Only where SACKs take the fastest path.
+    pub(crate) returns: Option<Box<Return>>,
     /// When the last chunk left that was sent once and is acknowledged.
     pub(crate) newest_acked: Instant,
+    /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
+    pub(crate) unanswered: Option<u32>,
+
+    pub(crate) heartbeat: Heartbeat,
+    /// Packets of lost chunks that may leave although cwnd is full (`rfc9260#section-7.2.4`).
+    pub(crate) shots: u32,
+    /// Packets that acknowledgements allow beyond the burst limit of one SACK; they leave with the next events. Only with lean
+    /// SACKs.
+    pub(crate) burst_owed: u32,
+
+    pub(crate) stats: PathStats,
+    /// Share of chunks lost, a moving average.
+    pub(crate) loss_rate: f64,
+
+    pub(crate) cuc: CucState,
+    /// The least one-way delay told of since the last SACK.
+    pub(crate) owd: Option<OneWayDelay>,
+    /// The window has decayed for all idleness up to then.
+    pub(crate) decayed: Option<Instant>,
     /// When data last gave a sample of the round-trip time; only with one sample a round trip.
     pub(crate) sampled: Instant,
     /// cwnd at first.
     pub(crate) initial_cwnd: ByteCount,
-    pub(crate) stats: PathStats,
-    pub(crate) cuc: CucState,
-    /// The least one-way delay told of since the last SACK.
-    pub(crate) owd: Option<OneWayDelay>,
     /// It was slow, and sends nothing before.
     pub(crate) blocked_until: Instant,
     /// ICMP messages of an unreachable destination are no errors of the path before.
@@ -173,14 +183,6 @@ pub(crate) struct Path {
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
     /// its number, and may come back.
     pub(crate) removed: bool,
-    /// Only with time-based loss detection.
-    pub(crate) rack: Option<Box<Rack>>,
-    /// Only for a congestion control that wants rate samples.
-    pub(crate) rate: Option<Box<RateControl>>,
-    /// None: the MTU is fixed.
-    pub(crate) pmtud: Option<Box<Pmtud>>,
-    /// Only where SACKs take the fastest path.
-    pub(crate) returns: Option<Box<Return>>,
 }
 
 impl Path {
@@ -525,5 +527,18 @@ impl IndexMut<PathId> for Paths {
     #[inline]
     fn index_mut(&mut self, p: PathId) -> &mut Path {
         &mut self.list[p.index()]
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::Path;
+    use std::mem::offset_of;
+
+    #[test]
+    fn what_is_looked_at_together_begins_a_cache_line() {
+        let begin = [offset_of!(Path, fresh), offset_of!(Path, remote), offset_of!(Path, rto)];
+        assert_eq!(begin, [64, 128, 192]);
+        assert_eq!([offset_of!(Path, recovery), offset_of!(Path, heartbeat)], [320, 384]);
     }
 }

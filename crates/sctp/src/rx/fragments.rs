@@ -277,7 +277,15 @@ impl Fragments {
     }
 
     /// Empties some of what was given up.
+    #[inline]
     pub(super) fn sweep(&mut self) {
+        if self.garbage != NIL {
+            self.sweep_some();
+        }
+    }
+
+    #[cold]
+    fn sweep_some(&mut self) {
         for _ in 0..SWEPT {
             let node = self.garbage;
             if node == NIL {

@@ -121,6 +121,7 @@ impl Lean {
 
     /// True if a SACK that is due by the number of packets, and whose fixed parts have so many bytes, is to wait: it would be
     /// long for what it acknowledges, and at the present rate more arrives soon.
+    #[cold]
     pub(super) fn waits(&self, now: Instant, packets: u32, fixed: usize) -> bool {
         let last = self.paths.iter().map(|way| way.told[REPORTS - 1]).max().unwrap_or(0);
         let news = self.recent.len() - last.saturating_sub(self.forgotten) as usize;

@@ -18,10 +18,15 @@ pub(super) struct Account {
     flow: LimitTimes,
     /// By path; those of a path that was never confirmed are zero.
     paths: Vec<PathAccount>,
+}
+
+/// What tells at most times that the limits are still the same. Apart from the times, which are then not touched.
+#[derive(Debug, Default)]
+pub(super) struct Plain {
+    /// What the limits follow from, if that is simple; see `plain_state`.
+    state: Option<u64>,
     /// The largest receive window of the peer so far.
     largest_window: ByteCount,
-    /// What the limits follow from, if that is simple; see `plain_state`.
-    plain: Option<u64>,
 }
 
 impl Account {
@@ -55,11 +60,9 @@ impl Sender {
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
         let window = self.peer_rwnd + paths.flight();
-        let same = |account: &Account| {
-            let plain = account.plain.is_some() && window <= account.largest_window;
-            plain && account.plain == self.plain_state(account.largest_window - window, paths)
-        };
-        if !self.account.as_deref().is_some_and(same) {
+        let Plain { state, largest_window } = self.plain;
+        let simple = state.is_some() && window <= largest_window;
+        if !simple || state != self.plain_state(largest_window - window, paths) {
             self.account_anew(window, paths);
         } else {
             debug_assert!(self.is_current(window, paths), "other limits follow from the same state");
@@ -115,9 +118,9 @@ impl Sender {
     #[inline(never)]
     fn account_anew(&mut self, window: ByteCount, paths: &Paths) {
         let mut account = self.account.take().unwrap_or_default();
-        account.largest_window = account.largest_window.max(window);
-        let held = account.largest_window - window;
-        account.plain = self.plain_state(held, paths);
+        self.plain.largest_window = self.plain.largest_window.max(window);
+        let held = self.plain.largest_window - window;
+        self.plain.state = self.plain_state(held, paths);
         if account.paths.len() < paths.len() {
             account.paths.resize(paths.len(), PathAccount::default());
         }

@@ -24,6 +24,7 @@ fn path_of(chunk: &TxChunk) -> Option<PathId> {
 
 impl AckedPaths {
     /// The cumulative TSN passed a chunk.
+    #[cold]
     pub(super) fn push(&mut self, chunk: &TxChunk) {
         if self.paths.len() == MOST {
             self.paths.pop_front();

@@ -72,6 +72,13 @@ impl<T: Default> Column<T> {
     /// The lowest chunk left the ring, which has memory for so many chunks now.
     #[inline]
     pub(super) fn pop_front(&mut self, capacity: usize) {
+        if self.is_open() {
+            self.pop_held(capacity);
+        }
+    }
+
+    #[inline(never)] // away from chunks without values
+    fn pop_held(&mut self, capacity: usize) {
         if let Some(values) = &mut self.values {
             values.pop_front();
             values.shrink_to(capacity);

@@ -143,9 +143,14 @@ impl Sender {
 
     /// When the next copy of a late chunk is overdue itself, if there is one.
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
-        if self.never_used || self.traits.copies {
+        if self.never_used || self.traits.copies || self.copies.is_empty() {
             return None;
         }
+        self.first_overdue(paths)
+    }
+
+    #[inline(never)] // away from senders without copies
+    fn first_overdue(&self, paths: &Paths) -> Option<Instant> {
         let of_path = |(path, copies): (&crate::path::Path, &Copies)| {
             let fronts: [_; MOST_COPIES] =
                 from_fn(|n| Some(copies.flying[n].front()?.sent_at + path.overdue() * (1 << n)));

@@ -57,31 +57,29 @@ impl Sent {
     }
 }
 
-/// The earliest chunk of this kind in flight or lost on a path, if it is not above `last`; its kind decides its list, so that
-/// this looks at few. It looks at `left` lost chunks at most, which it takes off.
+/// The earliest chunk of this kind in flight or lost on a path, if it is not above `last`. In flight, its kind decides its list. It
+/// looks at `left` lost chunks at most, which it takes off.
 #[inline]
 fn earliest(path: &Path, out: &Outstanding, last: u64, sent: Sent, left: &mut usize) -> Option<u64> {
-    let mut first = None;
-    for list in [path.fresh, path.resent] {
-        if list.head <= first.unwrap_or(last) && sent.is_of(&out[list.head]) {
-            first = Some(list.head);
-        }
-    }
+    let mut first = match sent {
+        Sent::Ever => path.fresh.head.min(path.resent.head),
+        Sent::Once => path.fresh.head,
+        Sent::Again => path.resent.head,
+    };
     for list in [path.lost_fast, path.lost_timer] {
         if list.head != NIL {
-            first =
-                first.into_iter().chain(earliest_lost(list, out, sent, left)).filter(|&i| i <= last).min();
+            first = first.min(earliest_lost(list, out, sent, left));
         }
     }
-    first
+    (first <= last).then_some(first)
 }
 
 #[cold]
-fn earliest_lost(list: List, out: &Outstanding, sent: Sent, left: &mut usize) -> Option<u64> {
+fn earliest_lost(list: List, out: &Outstanding, sent: Sent, left: &mut usize) -> u64 {
     let found = out.along(list).find(|&i| {
         *left = left.saturating_sub(1);
         crate::steps::count(1);
         *left == 0 || sent.is_of(&out[i])
     });
-    found.filter(|&i| sent.is_of(&out[i]))
+    found.filter(|&i| sent.is_of(&out[i])).unwrap_or(NIL)
 }

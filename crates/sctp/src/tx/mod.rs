@@ -48,7 +48,7 @@ use crate::draws::Draws;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
-use account::Account;
+use account::{Account, Plain};
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
@@ -171,6 +171,7 @@ pub(crate) struct Sender {
     abandons: bool,
     /// None before the first message.
     account: Option<Box<Account>>,
+    plain: Plain,
 }
 
 /// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
@@ -223,6 +224,7 @@ impl Sender {
             partial: None,
             abandons: false,
             account: None,
+            plain: Plain::default(),
             evened: (config.sack_path == SackPath::Fastest).then(Box::default),
             paced: false,
             now: Instant::ZERO,

@@ -98,6 +98,11 @@ impl Sender {
         if self.never_used || (self.cmt.rescheduling == BufferSide::None && !self.paced) {
             return None;
         }
+        self.first_rest_ends(paths)
+    }
+
+    #[inline(never)] // away from senders whose paths never rest
+    fn first_rest_ends(&self, paths: &Paths) -> Option<Instant> {
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
     }
 

@@ -191,11 +191,16 @@ impl Sender {
         self.out.len() < MOST_OUTSTANDING
     }
 
+    #[inline]
     pub(super) fn nagle_holds(&self, paths: &Paths) -> bool {
         self.config.nagle
             && self.queue.bytes() < ByteCount::new(u64::from(self.fragment))
-            && !paths.flight().is_zero()
-            && !self.queue.head_is_urgent()
+            && self.waits_for_more(paths)
+    }
+
+    #[cold]
+    fn waits_for_more(&self, paths: &Paths) -> bool {
+        !paths.flight().is_zero() && !self.queue.head_is_urgent()
     }
 
     /// The path for the next new chunk: the one chosen for its message if it is active. With nothing in flight there always

@@ -74,7 +74,12 @@ impl Options {
     }
 
     /// Reads the options of a header. What follows an end of the list is padding, whatever it is.
-    pub(super) fn parse(mut bytes: &[u8]) -> Result<Options, SegmentError> {
+    #[inline]
+    pub(super) fn parse(bytes: &[u8]) -> Result<Options, SegmentError> {
+        if bytes.is_empty() { Ok(Options::default()) } else { Self::parse_list(bytes) }
+    }
+
+    fn parse_list(mut bytes: &[u8]) -> Result<Options, SegmentError> {
         let mut options = Options::default();
         // What nearly every segment has (rfc7323#appendix-A).
         if let [NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10, value @ ..] = bytes

@@ -3,6 +3,7 @@
 use super::rack::Probe;
 use super::{Forced, Sender};
 use crate::Variant;
+use crate::sequence::ORIGIN;
 use units::{ByteCount, Instant};
 
 /// A segment to be written now.
@@ -27,6 +28,9 @@ impl Sender {
     #[inline]
     pub(crate) fn next(&mut self, now: Instant, limit: u32) -> Option<Plan> {
         self.control.as_ref()?;
+        if self.end == ORIGIN + 1 && !self.closing && self.rate.is_none() {
+            return None; // a side that only receives
+        }
         let limit = u64::from(limit.min(self.smss));
         let held = self.is_held(now);
         // Probes are not paced.
@@ -109,7 +113,7 @@ impl Sender {
 
     /// The user bytes of a new segment that all windows, Nagle's rule and silly window avoidance allow
     /// (`rfc9293#section-3.8.6.2.1`). Zero for a FIN alone.
-    #[inline]
+    #[inline(always)] // into `next_by_window`: the other caller is rare
     pub(super) fn sendable(&mut self, now: Instant, limit: u64) -> Option<u64> {
         let unsent = self.unsent();
         if unsent == 0 {

@@ -12,6 +12,7 @@ const PER_SECOND: f64 = 1024.0;
 impl Sender {
     /// Counts a new segment to the train that it belongs to. True if it is the last of several. The segment before left at
     /// `before`.
+    #[inline(never)]
     pub(super) fn ends_train(&mut self, now: Instant, before: Instant, limit: u64) -> bool {
         let so_far = if before == now { self.train } else { 0 };
         let ends = so_far + 1 >= self.longest_train() || self.sendable(now, limit).is_none();

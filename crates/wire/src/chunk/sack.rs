@@ -102,8 +102,8 @@ impl<'a> Sack<'a> {
         let gaps = most - free.len();
         out.truncate(begin + Self::FIXED_LEN + gaps * GapBlock::LEN);
         let duplicates = &duplicates[..duplicates.len().min(entries - gaps)];
-        for tsn in duplicates {
-            out.extend_from_slice(&tsn.0.to_be_bytes());
+        if !duplicates.is_empty() {
+            push_all(duplicates, out);
         }
         let length = out.len() - begin;
         let fixed = &mut out[begin..begin + Self::FIXED_LEN];
@@ -129,6 +129,11 @@ impl Encode for Sack<'_> {
         out.head.extend_from_slice(counts.map(u16::to_be_bytes).as_flattened());
         out.head.extend_from_slice(self.entries.as_flattened());
     }
+}
+
+#[cold]
+fn push_all(duplicates: &[Tsn], out: &mut Vec<u8>) {
+    out.extend(duplicates.iter().flat_map(|tsn| tsn.0.to_be_bytes()));
 }
 
 #[cfg(test)]

@@ -173,6 +173,7 @@ impl ReConfiguration {
     }
 
     /// True if the peer may have reset its TSNs: then it is not known which TSNs an acknowledgement means.
+    #[cold]
     pub(super) fn awaits_new_tsns(&self) -> bool {
         self.asked.is_some() && matches!(self.wishes.front(), Some(Wish::ResetAssociation))
     }
