@@ -27,10 +27,10 @@ pub(crate) fn target(
     };
     match policy {
         RtxPolicy::Fastest => {
-            // rfc9260#section-6.4: after a timeout another path than the last one, if there is one.
+            // rfc9260#section-6.4: after a timeout another path than the last one, if there is one that is not silent.
             let (excluded, otherwise) = match cause {
                 LossCause::FastRetransmit => (None, stay),
-                LossCause::Timeout => (Some(on), paths.next_active(on)),
+                LossCause::Timeout => (Some(on), paths.next_usable(on).or_else(|| paths.next_active(on))),
             };
             let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
             let others = answering.filter(|&p| Some(p) != excluded);

@@ -180,6 +180,10 @@ pub(crate) struct Path {
     pub(crate) failed: u64,
     /// When it last became potentially failed.
     pub(crate) failing_since: Instant,
+    /// Packets with data that may leave on trial: an acknowledgement ended the silence of the path and proves too little.
+    pub(crate) trial: Option<u32>,
+    /// When the wait began that `patience` ends: something was acknowledged, or data left with nothing in flight.
+    pub(crate) patient_since: Instant,
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
     /// its number, and may come back.
     pub(crate) removed: bool,
@@ -228,6 +232,8 @@ impl Path {
             unreachable_until: None,
             failed: 0,
             failing_since: Instant::ZERO,
+            trial: None,
+            patient_since: Instant::ZERO,
             removed: false,
             burst_left: config.max_burst,
             burst_owed: 0,
@@ -286,10 +292,17 @@ impl Path {
         self.unanswered.is_some_and(|sent| sent >= MOST_UNANSWERED)
     }
 
-    /// Active and not silent.
+    /// An acknowledgement of a chunk that was sent here is an answer: but not of a silent path, or of one on trial, if that chunk left before
+    /// the wait for an answer began. It may have arrived before the path failed, and its SACK came on another one.
+    #[inline]
+    pub(crate) fn has_answered(&self) -> bool {
+        !(self.silent || self.trial.is_some()) || self.newest_acked >= self.patient_since
+    }
+
+    /// Active and not silent, and if it is on trial, not at its end.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
-        self.is_active() && !self.silent
+        self.is_active() && !self.silent && self.trial != Some(0)
     }
 
     /// Index of the lowest chunk last sent here that is not acknowledged, in flight or lost; [`NIL`] if there is none. One
@@ -480,6 +493,12 @@ impl Paths {
     pub(crate) fn next_active(&self, p: PathId) -> Option<PathId> {
         let n = self.list.len();
         (1..=n).map(|k| self.cyclic(p.index() + k)).find(|&p| self[p].is_active())
+    }
+
+    /// As [`Self::next_active`], of the paths that are not silent.
+    pub(crate) fn next_usable(&self, p: PathId) -> Option<PathId> {
+        let n = self.list.len();
+        (1..=n).map(|k| self.cyclic(p.index() + k)).find(|&p| self[p].is_usable())
     }
 
     /// Some address is known to be the peer's.

@@ -110,10 +110,15 @@ impl Rack {
     }
 
     /// Chunk `i` arrived, which was sent once, at that time. Of a chunk that was sent again either transmission may have arrived, so that
-    /// it is no evidence.
+    /// it is no evidence of reordering.
     pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant) {
         self.reordering |= i < self.known;
         self.highest = self.highest.max(i);
+        self.arrived_again(now, i, sent_at);
+    }
+
+    /// A retransmission of chunk `i` arrived, or a copy, which was sent at that time.
+    pub(crate) fn arrived_again(&mut self, now: Instant, i: u64, sent_at: Instant) {
         if (sent_at, i) > self.newest {
             (self.newest, self.rtt) = ((sent_at, i), now.since(sent_at));
         }

@@ -12,9 +12,10 @@
 //! packets, too ([`Path::is_unanswered`](crate::path::Path)). So when no path works, copies end soon, and T3 with its own
 //! backoff is left.
 
-use super::send::{Plan, Source};
+use super::partial::Cause;
+use super::send::{Plan, Source, earliest_lost};
 use super::{ChunkState, Mark, Sender};
-use crate::path::{PathId, Paths};
+use crate::path::{LossCause, PathId, Paths};
 use std::array::from_fn;
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
@@ -22,6 +23,9 @@ use wire::PacketWriter;
 
 /// Copies of a late chunk, on all paths together.
 const MOST_COPIES: usize = 3;
+
+/// Copies of a path among which one is searched: those that left first.
+const MOST_SEARCHED: usize = 64;
 
 /// The copies of one path.
 #[derive(Debug, Default)]
@@ -110,12 +114,7 @@ impl Sender {
                 continue;
             }
             while let Some((&i, &sent)) = self.copies[holder].again.first_key_value() {
-                let held = self.out.first_index() <= i
-                    && self.out[i].state == ChunkState::InFlight
-                    && !self.out[i].is(Mark::Abandoned)
-                    && !self.is_stale(i)
-                    && self.out[i].path.index() == holder;
-                if held {
+                if self.is_held(i, holder) {
                     lowest = lowest.into_iter().chain([(i, sent)]).min();
                     break;
                 }
@@ -167,10 +166,39 @@ impl Sender {
     /// As [`Self::let_go`] on all paths. Also at the same instant: a new RTT sample may have made copies overdue, and their timer
     /// is in the past.
     #[cold]
-    pub(super) fn let_all_go(&mut self, paths: &Paths) {
+    pub(super) fn let_all_go(&mut self, paths: &mut Paths) {
         for p in paths.ids().take(self.copies.len()) {
             self.let_go(p, paths);
         }
+        for p in paths.ids().take(self.copies.len()) {
+            if paths[p].timed_out {
+                self.lose_spared(p, paths);
+            }
+        }
+    }
+
+    /// T3 of a path spares a chunk that was copied a short time before. If that copy is overdue now, the chunk is lost as the others are, once
+    /// it is below all of them: their retransmissions leave no room for a further copy, and the receiver waits for this one.
+    fn lose_spared(&mut self, p: PathId, paths: &mut Paths) {
+        let Some((lowest, ..)) = earliest_lost(paths, None) else { return };
+        while let Some((&i, _)) = self.copies[p.index()].again.first_key_value()
+            && i < lowest
+        {
+            self.copies[p.index()].again.pop_first();
+            if self.is_held(i, p.index()) {
+                self.mark_lost(i, LossCause::Timeout, paths);
+                return self.after_losses(self.now, Cause::Timeout, paths);
+            }
+        }
+    }
+
+    /// Chunk `i` is in flight on this path, and a further copy has a use.
+    fn is_held(&self, i: u64, holder: usize) -> bool {
+        self.out.first_index() <= i
+            && self.out[i].state == ChunkState::InFlight
+            && !self.out[i].is(Mark::Abandoned)
+            && !self.is_stale(i)
+            && self.out[i].path.index() == holder
     }
 
     /// Forgets copies that no longer count in the window. One that is overdue may be lost: its chunk is due for another copy.
@@ -199,6 +227,26 @@ impl Sender {
                 }
             }
         }
+    }
+
+    /// Chunk `i` arrived while its own path was silent. So it was the last copy that arrived, unless that left too late: it shows that
+    /// its path works, and it is later than what left there before.
+    #[cold]
+    pub(super) fn copy_arrived(&mut self, now: Instant, i: u64, paths: &mut Paths) {
+        let flying = |copies: &Copies| {
+            let first = copies.flying.iter().flat_map(|queue| queue.iter().take(MOST_SEARCHED));
+            first.filter(|copy| copy.chunk == i).map(|copy| copy.sent_at).max()
+        };
+        let all = self.copies.iter().enumerate().filter_map(|(p, copies)| Some((flying(copies)?, p)));
+        let Some((sent_at, p)) = all.max() else { return };
+        let path = &mut paths[PathId(p as u8)];
+        if path.rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
+            return;
+        }
+        if let Some(rack) = &mut path.rack {
+            rack.arrived_again(now, i, sent_at);
+        }
+        self.end_silence(now, path);
     }
 
     #[inline(never)]

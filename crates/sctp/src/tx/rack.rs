@@ -1,7 +1,8 @@
 //! Time-based loss detection for each path, and recoveries that are undone: RACK (`rfc8985`).
 //!
 //! A chunk is lost once a chunk that was sent later on its path has arrived and the reordering window of the path has passed
-//! since. Until reordering is seen on a path, three missing reports suffice, too, and in fast recovery the window is zero. The window
+//! since. If only retransmissions are in flight there, one of them is evidence, too, unless it is acknowledged sooner than the least
+//! RTT after it left (`rfc8985#section-6.2`, step 2). Until reordering is seen on a path, three missing reports suffice, too, and in fast recovery the window is zero. The window
 //! is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
 //! needless, up to an SRTT.
 //!
@@ -70,8 +71,12 @@ impl Sender {
             let episode = rack.episode();
             return self.note_needless(now, i, p, episode, paths);
         }
-        if state == ChunkState::InFlight && !again {
-            rack.arrived(now, i, sent_at);
+        if state == ChunkState::InFlight {
+            if !again {
+                rack.arrived(now, i, sent_at);
+            } else if path.fresh.head == NIL && base.is_some_and(|base| now.since(sent_at) >= base) {
+                rack.arrived_again(now, i, sent_at);
+            }
         }
         // Half of the least RTT, since the acknowledgement may have come on a faster path.
         if let Some((on, episode)) = resent

@@ -7,7 +7,9 @@
 //! free its own room and no more, so that only an overdue one is copied.
 //!
 //! A path on which nothing is acknowledged for longer than a probe timeout (`rfc8985#section-7.2`) is *silent*: all its
-//! chunks are copied, a heartbeat probes it, and until it answers new data goes to other paths. Its window is not cut for that: only T3 declares its chunks lost. The last path that is left is
+//! chunks are copied, a heartbeat probes it, and until it answers new data goes to other paths. An acknowledgement of what left before is
+//! no answer: the path may have failed since, and the SACK came on another one. It puts the path on trial, with a few packets of data.
+//! The window of a silent path is not cut: only T3 declares its chunks lost. The last path that is left is
 //! never silent, but after a few packets without an answer it waits for one, or for T3.
 //!
 //! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: no window grows by it, no
@@ -16,6 +18,9 @@
 use super::Sender;
 use crate::path::{LEAST_PROBE_TIMEOUT, Path, PathId, Paths};
 use units::{Instant, Span};
+
+/// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
+const MOST_ON_TRIAL: u32 = 10;
 
 impl Sender {
     /// True if copies of late chunks are due; also notes whether a full buffer is the reason.
@@ -28,15 +33,16 @@ impl Sender {
                 Some(len) => !self.peer_can_take(self.fragment_of(len), paths),
                 None => self.blocked,
             };
-        self.starved || (reinjection.silent() && paths.iter().any(|path| path.silent))
+        self.starved || (reinjection.silent() && paths.iter().any(|path| path.silent || path.trial.is_some()))
     }
 
     /// Chunk `i` is in flight on another path than `p`, and `p` is to carry a copy.
     pub(super) fn is_late(&self, i: u64, p: PathId, paths: &Paths) -> bool {
         let chunk = &self.out[i];
         let holder = &paths[chunk.path];
-        if holder.silent || !self.starved {
-            return holder.silent;
+        let doubtful = holder.silent || (holder.trial.is_some() && chunk.sent_at < holder.patient_since);
+        if doubtful || !self.starved {
+            return doubtful;
         }
         let (Some(its), Some(ours)) = (holder.rto.srtt(), paths[p].rto.srtt()) else { return false };
         let blocks = !(self.nr_sacks && chunk.stands_alone());
@@ -66,6 +72,9 @@ impl Sender {
     pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
         if self.cmt.reinjection.silent() && !path.silent && !path.flight.is_zero() {
             let until = now + self.patience(path);
+            if path.patience.is_none() {
+                path.patient_since = now;
+            }
             path.patience = Some(path.patience.map_or(until, |before| before.min(until)));
         }
     }
@@ -84,7 +93,7 @@ impl Sender {
         if paths[p].patience.is_none_or(|at| at > now) {
             return false;
         }
-        paths[p].patience = None;
+        (paths[p].patience, paths[p].trial) = (None, None);
         paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
         if !paths[p].silent {
             paths[p].unanswered.get_or_insert(0);
@@ -95,8 +104,18 @@ impl Sender {
     /// Something was acknowledged on a path: its probe timeout starts anew.
     #[inline]
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
-        (path.silent, path.unanswered, path.patience) = (false, None, None);
+        (path.silent, path.unanswered, path.patience, path.trial) = (false, None, None, None);
         self.be_patient(now, path);
+    }
+
+    /// A silent path delivered something before it fell silent: it may send a few packets until one of them is acknowledged.
+    #[cold]
+    pub(crate) fn begin_trial(&self, now: Instant, path: &mut Path) {
+        if path.trial.is_none() {
+            (path.silent, path.patience, path.trial) = (false, None, Some(MOST_ON_TRIAL));
+            path.patient_since = now;
+            self.be_patient(now, path);
+        }
     }
 
     /// A silent path has answered. A path whose probe timeout passed while all others were silent was spared as the last one. Now there is

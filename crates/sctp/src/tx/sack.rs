@@ -147,6 +147,7 @@ impl Sender {
         self.end_recovery(cum, paths);
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if let Some(rtt) = delta.rtt
+                && path.has_answered()
                 && self.takes_sample(now, rtt, path)
             {
                 path.rto.sample(rtt, &self.config);
@@ -285,6 +286,9 @@ impl Sender {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
+                if path.silent {
+                    self.copy_arrived(now, i, paths);
+                }
                 return p;
             }
             delta.new_bytes += flight_size;
@@ -520,7 +524,11 @@ impl Sender {
             if !delta.new_bytes.is_zero() {
                 path.timed_out = false;
                 woken |= path.silent;
-                self.end_silence(now, path);
+                if path.has_answered() {
+                    self.end_silence(now, path);
+                } else {
+                    self.begin_trial(now, path);
+                }
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
                     path.burst_left = self.config.max_burst;
                     if self.config.lean_sacks {

@@ -387,6 +387,9 @@ impl Sender {
         path.last_order = self.packets;
         path.stats.data_packets += 1;
         if plan.source != Source::Copy {
+            if let Some(left) = &mut paths[p].trial {
+                *left = left.saturating_sub(1);
+            }
             if paths[p].t3.is_none() {
                 paths[p].t3 = Some(now + self.t3_span(&paths[p]));
             }

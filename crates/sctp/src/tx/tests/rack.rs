@@ -279,3 +279,22 @@ fn what_an_overtaken_nr_sack_says_for_good_counts() {
         assert_eq!(rig.state(4) == ChunkState::Freed, lean_sacks, "left out, but not withdrawn");
     }
 }
+
+/// All that is in flight was sent again after a timeout. The second arrives, at the earliest after the least RTT: the first, which left 30 ms
+/// before it, is late (`rfc8985#section-6.2`, step 2).
+#[test]
+fn among_retransmissions_alone_one_shows_that_another_is_lost() {
+    for (after, lost) in [(100, true), (99, false)] {
+        let mut rig = measured();
+        transmit(&mut rig, 2);
+        rig.pass(ms(1000));
+        rig.t3(P1);
+        (rig.paths[P1].window, rig.paths[P1].timed_out) = (BEFORE, false);
+        assert_eq!(rig.poll(), Some((P1, vec![2])));
+        rig.pass(ms(30));
+        assert_eq!(rig.poll(), Some((P1, vec![3])));
+        rig.pass(ms(after));
+        rig.sack(1, &[(3, 3)], 1);
+        assert_eq!(rig.is_lost(2), lost, "{after} ms");
+    }
+}

@@ -305,3 +305,95 @@ fn a_retransmission_that_was_overtaken_is_lost_again() {
         assert_eq!(rig.paths[P2].stats.fast_recoveries, 1, "it is still the same recovery");
     }
 }
+
+/// rfc9260#section-6.4: another path is asked after a timeout, but not one that is silent.
+#[test]
+fn after_a_timeout_no_silent_path_is_asked() {
+    let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
+    for (silent, asked) in [(false, P1), (true, P2)] {
+        let mut rig = unequal(&config);
+        rig.transmit(P2);
+        rig.paths[P1].silent = silent;
+        rig.pass(ms(1000));
+        rig.t3(P2);
+        assert_eq!(rig.poll(), Some((asked, vec![1])));
+    }
+}
+
+/// Chunk 1 is in flight on the second path, and 50 ms later the copy of 2, whose path is silent, follows it.
+fn copied_behind_another(config: &Config) -> Rig {
+    let mut rig = unequal(config);
+    rig.transmit(P2);
+    rig.transmit(P1);
+    rig.paths[P1].silent = true;
+    rig.pass(ms(50));
+    assert_eq!(rig.poll(), Some((P2, vec![2])));
+    rig
+}
+
+/// Nothing but the copy can have arrived, so its path works. What left there before is late: 150 ms, of 100 and a window of 25.
+#[test]
+fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
+    let config =
+        Config { loss_detection: crate::config::LossDetection::Rack, ..reinjecting(Reinjection::Silent) };
+    for (after, answered) in [(100, true), (49, false)] {
+        let mut rig = copied_behind_another(&config);
+        rig.paths[P2].unanswered = Some(3);
+        rig.pass(ms(after));
+        rig.sack(0, &[(2, 2)], 1);
+        assert_eq!((rig.is_lost(1), rig.paths[P2].unanswered.is_none()), (answered, answered), "{after} ms");
+    }
+}
+
+/// Chunk 2 left before the wait for an answer began in which the path fell silent, and is acknowledged late.
+#[test]
+fn an_old_acknowledgement_puts_a_silent_path_on_trial() {
+    let mut rig = on_both(&reinjecting(Reinjection::Silent));
+    rig.pass(ms(20));
+    rig.sack(1, &[], 1);
+    rig.pass(ms(500));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    let measured = rig.paths[P1].rto.srtt();
+    rig.sack(2, &[], 1);
+    assert!(!rig.paths[P1].silent && rig.paths[P1].is_usable());
+    assert_eq!(rig.paths[P1].rto.srtt(), measured, "the SACK may have come on a slower path");
+    rig.paths[P1].window.cwnd = ByteCount::new(100 * CHUNK);
+    push(&mut rig, 20);
+    for tsn in 4..14 {
+        rig.pass(ms(1));
+        assert_eq!(rig.poll(), Some((P1, vec![tsn])));
+    }
+    rig.pass(ms(1));
+    assert_eq!(rig.poll(), Some((P2, vec![14])), "it has had its packets");
+    rig.sack(3, &[(4, 4)], 1);
+    rig.pass(ms(1));
+    assert_eq!(rig.poll(), Some((P1, vec![15])), "one that left on trial has arrived");
+}
+
+/// T3 spares chunk 1, which was copied just before. Once that copy is overdue, too, it goes before all others.
+#[test]
+fn a_spared_chunk_is_lost_when_its_copy_is_overdue() {
+    let config = cmt(Cmt {
+        rtx: RtxPolicy::Fastest,
+        path_selection: PathSelection::LowestRtt,
+        reinjection: Reinjection::Silent,
+        rtt_heuristic: true,
+        ..Cmt::default()
+    });
+    let mut rig = unequal(&config);
+    for _ in 1..=4 {
+        rig.transmit(P1);
+    }
+    rig.paths[P1].silent = true;
+    rig.paths[P2].window.cwnd = ByteCount::new(CHUNK);
+    rig.pass(ms(990));
+    assert_eq!(rig.poll(), Some((P2, vec![1])));
+    rig.pass(ms(10));
+    rig.t3(P1);
+    assert_eq!([1, 2, 3, 4].map(|tsn| rig.is_lost(tsn)), [false, true, true, true]);
+    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
+    rig.pass(at.since(rig.now));
+    assert!(rig.is_lost(1));
+    assert_eq!(rig.poll(), Some((P2, vec![1])));
+    rig.audit();
+}
