@@ -16,7 +16,7 @@ pub(crate) struct Near<E> {
     free: u32,
     /// No event is before this time.
     base: Instant,
-    /// By place; there from the first event on.
+    /// By place. None before the first event.
     entries: Option<Box<[Entry<E>; PLACES]>>,
 }
 

@@ -491,14 +491,16 @@ impl Paths {
 
     /// The next active path after `p`, in cyclic order; `p` itself only if no other is active and it is.
     pub(crate) fn next_active(&self, p: PathId) -> Option<PathId> {
-        let n = self.list.len();
-        (1..=n).map(|k| self.cyclic(p.index() + k)).find(|&p| self[p].is_active())
+        self.next_that(p, Path::is_active)
     }
 
     /// As [`Self::next_active`], of the paths that are not silent.
     pub(crate) fn next_usable(&self, p: PathId) -> Option<PathId> {
-        let n = self.list.len();
-        (1..=n).map(|k| self.cyclic(p.index() + k)).find(|&p| self[p].is_usable())
+        self.next_that(p, Path::is_usable)
+    }
+
+    fn next_that(&self, p: PathId, works: impl Fn(&Path) -> bool) -> Option<PathId> {
+        (1..=self.list.len()).map(|k| self.cyclic(p.index() + k)).find(|&p| works(&self[p]))
     }
 
     /// Some address is known to be the peer's.

@@ -229,8 +229,8 @@ impl Sender {
         }
     }
 
-    /// Chunk `i` arrived while its own path was silent. So it was the last copy that arrived, unless that left too late: it shows that
-    /// its path works, and it is later than what left there before.
+    /// Chunk `i` arrived while its own path was silent. So its last copy arrived, unless that left just now. This shows that the path of the
+    /// copy works. Chunks that left there earlier and have not arrived may be lost.
     #[cold]
     pub(super) fn copy_arrived(&mut self, now: Instant, i: u64, paths: &mut Paths) {
         let flying = |copies: &Copies| {
