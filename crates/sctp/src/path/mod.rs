@@ -149,8 +149,8 @@ pub(crate) struct Path {
     pub(crate) returns: Option<Box<Return>>,
     /// When the last chunk left that was sent once and is acknowledged.
     pub(crate) newest_acked: Instant,
-    /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
-    pub(crate) unanswered: Option<u32>,
+    /// When the wait began that `patience` ends: something was acknowledged, or data left with nothing in flight.
+    pub(crate) patient_since: Instant,
 
     pub(crate) heartbeat: Heartbeat,
     /// Packets of lost chunks that may leave although cwnd is full (`rfc9260#section-7.2.4`).
@@ -180,13 +180,13 @@ pub(crate) struct Path {
     pub(crate) failed: u64,
     /// When it last became potentially failed.
     pub(crate) failing_since: Instant,
-    /// Packets with data that may leave on trial: an acknowledgement ended the silence of the path and proves too little.
-    pub(crate) trial: Option<u32>,
-    /// When the wait began that `patience` ends: something was acknowledged, or data left with nothing in flight.
-    pub(crate) patient_since: Instant,
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
     /// its number, and may come back.
     pub(crate) removed: bool,
+    /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
+    pub(crate) unanswered: Option<u8>,
+    /// Packets with data that may leave on trial: an acknowledgement ended the silence of the path and proves too little.
+    pub(crate) trial: Option<u8>,
 }
 
 impl Path {
@@ -372,7 +372,7 @@ impl Path {
 const UDP_HEADER: usize = 8;
 
 /// Packets with data that the last path carries after its probe timeout, until something is acknowledged there.
-const MOST_UNANSWERED: u32 = 3;
+const MOST_UNANSWERED: u8 = 3;
 
 /// Lower bound of the times after which a sender acts on silence before T3 does, as that of a tail loss probe
 /// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): timers of peers are coarse, and an RTT may be almost zero.

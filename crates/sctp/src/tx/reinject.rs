@@ -20,7 +20,7 @@ use crate::path::{LEAST_PROBE_TIMEOUT, Path, PathId, Paths};
 use units::{Instant, Span};
 
 /// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
-const MOST_ON_TRIAL: u32 = 10;
+const MOST_ON_TRIAL: u8 = 10;
 
 impl Sender {
     /// True if copies of late chunks are due; also notes whether a full buffer is the reason.

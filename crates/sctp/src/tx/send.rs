@@ -381,7 +381,7 @@ impl Sender {
         let path = &mut paths[p];
         path.burst_left = path.burst_left.saturating_sub(1);
         if let Some(packets) = &mut path.unanswered {
-            *packets += 1;
+            *packets = packets.saturating_add(1);
         }
         path.last_data = Some(now);
         path.last_order = self.packets;
