@@ -2,8 +2,8 @@
 //!
 //! A chunk is lost once a chunk that was sent later on its path has arrived and the reordering window of the path has passed
 //! since. If only retransmissions are in flight there, one of them is evidence, too, unless it is acknowledged sooner than the least
-//! RTT after it left (`rfc8985#section-6.2`, step 2). Until reordering is seen on a path, three missing reports suffice, too, and in fast recovery the window is zero. The window
-//! is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
+//! RTT after it left (`rfc8985#section-6.2`, step 2). Until reordering is seen on a path, three missing reports suffice, too, and in
+//! fast recovery the window is zero. The window is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
 //! needless, up to an SRTT.
 //!
 //! A retransmission was needless if the chunk is acknowledged before it leaves, or sooner after it than half of the least
