@@ -71,7 +71,7 @@ impl Generator {
         // No draw if it does not vary.
         let kind = Kind::draw(&traffic, &mut random.clone());
         let frame = match traffic.frame_size {
-            Distribution::Constant(size) => size.get().max(1),
+            Distribution::Constant(_) => draw::size(traffic.frame_size, &mut random.clone()).get(),
             _ => 0,
         };
         Generator {
