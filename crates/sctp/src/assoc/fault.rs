@@ -256,6 +256,21 @@ impl Association {
         }
         path.heartbeat.sent(now, nonce, rto);
         self.control.push(p, Pending::Heartbeat);
+        self.sender.await_answer(now, now, &mut self.paths[p]);
+    }
+
+    /// Repeats the heartbeat to the silent path `p` until it is answered or an RTO has passed and the next one follows, as long as SACKs come on
+    /// other paths. One heartbeat for each RTO would leave a path unused for seconds after an outage of a few packets.
+    pub(super) fn repeat_heartbeat(&mut self, now: Instant, p: PathId) {
+        let path = &mut self.paths[p];
+        path.patience = None;
+        if let Some(first) = path.heartbeat.unanswered_since()
+            && self.sender.heard_since(first)
+            && path.heartbeat.sent_again()
+        {
+            self.control.push(p, Pending::Heartbeat);
+            self.sender.await_answer(now, first, &mut self.paths[p]);
+        }
     }
 
     /// Probes the idle path `p`.
@@ -297,20 +312,26 @@ impl Association {
         if kind == RETURN {
             return self.paths[p].returns.iter_mut().for_each(|way| way.answered(now, nonce));
         }
-        let Some(rtt) = self.paths[p].heartbeat.answered(now, nonce) else { return };
-        if let Some(way) = &mut self.paths[p].returns {
-            way.observe(now, rtt);
+        let Some(answer) = self.paths[p].heartbeat.answered(now, nonce) else { return };
+        if answer.is_rtt {
+            if let Some(way) = &mut self.paths[p].returns {
+                way.observe(now, answer.after);
+            }
+            self.paths[p].rto.sample(answer.after, self.sender.config());
         }
-        self.paths[p].rto.sample(rtt, self.sender.config());
         if self.paths[p].heartbeat.take_asked() {
-            self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt });
+            self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });
         }
         let failing = self.paths[p].state == PathState::PotentiallyFailed;
         self.path_works(p);
         if failing {
             self.sender.on_path_back(now, p, &mut self.paths);
         }
+        let was_silent = self.paths[p].silent;
         self.sender.end_silence(now, &mut self.paths[p]);
+        if was_silent {
+            self.sender.try_earliest(now, p, &mut self.paths);
+        }
         self.sender.end_loneliness(now, &mut self.paths);
         let period = self.idle_period(p);
         self.paths[p].heartbeat.rest(now, period);
@@ -318,6 +339,10 @@ impl Association {
 
     /// Handles the expiry of T3 of path `p` (`rfc9260#section-6.3.3`).
     pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
+        if let Some(due) = self.sender.later_t3(now, p, &self.paths) {
+            self.paths[p].t3 = Some(due);
+            return;
+        }
         self.suspect_mtu_at_t3(p);
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
             self.path_error(now, p, true);

@@ -80,9 +80,13 @@ impl Association {
             if self.phase.is_open() && self.paths[p].rack.is_some() {
                 self.sender.on_reordering_timeout(now, p, &mut self.paths);
             }
-            if self.phase.is_open() && self.sender.fall_silent(now, p, &mut self.paths) {
-                self.suspect_mtu_in_silence(p);
-                self.ask(now, p);
+            if self.phase.is_open() && self.paths[p].patience.is_some_and(|at| at <= now) {
+                if self.paths[p].silent {
+                    self.repeat_heartbeat(now, p);
+                } else if self.sender.fall_silent(now, p, &mut self.paths) {
+                    self.suspect_mtu_in_silence(p);
+                    self.ask(now, p);
+                }
             }
         }
         self.heartbeat_timers(now);

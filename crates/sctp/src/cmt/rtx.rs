@@ -27,14 +27,14 @@ pub(crate) fn target(
     };
     match policy {
         RtxPolicy::Fastest => {
-            // rfc9260#section-6.4: after a timeout another path than the last one, if there is one that is not silent.
-            let (excluded, otherwise) = match cause {
-                LossCause::FastRetransmit => (None, stay),
-                LossCause::Timeout => (Some(on), paths.next_usable(on).or_else(|| paths.next_active(on))),
+            // rfc9260#section-6.4: after a timeout another path than the last one, if there is one that is not silent. Once the
+            // last one has answered, it is as good as any.
+            let otherwise = match cause {
+                LossCause::FastRetransmit => stay,
+                LossCause::Timeout => paths.next_usable(on).or_else(|| paths.next_active(on)),
             };
             let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
-            let others = answering.filter(|&p| Some(p) != excluded);
-            others
+            answering
                 .min_by(|&a, &b| time_on(&paths[a], lost).total_cmp(&time_on(&paths[b], lost)))
                 .or(otherwise)
         }

@@ -26,7 +26,19 @@ enum Timer {
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     nonce: u64,
+    /// When it was sent first.
     sent: Instant,
+    /// It was sent again: the answer does not tell the round-trip time.
+    again: bool,
+}
+
+/// The answer to a heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Since the heartbeat was sent first.
+    pub(crate) after: Span,
+    /// That is the round-trip time.
+    pub(crate) is_rtt: bool,
 }
 
 /// What the timer asks for.
@@ -81,8 +93,15 @@ impl Heartbeat {
 
     /// A heartbeat leaves now and ought to be answered within `rto`.
     pub(crate) fn sent(&mut self, now: Instant, nonce: u64, rto: Span) {
-        self.probe = Some(Probe { nonce, sent: now });
+        self.probe = Some(Probe { nonce, sent: now, again: false });
         self.timer = Timer::Overdue(now + rto);
+    }
+
+    /// The heartbeat that waits for its answer leaves once more; false if there is none.
+    pub(crate) fn sent_again(&mut self) -> bool {
+        let awaited = self.is_awaited();
+        self.probe.iter_mut().for_each(|probe| probe.again = true);
+        awaited
     }
 
     /// The user wants to know of the answer.
@@ -110,10 +129,10 @@ impl Heartbeat {
         self.probe.map(|probe| probe.sent)
     }
 
-    /// An answer with this nonce: the round-trip time if it is the right one (`rfc9260#section-5.4`).
-    pub(crate) fn answered(&mut self, now: Instant, nonce: u64) -> Option<Span> {
+    /// An answer with this nonce, if it is the right one (`rfc9260#section-5.4`).
+    pub(crate) fn answered(&mut self, now: Instant, nonce: u64) -> Option<Answer> {
         let probe = self.probe.take_if(|probe| probe.nonce == nonce)?;
-        Some(now.since(probe.sent))
+        Some(Answer { after: now.since(probe.sent), is_rtt: !probe.again })
     }
 }
 
@@ -145,7 +164,16 @@ mod tests {
         heartbeat.sent(at(1), 7, SECOND);
         assert_eq!(heartbeat.answered(at(2), 8), None);
         assert_eq!(heartbeat.expire(at(2), None), Some(HeartbeatTimer::Unanswered));
-        assert_eq!(heartbeat.answered(at(4), 7), Some(SECOND * 3));
+        assert_eq!(heartbeat.answered(at(4), 7), Some(Answer { after: SECOND * 3, is_rtt: true }));
         assert_eq!(heartbeat.answered(at(4), 7), None);
+    }
+
+    #[test]
+    fn the_answer_to_a_heartbeat_that_was_repeated_tells_no_rtt() {
+        let mut heartbeat = Heartbeat::default();
+        assert!(!heartbeat.sent_again());
+        heartbeat.sent(at(1), 7, SECOND);
+        assert!(heartbeat.sent_again());
+        assert_eq!(heartbeat.answered(at(2), 7), Some(Answer { after: SECOND, is_rtt: false }));
     }
 }

@@ -134,7 +134,7 @@ pub(crate) struct Path {
 
     pub(crate) rto: Rto,
     pub(crate) last_data: Option<Instant>,
-    /// It is silent from then on, unless something is heard of what is in flight.
+    /// It is silent from then on, unless something is heard of what is in flight. Of a silent path: its heartbeat is repeated then.
     pub(crate) patience: Option<Instant>,
 
     /// Index of the TSN whose acknowledgement ends fast recovery.

@@ -2,9 +2,12 @@
 //! late chunks only.
 //!
 //! An acknowledgement does not tell which copy arrived. So a copy is no transmission of its chunk: the chunk stays with its
-//! path, whose window alone grows by it, and whose round-trip time is that of whichever came first. A copy takes room in
+//! path, whose window alone grows by it, and whose round-trip time is that of whichever came first. But if that path is silent, it was
+//! the copy that arrived, and the window of its path grows, which else would carry a few copies in each round-trip time while the other path
+//! is dead. A copy takes room in
 //! the window of its path until its chunk is acknowledged, but for a round-trip time of that path at least: so a path
-//! carries copies at the rate its window allows and no faster, whatever the others do. No timer runs for it.
+//! carries copies at the rate its window allows and no faster, whatever the others do. No timer runs for it. But a path that carries nothing
+//! but copies is silent once one of them is overdue.
 //!
 //! A late chunk is copied at most [`MOST_COPIES`] times. A copy is overdue after [`Path::overdue`](crate::path::Path), and
 //! each further copy of the same chunk after twice the time of the one before; and a path with an overdue copy carries one
@@ -12,9 +15,10 @@
 //! packets, too ([`Path::is_unanswered`](crate::path::Path)). So when no path works, copies end soon, and T3 with its own
 //! backoff is left.
 
+use super::delta::SackDelta;
 use super::partial::Cause;
 use super::send::{Plan, Source, earliest_lost};
-use super::{ChunkState, Mark, Sender};
+use super::{ChunkState, Mark, PerPath, Sender};
 use crate::path::{LossCause, PathId, Paths};
 use std::array::from_fn;
 use std::collections::{BTreeMap, VecDeque};
@@ -32,12 +36,19 @@ const MOST_SEARCHED: usize = 64;
 pub(super) struct Copies {
     /// The first chunk it has not come to.
     next: u64,
+    /// The first chunk that it passed over because it may have arrived.
+    passed: Option<u64>,
+    /// When it was last clear what of the chunks of this path, which was silent, did not arrive.
+    told: Instant,
     /// In flight, by how often their chunk was copied before; each queue in the order of departure.
     flying: [VecDeque<Copy>; MOST_COPIES],
     /// Bytes of `flying`.
     flight: ByteCount,
     /// The last copy removed from `flying` was a copy of a late chunk, and was removed because it was overdue.
     overdue: bool,
+    /// When the last copy of which it is known that it arrived left here, and the last that was overdue.
+    arrived: Instant,
+    doubtful: Instant,
     /// Chunks of which this path is the holder and the last copy is overdue, with the number of copies sent. Entries
     /// of chunks that left the path or arrived are removed when they are met.
     again: BTreeMap<u64, usize>,
@@ -62,9 +73,12 @@ impl Sender {
     #[inline(never)]
     pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
         self.copies.resize_with(paths.len(), Copies::default);
-        // Late chunks are copied on the paths in turn: the path of the last copy may have failed, too.
-        let first = if self.traits.copies { 0 } else { self.copy_turn };
-        for p in paths.ids().map(|p| paths.cyclic(p.index() + first)).filter(|&p| paths[p].is_usable()) {
+        let mut order: PerPath<PathId> = paths.ids().filter(|&p| paths[p].is_usable()).collect();
+        if !self.traits.copies {
+            // The earliest chunk, for which all others wait, goes where it is first.
+            order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::MAX));
+        }
+        for p in order {
             self.let_go(p, paths);
             let next = self.next_copy(p, paths);
             if !self.has_room(p, paths)
@@ -125,19 +139,50 @@ impl Sender {
     }
 
     /// The lowest chunk in flight on another path that the path has not come to yet, if it is to be copied. Every chunk
-    /// is passed once.
+    /// is passed once, or twice if it may have arrived.
     fn next_first(&mut self, p: PathId, paths: &Paths) -> Option<u64> {
-        let first = self.copies[p.index()].next.max(self.out.first_index());
-        for i in first..self.out.next_index() {
-            self.copies[p.index()].next = i;
-            let chunk = &self.out[i];
-            let copied = chunk.is(Mark::Copied) || chunk.is(Mark::Abandoned) || self.is_stale(i);
-            if chunk.state == ChunkState::InFlight && chunk.path != p && !copied {
+        loop {
+            let first = self.copies[p.index()].next.max(self.out.first_index());
+            for i in first..self.out.next_index() {
+                self.copies[p.index()].next = i;
+                let chunk = &self.out[i];
+                let copied = chunk.is(Mark::Copied) || chunk.is(Mark::Abandoned) || self.is_stale(i);
+                if chunk.state != ChunkState::InFlight || chunk.path == p || copied {
+                    continue;
+                }
+                if self.may_have_arrived(i, paths) {
+                    self.copies[p.index()].passed.get_or_insert(i);
+                    continue;
+                }
                 return (self.traits.copies || self.is_late(i, p, paths)).then_some(i);
             }
+            self.copies[p.index()].next = self.out.next_index();
+            self.copies[p.index()].passed?;
+            for holder in 0..self.copies.len() {
+                self.pass_none_over(holder);
+            }
         }
-        self.copies[p.index()].next = self.out.next_index();
-        None
+    }
+
+    /// The last SACK came on the path of chunk `i`, which is silent since, at a time when the chunk should have arrived there: perhaps only
+    /// its SACK is lost. It is copied after those that left later, but for the lowest one, whose SACK will tell.
+    fn may_have_arrived(&self, i: u64, paths: &Paths) -> bool {
+        let chunk = &self.out[i];
+        let holder = &paths[chunk.path];
+        let told = || self.copies[chunk.path.index()].told >= holder.patient_since;
+        if !holder.silent || self.sack_way != Some(chunk.path) || i == self.out.first_index() || told() {
+            return false;
+        }
+        let (Some(srtt), Some(base)) = (holder.rto.srtt(), holder.rto.base()) else { return false };
+        chunk.sent_at + (srtt - base / 2) <= holder.patient_since
+    }
+
+    /// From now on all chunks of a silent path are copied in order.
+    fn pass_none_over(&mut self, holder: usize) {
+        self.copies[holder].told = self.now;
+        for copies in &mut self.copies {
+            copies.next = copies.passed.take().unwrap_or(copies.next);
+        }
     }
 
     /// When the next copy of a late chunk is overdue itself, if there is one.
@@ -169,11 +214,23 @@ impl Sender {
     pub(super) fn let_all_go(&mut self, paths: &mut Paths) {
         for p in paths.ids().take(self.copies.len()) {
             self.let_go(p, paths);
+            self.doubt(p, paths);
         }
         for p in paths.ids().take(self.copies.len()) {
             if paths[p].timed_out {
                 self.lose_spared(p, paths);
             }
+        }
+    }
+
+    /// No timer runs for copies. So a path that carries nothing else would never fall silent if it fails, and all copies would go there. If a
+    /// copy is overdue that left after all that is known to have arrived, the path is silent at once, and a heartbeat asks whether it works.
+    fn doubt(&mut self, p: PathId, paths: &mut Paths) {
+        let copies = &self.copies[p.index()];
+        let path = &mut paths[p];
+        if copies.doubtful > copies.arrived.max(path.newest_acked) && path.flight.is_zero() && !path.silent {
+            self.copies[p.index()].arrived = self.copies[p.index()].doubtful; // one question for each copy
+            path.patience = Some(self.now);
         }
     }
 
@@ -219,6 +276,9 @@ impl Sender {
                 copies.flying[before].pop_front();
                 copies.flight -= flight_size;
                 copies.overdue = !acked && !self.traits.copies;
+                if copies.overdue {
+                    copies.doubtful = copies.doubtful.max(sent_at);
+                }
                 if !acked && !self.traits.copies && before + 1 < MOST_COPIES {
                     let holder = self.out[chunk].path.index();
                     if let Some(copies) = self.copies.get_mut(holder) {
@@ -229,24 +289,39 @@ impl Sender {
         }
     }
 
-    /// Chunk `i` arrived while its own path was silent. So its last copy arrived, unless that left just now. This shows that the path of the
-    /// copy works. Chunks that left there earlier and have not arrived may be lost.
+    /// Chunk `i` arrived while its own path was silent. If its only copy left just now, the original arrived, and its path is on trial. Else
+    /// its last copy arrived, which shows that the path of the copy works, and whose window grows by it: chunks that left there earlier and
+    /// have not arrived may be lost.
     #[cold]
-    pub(super) fn copy_arrived(&mut self, now: Instant, i: u64, paths: &mut Paths) {
-        let flying = |copies: &Copies| {
-            let first = copies.flying.iter().flat_map(|queue| queue.iter().take(MOST_SEARCHED));
-            first.filter(|copy| copy.chunk == i).map(|copy| copy.sent_at).max()
-        };
-        let all = self.copies.iter().enumerate().filter_map(|(p, copies)| Some((flying(copies)?, p)));
-        let Some((sent_at, p)) = all.max() else { return };
-        let path = &mut paths[PathId(p as u8)];
-        if path.rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
+    pub(super) fn copy_arrived(&mut self, now: Instant, i: u64, paths: &mut Paths, delta: &mut SackDelta) {
+        let all = self.copies.iter().enumerate().flat_map(|(p, copies)| {
+            let queues = copies.flying.iter().enumerate();
+            queues.flat_map(move |(before, queue)| {
+                let first = queue.iter().take(MOST_SEARCHED).filter(move |copy| copy.chunk == i);
+                first.map(move |copy| (copy.sent_at, p, before))
+            })
+        });
+        let Some((sent_at, p, before)) = all.max() else { return };
+        self.pass_none_over(self.out[i].path.index());
+        let carrier = PathId(p as u8);
+        if paths[carrier].rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
+            if before == 0 && self.out[i].transmissions == 1 {
+                self.begin_trial(now, &mut paths[self.out[i].path]);
+                self.end_loneliness(now, paths);
+            }
             return;
         }
-        if let Some(rack) = &mut path.rack {
+        if let Some(rack) = &mut paths[carrier].rack {
             rack.arrived_again(now, i, sent_at);
         }
-        self.end_silence(now, path);
+        self.end_silence(now, &mut paths[carrier]);
+        self.copies[p].arrived = self.copies[p].arrived.max(sent_at);
+        delta[carrier].copied += ByteCount::new(u64::from(self.out[i].flight_size));
+    }
+
+    /// Bytes of copies in flight on a path.
+    pub(super) fn copies_in_flight(&self, p: PathId) -> ByteCount {
+        self.copies.get(p.index()).map_or(ByteCount::ZERO, |copies| copies.flight)
     }
 
     #[inline(never)]
@@ -290,7 +365,6 @@ impl Sender {
             paths[p].stats.copies += 1;
             sent += 1;
         }
-        self.copy_turn = p.index() + 1;
         sent
     }
 }

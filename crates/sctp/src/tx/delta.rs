@@ -10,6 +10,8 @@ use units::{ByteCount, Span};
 pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
+    /// Bytes of copies that this path carried, of chunks whose own path is silent.
+    pub(crate) copied: ByteCount,
     /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
     /// evidence of loss.
     pub(crate) saw_new: bool,

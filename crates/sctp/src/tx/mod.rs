@@ -117,6 +117,8 @@ pub(crate) struct Sender {
     refusals: u64,
     /// A SACK came since T3 last expired.
     heard: bool,
+    /// When the last SACK came.
+    heard_at: Instant,
     /// Only where SACKs take the fastest path.
     evened: Option<Box<Evened>>,
     /// Marks that the peer echoed.
@@ -155,8 +157,8 @@ pub(crate) struct Sender {
 
     /// By path; empty before the first copy.
     copies: Vec<Copies>,
-    /// The path that is asked first to carry a copy of a late chunk.
-    copy_turn: usize,
+    /// The path on which the last SACK came.
+    sack_way: Option<PathId>,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
     /// The TSNs were reset.
@@ -201,6 +203,7 @@ impl Sender {
             never_used: true,
             peer_closed: false,
             heard: false,
+            heard_at: Instant::ZERO,
             ecn: Marks::default(),
             late_at: None,
             waited: false,
@@ -213,11 +216,11 @@ impl Sender {
             traits: scheduler.traits(),
             scheduler,
             copies: Vec::new(),
+            sack_way: None,
             refusals: 0,
             starved: false,
             order: Vec::new(),
             turn: 0,
-            copy_turn: 0,
             jumped: false,
             remembered: (config.loss_detection == LossDetection::Rack).then(Box::default),
             deliveries: None,

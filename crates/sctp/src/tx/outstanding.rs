@@ -62,7 +62,7 @@ pub(crate) enum ChunkState {
 pub(crate) enum Mark {
     /// It was acknowledged before: if the peer reneges, its next acknowledgement gives no growth credit.
     Credited = 1 << 0,
-    /// An expiry of T3-rtx marked it as lost at least once.
+    /// An expiry of T3-rtx marked it as lost at least once, or spared it because its copy had just left.
     TimedOut = 1 << 1,
     /// The sender sent copies of it on other paths because it was late, the latest at `sent_at`.
     Copied = 1 << 2,
@@ -87,6 +87,12 @@ impl TxChunk {
     #[inline]
     pub(crate) fn is_fresh(&self) -> bool {
         self.transmissions == 1 && !self.is(Mark::Abandoned)
+    }
+
+    /// T3-rtx expired on its path after it left, and spared it because its copy had just left: its loss belongs to that expiry.
+    #[inline]
+    pub(crate) fn was_spared(&self) -> bool {
+        self.transmissions == 1 && self.is(Mark::TimedOut) && self.is(Mark::Copied)
     }
 
     /// It ends its message.

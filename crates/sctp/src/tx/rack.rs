@@ -175,7 +175,7 @@ impl Sender {
     }
 
     /// Marks the chunks of path `p` as lost that are behind by more than the reordering window, and sets the time at which the
-    /// next one is. Returns whether there are any.
+    /// next one is. Returns whether there are any for which the window is to be cut.
     fn lose_late(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         let path = &paths[p];
         let Some(rack) = &path.rack else { return false };
@@ -189,10 +189,11 @@ impl Sender {
                 let sent_at = self.out[i].sent_at;
                 let behind = (sent_at, i) < newest;
                 if behind && sent_at + allowed <= now {
+                    let spared = self.out[i].was_spared();
                     if !self.mark_lost_in_steps(i, paths) {
                         break;
                     }
-                    found = true;
+                    found |= !spared;
                 } else {
                     if behind {
                         let due = sent_at + allowed;

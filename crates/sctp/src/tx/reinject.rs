@@ -12,11 +12,13 @@
 //! The window of a silent path is not cut: only T3 declares its chunks lost. The last path that is left is
 //! never silent, but after a few packets without an answer it waits for one, or for T3.
 //!
-//! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: no window grows by it, no
-//! timer starts again, no round-trip time is taken and no older chunk is reported missing.
+//! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: its window does not grow, no
+//! timer starts again, no round-trip time is taken and no older chunk is reported missing. What it proves about the path of the copy is in
+//! [`super::copies`].
 
-use super::Sender;
-use crate::path::{LEAST_PROBE_TIMEOUT, Path, PathId, Paths};
+use super::partial::Cause;
+use super::{Mark, Sender};
+use crate::path::{LEAST_PROBE_TIMEOUT, LossCause, NIL, Path, PathId, Paths};
 use units::{Instant, Span};
 
 /// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
@@ -71,7 +73,7 @@ impl Sender {
     #[inline]
     pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
         if self.cmt.reinjection.silent() && !path.silent && !path.flight.is_zero() {
-            let until = now + self.patience(path);
+            let until = self.patience_ends(now, path);
             if path.patience.is_none() {
                 path.patient_since = now;
             }
@@ -79,12 +81,35 @@ impl Sender {
         }
     }
 
+    /// The probe timeout, but no later than the earliest chunk is overdue, if nothing is acknowledged for an SRTT before: while acknowledgements
+    /// come all the time, that for this chunk is the next. This says nothing if a chunk that left later has arrived, or if it is overdue already,
+    /// which is for loss detection to find.
+    fn patience_ends(&self, now: Instant, path: &Path) -> Instant {
+        let latest = now + self.patience(path);
+        let (Some(srtt), earliest) = (path.rto.srtt(), path.fresh.head.min(path.resent.head)) else {
+            return latest;
+        };
+        if earliest == NIL
+            || self.out[earliest].is(Mark::Copied)
+            || self.out[earliest].sent_at < path.newest_acked
+        {
+            return latest;
+        }
+        let due = self.out[earliest].sent_at + path.overdue() + self.delay_of_lone(path);
+        if due < now { latest } else { due.max(now + srtt.max(LEAST_PROBE_TIMEOUT)).min(latest) }
+    }
+
     /// The probe timeout: 2 SRTT + 4 RTTVAR, for a lone packet plus the delay of its acknowledgement; at least
     /// [`LEAST_PROBE_TIMEOUT`], at most the RTO.
     fn patience(&self, path: &Path) -> Span {
         let Some(srtt) = path.rto.srtt() else { return path.rto.current() };
-        let delay = if path.flight <= path.mtu { self.config.sack_delay } else { Span::ZERO };
-        (srtt * 2 + path.rto.variation() * 4 + delay).max(LEAST_PROBE_TIMEOUT).min(path.rto.current())
+        let expected = srtt * 2 + path.rto.variation() * 4 + self.delay_of_lone(path);
+        expected.max(LEAST_PROBE_TIMEOUT).min(path.rto.current())
+    }
+
+    /// How long the acknowledgement of a lone packet may be delayed.
+    fn delay_of_lone(&self, path: &Path) -> Span {
+        if path.flight <= path.mtu { self.config.sack_delay } else { Span::ZERO }
     }
 
     /// The probe timeout of a path may have passed. True if the path is silent from now on, which needs another one to carry
@@ -101,6 +126,18 @@ impl Sender {
         paths[p].silent
     }
 
+    /// A heartbeat to a silent path left, for the first time at `first`: it is repeated after a probe timeout, and each time after twice as long.
+    pub(crate) fn await_answer(&self, now: Instant, first: Instant, path: &mut Path) {
+        if path.silent {
+            path.patience = Some(now + self.patience(path).max(now.since(first)));
+        }
+    }
+
+    /// A SACK came since then: it is not the peer that is silent.
+    pub(crate) fn heard_since(&self, then: Instant) -> bool {
+        self.heard_at > then
+    }
+
     /// Something was acknowledged on a path: its probe timeout starts anew.
     #[inline]
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
@@ -115,6 +152,17 @@ impl Sender {
             (path.silent, path.patience, path.trial) = (false, None, Some(MOST_ON_TRIAL));
             path.patient_since = now;
             self.be_patient(now, path);
+        }
+    }
+
+    /// A heartbeat was answered that left after path `p` fell silent. What is in flight there left earlier, and should have arrived: the
+    /// earliest chunk is sent again. Its acknowledgement shows which of the others are lost.
+    #[cold]
+    pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let i = paths[p].fresh.head.min(paths[p].resent.head);
+        if i != NIL && !self.out[i].is(Mark::Abandoned) {
+            self.mark_lost(i, LossCause::Timeout, paths);
+            self.after_losses(now, Cause::Timeout, paths);
         }
     }
 

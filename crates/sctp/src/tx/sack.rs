@@ -133,6 +133,7 @@ impl Sender {
             return Ok(SackOutcome::default()); // overtaken by a later one
         }
         self.heard = true;
+        self.heard_at = now;
         self.note_sack(now, paths);
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
@@ -259,10 +260,10 @@ impl Sender {
 
     /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Returns its path.
     #[inline(always)] // into the loop over the chunks that a SACK acknowledges
-    fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, delta: &mut SackDelta) -> PathId {
+    fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, all: &mut SackDelta) -> PathId {
         let chunk = &self.out[i];
         let (p, state, flight_size) = (chunk.path, chunk.state, ByteCount::new(u64::from(chunk.flight_size)));
-        let (path, delta) = (&mut paths[p], &mut delta[p]);
+        let (path, delta) = (&mut paths[p], &mut all[p]);
         match chunk.state {
             ChunkState::InFlight => {
                 delta.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
@@ -287,7 +288,7 @@ impl Sender {
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
                 if path.silent {
-                    self.copy_arrived(now, i, paths);
+                    self.copy_arrived(now, i, paths, all);
                 }
                 return p;
             }
@@ -416,6 +417,7 @@ impl Sender {
     /// The next SACK came on this path.
     #[inline]
     pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
+        self.sack_way = Some(way);
         if let Some(evened) = &mut self.evened {
             evened.begin(way);
         }
@@ -427,18 +429,24 @@ impl Sender {
         let mut acks = PerPath::<PathAck>::new();
         for p in paths.ids() {
             let delta = &delta[p];
-            if delta.new_bytes.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
+            let (mut acked, mut advanced) = match cuc {
+                Cuc::Normal => (delta.new_bytes, delta.new_cum),
+                Cuc::V1 => (delta.new_bytes, delta.new_pc),
+                Cuc::V2 => (delta.new_bytes, delta.new_pc || delta.new_rpc),
+            };
+            let mut flight_before = delta.flight_before;
+            if !delta.copied.is_zero() {
+                (acked, advanced) = (acked + delta.copied, true);
+                flight_before += self.copies_in_flight(p);
+            }
+            if acked.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
                 continue;
             }
             acks.push(PathAck {
                 path: p.index(),
-                acked: delta.new_bytes,
-                advanced: match cuc {
-                    Cuc::Normal => delta.new_cum,
-                    Cuc::V1 => delta.new_pc,
-                    Cuc::V2 => delta.new_pc || delta.new_rpc,
-                },
-                flight_before: delta.flight_before,
+                acked,
+                advanced,
+                flight_before,
                 flight_after: paths[p].flight,
                 rtt: self.evened_rtt(now, p, delta.rtt),
                 owd: paths[p].owd.take(),

@@ -1,7 +1,7 @@
 //! Expiry of T3-rtx (`rfc9260#section-6.3.3`).
 
-use super::Sender;
 use super::partial::Cause;
+use super::{Mark, Sender};
 use crate::path::{LossCause, NIL, Path, PathId, Paths};
 use cc::LossKind;
 use units::{Instant, Span};
@@ -14,6 +14,23 @@ pub(crate) struct T3Outcome {
 }
 
 impl Sender {
+    /// When T3 of path `p` is due, if that is later than `now`: an RTO after the earliest chunk left that is in flight. `rfc9260#section-6.3.2` (R3)
+    /// starts it anew only when that chunk is acknowledged. Where most chunks at the head are taken for lost and are sent again, it is not,
+    /// although others arrive all the time. Only with time-based detection, which finds lost retransmissions. A chunk that was copied does not say
+    /// when it left.
+    pub(crate) fn later_t3(&self, now: Instant, p: PathId, paths: &Paths) -> Option<Instant> {
+        let path = &paths[p];
+        if !self.detects_by_time() || path.silent || path.timed_out {
+            return None;
+        }
+        let heads = [path.fresh.head, path.resent.head].into_iter().filter(|&i| i != NIL);
+        if heads.clone().any(|i| self.out[i].is(Mark::Copied)) {
+            return None;
+        }
+        let due = heads.map(|i| self.out[i].sent_at).min()? + path.rto.current();
+        (due > now).then_some(due)
+    }
+
     /// T3 of path `p` expired: all chunks in flight there are lost, but with `rtt_heuristic` those sent less than an SRTT ago
     /// are spared.
     pub(crate) fn on_t3(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> T3Outcome {
@@ -35,6 +52,8 @@ impl Sender {
             next[usize::from(next[0] != i)] = self.out.following(i);
             if now.since(self.out[i].sent_at) >= spared {
                 self.mark_lost(i, LossCause::Timeout, paths);
+            } else if self.out[i].is(Mark::Copied) {
+                self.out[i].mark(Mark::TimedOut);
             }
         }
         paths[p].timed_out = true;

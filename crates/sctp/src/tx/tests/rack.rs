@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{LossDetection, RtxPolicy};
+use crate::path::LossCause;
 use cc::CongestionWindow;
 
 fn ms(ms: u64) -> Span {
@@ -296,5 +297,29 @@ fn among_retransmissions_alone_one_shows_that_another_is_lost() {
         rig.pass(ms(after));
         rig.sack(1, &[(3, 3)], 1);
         assert_eq!(rig.is_lost(2), lost, "{after} ms");
+    }
+}
+
+/// Chunk 1 leaves at 0 s and 2 after half a second. Then 1 is taken for lost, and waits to be sent again: no chunk is in flight for as long as
+/// an RTO before 1.5 s.
+#[test]
+fn t3_waits_until_a_chunk_is_in_flight_for_an_rto() {
+    for (loss_detection, lost, postponed) in [
+        (LossDetection::Rack, true, true),
+        (LossDetection::Rack, false, false),
+        (LossDetection::MissingReports, true, false),
+    ] {
+        let mut rig = Rig::new(&Config { loss_detection, ..cmt(Cmt::default()) }, 1, 1);
+        rig.transmit(P1);
+        rig.pass(Span::from_millis(500));
+        rig.transmit(P1);
+        let due = rig.now + rig.paths[P1].rto.current();
+        if lost {
+            let i = rig.index(1);
+            rig.sender.mark_lost(i, LossCause::FastRetransmit, &mut rig.paths);
+        }
+        let t3 = rig.paths[P1].t3.unwrap();
+        let early = rig.sender.later_t3(t3, P1, &rig.paths);
+        assert_eq!(early, postponed.then_some(due), "{loss_detection}, lost: {lost}");
     }
 }
