@@ -6,16 +6,20 @@ use anabranch_cc::{Algorithm, GrowthRule, LossKind};
 use common::{Bench, M, bytes, setup};
 use units::Span;
 
-/// Two paths after loss intervals of so many segments at these RTTs in milliseconds, with windows of so many.
+/// Two paths after a hundred loss intervals of so many segments at these RTTs in milliseconds, with windows of so many.
+/// All losses are at a window of four segments, for which 24 segments are a usual interval.
 fn braid(exponent: f64, intervals: [u64; 2], rtts: [u64; 2], windows: [u64; 2]) -> Bench {
     let mut setup = setup(GrowthRule::Rfc4960, 2);
     setup.knobs.braid.exponent = exponent;
     let mut bench = Bench::new(Algorithm::Braid, &setup);
     for p in 0..2 {
         bench.paths[p].srtt = Some(Span::from_millis(rtts[p]));
-        bench = bench.put(p, 1 << 40, 4 * M);
-        bench.slack_ack(p, intervals[p] * M);
-        bench.loss(p, LossKind::FastRetransmit);
+        for _ in 0..100 {
+            bench = bench.put(p, 1 << 40, 4 * M);
+            bench.slack_ack(p, intervals[p] * M);
+            bench = bench.put(p, 4 * M, 4 * M);
+            bench.loss(p, LossKind::FastRetransmit);
+        }
     }
     bench.put(0, windows[0] * M, M).put(1, windows[1] * M, M)
 }
@@ -110,6 +114,69 @@ fn braid_path_without_loss_counts_as_the_best() {
     bench = bench.put(1, 10 * M, 0);
     bench.full_ack(1, M);
     assert_eq!(bench.cwnd(1), 10 * M + M / 2);
+}
+
+/// Two paths after a slow start of 100 segments each. They lose at windows of so many segments.
+fn after_slow_start(windows: [u64; 2]) -> Bench {
+    let mut bench = Bench::new(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2));
+    for (p, window) in windows.into_iter().enumerate() {
+        bench.paths[p].srtt = Some(Span::from_millis(50));
+        bench = bench.put(p, 1 << 40, 0);
+        bench.slack_ack(p, 100 * M);
+        bench = bench.put(p, window * M, 0);
+        bench.loss(p, LossKind::FastRetransmit);
+    }
+    bench
+}
+
+#[test]
+fn braid_first_interval_is_at_least_that_of_losses_at_the_same_window() {
+    // With half a share from 20 to 40 segments in 80 rounds of 30 segments: 2400, not 100.
+    let equal = || after_slow_start([40, 40]).put(0, 20 * M, 4 * M);
+    close(step(equal(), 0), 0.25 * (1.0 - 40.0 / 2400.0) / (1.0 - 20.0 / 2400.0));
+}
+
+#[test]
+fn braid_first_interval_does_not_change_the_shares() {
+    let bench = || after_slow_start([40, 10]).put(0, 20 * M, 4 * M).put(1, 5 * M, 4 * M);
+    close(step(bench(), 0), 0.25 * (1.0 - 40.0 / 2400.0) / (1.0 - 20.0 / 2400.0));
+    close(step(bench(), 1), 0.25 * (1.0 - 10.0 / 150.0) / (1.0 - 5.0 / 150.0));
+}
+
+#[test]
+fn braid_grows_slowly_after_many_rounds_without_loss_since_slow_start() {
+    // 1000 segments are ten times as many as slow start carried, and less than half of a usual interval.
+    let mut bench = after_slow_start([40, 40]).put(0, 1 << 40, 4 * M);
+    bench.slack_ack(0, 1000 * M);
+    close(step(bench.put(0, 20 * M, 4 * M), 0), 0.25 * (1.0 - 40.0 / 2400.0) / (1.0 - 20.0 / 2400.0));
+}
+
+/// Two paths, the first after a slow start and one interval of 100 segments, the second after its slow start.
+fn after_one_interval() -> Bench {
+    let mut bench = after_slow_start([40, 40]).put(0, 1 << 40, 4 * M);
+    bench.slack_ack(0, 100 * M);
+    bench = bench.put(0, 40 * M, 4 * M);
+    bench.loss(0, LossKind::FastRetransmit);
+    bench
+}
+
+#[test]
+fn braid_second_interval_replaces_the_first_and_has_an_eighth_of_the_exponent() {
+    // y² of 100, against 2400 on the other path. It has the exponent 5/8, not 5.
+    let share = 1.0 / (1.0 + 24.0_f64.powf(0.625));
+    let growth = share * share * 0.5 / (1.0 - 20.0 / 100.0);
+    close(step(after_one_interval().put(0, 20 * M, 4 * M), 0), growth);
+}
+
+#[test]
+fn braid_forgets_a_single_interval_after_64_of_them_without_loss() {
+    let after = |segments: u64| {
+        let mut bench = after_one_interval().put(0, 1 << 40, M);
+        bench.slack_ack(0, segments * M);
+        step(bench.put(0, 20 * M, M), 0)
+    };
+    assert!(after(6350) < 1.0);
+    close(after(6400), 10.0);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use cc::Algorithm;
 use common::*;
 use lab::output::RunOutput;
 use lab::scenario::Protocol;
+use net::{Limit, QueueSpec};
 use units::{BitRate, Probability, Span};
 
 /// One saturated flow over one link of 10 Mbit/s and 40 ms, with a queue of 50 packets, about the bandwidth-delay
@@ -50,4 +51,27 @@ fn on_a_single_path_a_coupled_control_equals_its_uncoupled_form() {
             assert_eq!(alone(protocol, control).digest, parent.digest, "{control} over {protocol:?}");
         }
     }
+}
+
+/// Throughput of an association over two paths of 10 Mbit/s and 100 ms, whose queues hold 8 packets, a tenth of the
+/// bandwidth-delay product.
+fn over_long_paths_with_short_queues(control: Algorithm) -> f64 {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    for bottleneck in [1, 4] {
+        impair(&mut scenario.links[bottleneck], |direction| {
+            direction.delay = Span::from_millis(50);
+            direction.queue = QueueSpec::DropTail(Limit::Packets(8));
+        });
+    }
+    let flow = &mut scenario.flows[0];
+    (flow.reset_time, flow.stop_time) = (Span::from_secs(5), Span::from_secs(35));
+    flow.client_options.congestion_control = control.into();
+    enable_cmt(flow);
+    scalar(&run(&scenario), "flow", "throughput_bps")
+}
+
+#[test]
+fn braid_on_long_paths_with_short_queues_equals_lia() {
+    let [braid, lia] = [Algorithm::Braid, Algorithm::Lia].map(over_long_paths_with_short_queues);
+    assert!(braid > 0.95 * lia, "{braid}, LIA {lia}");
 }
