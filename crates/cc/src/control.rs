@@ -88,6 +88,13 @@ pub trait CongestionControl: Send + Debug {
         None
     }
 
+    /// The window up to which path `p` is in slow start, for pacing by the window; `None` counts as
+    /// [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh). By default ssthresh.
+    fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
+        let _ = p;
+        window.ssthresh
+    }
+
     /// `partial_bytes_acked` of path `p`, for traces; zero for controllers that have no such thing.
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {
         let _ = p;

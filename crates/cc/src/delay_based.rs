@@ -24,6 +24,12 @@ pub trait DelayPolicy: Send + Debug {
     /// Changes the window of a path that is not in recovery, after [`Self::measure`].
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact);
 
+    /// The window up to which path `p` is in slow start, for pacing: see [`CongestionControl::slow_start_threshold`].
+    fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
+        let _ = p;
+        window.ssthresh
+    }
+
     /// cwnd and ssthresh after a loss. By default those of the transport.
     fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let ssthresh = at.halved();
@@ -132,5 +138,9 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
         progress.fraction = Fraction::default();
         let decayed = progress.idle.decay(&self.setup, all[p].mtu, w[p]);
         w[p] = CongestionWindow { cwnd: w[p].cwnd.min(decayed.cwnd), ..decayed };
+    }
+
+    fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
+        self.policy.slow_start_threshold(p, window)
     }
 }

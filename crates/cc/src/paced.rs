@@ -45,31 +45,33 @@ struct Paced {
 }
 
 impl Paced {
+    fn ssthresh(&self, p: usize, window: CongestionWindow) -> ByteCount {
+        self.control.slow_start_threshold(p, window).unwrap_or(self.initial_ssthresh)
+    }
+
     fn update(&mut self, all: &[PathView], w: &[CongestionWindow]) {
         let rates = self.rates.iter_mut().zip(&mut self.restarts);
-        for ((rate, restarts), (path, window)) in rates.zip(all.iter().zip(w)) {
+        for (p, ((rate, restarts), (path, window))) in rates.zip(all.iter().zip(w)).enumerate() {
             *restarts &= window.ssthresh.is_some_and(|ssthresh| window.cwnd < ssthresh);
-            *rate = if *restarts { None } else { rate_of(path, *window, self.initial_ssthresh) };
+            let ssthresh = self.control.slow_start_threshold(p, *window).unwrap_or(self.initial_ssthresh);
+            *rate = if *restarts { None } else { rate_of(path, window.cwnd, ssthresh) };
         }
     }
 }
 
 /// The pacing rate of a path with a new window.
-fn rate_of(path: &PathView, window: CongestionWindow, initial_ssthresh: ByteCount) -> Option<BitRate> {
+fn rate_of(path: &PathView, cwnd: ByteCount, ssthresh: ByteCount) -> Option<BitRate> {
     let srtt = path.srtt.filter(|srtt| !srtt.is_zero())?;
-    let ssthresh = window.ssthresh.unwrap_or(initial_ssthresh);
-    let gain =
-        if window.cwnd < ByteCount::new(ssthresh.get() / 2) { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
-    let bytes = window.cwnd.max(path.flight).as_f64();
+    let gain = if cwnd < ByteCount::new(ssthresh.get() / 2) { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
+    let bytes = cwnd.max(path.flight).as_f64();
     Some(BitRate::from_bps((gain * bytes * 8.0 / srtt.as_secs_f64()) as u64))
 }
 
 /// A window grows only while it is full, and in slow start the pacer keeps part of it back. So half of it in flight counts as full
 /// there, as in `tcp_is_cwnd_limited` of Linux.
-fn used(ack: &PathAck, window: CongestionWindow, initial_ssthresh: ByteCount) -> PathAck {
-    let slow_start = window.cwnd < window.ssthresh.unwrap_or(initial_ssthresh);
-    let full = slow_start && ack.flight_before * 2 >= window.cwnd;
-    let flight_before = if full { ack.flight_before.max(window.cwnd) } else { ack.flight_before };
+fn used(ack: &PathAck, cwnd: ByteCount, ssthresh: ByteCount) -> PathAck {
+    let full = cwnd < ssthresh && ack.flight_before * 2 >= cwnd;
+    let flight_before = if full { ack.flight_before.max(cwnd) } else { ack.flight_before };
     PathAck { flight_before, ..*ack }
 }
 
@@ -81,13 +83,17 @@ impl CongestionControl for Paced {
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         let window = self.control.on_path_added(all, p);
         self.restarts.push(false);
-        self.rates.push(all.get(p).and_then(|path| rate_of(path, window, self.initial_ssthresh)));
+        let ssthresh = self.ssthresh(p, window);
+        self.rates.push(all.get(p).and_then(|path| rate_of(path, window.cwnd, ssthresh)));
         window
     }
 
     fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
         self.acks.clear();
-        self.acks.extend(acked.iter().map(|ack| used(ack, w[ack.path], self.initial_ssthresh)));
+        for ack in acked {
+            let window = w[ack.path];
+            self.acks.push(used(ack, window.cwnd, self.ssthresh(ack.path, window)));
+        }
         self.control.on_sack(now, before, &self.acks, w);
         self.update(before, w);
     }
@@ -146,7 +152,8 @@ mod tests {
 
     fn rate(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> Option<u64> {
         let path = view(cwnd, ssthresh, flight, srtt_ms);
-        rate_of(&path, path.window, ByteCount::new(1_000_000)).map(BitRate::as_bps)
+        let ssthresh = path.window.ssthresh.unwrap_or(ByteCount::new(1_000_000));
+        rate_of(&path, path.window.cwnd, ssthresh).map(BitRate::as_bps)
     }
 
     fn view(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> PathView {
@@ -202,9 +209,8 @@ mod tests {
                 lost: ByteCount::ZERO,
                 rate: None,
             };
-            let (cwnd, ssthresh) = (ByteCount::new(cwnd), ssthresh.map(ByteCount::new));
-            let window = CongestionWindow { cwnd, ssthresh };
-            used(&ack, window, ByteCount::new(1_000_000)).flight_before >= cwnd
+            let (cwnd, ssthresh) = (ByteCount::new(cwnd), ByteCount::new(ssthresh.unwrap_or(1_000_000)));
+            used(&ack, cwnd, ssthresh).flight_before >= cwnd
         };
         assert!(full(5000, 10_000, None) && full(5000, 10_000, Some(20_000)));
         assert!(!full(4999, 10_000, None), "less than half");

@@ -194,6 +194,64 @@ fn mpplus_target_is_lower_on_faster_paths_and_higher_on_slower_ones() {
     assert!(at(1, 65) > 0.0 && at(1, 67) < 0.0);
 }
 
+/// Two paths of 20 and 120 ms, for which G is 1/6 and 1, with so many segments and so much queue in milliseconds.
+fn unequal(windows: [u64; 2], queue: u64) -> Bench {
+    let mut bench = paths(Algorithm::MpPlus, 2);
+    for (p, (window, base)) in windows.into_iter().zip([20, 120]).enumerate() {
+        delays(&mut bench, p, base);
+        bench = bench.put(p, window * M, 0);
+        delays(&mut bench, p, base + 50);
+        ack(&mut bench, p, 0, 1000 * M, base + 50);
+        delays(&mut bench, p, base + queue);
+    }
+    bench
+}
+
+#[test]
+fn mpplus_coupled_paths_near_their_targets_grow_by_the_least_gain() {
+    // A round of path 1: both paths have the same rate, with a queue of 50 of 60 ms.
+    let grown = |windows: [u64; 2], queue: u64| {
+        let mut bench = unequal(windows, queue);
+        ack(&mut bench, 1, windows[1] * M, 1000 * M, 120 + queue);
+        segments(&bench, 1) - windows[1] as f64
+    };
+    close(grown([20, 20], 50), 1.0 / 12.0);
+    // A faster path, too. One slower than the mean by x̄/x - 1 = 1/3 has g + (1 - g)/3 = 4/9, and all of it from 1 on.
+    close(grown([10, 30], 50), 1.0 / 12.0);
+    close(grown([25, 15], 50), 2.0 / 9.0);
+    close(grown([30, 10], 50), 1.0 / 2.0);
+    // Below 3/4 of the target a path grows by its own G.
+    close(grown([20, 20], 40), 1.0 / 2.0);
+}
+
+#[test]
+fn mpplus_paths_of_other_groups_do_not_change_the_gain() {
+    let mut bench = unequal([20, 20], 50);
+    bench.paths[0].group = 1;
+    ack(&mut bench, 1, 20 * M, 1000 * M, 170);
+    close(segments(&bench, 1), 21.0);
+}
+
+#[test]
+fn mpplus_paces_without_the_option_of_the_transport() {
+    // 20 segments in 100 ms are 2.4 Mbit/s.
+    let rate = |bench: &Bench| bench.control.pacing_rate(0).map_or(0, |rate| rate.as_bps());
+    let mut bench = paths(Algorithm::MpPlus, 1);
+    assert!(bench.control.is_paced());
+    delays(&mut bench, 0, 20);
+    bench = bench.put(0, 20 * M, 0);
+    ack(&mut bench, 0, 0, 1000 * M, 20);
+    assert_eq!(rate(&bench), 4_800_000, "the first slow start");
+    delays(&mut bench, 0, 70);
+    ack(&mut bench, 0, 0, 1000 * M, 70);
+    assert_eq!(rate(&bench), 2_880_000, "avoidance");
+    // A drain leaves 20/7 segments and comes back to 20.
+    later(&mut bench, 200);
+    ack(&mut bench, 0, 1, 1000 * M, 70);
+    let drained = bench.cwnd(0) as f64 * 2.0 * 80.0;
+    assert!((rate(&bench) as f64 - drained).abs() < 2.0, "{} and {drained}", rate(&bench));
+}
+
 /// As [`ack`], with a one-way delay in milliseconds as well.
 fn ack_with_delay(bench: &mut Bench, p: usize, acked: u64, (rtt, owd): (u64, i64)) {
     let mut ack = bench.ack_of(p, acked, true);

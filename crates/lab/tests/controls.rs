@@ -8,6 +8,8 @@ use common::*;
 use lab::output::RunOutput;
 use lab::scenario::Protocol;
 use net::{Limit, QueueSpec};
+
+use sctp::{SackPath, Timestamps};
 use units::{BitRate, Probability, Span};
 
 /// One saturated flow over one link of 10 Mbit/s and 40 ms, with a queue of 50 packets, about the bandwidth-delay
@@ -74,4 +76,40 @@ fn over_long_paths_with_short_queues(control: Algorithm) -> f64 {
 fn braid_on_long_paths_with_short_queues_equals_lia() {
     let [braid, lia] = [Algorithm::Braid, Algorithm::Lia].map(over_long_paths_with_short_queues);
     assert!(braid > 0.95 * lia, "{braid}, LIA {lia}");
+}
+
+/// Jain's index of two paths with RTTs of 20 and 120 ms over one bottleneck of 5 Mbit/s, from 60 to 150 s. The longer path is
+/// longer before the bottleneck.
+fn shares_over_one_bottleneck(sack_path: SackPath) -> f64 {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(5), 1);
+    let nodes = &scenario.nodes;
+    let fast = |between, net_id, ms| {
+        link(nodes, between, net_id, BitRate::from_mbps(1000), Span::from_millis(ms), 10_000)
+    };
+    let tight = link(nodes, [2, 3], 0, BitRate::from_mbps(5), Span::from_millis(10), 1000);
+    scenario.links =
+        vec![fast([0, 2], 1, 0), fast([0, 2], 2, 50), tight, fast([3, 1], 1, 0), fast([3, 1], 2, 0)];
+    scenario.links[1].name += "-2";
+    scenario.links[4].name += "-2";
+    let flow = &mut scenario.flows[0];
+    enable_cmt(flow);
+    (flow.reset_time, flow.stop_time) = (Span::from_secs(60), Span::from_secs(150));
+    for options in [&mut flow.client_options, &mut flow.server_options] {
+        options.congestion_control = Algorithm::MpPlus.into();
+        options.timestamps = Timestamps::Metadata;
+        options.sack_path = sack_path;
+    }
+    let output = run(&scenario);
+    let share = |p| path_scalar(&output, "flow", Some(p), "sent_share");
+    let (a, b) = (share(0), share(1));
+    assert!(a + b > 0.9, "{a} and {b}");
+    (a + b) * (a + b) / (2.0 * (a * a + b * b))
+}
+
+#[test]
+fn mpplus_paths_of_unequal_rtts_share_a_bottleneck_equally() {
+    for sack_path in [SackPath::Standard, SackPath::SmallestSrtt] {
+        let index = shares_over_one_bottleneck(sack_path);
+        assert!(index > 0.98, "{index} with {sack_path:?}");
+    }
 }

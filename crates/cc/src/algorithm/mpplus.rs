@@ -3,13 +3,15 @@
 //!
 //! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), but by one-way delays where the peer gives them: q
 //! is the queue on the way to the peer, b the round trip without it. Over the n coupled paths, with x = c/r the rate of
-//! a path and x̄ their mean, four things are different:
+//! a path and x̄ their mean, five things are different:
 //!
 //! ```text
-//! growth   G_P = G/n
+//! growth   G_P = G/n                                              below 3/4 T_P
+//!          G_P = (g + (G - g) clamp(x̄/x_P - 1, 0, 1))/n           above,   g the least G of the coupled paths
 //! shrink   w (q/T_P - 1) T/(T + b)
 //! target   T_P = T (1 + τ clamp(x̄/x_P - 1, -1, 1)),   τ = 0.1
 //! drain    all coupled paths at once:   c = max(2 M, c/2 b/(b + q)), for three rounds, then slow start to where c was
+//! pacing   2 x_P below half of the window at which slow start ends, 1.2 x_P above
 //! ```
 //!
 //! **The targets.** A control that keeps the queue at a target does not determine the shares of the paths: if two paths
@@ -29,6 +31,19 @@
 //! not. Without one-way delays a flow in the other direction disturbs the RTTs: its queue delays the acknowledgements,
 //! and the path yields on a link that it has for itself.
 //!
+//! **The growth.** At equal rates a path settles where its shrink equals its growth: G_P segments per round trip, at a
+//! queue above T_P by the share G_P/(x T). LEDBAT++'s G depends on the base RTT. Beside a path of 20 ms, for which G is 1/6, one of
+//! 120 ms would grow by a whole segment, settle at a longer queue, and take a larger share. So near their targets
+//! coupled paths that are as fast as the mean grow by the same gain, the least. A slower path keeps more of its own gain, up to
+//! all of it at half the mean rate: otherwise a path with a large window would need too long to reach its share.
+//!
+//! **The pacing.** Where SACKs arrive on the path of the data they answer, a SACK of a short path overtakes those of a
+//! long one and acknowledges a part of its window at once. Without pacing the long path answers with a burst. Its
+//! first packets meet the queue that others left, and the packets of the short path behind the burst meet all of it, which
+//! differs by more than 2 τ T, so that the short path yields until it is nearly starved. A mean of all delays of a round trip
+//! is not enough, because the packets of the paths do meet different queues. So the paths are paced, whether the transport's
+//! option says so or not.
+//!
 //! **The rest.** G/n makes all paths together grow as one flow of LEDBAT++ does. The window is answered by a queue of
 //! (b + T)/w a segment: without the factor T/(T + b), a path whose base delay is longer than its target overshoots in
 //! each round trip by more than it was wrong, and its queue swings between nothing and twice the target. Losses and
@@ -45,7 +60,7 @@ use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
 use crate::OneWayDelay;
 use crate::delay::{Gauge, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot};
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot, paced};
 use transport::options;
 
 options! {
@@ -68,7 +83,8 @@ options! {
 
 pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     let policy = MpPlus { knobs: setup.knobs.mpplus, paths: Vec::new(), groups: Vec::new() };
-    Box::new(DelayBased::new(policy, setup))
+    let control = Box::new(DelayBased::new(policy, setup));
+    paced(control, &Setup { paced: true, ..*setup })
 }
 
 #[derive(Debug)]
@@ -116,6 +132,16 @@ const ROUNDS: u32 = 3;
 
 /// Round-trip times of the slowest path that a drain lasts at most: one path may begin a round after the others.
 const PATIENCE: u64 = 5;
+
+/// How much slower the path is than the mean of the coupled paths: x̄/x_P - 1, from -1 to 1.
+fn lag(at: &Snapshot<'_>) -> f64 {
+    let (mut paths, mut rates) = (0.0, 0.0);
+    for path in at.coupled() {
+        paths += 1.0;
+        rates += path.rate();
+    }
+    (rates / paths / at.path().rate() - 1.0).clamp(-1.0, 1.0)
+}
 
 impl Memory {
     /// The queueing delay.
@@ -217,25 +243,34 @@ impl MpPlus {
         true
     }
 
-    /// q/T_P.
-    fn off(&self, at: &Snapshot<'_>, queue: f64) -> f64 {
-        let (mut paths, mut rates) = (0.0, 0.0);
-        for path in at.coupled() {
-            paths += 1.0;
-            rates += path.rate();
+    /// T_P in seconds, with the `lag` of the path.
+    fn target(&self, lag: f64) -> f64 {
+        self.knobs.target.as_secs_f64() * (1.0 + self.knobs.tilt * lag)
+    }
+
+    /// G of a path with this `lag`, whose queue is q = `off` · T_P: its own if it is far from its target or slow, the least of
+    /// the coupled paths otherwise.
+    fn gain(&self, at: &Snapshot<'_>, off: f64, lag: f64) -> f64 {
+        let target = self.knobs.target.as_secs_f64();
+        let of = |memory: &Memory| gain(target, memory.rest());
+        let own = of(&self.paths[at.index()]);
+        if off < ENOUGH {
+            return own;
         }
-        let tilt = (rates / paths / at.path().rate() - 1.0).clamp(-1.0, 1.0);
-        queue / (self.knobs.target.as_secs_f64() * (1.0 + self.knobs.tilt * tilt))
+        let coupled = at.coupled_with_index().filter_map(|(index, _)| self.paths.get(index));
+        let least = coupled.filter(|memory| memory.rtts.min().is_some()).map(of).fold(own, f64::min);
+        least + (own - least) * lag.max(0.0)
     }
 
     /// Bytes to add for each byte acknowledged.
     fn each(&mut self, at: &Snapshot<'_>, queue: f64, window: &Exact) -> f64 {
         let target = self.knobs.target.as_secs_f64();
-        let off = self.off(at, queue);
+        let lag = lag(at);
+        let off = queue / self.target(lag);
         let w = window.cwnd / at.segment().as_f64();
+        let gain = self.gain(at, off, lag);
         let memory = &mut self.paths[at.index()];
         let base = memory.rest();
-        let gain = gain(target, base);
         if let Some(back) = memory.back {
             if window.cwnd < back && off < 1.0 {
                 return ((back - window.cwnd) / at.segment().as_f64()).min(1.0);
@@ -301,6 +336,15 @@ impl DelayPolicy for MpPlus {
             let least = 2.0 * at.segment().as_f64();
             window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(least);
         }
+    }
+
+    fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
+        let memory = &self.paths[p];
+        if memory.first {
+            return window.ssthresh;
+        }
+        let back = memory.back.map(ByteCount::round_f64);
+        Some(back.or(window.ssthresh).unwrap_or(ByteCount::ZERO))
     }
 
     fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
