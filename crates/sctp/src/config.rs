@@ -394,8 +394,8 @@ named! {
         Ssthresh = "ssthresh",
         /// The path with the lowest loss rate.
         LossRate = "lossrate",
-        /// The path of the least round-trip time, of those that answer: it pays to wait for room there. After a timeout another
-        /// one than before if there is an active one.
+        /// The path that would carry all of them first, of those that answer: it pays to wait for room there. After a timeout another
+        /// one than before if there is an active one, until that one answers.
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
@@ -524,7 +524,7 @@ named! {
         /// When a buffer is full: chunks that are overdue, or that would arrive sooner on the other path (Raiciu et al., NSDI
         /// 2012, section 4.2).
         Blocked = "blocked",
-        /// When the other path is silent for two round-trip times (after `rfc8985#section-7`).
+        /// When the other path is silent: its next acknowledgement is overdue, or none came within a probe timeout (`rfc8985#section-7.2`).
         Silent = "silent",
         /// In both cases.
         Both = "both",

@@ -68,6 +68,26 @@ fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
     assert!(asked < began + ms(1300), "{asked}");
 }
 
+/// SACKs come on the other path: the peer is there. After each heartbeat the next wait is as long as all before, until the RTO is over.
+#[test]
+fn the_heartbeat_to_a_silent_path_is_repeated() {
+    let began = Pair::new(2, &recommended()).now;
+    let (_, pair) = outage(&recommended(), Span::from_secs(5));
+    let asked = first_heartbeat(&pair, began + ms(1010));
+    let of = |sent: &&Sent| {
+        let times = asked..asked + ms(900);
+        sent.from == Side::Client
+            && sent.net() == 1
+            && times.contains(&sent.at)
+            && sent.chunks().contains("HEARTBEAT")
+    };
+    let waits: Vec<Span> = pair.sent.iter().filter(of).map(|sent| sent.at.since(asked)).collect();
+    assert!((4..=8).contains(&waits.len()), "{waits:?}");
+    for pair in waits[1..].windows(2) {
+        assert!(pair[1] >= pair[0] * 2 && pair[1] <= pair[0] * 2 + ms(2), "{waits:?}");
+    }
+}
+
 /// What it is for: without it everything waits for T3.
 #[test]
 fn without_reinjection_all_paths_wait_for_t3() {

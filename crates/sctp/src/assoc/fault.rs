@@ -255,8 +255,8 @@ impl Association {
             rto += rto.mul_f64(jitter * self.random.unit());
         }
         path.heartbeat.sent(now, nonce, rto);
+        path.await_answer(now, now);
         self.control.push(p, Pending::Heartbeat);
-        self.sender.await_answer(now, now, &mut self.paths[p]);
     }
 
     /// Repeats the heartbeat to the silent path `p` until it is answered or an RTO has passed and the next one follows, as long as SACKs come on
@@ -268,8 +268,8 @@ impl Association {
             && self.sender.heard_since(first)
             && path.heartbeat.sent_again()
         {
+            path.await_answer(now, first);
             self.control.push(p, Pending::Heartbeat);
-            self.sender.await_answer(now, first, &mut self.paths[p]);
         }
     }
 

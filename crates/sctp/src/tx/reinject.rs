@@ -99,12 +99,9 @@ impl Sender {
         if due < now { latest } else { due.max(now + srtt.max(LEAST_PROBE_TIMEOUT)).min(latest) }
     }
 
-    /// The probe timeout: 2 SRTT + 4 RTTVAR, for a lone packet plus the delay of its acknowledgement; at least
-    /// [`LEAST_PROBE_TIMEOUT`], at most the RTO.
+    /// The probe timeout, for a lone packet plus the delay of its acknowledgement.
     fn patience(&self, path: &Path) -> Span {
-        let Some(srtt) = path.rto.srtt() else { return path.rto.current() };
-        let expected = srtt * 2 + path.rto.variation() * 4 + self.delay_of_lone(path);
-        expected.max(LEAST_PROBE_TIMEOUT).min(path.rto.current())
+        probe_timeout(path, self.delay_of_lone(path))
     }
 
     /// How long the acknowledgement of a lone packet may be delayed.
@@ -124,13 +121,6 @@ impl Sender {
             paths[p].unanswered.get_or_insert(0);
         }
         paths[p].silent
-    }
-
-    /// A heartbeat to a silent path left, for the first time at `first`: it is repeated after a probe timeout, and each time after twice as long.
-    pub(crate) fn await_answer(&self, now: Instant, first: Instant, path: &mut Path) {
-        if path.silent {
-            path.patience = Some(now + self.patience(path).max(now.since(first)));
-        }
     }
 
     /// A SACK came since then: it is not the peer that is silent.
@@ -177,4 +167,21 @@ impl Sender {
             }
         }
     }
+}
+
+impl Path {
+    /// If the path is silent, a heartbeat left, for the first time at `first`: it is repeated after a probe timeout, and each time after twice as
+    /// long.
+    pub(crate) fn await_answer(&mut self, now: Instant, first: Instant) {
+        if self.silent {
+            self.patience = Some(now + probe_timeout(self, Span::ZERO).max(now.since(first)));
+        }
+    }
+}
+
+/// 2 SRTT + 4 RTTVAR, and a `delay`; at least [`LEAST_PROBE_TIMEOUT`], at most the RTO.
+fn probe_timeout(path: &Path, delay: Span) -> Span {
+    let Some(srtt) = path.rto.srtt() else { return path.rto.current() };
+    let expected = srtt * 2 + path.rto.variation() * 4 + delay;
+    expected.max(LEAST_PROBE_TIMEOUT).min(path.rto.current())
 }
