@@ -19,8 +19,7 @@
 //!
 //! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
 //! bytes for the transfer, is always used. In slow start its y counts as ssthresh/b for this. In the first one, where there is no ssthresh, it
-//! is unlimited; but a deep queue does not end that one, so once r was above 2.5 b, the larger of y and g (below) counts, and y alone while the
-//! path has three quarters of the window in flight, since that is all it will carry. The others are
+//! is unlimited; but a deep queue does not end that one, so once r was above 2.5 b, the larger of y and g (below) counts. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. With v the variation of its RTT:
 //!
@@ -89,9 +88,6 @@ const LONG_QUEUE: f64 = 2.5;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.
 const SPARE: f64 = 1.0 / 8.0;
-
-/// A path that has this share of the window in flight does not grow any more.
-const MOST_OF_WINDOW: f64 = 0.75;
 
 /// Weight of the RTT variation.
 const VARIATION: f64 = 0.5;
@@ -201,7 +197,6 @@ impl InTime {
             let base = path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME));
             let rate = self.paths[p.index()].rate;
             let carries = match path.window.ssthresh {
-                None if path.flight.as_f64() >= MOST_OF_WINDOW * at.window.as_f64() => rate,
                 None if self.paths[p.index()].full => rate.max(grown(path)),
                 None => f64::INFINITY,
                 Some(ssthresh) if path.window.cwnd < ssthresh => rate.max(ssthresh.as_f64() / base),

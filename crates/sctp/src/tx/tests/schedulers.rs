@@ -246,20 +246,6 @@ fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
     }
 }
 
-/// In a window of 80 kB the slow path would be the best one, 80000/0.1 > 14520/0.02. With 60 kB in flight its window grows no more, and it
-/// carries 60000/0.1.
-#[test]
-fn a_path_with_most_of_the_window_in_flight_does_not_count_as_unlimited() {
-    for (flight, used) in [(59_000, true), (60_000, false)] {
-        let (mut rig, mut in_time) = unequal(PathSelection::InTime);
-        rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
-        rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
-        (rig.paths[P2].window.cwnd, rig.paths[P2].flight) = (ByteCount::new(60_000), ByteCount::new(flight));
-        ordered(&rig, &mut *in_time, 80_000);
-        assert_eq!(in_time.admits(&at(&rig, 1 << 20, 80_000), P2), used, "{flight} bytes in flight");
-    }
-}
-
 fn at_unblocked(rig: &Rig, window: u64) -> Opportunity<'_> {
     Opportunity { unblocked: true, ..at(rig, 1 << 20, window) }
 }
