@@ -2,12 +2,11 @@
 //! late chunks only.
 //!
 //! An acknowledgement does not tell which copy arrived. So a copy is no transmission of its chunk: the chunk stays with its
-//! path, whose window alone grows by it, and whose round-trip time is that of whichever came first. But if that path is silent, it was
-//! the copy that arrived, and the window of its path grows, which else would carry a few copies in each round-trip time while the other path
-//! is dead. A copy takes room in
-//! the window of its path until its chunk is acknowledged, but for a round-trip time of that path at least: so a path
-//! carries copies at the rate its window allows and no faster, whatever the others do. No timer runs for it. But a path that carries nothing
-//! but copies is silent once one of them is overdue.
+//! path, whose window alone grows by it, and whose round-trip time is that of whichever came first. But if that path is
+//! silent, it was the copy that arrived, and the window of its path grows: else it would carry a few copies in each round
+//! trip while the other path is dead. A copy takes room in the window of its path until its chunk is acknowledged, but for
+//! a round-trip time of that path at least: so a path carries copies at the rate its window allows and no faster, whatever
+//! the others do. No timer runs for it, but a path that carries nothing else is silent once a copy is overdue.
 //!
 //! A late chunk is copied at most [`MOST_COPIES`] times. A copy is overdue after [`Path::overdue`](crate::path::Path), and
 //! each further copy of the same chunk after twice the time of the one before; and a path with an overdue copy carries one

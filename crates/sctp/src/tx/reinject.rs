@@ -6,9 +6,10 @@
 //! multipath TCP", NSDI 2012, section 4.2). A whole unordered message blocks nothing if the peer sends NR-SACKs: a copy would
 //! free its own room and no more, so that only an overdue one is copied.
 //!
-//! A path on which nothing is acknowledged for longer than a probe timeout (`rfc8985#section-7.2`) is *silent*: all its
-//! chunks are copied, a heartbeat probes it, and until it answers new data goes to other paths. An acknowledgement of what left before is
-//! no answer: the path may have failed since, and the SACK came on another one. It puts the path on trial, with a few packets of data.
+//! A path on which nothing is acknowledged for a probe timeout (`rfc8985#section-7.2`), or for an SRTT while its earliest
+//! chunk is overdue, is *silent*: all its chunks are copied, a heartbeat probes it, and until it answers new data goes to
+//! other paths. An acknowledgement of what left before is no answer: the path may have failed since, and the SACK came on
+//! another one. It puts the path on trial, with a few packets of data.
 //! The window of a silent path is not cut: only T3 declares its chunks lost. The last path that is left is
 //! never silent, but after a few packets without an answer it waits for one, or for T3.
 //!
