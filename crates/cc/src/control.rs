@@ -88,6 +88,11 @@ pub trait CongestionControl: Send + Debug {
         None
     }
 
+    /// True if its paths are to be paced by their windows whatever [`Setup::paced`](crate::Setup::paced) says ([`paced`](crate::paced())).
+    fn wants_pacing(&self) -> bool {
+        false
+    }
+
     /// The window up to which path `p` is in slow start, for pacing by the window; `None` counts as
     /// [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh). By default ssthresh.
     fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {

@@ -24,6 +24,11 @@ pub trait DelayPolicy: Send + Debug {
     /// Changes the window of a path that is not in recovery, after [`Self::measure`].
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact);
 
+    /// See [`CongestionControl::wants_pacing`].
+    fn wants_pacing(&self) -> bool {
+        false
+    }
+
     /// The window up to which path `p` is in slow start, for pacing: see [`CongestionControl::slow_start_threshold`].
     fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
         let _ = p;
@@ -138,6 +143,10 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
         progress.fraction = Fraction::default();
         let decayed = progress.idle.decay(&self.setup, all[p].mtu, w[p]);
         w[p] = CongestionWindow { cwnd: w[p].cwnd.min(decayed.cwnd), ..decayed };
+    }
+
+    fn wants_pacing(&self) -> bool {
+        self.policy.wants_pacing()
     }
 
     fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {

@@ -17,9 +17,9 @@ const SLOW_START_GAIN: f64 = 2.0;
 /// Gain otherwise.
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Has the paths of `control` paced if `setup` wants it. A control with pacing rates of its own stays as it is.
+/// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.
 pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn CongestionControl> {
-    if !setup.paced || control.is_paced() {
+    if !(setup.paced || control.wants_pacing()) || control.is_paced() {
         return control;
     }
     Box::new(Paced {

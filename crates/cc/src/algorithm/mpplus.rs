@@ -60,7 +60,7 @@ use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
 use crate::OneWayDelay;
 use crate::delay::{Gauge, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot, paced};
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot};
 use transport::options;
 
 options! {
@@ -83,8 +83,7 @@ options! {
 
 pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     let policy = MpPlus { knobs: setup.knobs.mpplus, paths: Vec::new(), groups: Vec::new() };
-    let control = Box::new(DelayBased::new(policy, setup));
-    paced(control, &Setup { paced: true, ..*setup })
+    Box::new(DelayBased::new(policy, setup))
 }
 
 #[derive(Debug)]
@@ -336,6 +335,10 @@ impl DelayPolicy for MpPlus {
             let least = 2.0 * at.segment().as_f64();
             window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(least);
         }
+    }
+
+    fn wants_pacing(&self) -> bool {
+        true
     }
 
     fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {

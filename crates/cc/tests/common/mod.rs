@@ -64,7 +64,8 @@ impl Bench {
             in_recovery: false,
         };
         let paths = groups.iter().map(path).collect();
-        let mut bench = Bench { control: algorithm.build(setup), paths, now: Instant::ZERO };
+        let mut bench =
+            Bench { control: anabranch_cc::paced(algorithm.build(setup), setup), paths, now: Instant::ZERO };
         for p in 0..groups.len() {
             bench.paths[p].window = bench.control.on_path_added(&bench.paths, p);
         }
