@@ -233,36 +233,34 @@ fn a_path_that_carries_copies_in_vain_falls_silent() {
     }
 }
 
-/// Chunk 1 left at 0 ms, 2 to 5 at 5, 9, 11 and 15. The SACK of 1 came at 20 ms: by then 2 and 3 should have arrived, in half a
-/// round-trip time each. Their SACKs are lost if it was on this path that they came. The lowest chunk is copied in any case.
-#[test]
-fn what_may_have_arrived_is_copied_last() {
-    for (way, order) in [(P1, [2, 4, 5, 3]), (P2, [2, 3, 4, 5])] {
-        let mut rig = unequal(&reinjecting(Reinjection::Silent));
-        for wait in [5, 4, 2, 4, 5] {
-            rig.transmit(P1);
-            rig.pass(ms(wait));
-        }
-        rig.sender.note_way_of_sack(way);
-        rig.sack(1, &[], 1);
-        rig.pass(ms(80));
-        assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-        assert_eq!(order.map(|_| rig.poll()), order.map(|tsn| Some((P2, vec![tsn]))));
-    }
-}
-
-/// As before, but the copy of 2 arrives, and 3 is still missing: so it was not only the SACK that was lost.
-#[test]
-fn what_did_not_arrive_is_copied_in_order() {
+/// Chunk 1 left at 0 ms, 2 to 5 at 5, 9, 11 and 15. The SACK of 1 came at 20 ms on this path, and then nothing.
+fn silent_after_a_sack(way: PathId) -> Rig {
     let mut rig = unequal(&reinjecting(Reinjection::Silent));
     for wait in [5, 4, 2, 4, 5] {
         rig.transmit(P1);
         rig.pass(ms(wait));
     }
-    rig.sender.note_way_of_sack(P1);
+    rig.sender.note_way_of_sack(way);
     rig.sack(1, &[], 1);
     rig.pass(ms(80));
     assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    rig
+}
+
+/// When the SACK of 1 came, 2 and 3 should have arrived, in half a round-trip time each. Their SACKs are lost if it was on this path that
+/// they came. The lowest chunk is copied in any case.
+#[test]
+fn what_may_have_arrived_is_copied_last() {
+    for (way, order) in [(P1, [2, 4, 5, 3]), (P2, [2, 3, 4, 5])] {
+        let mut rig = silent_after_a_sack(way);
+        assert_eq!(order.map(|_| rig.poll()), order.map(|tsn| Some((P2, vec![tsn]))));
+    }
+}
+
+/// The copy of 2 arrives, and 3 is still missing: so it was not only the SACK that was lost.
+#[test]
+fn what_did_not_arrive_is_copied_in_order() {
+    let mut rig = silent_after_a_sack(P1);
     rig.paths[P2].window.cwnd = ByteCount::new(CHUNK);
     assert_eq!((rig.poll(), rig.poll()), (Some((P2, vec![2])), None));
     rig.pass(ms(100));
