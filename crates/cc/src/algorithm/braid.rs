@@ -137,7 +137,7 @@ impl Quality {
         }
     }
 
-    /// Ends the current interval. The first one counts as at least `usual` segments.
+    /// A loss ends the current interval. The first interval of a path counts as `usual` segments at least.
     fn lost(&mut self, usual: f64, weight: f64) {
         let open = std::mem::take(&mut self.open);
         self.mean = Some(match self.mean {

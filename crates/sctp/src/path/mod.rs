@@ -299,7 +299,7 @@ impl Path {
         !(self.silent || self.trial.is_some()) || self.newest_acked >= self.patient_since
     }
 
-    /// Active and not silent, and if it is on trial, not at its end.
+    /// Active and not silent. A path on trial is usable until it has sent the packets that it may.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.is_active() && !self.silent && self.trial != Some(0)

@@ -74,7 +74,7 @@ impl Sender {
         self.copies.resize_with(paths.len(), Copies::default);
         let mut order: PerPath<PathId> = paths.ids().filter(|&p| paths[p].is_usable()).collect();
         if !self.traits.copies {
-            // The earliest chunk, for which all others wait, goes where it is first.
+            // The earliest chunk, for which all others wait, goes on the path on which it arrives first.
             order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::MAX));
         }
         for p in order {
@@ -176,9 +176,12 @@ impl Sender {
         chunk.sent_at + (srtt - base / 2) <= holder.patient_since
     }
 
-    /// From now on all chunks of a silent path are copied in order.
+    /// From now on all chunks of a silent path are copied in order. There is nothing to remember of a path that was added since the last
+    /// copy was planned.
     fn pass_none_over(&mut self, holder: usize) {
-        self.copies[holder].told = self.now;
+        if let Some(copies) = self.copies.get_mut(holder) {
+            copies.told = self.now;
+        }
         for copies in &mut self.copies {
             copies.next = copies.passed.take().unwrap_or(copies.next);
         }
