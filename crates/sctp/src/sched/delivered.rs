@@ -35,6 +35,11 @@ impl Delivered {
         }
     }
 
+    /// The path does not answer. What it carried is remembered.
+    pub(super) fn paused(self) -> Self {
+        Delivered { began: None, ..self }
+    }
+
     /// The highest rate of the last round trips in bytes a second; none before the first one.
     pub(super) fn most(&self) -> Option<f64> {
         self.rates.into_iter().reduce(f64::max).filter(|&rate| rate > 0.0)

@@ -18,10 +18,13 @@
 //! ```
 //!
 //! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
-//! bytes for the transfer, is always used. In slow start its y counts as ssthresh/b for this. In the first one, where there is no ssthresh, it
-//! is unlimited; but a deep queue does not end that one, so once r was above 2.5 b, the larger of y and g (below) counts. The others are
+//! bytes for the transfer, is always used. In slow start its y counts as ssthresh/l for this, where l is the longest r lately: a queue belongs to the window
+//! that made it. In the first one, where there is no ssthresh, it is unlimited; but a deep queue does not end that one, so once r was above
+//! 2.5 b, the larger of y and c/r counts. A path that had three quarters of W in flight in the last half a minute carries no more than W/r with
+//! the longest r then, unless s is more. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
-//! the paths in use send on, and if the window has no room for that, p blocks them. With v the variation of its RTT:
+//! the paths in use send on, and if the window has no room for that, p blocks them. A path stays in use when it has all in flight that there is room
+//! for, x_p. With v the variation of its RTT:
 //!
 //! ```text
 //! p carries it if   h Σ y_i f + x_p + m <= 7/8 W,     h = r_p(x_p + m) + v/2
@@ -71,10 +74,20 @@ struct Estimate {
     delivered: Delivered,
     /// A round-trip time in its first slow start told of a long queue.
     full: bool,
+    /// The longest round-trip time lately, in seconds.
+    longest: f64,
+    /// The same with most of the window in flight here.
+    filled: f64,
 }
 
 /// A maximum fades to 1/e in so many seconds.
 const FADING: f64 = 3.0;
+
+/// How often longer than another one the memory of the round-trip times in a window that a path filled lasts.
+const SLOWER: f64 = 10.0;
+
+/// A path with this share of the window in flight fills it.
+const MOST: f64 = 0.75;
 
 /// How much more than was seen lately a window may promise.
 const PROMISE: f64 = 1.5;
@@ -121,7 +134,7 @@ struct InUse {
 
 impl Estimate {
     /// Makes a new estimate. What was seen before is multiplied by `fading`.
-    fn renew(&mut self, now: Instant, path: &Path, srtt: Span, fading: f64) {
+    fn renew(&mut self, now: Instant, path: &Path, srtt: Span, fading: f64, window: f64) {
         self.delivered.update(now, path, srtt);
         let beyond = if is_growing(path) { NEXT_ROUND } else { BEYOND };
         let most = self.delivered.most().map_or(f64::INFINITY, |rate| rate * beyond);
@@ -130,6 +143,9 @@ impl Estimate {
         self.rate = promise(path).min(PROMISE * self.seen).max(self.seen);
         let base = path.rto.base().unwrap_or(srtt).as_secs_f64();
         self.full |= path.window.ssthresh.is_none() && seconds > base * LONG_QUEUE;
+        self.longest = seconds.max(self.longest * fading);
+        let filled = if path.flight.as_f64() > window * MOST { seconds } else { 0.0 };
+        self.filled = filled.max(self.filled * (1.0 - (1.0 - fading) / SLOWER));
         self.in_time = false;
     }
 }
@@ -159,12 +175,13 @@ impl InTime {
         };
         for n in 0..self.others.len() {
             let (hold, p) = self.others[n];
-            let in_time = match at.unblocked {
-                true => has_window(at, &at.paths[p], &in_use),
-                false => self.is_in_time(at, best, p, hold, &in_use),
+            let spare = match at.unblocked {
+                true => spare_window(at, &in_use),
+                false => self.spare(at, best, p, hold, &in_use),
             };
-            if in_time {
-                self.paths[p.index()].in_time = true;
+            self.paths[p.index()].in_time = (at.paths[p].flight + at.paths[p].mtu).as_f64() <= spare;
+            // With as much in flight as there is room for it is in use, too.
+            if at.paths[p].mtu.as_f64() <= spare {
                 in_use.rate += self.paths[p.index()].rate;
                 in_use.longest = in_use.longest.max(hold);
                 in_use.in_flight += self.in_flight(at, p);
@@ -183,8 +200,8 @@ impl InTime {
         self.last = at.now;
         for (path, estimate) in at.paths.iter().zip(&mut self.paths) {
             match path.rto.srtt() {
-                Some(srtt) if answers(path) => estimate.renew(at.now, path, srtt, fading),
-                _ => *estimate = Estimate::default(),
+                Some(srtt) if answers(path) => estimate.renew(at.now, path, srtt, fading, at.window.as_f64()),
+                _ => *estimate = Estimate { delivered: estimate.delivered.paused(), ..Estimate::default() },
             }
         }
     }
@@ -197,12 +214,16 @@ impl InTime {
             let base = path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME));
             let rate = self.paths[p.index()].rate;
             let carries = match path.window.ssthresh {
-                None if self.paths[p.index()].full => rate.max(grown(path)),
+                None if self.paths[p.index()].full => rate.max(promise(path)),
                 None => f64::INFINITY,
-                Some(ssthresh) if path.window.cwnd < ssthresh => rate.max(ssthresh.as_f64() / base),
+                Some(ssthresh) if path.window.cwnd < ssthresh => {
+                    rate.max(ssthresh.as_f64() / self.paths[p.index()].longest)
+                }
                 Some(_) => rate,
             };
-            let alone = carries.min(at.window.as_f64() / base);
+            // What the window lets it carry: no less than was seen.
+            let Estimate { seen, filled, .. } = self.paths[p.index()];
+            let alone = carries.min((at.window.as_f64() / base.max(filled)).max(seen));
             if best.is_none_or(|(_, most)| alone > most) {
                 best = Some((p, alone));
             }
@@ -210,18 +231,17 @@ impl InTime {
         best.map(|(p, _)| p)
     }
 
-    /// True if a packet on path `p`, which takes `hold` seconds, arrives in time and the path adds something.
-    fn is_in_time(&self, at: &Opportunity<'_>, best: PathId, p: PathId, hold: f64, in_use: &InUse) -> bool {
+    /// Bytes that path `p`, whose packets take `hold` seconds, may have in flight; negative if it adds nothing.
+    fn spare(&self, at: &Opportunity<'_>, best: PathId, p: PathId, hold: f64, in_use: &InUse) -> f64 {
         let (path, window) = (&at.paths[p], at.window.as_f64());
         let promised = grown(path).max(self.paths[p.index()].rate);
         let share = if in_use.rate > 0.0 { promised / in_use.rate } else { 1.0 };
         let room = (LITTLE / share.max(1e-9)).clamp(1.0, MOST_ROOM);
         let growth = self.growth(&at.paths[best], hold) * self.paths[best.index()].rate;
-        let needed = (in_use.rate + growth) * hold * room + (path.flight + path.mtu).as_f64();
         let without = in_use.rate.min(window / in_use.longest.max(LEAST_TIME));
         let with = (in_use.rate + promised).min(window / in_use.longest.max(hold).max(LEAST_TIME));
         let adds = path.window.ssthresh.is_none() || with >= without * (1.0 + GAIN);
-        needed <= window * (1.0 - SPARE) && adds
+        if adds { window * (1.0 - SPARE) - (in_use.rate + growth) * hold * room } else { -1.0 }
     }
 
     /// By how much the rate of the best path grows in so many seconds, as a factor.
@@ -263,9 +283,9 @@ fn is_growing(path: &Path) -> bool {
     path.window.ssthresh.is_none_or(|ssthresh| path.window.cwnd < ssthresh)
 }
 
-/// True if the window has room for a packet on a path beside what the others need: enough for messages that wait for no other.
-fn has_window(at: &Opportunity<'_>, path: &Path, in_use: &InUse) -> bool {
-    in_use.in_flight + (path.flight + path.mtu).as_f64() <= at.window.as_f64()
+/// Bytes that the window has beside what the others need: enough for messages that wait for no other.
+fn spare_window(at: &Opportunity<'_>, in_use: &InUse) -> f64 {
+    at.window.as_f64() - in_use.in_flight
 }
 
 /// h in seconds of the next packet.

@@ -18,7 +18,8 @@ use super::delta::SackDelta;
 use super::partial::Cause;
 use super::send::{Plan, Source, earliest_lost};
 use super::{ChunkState, Mark, PerPath, Sender};
-use crate::path::{LossCause, PathId, Paths};
+use crate::cmt::rtx;
+use crate::path::{LossCause, Path, PathId, Paths};
 use std::array::from_fn;
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
@@ -68,26 +69,43 @@ impl Copies {
 }
 
 impl Sender {
-    /// Plans the next copy that a path has room for.
+    /// A copy of a chunk of a silent path that is below all lost chunks: of hundreds of them none helps the receiver before
+    /// it.
     #[inline(never)]
-    pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
+    pub(super) fn copy_before_lost(&mut self, paths: &Paths) -> Option<Plan> {
+        let (lost, ..) = earliest_lost(paths, None)?;
+        let waits = |p: &Path| (p.silent || p.trial.is_some()) && p.fresh.head.min(p.resent.head) < lost;
+        if paths.iter().any(waits) && self.reinjects(paths) { self.plan_copy(paths, lost) } else { None }
+    }
+
+    /// Plans the next copy that a path has room for, of a chunk below `limit`.
+    #[inline(never)]
+    pub(super) fn plan_copy(&mut self, paths: &Paths, limit: u64) -> Option<Plan> {
         self.copies.resize_with(paths.len(), Copies::default);
         let mut order: PerPath<PathId> = paths.ids().filter(|&p| paths[p].is_usable()).collect();
         if !self.traits.copies {
             // The earliest chunk, for which all others wait, goes on the path on which it arrives first.
             order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::MAX));
         }
+        let (waiting, mut soonest) = (self.bytes_to_copy(paths), f64::INFINITY);
         for p in order {
             self.let_go(p, paths);
             let next = self.next_copy(p, paths);
-            if !self.has_room(p, paths)
-                || !self.has_room_beside_copies(p, paths)
-                || self.copies[p.index()].waits()
-                || paths[p].is_unanswered()
-            {
+            if self.copies[p.index()].waits() || paths[p].is_unanswered() {
+                continue;
+            }
+            if !self.has_room(p, paths) || !self.has_room_beside_copies(p, paths) {
+                soonest = soonest.min(rtx::time_on(&paths[p], waiting));
+                continue;
+            }
+            // A faster path that has room soon carries all of them before this one could carry the first.
+            if self.lateness(p, paths) > soonest {
                 continue;
             }
             if let Some((i, _)) = next {
+                if i >= limit {
+                    continue;
+                }
                 let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan::new(p, Source::Copy, first_chunk));
             }
@@ -97,6 +115,17 @@ impl Sender {
             }
         }
         None
+    }
+
+    /// Bytes in flight on paths that do not answer.
+    fn bytes_to_copy(&self, paths: &Paths) -> ByteCount {
+        let silent = paths.iter().filter(|path| path.silent || path.trial.is_some());
+        silent.map(|path| path.flight).fold(ByteCount::ZERO, |sum, flight| sum + flight)
+    }
+
+    /// Seconds until a packet that leaves now is acknowledged; nothing for a scheduler that copies everything.
+    fn lateness(&self, p: PathId, paths: &Paths) -> f64 {
+        if self.traits.copies { 0.0 } else { paths[p].rto.srtt().map_or(0.0, |srtt| srtt.as_secs_f64()) }
     }
 
     /// True if a path may send new data: it has no chunk left to copy, and room beside its copies.
@@ -344,6 +373,9 @@ impl Sender {
                 break;
             }
             last = i;
+            if self.config.lean_sacks && sent == 0 {
+                self.out[i].ask_for_sack();
+            }
             self.out.write(i, w);
             let flight_size = ByteCount::new(u64::from(self.flight_size_of(length, &paths[p])));
             if !self.traits.copies {

@@ -115,6 +115,8 @@ pub(crate) struct Sender {
     peer_closed: bool,
     /// How often new data waited because the peer had no room.
     refusals: u64,
+    /// The last SACK had no room for all that arrived.
+    untold: bool,
     /// A SACK came since T3 last expired.
     heard: bool,
     /// When the last SACK came.
@@ -218,6 +220,7 @@ impl Sender {
             copies: Vec::new(),
             sack_way: None,
             refusals: 0,
+            untold: false,
             starved: false,
             order: Vec::new(),
             turn: 0,
@@ -361,12 +364,14 @@ impl Sender {
         self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * packets), paths);
         paths[p].timed_out = false;
         paths[p].decayed = Some(now);
+        paths[p].restart(now);
     }
 
     /// The route of path `p` has changed: its window is the initial one again (`rfc9260#section-7.2.5.2`).
     pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
+        paths[p].restart(now);
     }
 
     /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.

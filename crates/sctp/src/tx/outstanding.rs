@@ -140,6 +140,11 @@ impl TxChunk {
     pub(crate) fn ask_for_sack(&mut self) {
         self.flags |= DataFlags { immediate: true, ..DataFlags::from_bits(0) }.to_bits();
     }
+
+    #[cfg(test)]
+    pub(super) fn asks_for_sack(&self) -> bool {
+        DataFlags::from_bits(self.flags).immediate
+    }
 }
 
 /// The ring keeps memory for so many chunks, so that a window that rises and falls does not allocate.

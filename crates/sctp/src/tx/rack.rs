@@ -72,10 +72,14 @@ impl Sender {
             return self.note_needless(now, i, p, episode, paths);
         }
         if state == ChunkState::InFlight {
+            let certain = !again || base.is_some_and(|base| now.since(sent_at) >= base);
             if !again {
                 rack.arrived(now, i, sent_at);
-            } else if path.fresh.head == NIL && base.is_some_and(|base| now.since(sent_at) >= base) {
+            } else if path.fresh.head == NIL && certain {
                 rack.arrived_again(now, i, sent_at);
+            }
+            if certain {
+                rack.passed(now, sent_at, path.stats.user_bytes);
             }
         }
         // Half of the least RTT, since the acknowledgement may have come on a faster path.
@@ -189,11 +193,11 @@ impl Sender {
                 let sent_at = self.out[i].sent_at;
                 let behind = (sent_at, i) < newest;
                 if behind && sent_at + allowed <= now {
-                    let spared = self.out[i].was_spared();
+                    let cuts = self.cuts_for(i, paths);
                     if !self.mark_lost_in_steps(i, paths) {
                         break;
                     }
-                    found |= !spared;
+                    found |= cuts;
                 } else {
                     if behind {
                         let due = sent_at + allowed;

@@ -287,7 +287,7 @@ impl Sender {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
-                if path.silent {
+                if path.silent || path.trial.is_some() {
                     self.copy_arrived(now, i, paths, all);
                 }
                 return p;
@@ -297,7 +297,9 @@ impl Sender {
             if chunk.transmissions == 1 {
                 path.newest_acked = path.newest_acked.max(chunk.sent_at);
                 let rtt = now.since(chunk.sent_at);
-                delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
+                if !self.untold || self.remembered.is_none() {
+                    delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
+                }
             }
             if self.config.pmtud
                 && let Some(pmtud) = &mut path.pmtud
@@ -510,12 +512,10 @@ impl Sender {
     /// If more chunks are missing than a SACK has room to say, chunks that arrived still count as in flight. In fast recovery they
     /// fill the window, and nothing would leave before T3 expires. So after such a SACK as many packets of lost chunks may leave as
     /// the peer says have arrived, up to `max_burst` (`rfc6937#section-3`).
-    fn keep_clock(&self, told: Told, paths: &mut Paths) {
-        if self.lost_chunks == 0 {
-            return;
-        }
+    fn keep_clock(&mut self, told: Told, paths: &mut Paths) {
         let least = paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0);
-        if told.blocks * GapBlock::LEN + LEAST_ROOM < least as usize {
+        self.untold = told.blocks * GapBlock::LEN + LEAST_ROOM >= least as usize;
+        if self.lost_chunks == 0 || !self.untold {
             return;
         }
         if let Some((_, on, _)) = earliest_lost(paths, None)

@@ -115,7 +115,7 @@ impl Sender {
             return None; // `wake` abandons it
         }
         if self.lost_chunks > 0
-            && let Some(plan) = self.next_lost(paths)
+            && let Some(plan) = self.copy_before_lost(paths).or_else(|| self.next_lost(paths))
         {
             return Some(plan);
         }
@@ -126,7 +126,7 @@ impl Sender {
         }
         if paths.len() > 1
             && (self.traits.copies || self.reinjects(paths))
-            && let Some(plan) = self.plan_copy(paths)
+            && let Some(plan) = self.plan_copy(paths, u64::MAX)
         {
             return Some(plan);
         }
@@ -157,13 +157,18 @@ impl Sender {
             else {
                 continue;
             };
-            let allowed = paths[on].shots > 0 || !paths[target].space().is_zero();
+            let allowed = paths[on].shots > 0 || !self.space_for_lost(&paths[target]).is_zero();
             if allowed && !self.rests(target, paths) {
                 let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan::new(target, Source::Lost { on, cause }, first_chunk));
             }
         }
         None
+    }
+
+    /// Bytes of lost chunks that the window of a path lets out.
+    fn space_for_lost(&self, path: &Path) -> ByteCount {
+        if self.untold { path.space_on_the_way() } else { path.space() }
     }
 
     /// True if the receive window of the peer has room for `len` bytes, or if nothing is in flight: then one chunk may be sent
@@ -534,7 +539,9 @@ impl Sender {
         while let Some(i) = paths[on].lost(cause).first() {
             let fits = self.chunk_len(self.out[i].len()) <= w.room();
             let allowed = sent == 0
-                || (!self.is_spent(i) && self.config.bundling && (shot || !paths[p].space().is_zero()));
+                || (!self.is_spent(i)
+                    && self.config.bundling
+                    && (shot || !self.space_for_lost(&paths[p]).is_zero()));
             if !fits || !allowed {
                 break;
             }

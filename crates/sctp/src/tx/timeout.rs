@@ -23,11 +23,13 @@ impl Sender {
         if !self.detects_by_time() || path.silent || path.timed_out {
             return None;
         }
-        let heads = [path.fresh.head, path.resent.head].into_iter().filter(|&i| i != NIL);
-        if heads.clone().any(|i| self.out[i].is(Mark::Copied)) {
-            return None;
-        }
-        let due = heads.map(|i| self.out[i].sent_at).min()? + path.rto.current();
+        let heads = [path.fresh.head, path.resent.head].map(|mut i| {
+            while i != NIL && self.out[i].is(Mark::Copied) {
+                i = self.out.following(i);
+            }
+            (i != NIL).then(|| self.out[i].sent_at)
+        });
+        let due = heads.into_iter().flatten().min()? + path.rto.current();
         (due > now).then_some(due)
     }
 
@@ -60,10 +62,7 @@ impl Sender {
         paths[p].rto.back_off(&self.config);
         let span = self.t3_span(&paths[p]);
         let path = &mut paths[p];
-        path.recovery = None;
-        if let Some(rack) = &mut path.rack {
-            rack.forget_recovery();
-        }
+        path.restart(now);
         path.blocked_until = Instant::ZERO;
         path.shots = u32::from(path.has_lost());
         path.stats.timeouts += 1;
@@ -80,9 +79,9 @@ impl Sender {
             self.mark_lost(i, LossCause::Timeout, paths);
         }
         let path = &mut paths[p];
-        (path.t3, path.patience, path.recovery) = (None, None, None);
+        (path.t3, path.patience) = (None, None);
+        path.restart(now);
         if let Some(rack) = &mut path.rack {
-            rack.forget_recovery();
             rack.set_deadline(None);
         }
         (path.timed_out, path.silent, path.shots) = (false, false, u32::from(path.has_lost()));

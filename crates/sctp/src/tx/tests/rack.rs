@@ -1,7 +1,7 @@
 //! Time-based loss detection against vectors worked by hand. The least RTT is 100 ms, so that the reordering window is 25 ms.
 
 use super::*;
-use crate::config::{LossDetection, RtxPolicy};
+use crate::config::{LossDetection, PfCwnd, RtxPolicy};
 use crate::path::LossCause;
 use cc::CongestionWindow;
 
@@ -9,9 +9,13 @@ fn ms(ms: u64) -> Span {
     Span::from_millis(ms)
 }
 
-fn config() -> Config {
-    let rtx = Cmt { rtx: RtxPolicy::Same, ..Cmt::default() };
-    Config { loss_detection: LossDetection::Rack, rto_min: ms(1000), ..cmt(rtx) }
+fn same() -> Cmt {
+    Cmt { rtx: RtxPolicy::Same, ..Cmt::default() }
+}
+
+fn config(options: Cmt) -> Config {
+    let pf_cwnd = PfCwnd::OneMtu;
+    Config { loss_detection: LossDetection::Rack, rto_min: ms(1000), pf_cwnd, ..cmt(options) }
 }
 
 const BEFORE: CongestionWindow =
@@ -19,7 +23,11 @@ const BEFORE: CongestionWindow =
 
 /// Both paths have measured 100 ms, with TSN 0 and 1.
 fn measured() -> Rig {
-    let mut rig = Rig::new(&config(), 2, 0);
+    measured_with(same())
+}
+
+fn measured_with(options: Cmt) -> Rig {
+    let mut rig = Rig::new(&config(options), 2, 0);
     rig.transmit(P1);
     rig.transmit(P2);
     rig.pass(ms(100));
@@ -268,7 +276,7 @@ fn a_retransmission_is_lost_again_once_it_is_behind() {
 #[test]
 fn what_an_overtaken_nr_sack_says_for_good_counts() {
     for lean_sacks in [true, false] {
-        let mut rig = Rig::new(&Config { lean_sacks, ..config() }, 1, 0);
+        let mut rig = Rig::new(&Config { lean_sacks, ..config(same()) }, 1, 0);
         (0..6).for_each(|_| rig.transmit(P1));
         rig.pass(ms(100));
         rig.nr_sack(1, &[], &[(3, 3)]);
@@ -322,4 +330,96 @@ fn t3_waits_until_a_chunk_is_in_flight_for_an_rto() {
         let early = rig.sender.later_t3(t3, P1, &rig.paths);
         assert_eq!(early, postponed.then_some(due), "{loss_detection}, lost: {lost}");
     }
+}
+
+/// Every second one of 1000 chunks is lost, and a SACK has room for 360 of 500 gap ack blocks. What it cannot tell of stays in flight for
+/// the sender and fills the window. But it has left the path, once a retransmission is acknowledged that left after it.
+#[test]
+fn what_has_left_the_path_leaves_room_for_lost_chunks_although_sacks_cannot_tell_of_it() {
+    const WINDOW: u64 = 100;
+    let mut rig = measured();
+    for _ in 0..1000 {
+        rig.transmit(P1);
+    }
+    rig.pass(ms(100));
+    let told = |from: u32, blocks: u32| -> Vec<(u32, u32)> {
+        (0..blocks).map(|k| (from + 1 + 2 * k, from + 1 + 2 * k)).collect()
+    };
+    for blocks in 357..=360 {
+        rig.sack(1, &told(2, blocks), 1);
+    }
+    rig.paths[P1].window.cwnd = ByteCount::new(CHUNK * WINDOW);
+    let clocked = std::iter::from_fn(|| rig.poll()).count();
+    assert!(clocked < 5, "{clocked} packets: as many as have arrived");
+    let srtt = rig.paths[P1].rto.srtt();
+    rig.pass(ms(100));
+    rig.sack(3, &told(4, 360), 1);
+    rig.paths[P1].window.cwnd = ByteCount::new(CHUNK * WINDOW);
+    let left = std::iter::from_fn(|| rig.poll()).count() as u64;
+    assert!((WINDOW - 10..=WINDOW).contains(&left), "{left} packets: a window");
+    assert_eq!(rig.paths[P1].rto.srtt(), srtt, "a late acknowledgement is no sample of the round-trip time");
+}
+
+/// rfc6582#section-4.2: what left before a timeout and is found lost after it is no reason to cut the window again.
+#[test]
+fn a_loss_from_before_a_timeout_does_not_cut_the_window_again() {
+    for by_reports in [true, false] {
+        let mut rig = measured_with(Cmt { rtt_heuristic: true, ..same() });
+        transmit(&mut rig, 1);
+        rig.pass(ms(920));
+        for wait in [30, 1, 1, 1] {
+            rig.transmit(P1);
+            rig.pass(ms(wait));
+        }
+        rig.t3(P1);
+        let after = rig.paths[P1].window;
+        rig.pass(ms(100));
+        if by_reports {
+            for last in 4..=6 {
+                rig.sack(1, &[(4, last)], 1);
+            }
+        } else {
+            rig.sack(1, &[(6, 6)], 1);
+        }
+        assert!(rig.is_lost(3), "spared by the timeout, since it had just left");
+        assert_eq!(rig.paths[P1].stats.fast_recoveries, 0);
+        assert!(rig.paths[P1].recovery.is_none() && rig.paths[P1].window.cwnd >= after.cwnd);
+    }
+}
+
+/// Chunks 2 and 3 were copied to another path 950 ms after they left, and 4 leaves then. The timer of 2 expires 1000 ms after it left; but of 4,
+/// which was not copied, nothing can be known yet.
+#[test]
+fn copied_chunks_do_not_end_the_wait_for_one_that_left_later() {
+    let mut rig = measured();
+    let t3 = |rig: &Rig| rig.sender.later_t3(rig.now, P1, &rig.paths);
+    for _ in 2..=3 {
+        rig.transmit(P1);
+    }
+    rig.pass(ms(950));
+    for tsn in [2, 3] {
+        let i = rig.index(tsn);
+        rig.sender.out[i].mark(Mark::Copied);
+    }
+    rig.pass(ms(50));
+    assert_eq!(t3(&rig), None);
+    rig.transmit(P1);
+    let left = rig.now;
+    rig.pass(ms(50));
+    assert_eq!(t3(&rig), Some(left + rig.paths[P1].rto.current()));
+    rig.paths[P1].silent = true;
+    assert_eq!(t3(&rig), None, "nothing answers");
+}
+
+/// In recovery the window does not grow. rfc7829#section-5.1: a path that answers a heartbeat begins with a small one, and in slow start.
+#[test]
+fn a_path_that_answers_again_is_not_in_recovery() {
+    let mut rig = measured();
+    transmit(&mut rig, 6);
+    for last in 3..=5 {
+        rig.sack(1, &[(3, last)], 1);
+    }
+    assert!(rig.is_lost(2) && rig.paths[P1].recovery.is_some());
+    rig.sender.on_path_back(rig.now, P1, &mut rig.paths);
+    assert_eq!((rig.paths[P1].window.cwnd.get(), rig.paths[P1].recovery), (1500, None));
 }

@@ -215,6 +215,22 @@ fn copies_take_the_fastest_path_that_has_room() {
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
 }
 
+/// The window of the third path is full. It carries two chunks in 50 * (1 + 2/10) ms, or in 50 * (1 + 2) ms if it holds one; the second path
+/// takes 100 ms for the first of them.
+#[test]
+fn copies_wait_for_a_path_that_carries_them_all_before_another_the_first() {
+    for (packets, waits) in [(10, true), (1, false)] {
+        let mut rig = silent_of_three(&reinjecting(Reinjection::Silent));
+        for _ in 0..packets {
+            rig.transmit(P3);
+        }
+        let full = ByteCount::new(packets * CHUNK);
+        rig.paths[P3].window = cc::CongestionWindow { cwnd: full, ssthresh: Some(full) };
+        let sent = rig.poll();
+        assert_eq!(sent, (!waits).then(|| (P2, vec![1])), "{packets} packets");
+    }
+}
+
 /// No timer runs for a copy. If it is overdue, and nothing that left later has arrived, its path may have failed, too.
 #[test]
 fn a_path_that_carries_copies_in_vain_falls_silent() {
@@ -471,11 +487,19 @@ fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
 /// Copies alone are in flight on the second path. It would stay at two packets a round trip.
 #[test]
 fn copies_that_arrive_let_the_window_of_their_path_grow() {
+    for silent in [true, false] {
+        let_the_window_grow(silent);
+    }
+}
+
+/// The path of the chunks is silent, or on trial.
+fn let_the_window_grow(silent: bool) {
     let mut rig = unequal(&reinjecting(Reinjection::Silent));
     for _ in 1..=6 {
         rig.transmit(P1);
     }
-    rig.paths[P1].silent = true;
+    (rig.paths[P1].silent, rig.paths[P1].trial) = (silent, (!silent).then_some(0));
+    rig.paths[P1].patient_since = rig.now + ms(1);
     rig.paths[P2].window.cwnd = ByteCount::new(2 * CHUNK);
     let copied = |rig: &mut Rig| std::iter::from_fn(|| rig.poll()).map(|(p, _)| assert_eq!(p, P2)).count();
     assert_eq!(copied(&mut rig), 2);
@@ -562,4 +586,36 @@ fn the_loss_of_a_spared_chunk_does_not_cut_the_window_again() {
     let path = &rig.paths[P1];
     assert_eq!((path.stats.fast_recoveries, path.recovery), (0, None));
     rig.audit();
+}
+
+/// rfc9260#section-6.3.3, rule E3, for copies, too. The first path is silent.
+#[test]
+fn a_copy_of_a_chunk_below_all_lost_ones_goes_before_them() {
+    for (paths, lost) in [([P1, P1, P2], 3), ([P2, P1, P1], 1)] {
+        let mut rig = unequal(&reinjecting(Reinjection::Silent));
+        for p in paths.into_iter().chain([P2; 3]) {
+            rig.transmit(p);
+        }
+        rig.pass(ms(100));
+        for last in 4..=6 {
+            rig.sack(0, &[(4, last)], 1);
+        }
+        assert!(rig.is_lost(lost));
+        rig.paths[P1].silent = true;
+        let sent: Vec<u32> = std::iter::from_fn(|| rig.poll()).map(|(_, tsns)| tsns[0]).collect();
+        assert_eq!(sent, [1, 2, 3]);
+    }
+}
+
+/// rfc7053#section-4: the receiver would delay the SACK of a lone copy, and its path would seem dead.
+#[test]
+fn a_copy_asks_for_a_sack_where_sacks_are_lean() {
+    for lean_sacks in [true, false] {
+        let mut rig = unequal(&Config { lean_sacks, ..reinjecting(Reinjection::Silent) });
+        rig.transmit(P1);
+        rig.paths[P1].silent = true;
+        rig.pass(ms(1));
+        assert_eq!(rig.poll(), Some((P2, vec![1])));
+        assert_eq!(rig.sender.out[rig.index(1)].asks_for_sack(), lean_sacks);
+    }
 }

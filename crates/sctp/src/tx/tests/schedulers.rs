@@ -201,6 +201,13 @@ fn a_path_that_was_left_out_for_long_is_used_again() {
 /// tells nothing yet. With 1.45 MB a second it would be better than the fast one, which carries 726 kB a second.
 #[test]
 fn a_burst_into_a_queue_does_not_make_a_path_fast() {
+    for silent_before in [false, true] {
+        burst(silent_before);
+    }
+}
+
+/// The slow path was silent just before, or not.
+fn burst(silent_before: bool) {
     const WINDOW: u64 = 209_000;
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
     for path in rig.paths.iter_mut() {
@@ -214,6 +221,9 @@ fn a_burst_into_a_queue_does_not_make_a_path_fast() {
         rig.paths[P1].stats.user_bytes += ByteCount::new(50 * CHUNK);
         rig.paths[P2].stats.user_bytes += ByteCount::new(10 * CHUNK);
     }
+    rig.paths[P2].silent = silent_before;
+    ordered(&rig, &mut *in_time, WINDOW);
+    rig.paths[P2].silent = false;
     rig.paths[P2].window.cwnd = ByteCount::new(100 * CHUNK);
     rig.paths[P2].flight = ByteCount::new(100 * CHUNK);
     rig.paths[P2].stats.user_bytes += ByteCount::new(90 * CHUNK);
@@ -243,6 +253,74 @@ fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
             used,
             "after {samples} samples of 400 ms"
         );
+    }
+}
+
+/// The second path has as much in flight as the window has room for, and gets no more. The third is to carry nothing either: while a packet is there
+/// for 125 ms, the first sends 7.26 MB/s * 0.125 = 908 kB, and the second another 87 kB, which together are more than 7/8 of the
+/// window.
+#[test]
+fn a_path_with_all_that_there_is_room_for_counts_as_in_use() {
+    const WINDOW: u64 = 1_097_000;
+    let options = Cmt { path_selection: PathSelection::InTime, ..Cmt::default() };
+    let config = cmt(options.clone());
+    let mut rig = Rig::new(&config, 3, 1);
+    let paths = [P1, P2, PathId(2)];
+    for (p, (rtt, packets)) in paths.into_iter().zip([(20, 100), (25, 12), (100, 450)]) {
+        rig.paths[p].rto.sample(Span::from_millis(rtt), &config);
+        let cwnd = ByteCount::new(packets * CHUNK);
+        rig.paths[p].window = cc::CongestionWindow { cwnd, ssthresh: Some(cwnd) };
+        rig.paths[p].flight = cwnd;
+    }
+    let mut in_time = PathSelection::InTime.build(&options);
+    ordered(&rig, &mut *in_time, 1 << 30);
+    rig.paths[paths[2]].flight = ByteCount::ZERO;
+    for (in_flight, admitted) in [(1, true), (12, false)] {
+        rig.paths[P2].flight = ByteCount::new(in_flight * CHUNK);
+        ordered(&rig, &mut *in_time, WINDOW);
+        let admits = paths.map(|p| in_time.admits(&at(&rig, 1 << 20, WINDOW), p));
+        assert_eq!(admits, [true, admitted, false], "{in_flight} chunks");
+    }
+}
+
+/// The slow path was idle for a while, and begins again in slow start. In its last round trips with a full window a queue made them
+/// five times as long, so that ssthresh promises 29 kB a second and not 145.
+#[test]
+fn the_end_of_slow_start_counts_with_the_round_trip_time_that_it_had() {
+    for (samples, used) in [(0, true), (100, false)] {
+        let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+        let config = cmt(Cmt::default());
+        rig.paths[P1].window =
+            cc::CongestionWindow { cwnd: ByteCount::new(CHUNK), ssthresh: Some(ByteCount::new(CHUNK)) };
+        rig.paths[P1].flight = ByteCount::new(CHUNK);
+        for _ in 0..samples {
+            rig.paths[P2].rto.sample(Span::from_millis(500), &config);
+        }
+        ordered(&rig, &mut *in_time, 20_000);
+        rig.paths[P2].window =
+            cc::CongestionWindow { cwnd: ByteCount::new(CHUNK), ssthresh: Some(ByteCount::new(10 * CHUNK)) };
+        ordered(&rig, &mut *in_time, 20_000);
+        let admitted = [P1, P2].map(|p| in_time.admits(&at(&rig, 1 << 20, 20_000), p));
+        assert_eq!(admitted, [true, used], "{samples} samples of 500 ms");
+    }
+}
+
+/// The slow path has all of a window in flight, and its round-trip time is four times the least one: it carries 50 kB a second, and a fast
+/// path that was never used may carry a window in each of its own.
+#[test]
+fn a_path_that_a_window_fills_carries_a_window_in_its_round_trip_time() {
+    const WINDOW: u64 = 20_000;
+    for (samples, tried) in [(0, false), (100, true)] {
+        let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+        let config = cmt(Cmt::default());
+        rig.paths[P1].rto = crate::path::Rto::new(&config);
+        rig.paths[P1].rto.sample(Span::from_millis(150), &config);
+        rig.paths[P2].flight = ByteCount::new(WINDOW);
+        for _ in 0..samples {
+            rig.paths[P2].rto.sample(Span::from_millis(220), &config);
+        }
+        ordered(&rig, &mut *in_time, WINDOW);
+        assert_eq!(in_time.admits(&at(&rig, 1 << 20, WINDOW), P1), tried, "{samples} samples of 220 ms");
     }
 }
 
