@@ -19,9 +19,9 @@
 //!
 //! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
 //! bytes for the transfer, is always used. In slow start its y counts as ssthresh/l for this, where l is the longest r lately: a queue belongs to the window
-//! that made it. In the first one, where there is no ssthresh, it is unlimited; but a deep queue does not end that one, so once r was above
-//! 2.5 b, the larger of y and c/r counts. A path that had three quarters of W in flight in the last half a minute carries no more than W/r with
-//! the longest r then, unless s is more. The others are
+//! that made it. In the first one, where there is no ssthresh, it is unlimited; but a deep queue does not end that one, so while l is above
+//! 2.5 b, the larger of y and c/r counts. A path that had three quarters of W in flight carries no more than W/r with the r of
+//! then, unless s is more. Both are forgotten within half a minute. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. A path stays in use when it has all in flight that there is room
 //! for, x_p. With v the variation of its RTT:
@@ -72,22 +72,20 @@ struct Estimate {
     rate: f64,
     in_time: bool,
     delivered: Delivered,
-    /// A round-trip time in its first slow start told of a long queue.
-    full: bool,
-    /// The longest round-trip time lately, in seconds.
+    /// l in seconds.
     longest: f64,
-    /// The same with most of the window in flight here.
+    /// The round-trip time with most of the window in flight here, in seconds.
     filled: f64,
 }
 
 /// A maximum fades to 1/e in so many seconds.
 const FADING: f64 = 3.0;
 
-/// How often longer than another one the memory of the round-trip times in a window that a path filled lasts.
+/// A memory of queues lasts so many times longer.
 const SLOWER: f64 = 10.0;
 
 /// A path with this share of the window in flight fills it.
-const MOST: f64 = 0.75;
+const FILLED: f64 = 0.75;
 
 /// How much more than was seen lately a window may promise.
 const PROMISE: f64 = 1.5;
@@ -141,11 +139,10 @@ impl Estimate {
         let seconds = srtt.as_secs_f64().max(LEAST_TIME);
         self.seen = (path.flight.as_f64() / seconds).min(most).max(self.seen * fading);
         self.rate = promise(path).min(PROMISE * self.seen).max(self.seen);
-        let base = path.rto.base().unwrap_or(srtt).as_secs_f64();
-        self.full |= path.window.ssthresh.is_none() && seconds > base * LONG_QUEUE;
-        self.longest = seconds.max(self.longest * fading);
-        let filled = if path.flight.as_f64() > window * MOST { seconds } else { 0.0 };
-        self.filled = filled.max(self.filled * (1.0 - (1.0 - fading) / SLOWER));
+        let slowly = 1.0 - (1.0 - fading) / SLOWER;
+        self.longest = seconds.max(self.longest * slowly);
+        let fills = path.flight.as_f64() > window * FILLED;
+        self.filled = if fills { seconds } else { self.filled * slowly };
         self.in_time = false;
     }
 }
@@ -212,17 +209,14 @@ impl InTime {
         for &p in candidates.iter().filter(|&&p| answers(&at.paths[p])) {
             let path = &at.paths[p];
             let base = path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME));
-            let rate = self.paths[p.index()].rate;
+            let Estimate { rate, seen, longest, filled, .. } = self.paths[p.index()];
             let carries = match path.window.ssthresh {
-                None if self.paths[p.index()].full => rate.max(promise(path)),
+                None if longest > base * LONG_QUEUE => rate.max(promise(path)),
                 None => f64::INFINITY,
-                Some(ssthresh) if path.window.cwnd < ssthresh => {
-                    rate.max(ssthresh.as_f64() / self.paths[p.index()].longest)
-                }
+                Some(ssthresh) if path.window.cwnd < ssthresh => rate.max(ssthresh.as_f64() / longest),
                 Some(_) => rate,
             };
             // What the window lets it carry: no less than was seen.
-            let Estimate { seen, filled, .. } = self.paths[p.index()];
             let alone = carries.min((at.window.as_f64() / base.max(filled)).max(seen));
             if best.is_none_or(|(_, most)| alone > most) {
                 best = Some((p, alone));

@@ -253,6 +253,14 @@ fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
             used,
             "after {samples} samples of 400 ms"
         );
+        for _ in 0..100 {
+            rig.paths[P2].rto.sample(Span::from_millis(100), &config);
+        }
+        for _ in 0..60 {
+            rig.now += Span::from_secs(1);
+            ordered(&rig, &mut *in_time, 400_000);
+        }
+        assert!(in_time.admits(&at(&rig, 1 << 20, 400_000), P2), "a minute without a queue");
     }
 }
 
