@@ -13,6 +13,9 @@ pub(crate) struct T3Outcome {
     pub(crate) counts_as_error: bool,
 }
 
+/// Copied chunks at the head of what is in flight that are passed each time T3 expires.
+const MOST_PASSED: u32 = 1024;
+
 impl Sender {
     /// When T3 of path `p` is due, if that is later than `now`: an RTO after the earliest chunk left that is in flight. `rfc9260#section-6.3.2` (R3)
     /// starts it anew only when that chunk is acknowledged. Where most chunks at the head are taken for lost and are sent again, it is not,
@@ -23,14 +26,24 @@ impl Sender {
         if !self.detects_by_time() || path.silent || path.timed_out {
             return None;
         }
-        let heads = [path.fresh.head, path.resent.head].map(|mut i| {
-            while i != NIL && self.out[i].is(Mark::Copied) {
-                i = self.out.following(i);
-            }
-            (i != NIL).then(|| self.out[i].sent_at)
-        });
-        let due = heads.into_iter().flatten().min()? + path.rto.current();
+        let fresh = self.left_uncopied(path.fresh.head)?;
+        let resent = self.left_uncopied(path.resent.head)?;
+        let due = fresh.into_iter().chain(resent).min()? + path.rto.current();
         (due > now).then_some(due)
+    }
+
+    /// When the first chunk left, from `i` on along a list, that was not copied; the outer none if too many were.
+    fn left_uncopied(&self, mut i: u64) -> Option<Option<Instant>> {
+        for _ in 0..=MOST_PASSED {
+            if i == NIL {
+                return Some(None);
+            }
+            if !self.out[i].is(Mark::Copied) {
+                return Some(Some(self.out[i].sent_at));
+            }
+            i = self.out.following(i);
+        }
+        None
     }
 
     /// T3 of path `p` expired: all chunks in flight there are lost, but with `rtt_heuristic` those sent less than an SRTT ago
