@@ -40,7 +40,7 @@ pub(crate) struct Rack {
     restarted: Instant,
     /// When the round trip at hand began, and the bytes that the path had sent until then.
     began: (Instant, ByteCount),
-    /// Of the bytes sent so many have left the path at least, whether they arrived or not.
+    /// At least so many of the bytes sent are no longer on their way, whether they arrived or not.
     gone: ByteCount,
 }
 
@@ -175,8 +175,8 @@ impl Path {
         self.rack.as_ref().is_none_or(|rack| sent_at >= rack.restarted)
     }
 
-    /// Bytes that may be sent now if what has left the path counts no more, whether it arrived or not: SACKs that cannot tell of
-    /// everything leave it in flight.
+    /// Bytes that may be sent now if the window has to hold only what is still on its way. A SACK that has no room to tell of all that
+    /// arrived leaves the rest in flight.
     pub(crate) fn space_on_the_way(&self) -> ByteCount {
         let sent = self.stats.user_bytes;
         let on_the_way = self.rack.as_ref().map_or(self.flight, |rack| self.flight.min(sent - rack.gone));

@@ -81,10 +81,10 @@ struct Estimate {
 /// A maximum fades to 1/e in so many seconds.
 const FADING: f64 = 3.0;
 
-/// A memory of queues lasts so many times longer.
+/// What a queue did to a round-trip time is remembered so many times longer than a rate.
 const SLOWER: f64 = 10.0;
 
-/// A path with this share of the window in flight fills it.
+/// A path that has this share of the window in flight counts as filling it.
 const FILLED: f64 = 0.75;
 
 /// How much more than was seen lately a window may promise.
@@ -177,7 +177,7 @@ impl InTime {
                 false => self.spare(at, best, p, hold, &in_use),
             };
             self.paths[p.index()].in_time = (at.paths[p].flight + at.paths[p].mtu).as_f64() <= spare;
-            // With as much in flight as there is room for it is in use, too.
+            // A path that may send no more because it has enough in flight is in use, too.
             if at.paths[p].mtu.as_f64() <= spare {
                 in_use.rate += self.paths[p.index()].rate;
                 in_use.longest = in_use.longest.max(hold);

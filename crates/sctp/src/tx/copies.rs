@@ -69,8 +69,7 @@ impl Copies {
 }
 
 impl Sender {
-    /// A copy of a chunk of a silent path that is below all lost chunks: of hundreds of them none helps the receiver before
-    /// it.
+    /// Plans a copy of a chunk of a silent path that is below all lost chunks: the receiver can deliver none of those before it.
     #[inline(never)]
     pub(super) fn copy_before_lost(&mut self, paths: &Paths) -> Option<Plan> {
         let (lost, ..) = earliest_lost(paths, None)?;
