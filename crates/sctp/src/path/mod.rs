@@ -296,7 +296,13 @@ impl Path {
     /// the wait for an answer began. It may have arrived before the path failed, and its SACK came on another one.
     #[inline]
     pub(crate) fn has_answered(&self) -> bool {
-        !(self.silent || self.trial.is_some()) || self.newest_acked >= self.patient_since
+        !self.is_in_doubt() || self.newest_acked >= self.patient_since
+    }
+
+    /// Silent or on trial: whether it works is not known.
+    #[inline]
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.silent || self.trial.is_some()
     }
 
     /// Active and not silent. A path on trial is usable until it has sent the packets that it may.

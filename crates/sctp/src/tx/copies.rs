@@ -19,7 +19,7 @@ use super::partial::Cause;
 use super::send::{Plan, Source, earliest_lost};
 use super::{ChunkState, Mark, PerPath, Sender};
 use crate::cmt::rtx;
-use crate::path::{LossCause, Path, PathId, Paths};
+use crate::path::{LossCause, PathId, Paths};
 use std::array::from_fn;
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
@@ -72,9 +72,10 @@ impl Sender {
     /// Plans a copy of a chunk of a silent path that is below all lost chunks: the receiver can deliver none of those before it.
     #[inline(never)]
     pub(super) fn copy_before_lost(&mut self, paths: &Paths) -> Option<Plan> {
+        let in_doubt = paths.iter().filter(|path| path.is_in_doubt());
+        let first = in_doubt.map(|path| path.fresh.head.min(path.resent.head)).min()?;
         let (lost, ..) = earliest_lost(paths, None)?;
-        let waits = |p: &Path| (p.silent || p.trial.is_some()) && p.fresh.head.min(p.resent.head) < lost;
-        if paths.iter().any(waits) && self.reinjects(paths) { self.plan_copy(paths, lost) } else { None }
+        if first < lost && self.reinjects(paths) { self.plan_copy(paths, lost) } else { None }
     }
 
     /// Plans the next copy that a path has room for, of a chunk below `limit`.
@@ -86,7 +87,7 @@ impl Sender {
             // The earliest chunk, for which all others wait, goes on the path on which it arrives first.
             order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::MAX));
         }
-        let (waiting, mut soonest) = (self.bytes_to_copy(paths), f64::INFINITY);
+        let (all, mut soonest) = (bytes_in_doubt(paths), f64::INFINITY);
         for p in order {
             self.let_go(p, paths);
             let next = self.next_copy(p, paths);
@@ -94,7 +95,7 @@ impl Sender {
                 continue;
             }
             if !self.has_room(p, paths) || !self.has_room_beside_copies(p, paths) {
-                soonest = soonest.min(rtx::time_on(&paths[p], waiting));
+                soonest = soonest.min(rtx::time_on(&paths[p], all));
                 continue;
             }
             // A faster path that has room soon carries all of them before this one could carry the first.
@@ -114,12 +115,6 @@ impl Sender {
             }
         }
         None
-    }
-
-    /// Bytes in flight on paths that do not answer.
-    fn bytes_to_copy(&self, paths: &Paths) -> ByteCount {
-        let silent = paths.iter().filter(|path| path.silent || path.trial.is_some());
-        silent.map(|path| path.flight).fold(ByteCount::ZERO, |sum, flight| sum + flight)
     }
 
     /// Seconds until a packet that leaves now is acknowledged; nothing for a scheduler that copies everything.
@@ -400,4 +395,10 @@ impl Sender {
         }
         sent
     }
+}
+
+/// Bytes in flight on paths of which it is not known whether they work.
+fn bytes_in_doubt(paths: &Paths) -> ByteCount {
+    let in_doubt = paths.iter().filter(|path| path.is_in_doubt());
+    in_doubt.fold(ByteCount::ZERO, |sum, path| sum + path.flight)
 }

@@ -36,7 +36,7 @@ impl Sender {
                 Some(len) => !self.peer_can_take(self.fragment_of(len), paths),
                 None => self.blocked,
             };
-        self.starved || (reinjection.silent() && paths.iter().any(|path| path.silent || path.trial.is_some()))
+        self.starved || (reinjection.silent() && paths.iter().any(Path::is_in_doubt))
     }
 
     /// Chunk `i` is in flight on another path than `p`, and `p` is to carry a copy.

@@ -287,7 +287,7 @@ impl Sender {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
-                if path.silent || path.trial.is_some() {
+                if path.is_in_doubt() {
                     self.copy_arrived(now, i, paths, all);
                 }
                 return p;
@@ -513,8 +513,8 @@ impl Sender {
     /// fill the window, and nothing would leave before T3 expires. So after such a SACK as many packets of lost chunks may leave as
     /// the peer says have arrived, up to `max_burst` (`rfc6937#section-3`).
     fn keep_clock(&mut self, told: Told, paths: &mut Paths) {
-        let least = paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0);
-        self.untold = told.blocks * GapBlock::LEN + LEAST_ROOM >= least as usize;
+        let least = || paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0) as usize;
+        self.untold = told.blocks > 0 && told.blocks * GapBlock::LEN + LEAST_ROOM >= least();
         if self.lost_chunks == 0 || !self.untold {
             return;
         }

@@ -215,8 +215,8 @@ fn copies_take_the_fastest_path_that_has_room() {
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
 }
 
-/// The window of the third path is full. It carries two chunks in 50 * (1 + 2/10) ms, or in 50 * (1 + 2) ms if it holds one; the second path
-/// takes 100 ms for the first of them.
+/// The window of the third path is full. If it holds ten packets, the last of two copies would be acknowledged there after 50 * (1 + 2/10) ms,
+/// and if it holds one, after 50 * (1 + 2) ms. On the second path the first copy would be after 100 ms.
 #[test]
 fn copies_wait_for_a_path_that_carries_them_all_before_another_the_first() {
     for (packets, waits) in [(10, true), (1, false)] {
