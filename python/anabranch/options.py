@@ -196,8 +196,8 @@ class Options(AssociationOptions, total=False):
     """SACKs that fit a narrow return link, if the peer has ``nr_sack``, too. As receiver without ``reneging``: a
     SACK waits until it is short for the data that it acknowledges, at most 10 ms more than ``sack_frequency``
     says, and leaves out gap blocks that were told of before. As sender: asks for a SACK at once (I bit, RFC
-    7053) where its window has to grow or is small, and raises the burst limit to what a SACK acknowledges.
-    Default: false."""
+    7053) where its window has to grow or is small or the window of the peer is full, and raises the burst limit
+    to what a SACK acknowledges. Default: false."""
     loss_detection: Literal["missing-reports", "rack"]
     """How the sender finds that a chunk is lost before T3 expires. Default: "missing-reports"."""
     max_inbound_streams: int

@@ -19,7 +19,7 @@ from anabranch.statistics import Estimate
 from anabranch.suites.bonding import bound, random_draws
 from anabranch.suites.bonding.bound import Bound
 from anabranch.suites.bonding.draws import MOST_PACKETS, MOST_TIME, Draw, draw, timing
-from anabranch.suites.bonding.measure import PAPER, RECOMMENDED
+from anabranch.suites.bonding.measure import PAPER, RECOMMENDED, throughput_rows
 from anabranch.suites.bonding.random_draws import Distribution, Failure, Outcome, kinds, scenarios
 from anabranch.suites.bonding.random_table import describe
 from anabranch.suites.bonding.topology import PAYLOAD, Line, Timing
@@ -149,7 +149,8 @@ def test_a_stall_lasts_until_a_copy_has_passed_the_queue_of_another_path() -> No
 def outcome(found: float, singles: list[float], failure: Failure | None = None, buffer: int = 16 << 20) -> Outcome:
     lines = tuple(Line(10e6, 10e6, 0.05, 0.05) for _ in singles)
     together: dict[str, list[float]] = {name: [found] for name in random_draws.SETS}
-    return Outcome(Draw(1, 1, lines, buffer, Timing(10.0)), together, [[single] for single in singles], failure)
+    drawn = Draw(1, 1, lines, buffer, Timing(10.0))
+    return Outcome(drawn, together, [[single] for single in singles], failure, [max(singles)])
 
 
 def test_further_runs_show_how_sure_a_miss_is_and_do_not_change_the_verdict() -> None:
@@ -270,6 +271,10 @@ def test_further_runs_leave_the_first_ones_out(
 
     assert found["ratio_again"]["mean"] == pytest.approx(mean("together", together) / mean("alone", alone))
     assert found["ratio_again"]["half_width"] > 0
+
+    later = {**alone, "flow": [{**alone["flow"][0], "start_time": "3001 ms"}]}
+    rows = throughput_rows(sweep(to_toml(later), replicas=1, out=tmp_path / "later"))
+    assert found["best_path_over_itself"] == pytest.approx(rows["value"].item() / max(found["alone_bps"]))
 
 
 def test_wrong_uses_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

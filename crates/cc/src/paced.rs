@@ -4,6 +4,9 @@
 //! the smoothed round-trip time, and g is 2 below half of ssthresh and 1.2 above. A gain above 1 leaves the
 //! window the limit, so that pacing changes the bursts and not the share.
 //!
+//! Beyond Linux, g is 1 in congestion avoidance while less than half of the window is in flight: nothing was to be sent for a while, or the
+//! peer's window was closed. A window of 1.2 bandwidth-delay products that comes back at 1.2 w/r makes a queue that is longer than before.
+//!
 //! In slow start after a timeout there is no rate. The round-trip time is that of a queue which is gone, and where all that is sent are
 //! retransmissions, nothing measures a new one (`rfc9260#section-6.3.1`, C5): a window of two packets over two seconds would hardly grow.
 
@@ -17,12 +20,17 @@ const SLOW_START_GAIN: f64 = 2.0;
 /// Gain otherwise.
 const AVOIDANCE_GAIN: f64 = 1.2;
 
+/// Gain in congestion avoidance while a window that was not used is filled again. A control that empties a window by itself, and wants
+/// pacing for that, fills it as usual.
+const REFILL_GAIN: f64 = 1.0;
+
 /// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.
 pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn CongestionControl> {
     if !(setup.paced || control.wants_pacing()) || control.is_paced() {
         return control;
     }
     Box::new(Paced {
+        refill_gain: if control.wants_pacing() { AVOIDANCE_GAIN } else { REFILL_GAIN },
         control,
         rates: Vec::with_capacity(setup.paths),
         restarts: Vec::with_capacity(setup.paths),
@@ -35,6 +43,8 @@ pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Cong
 #[derive(Debug)]
 struct Paced {
     control: Box<dyn CongestionControl>,
+    /// Gain in congestion avoidance while a window that was not used is filled again.
+    refill_gain: f64,
     /// Pacing rate of each path; none before its first round-trip time.
     rates: Vec<Option<BitRate>>,
     /// Paths in slow start after a timeout.
@@ -54,15 +64,21 @@ impl Paced {
         for (p, ((rate, restarts), (path, window))) in rates.zip(all.iter().zip(w)).enumerate() {
             *restarts &= window.ssthresh.is_some_and(|ssthresh| window.cwnd < ssthresh);
             let ssthresh = self.control.slow_start_threshold(p, *window).unwrap_or(self.initial_ssthresh);
-            *rate = if *restarts { None } else { rate_of(path, window.cwnd, ssthresh) };
+            *rate = if *restarts { None } else { rate_of(path, window.cwnd, ssthresh, self.refill_gain) };
         }
     }
 }
 
 /// The pacing rate of a path with a new window.
-fn rate_of(path: &PathView, cwnd: ByteCount, ssthresh: ByteCount) -> Option<BitRate> {
+fn rate_of(path: &PathView, cwnd: ByteCount, ssthresh: ByteCount, refill: f64) -> Option<BitRate> {
     let srtt = path.srtt.filter(|srtt| !srtt.is_zero())?;
-    let gain = if cwnd < ByteCount::new(ssthresh.get() / 2) { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
+    let gain = if cwnd < ByteCount::new(ssthresh.get() / 2) {
+        SLOW_START_GAIN
+    } else if cwnd >= ssthresh && !path.in_recovery && path.flight * 2 < cwnd {
+        refill
+    } else {
+        AVOIDANCE_GAIN
+    };
     let bytes = cwnd.max(path.flight).as_f64();
     Some(BitRate::from_bps((gain * bytes * 8.0 / srtt.as_secs_f64()) as u64))
 }
@@ -84,7 +100,7 @@ impl CongestionControl for Paced {
         let window = self.control.on_path_added(all, p);
         self.restarts.push(false);
         let ssthresh = self.ssthresh(p, window);
-        self.rates.push(all.get(p).and_then(|path| rate_of(path, window.cwnd, ssthresh)));
+        self.rates.push(all.get(p).and_then(|path| rate_of(path, window.cwnd, ssthresh, self.refill_gain)));
         window
     }
 
@@ -153,7 +169,7 @@ mod tests {
     fn rate(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> Option<u64> {
         let path = view(cwnd, ssthresh, flight, srtt_ms);
         let ssthresh = path.window.ssthresh.unwrap_or(ByteCount::new(1_000_000));
-        rate_of(&path, path.window.cwnd, ssthresh).map(BitRate::as_bps)
+        rate_of(&path, path.window.cwnd, ssthresh, REFILL_GAIN).map(BitRate::as_bps)
     }
 
     fn view(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> PathView {
@@ -215,6 +231,17 @@ mod tests {
         assert!(full(5000, 10_000, None) && full(5000, 10_000, Some(20_000)));
         assert!(!full(4999, 10_000, None), "less than half");
         assert!(!full(9999, 10_000, Some(10_000)), "congestion avoidance");
+    }
+
+    // By hand: 10 000 bytes in 100 ms are 0.8 Mbit/s.
+    #[test]
+    fn a_window_that_was_not_used_comes_back_at_its_own_rate() {
+        assert_eq!(rate(10_000, Some(10_000), 4999, 100), Some(800_000));
+        assert_eq!(rate(10_000, Some(10_000), 5000, 100), Some(960_000), "full");
+        assert_eq!(rate(10_000, Some(10_001), 0, 100), Some(960_000), "slow start");
+        let recovering = PathView { in_recovery: true, ..view(10_000, Some(10_000), 0, 100) };
+        let rate = rate_of(&recovering, ByteCount::new(10_000), ByteCount::new(10_000), REFILL_GAIN);
+        assert_eq!(rate.map(BitRate::as_bps), Some(960_000), "recovery");
     }
 
     // By hand: 10 000 bytes in 100 ms are 0.8 Mbit/s.

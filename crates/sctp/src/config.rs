@@ -75,7 +75,7 @@ options! {
         /// SACKs that fit a narrow return link, if the peer has `nr_sack`, too. As receiver without `reneging`: a SACK waits until it is
         /// short for the data that it acknowledges, at most 10 ms more than `sack_frequency` says, and leaves out gap blocks
         /// that were told of before. As sender: asks for a SACK at once (I bit, `rfc7053`) where its window has to grow or is
-        /// small, and raises the burst limit to what a SACK acknowledges.
+        /// small or the window of the peer is full, and raises the burst limit to what a SACK acknowledges.
         lean_sacks: bool = false;
         /// Authenticates chunks that the peer wants authenticated, and accepts those in `auth_chunks` only so, if the peer has
         /// AUTH too (`rfc4895`; INET: `auth`).

@@ -168,6 +168,8 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// The window has decayed for all idleness up to then.
     pub(crate) decayed: Option<Instant>,
+    /// When a chunk that filled the peer's window last asked for a SACK, and the packets with data until then.
+    pub(crate) asked: Option<(Instant, u64)>,
     /// When data last gave a sample of the round-trip time; only with one sample a round trip.
     pub(crate) sampled: Instant,
     /// cwnd at first.
@@ -225,6 +227,7 @@ impl Path {
             loss_rate: 0.0,
             last_data: None,
             decayed: None,
+            asked: None,
             last_order: 0,
             last_sack: 0,
             owd: None,

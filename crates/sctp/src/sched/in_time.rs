@@ -21,7 +21,8 @@
 //! bytes for the transfer, is always used. In slow start its y counts as ssthresh/l for this, where l is the longest r lately: a queue belongs to the window
 //! that made it. In the first one, where there is no ssthresh, it is unlimited; but a deep queue does not end that one, so while l is above
 //! 2.5 b, the larger of y and c/r counts. A path that had three quarters of W in flight carries no more than W/r with the r of
-//! then, unless s is more. Both are forgotten within half a minute. The others are
+//! then, unless s is more. Both are forgotten within half a minute. A path in its first slow start takes the place of the best one only if it
+//! would carry 1.2 times as much. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. A path stays in use when it has all in flight that there is room
 //! for, x_p. With v the variation of its RTT:
@@ -58,6 +59,8 @@ use units::{ByteCount, Instant, Span};
 #[derive(Debug)]
 pub(super) struct InTime {
     paths: Vec<Estimate>,
+    /// The path that would be the best alone, when it was last looked for.
+    best: Option<PathId>,
     /// The paths beside the best one, by h.
     others: Vec<(f64, PathId)>,
     /// Rates were last estimated then.
@@ -96,6 +99,10 @@ const BEYOND: f64 = 1.25;
 /// A round-trip time that is so many times the least one tells of a queue. Where acknowledgements return on a faster path, the least one is half of what it
 /// is otherwise.
 const LONG_QUEUE: f64 = 2.5;
+
+/// A path in its first slow start takes the place of the best one if the window would let it carry so many times more. A window lets no path carry
+/// quite as much as W/b, and a loss takes 30 % of the rate of the best one for some round trips.
+const UNKNOWN: f64 = 1.2;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.
 const SPARE: f64 = 1.0 / 8.0;
@@ -149,13 +156,13 @@ impl Estimate {
 
 impl InTime {
     pub(super) fn new() -> Self {
-        InTime { paths: Vec::new(), others: Vec::new(), last: Instant::ZERO }
+        InTime { paths: Vec::new(), best: None, others: Vec::new(), last: Instant::ZERO }
     }
 
     /// Estimates what each path carries and decides which of the `candidates` may carry the next packet.
     fn look(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) {
         self.estimate(at);
-        let Some(best) = self.best(at, candidates) else {
+        let Some(best) = self.find_best(at, candidates) else {
             // If no path answers, there is none to wait for.
             self.paths.iter_mut().for_each(|estimate| estimate.in_time = true);
             return;
@@ -204,7 +211,7 @@ impl InTime {
     }
 
     /// The path that would be the best alone; none if no path answers.
-    fn best(&self, at: &Opportunity<'_>, candidates: &[PathId]) -> Option<PathId> {
+    fn find_best(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) -> Option<PathId> {
         let mut best = None;
         for &p in candidates.iter().filter(|&&p| answers(&at.paths[p])) {
             let path = &at.paths[p];
@@ -218,11 +225,14 @@ impl InTime {
             };
             // What the window lets it carry: no less than was seen.
             let alone = carries.min((at.window.as_f64() / base.max(filled)).max(seen));
+            let is_unknown = path.window.ssthresh.is_none() && self.best != Some(p);
+            let alone = if is_unknown { alone / UNKNOWN } else { alone };
             if best.is_none_or(|(_, most)| alone > most) {
                 best = Some((p, alone));
             }
         }
-        best.map(|(p, _)| p)
+        self.best = best.map(|(p, _)| p);
+        self.best
     }
 
     /// Bytes that path `p`, whose packets take `hold` seconds, may have in flight; negative if it adds nothing.

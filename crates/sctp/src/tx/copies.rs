@@ -161,7 +161,7 @@ impl Sender {
     }
 
     /// The lowest chunk in flight on another path that the path has not come to yet, if it is to be copied. Every chunk
-    /// is passed once, or twice if it may have arrived.
+    /// is passed once, twice if it may have arrived, and once more for each time that a path falls silent on which it or an earlier one is.
     fn next_first(&mut self, p: PathId, paths: &Paths) -> Option<u64> {
         loop {
             let first = self.copies[p.index()].next.max(self.out.first_index());
@@ -207,6 +207,13 @@ impl Sender {
         }
         for copies in &mut self.copies {
             copies.next = copies.passed.take().unwrap_or(copies.next);
+        }
+    }
+
+    /// A path fell silent whose first chunk in flight is `i`. It may have been retransmitted there after others came to it.
+    pub(super) fn come_back_to(&mut self, i: u64) {
+        for copies in &mut self.copies {
+            copies.next = copies.next.min(i);
         }
     }
 

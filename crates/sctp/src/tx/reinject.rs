@@ -112,13 +112,15 @@ impl Sender {
 
     /// The probe timeout of a path may have passed. True if the path is silent from now on, which needs another one to carry
     /// its chunks.
-    pub(crate) fn fall_silent(&self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
+    pub(crate) fn fall_silent(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         if paths[p].patience.is_none_or(|at| at > now) {
             return false;
         }
         (paths[p].patience, paths[p].trial) = (None, None);
         paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
-        if !paths[p].silent {
+        if paths[p].silent {
+            self.come_back_to(paths[p].fresh.head.min(paths[p].resent.head));
+        } else {
             paths[p].unanswered.get_or_insert(0);
         }
         paths[p].silent

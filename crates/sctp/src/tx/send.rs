@@ -7,7 +7,7 @@ use crate::config::{BufferSide, BurstControl};
 use crate::path::{LossCause, Path, PathId, Paths};
 use crate::sched::Opportunity;
 use cc::{CongestionWindow, WindowRule};
-use units::{ByteCount, Instant};
+use units::{ByteCount, Instant, Span};
 use wire::PacketWriter;
 
 /// A packet with data that may be sent now. Small enough for a register.
@@ -461,8 +461,10 @@ impl Sender {
             let flight_size = self.flight_size_of(len, &paths[p]);
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
-            fragment.flags.immediate |=
-                probing || (self.closing && self.queue.is_empty()) || self.fills_peer();
+            fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
+            if (self.config.sack_immediately || self.config.lean_sacks) && self.fills_peer() {
+                fragment.flags.immediate |= self.config.sack_immediately || may_ask(now, &mut paths[p]);
+            }
             if sent == 0 && self.config.lean_sacks {
                 fragment.flags.immediate |= self.needs_sack(&paths[p]);
             }
@@ -504,15 +506,11 @@ impl Sender {
         self.nr_sacks && path.stats.data_packets % every == 1
     }
 
-    /// True if the receive window of the peer has no room for the next chunk. Then the last one before it asks for a SACK at
+    /// True if the receive window of the peer has no room for the next chunk. Then the last one before it may ask for a SACK at
     /// once (`rfc7053#section-4.1`).
     #[inline]
     fn fills_peer(&self) -> bool {
-        self.config.sack_immediately
-            && self
-                .queue
-                .head_len()
-                .is_some_and(|next| ByteCount::from(self.fragment_of(next)) > self.peer_room())
+        self.queue.head_len().is_some_and(|next| ByteCount::from(self.fragment_of(next)) > self.peer_room())
     }
 
     fn joins_packet(&self, len: usize, p: PathId, paths: &Paths) -> bool {
@@ -663,6 +661,18 @@ fn allow_owed(now: Instant, path: &mut Path, max_burst: u32, reopened: bool) {
     path.burst_owed -= more;
 }
 
+/// Whether a chunk that fills the peer's window asks for a SACK, in a packet that leaves now: the peer would delay the SACK for a lone packet, and
+/// the delay would count as round-trip time. But if each SACK let out one packet, a SACK for each of them would fill a narrow return link.
+#[cold]
+fn may_ask(now: Instant, path: &mut Path) -> bool {
+    let (srtt, packets) = (path.rto.srtt().unwrap_or(Span::ZERO), path.stats.data_packets);
+    let may = path.asked.is_none_or(|(at, before)| now.since(at) >= srtt || packets >= before + ASK_EVERY);
+    if may {
+        path.asked = Some((now, packets));
+    }
+    may
+}
+
 /// Packets that leave at once on a path at most where lean SACKs acknowledge many of them at once.
 pub(super) fn most_at_once(max_burst: u32) -> u32 {
     max_burst.saturating_mul(4)
@@ -674,6 +684,9 @@ const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// Packets of a window in which a SACK that is delayed by some packets does not matter.
 const SMALL_WINDOW: u64 = 24;
+
+/// Packets on a path from one that asked for a SACK, as it filled the peer's window, to the next that may: as many as a lean receiver waits for.
+const ASK_EVERY: u64 = 4;
 
 /// Fewest user bytes of a fragment that fills a packet.
 const LEAST_FILLING: usize = 128;

@@ -28,6 +28,8 @@ SUM = 0.95
 """Share of the sum that the median of all draws with an ample buffer must reach."""
 RERUNS = 8
 """Number of further runs of a draw below the target. They show whether it is below on average, or in one run only."""
+LATER = 0.001
+"""By how much later the best path alone starts once more, in seconds: what chance does to the ratio."""
 AFTER = 10.0
 """Time after a repair in which stalls still count, in seconds."""
 
@@ -66,6 +68,8 @@ class Outcome:
     singles: list[list[float]]
     """Of each path alone."""
     failure: Failure | None
+    later: list[float]
+    """Of the best path alone, ``LATER`` later."""
     rerun: Estimate | None = None
     """Ratio of the mean throughputs of ``RERUNS`` further runs to those of the best single path. None if not slower."""
 
@@ -88,6 +92,12 @@ class Outcome:
         """Throughput over that of the best single path."""
         pairs = zip(self.together[options], self.singles[self.best], strict=True)
         return estimate([found / one if one > 0 else 1.0 for found, one in pairs])
+
+    @property
+    def itself(self) -> float:
+        """Throughput of the best path alone over its own, a little later: what chance does to the ratio."""
+        one = self.alone[self.best]
+        return statistics.fmean(self.later) / one if one > 0 else 1.0
 
     def share(self, options: str = RECOMMENDED) -> float:
         """Throughput over the sum of what each path carries alone."""
@@ -131,6 +141,7 @@ class Outcome:
             "ratio": as_numbers(self.ratio()),
             "share_of_sum": self.share(),
             "slower_than_best_path": self.is_slower,
+            "best_path_over_itself": self.itself,
             "ratio_again": None if self.rerun is None else as_numbers(self.rerun),
             "failure": None if self.failure is None else self._failure(self.failure),
         }
@@ -211,6 +222,7 @@ class Distribution:
                     "missed": len(self.slower),
                     "missed_again": len(self.slower_on_average),
                     "missed_beyond_interval": len(self.surely_slower),
+                    "missed_by_best_path_itself": sum(outcome.itself < NOT_SLOWER for outcome in self.outcomes),
                 },
                 "sum": {"least_median": SUM, "draws": len(self.ample), "median": self.median_share()},
                 "stall": {
@@ -280,7 +292,10 @@ def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
         {options: found[options] for options in SETS},
         [apart[f"[{number}]"] for number in range(1, len(draw.lines) + 1)],
         _failure(draw, results),
+        [],
     )
+    later = throughput_rows(run("later", _on_best(outcome, made, START + LATER)))["value"].to_list()
+    outcome = replace(outcome, later=later)
     return replace(outcome, rerun=_rerun(outcome, made, run)) if outcome.is_slower else outcome
 
 
@@ -289,10 +304,9 @@ def _rerun(outcome: Outcome, made: Mapping[str, dict[str, Any]], run: Runner) ->
     first = run.running.replicas
     more = replace(run, running=replace(run.running, replicas=first + RERUNS))
     plain = _recommended(made["together"])
-    best = {**plain, "flow": [{**plain["flow"][0], "networks": [outcome.best + 1]}]}
     estimates = [
         estimate(throughput_rows(more(name, varied))["value"].to_list()[first:])
-        for name, varied in (("together-again", plain), ("alone-again", best))
+        for name, varied in (("together-again", plain), ("alone-again", _on_best(outcome, made, START)))
     ]
     return ratio(*estimates) if estimates[1].mean > 0 else estimate([1.0])
 
@@ -300,6 +314,13 @@ def _rerun(outcome: Outcome, made: Mapping[str, dict[str, Any]], run: Runner) ->
 def _recommended(varied: Mapping[str, Any]) -> dict[str, Any]:
     """The scenario with the recommended options alone."""
     return {**varied, "flow": [{**varied["flow"][0], "sctp": RECOMMENDED}]}
+
+
+def _on_best(outcome: Outcome, made: Mapping[str, dict[str, Any]], start: float) -> dict[str, Any]:
+    """The scenario with the recommended options on the best path alone, from ``start`` seconds on."""
+    plain = _recommended(made["together"])
+    flow = {**plain["flow"][0], "networks": [outcome.best + 1], "start_time": f"{round(start * 1e6)} us"}
+    return {**plain, "flow": [flow]}
 
 
 def _write(path: Path, scenario: Mapping[str, Any]) -> None:

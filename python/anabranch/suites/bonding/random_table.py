@@ -13,7 +13,7 @@ from ...plots import Look
 from ..tables import Grid, number
 from .draws import LEAST_PACKETS, LEAST_ROUND_TRIPS, LEAST_TIME, MOST_PACKETS, MOST_TIME
 from .measure import NOT_SLOWER, PAPER, RECOMMENDED, STALL
-from .random_draws import RERUNS, SETS, SUM, Distribution, Outcome, kinds
+from .random_draws import LATER, RERUNS, SETS, SUM, Distribution, Outcome, kinds
 from .topology import Line, buffer_text
 
 _LOOKS = {
@@ -35,7 +35,8 @@ def legend(found: Distribution) -> str:
         f"whichever is longest, but at most {MOST_TIME:g} s or about {MOST_PACKETS} packets. The last three quarters "
         "count. Ratio: throughput over that of the best single path with the recommended options and the same "
         "buffer. Share: throughput over the sum of what each path carries alone. At most: the share that buffer, "
-        "delays and return links allow any scheduler."
+        "delays and return links allow any scheduler. The last row of the sets of options is the ratio that chance "
+        "alone makes: the best path alone, over the same run a millisecond earlier."
     )
 
 
@@ -82,14 +83,22 @@ def _sets(found: Distribution) -> Grid:
     head += ["median share", "with an ample buffer"]
     rows: list[list[str]] = []
     for name in SETS:
-        ratios = sorted(outcome.ratio(name).mean for outcome in found.outcomes)
         ample = found.median_share(name)
         shares = [outcome.share(name) for outcome in found.outcomes]
-        below = sum(ratio < NOT_SLOWER for ratio in ratios)
-        points = [ratios[0], *(ratios[int(part * len(ratios))] for part in (0.01, 0.05)), statistics.median(ratios)]
-        row = [name, *(f"{point:.3f}" for point in points), f"{below} of {len(ratios)}"]
+        row = [name, *_spread([outcome.ratio(name).mean for outcome in found.outcomes])]
         rows.append([*row, f"{statistics.median(shares):.3f}", "" if ample is None else f"{ample:.3f}"])
+    rows.append(
+        [f"the best path alone, {LATER * 1e3:g} ms later", *_spread([o.itself for o in found.outcomes]), "", ""]
+    )
     return Grid("All paths together, by options", head, rows)
+
+
+def _spread(ratios: Sequence[float]) -> list[str]:
+    """The least ratio, three quantiles, and how many are below the target."""
+    ranked = sorted(ratios)
+    points = [ranked[0], *(ranked[int(part * len(ranked))] for part in (0.01, 0.05)), statistics.median(ranked)]
+    below = sum(ratio < NOT_SLOWER for ratio in ranked)
+    return [*(f"{point:.3f}" for point in points), f"{below} of {len(ranked)}"]
 
 
 def _kinds(found: Distribution) -> Grid:

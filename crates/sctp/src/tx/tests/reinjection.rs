@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{PathSelection, Reinjection, RtxPolicy};
+use crate::path::LossCause;
 
 const P3: PathId = PathId(2);
 
@@ -294,6 +295,25 @@ fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
     rig.sender.try_earliest(rig.now, P1, &mut rig.paths);
     rig.audit();
     assert_eq!([1, 2, 3].map(|tsn| rig.is_lost(tsn)), [true, false, false]);
+}
+
+/// 3 was on the second path when that one copied 1 and 2, and came to it. Then it was lost, and retransmitted on the first path.
+#[test]
+fn a_chunk_retransmitted_on_a_path_that_falls_silent_again_is_copied() {
+    let mut config = reinjecting(Reinjection::Silent);
+    config.cmt.rtx = RtxPolicy::Fastest;
+    let mut rig = on_both(&config);
+    rig.pass(ms(80));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    assert_eq!([(); 3].map(|()| rig.poll()), [Some((P2, vec![1])), Some((P2, vec![2])), None]);
+    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
+    rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK);
+    rig.sender.mark_lost(rig.index(3), LossCause::FastRetransmit, &mut rig.paths);
+    assert_eq!(rig.poll(), Some((P1, vec![3])));
+    rig.pass(ms(80));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    assert_eq!(rig.poll(), Some((P2, vec![3])));
+    rig.audit();
 }
 
 /// Copies take room in the window of their path: for them new data waits.

@@ -142,10 +142,15 @@ fn a_path_in_slow_start_is_tried() {
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
     rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
     rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
-    ordered(&rig, &mut *in_time, 80_000);
-    assert!(in_time.admits(&at(&rig, 1 << 20, 80_000), P2), "80000/0.1 > 14520/0.02");
-    ordered(&rig, &mut *in_time, 60_000);
-    assert!(!in_time.admits(&at(&rig, 1 << 20, 60_000), P2), "60000/0.1 < 14520/0.02");
+    for (window, tried, why) in [
+        (80_000, false, "80000/0.1 < 1.2 * 14520/0.02"),
+        (100_000, true, "100000/0.1 > 1.2 * 14520/0.02"),
+        (80_000, true, "80000/0.1 > 14520/0.02, of the one in use"),
+        (60_000, false, "60000/0.1 < 14520/0.02"),
+    ] {
+        ordered(&rig, &mut *in_time, window);
+        assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), tried, "{why}");
+    }
 }
 
 /// A path that carried nothing has a rate of zero, by which it would add nothing. The best path may stay in slow start for long.
