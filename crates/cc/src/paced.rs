@@ -4,8 +4,8 @@
 //! the smoothed round-trip time, and g is 2 below half of ssthresh and 1.2 above. A gain above 1 leaves the
 //! window the limit, so that pacing changes the bursts and not the share.
 //!
-//! Beyond Linux, g is 1 in congestion avoidance while less than half of the window is in flight: nothing was to be sent for a while, or the
-//! peer's window was closed. A window of 1.2 bandwidth-delay products that comes back at 1.2 w/r makes a queue that is longer than before.
+//! Beyond Linux, g is 1 in congestion avoidance while less than half of the window is in flight, after a pause or when the peer's window was closed. With
+//! 1.2 a window that is larger than the bandwidth-delay product would make a longer queue than it had before.
 //!
 //! In slow start after a timeout there is no rate. The round-trip time is that of a queue which is gone, and where all that is sent are
 //! retransmissions, nothing measures a new one (`rfc9260#section-6.3.1`, C5): a window of two packets over two seconds would hardly grow.
@@ -20,8 +20,8 @@ const SLOW_START_GAIN: f64 = 2.0;
 /// Gain otherwise.
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Gain in congestion avoidance while a window that was not used is filled again. A control that empties a window by itself, and wants
-/// pacing for that, fills it as usual.
+/// Gain in congestion avoidance while a window that was not used is filled again. It does not hold for controls that want pacing themselves: they
+/// empty and fill windows on purpose.
 const REFILL_GAIN: f64 = 1.0;
 
 /// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.

@@ -168,7 +168,7 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// The window has decayed for all idleness up to then.
     pub(crate) decayed: Option<Instant>,
-    /// When a chunk that filled the peer's window last asked for a SACK, and the packets with data until then.
+    /// When a chunk on this path that filled the peer's window last asked for a SACK, and how many packets with data had left here.
     pub(crate) asked: Option<(Instant, u64)>,
     /// When data last gave a sample of the round-trip time; only with one sample a round trip.
     pub(crate) sampled: Instant,

@@ -661,8 +661,8 @@ fn allow_owed(now: Instant, path: &mut Path, max_burst: u32, reopened: bool) {
     path.burst_owed -= more;
 }
 
-/// Whether a chunk that fills the peer's window asks for a SACK, in a packet that leaves now: the peer would delay the SACK for a lone packet, and
-/// the delay would count as round-trip time. But if each SACK let out one packet, a SACK for each of them would fill a narrow return link.
+/// Whether a chunk that fills the peer's window asks for a SACK. Nothing follows it, so the peer would delay its SACK, and the delay would count as
+/// round-trip time. But where each SACK lets out one packet, and each packet asks for a SACK, the SACKs fill a narrow return link.
 #[cold]
 fn may_ask(now: Instant, path: &mut Path) -> bool {
     let (srtt, packets) = (path.rto.srtt().unwrap_or(Span::ZERO), path.stats.data_packets);
@@ -685,7 +685,8 @@ const MOST_OUTSTANDING: usize = 1 << 15;
 /// Packets of a window in which a SACK that is delayed by some packets does not matter.
 const SMALL_WINDOW: u64 = 24;
 
-/// Packets on a path from one that asked for a SACK, as it filled the peer's window, to the next that may: as many as a lean receiver waits for.
+/// After a chunk that filled the peer's window asked for a SACK, no other one does so within this number of packets on its path. A lean receiver
+/// waits for as many.
 const ASK_EVERY: u64 = 4;
 
 /// Fewest user bytes of a fragment that fills a packet.
