@@ -20,8 +20,8 @@ const SLOW_START_GAIN: f64 = 2.0;
 /// Gain otherwise.
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Gain in congestion avoidance while a window that was not used is filled again. It does not hold for controls that want pacing themselves: they
-/// empty and fill windows on purpose.
+/// Gain in congestion avoidance while less than half of the window is in flight. Controls that want pacing themselves keep [`AVOIDANCE_GAIN`]: they
+/// empty and fill their windows on purpose.
 const REFILL_GAIN: f64 = 1.0;
 
 /// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.
@@ -43,7 +43,7 @@ pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Cong
 #[derive(Debug)]
 struct Paced {
     control: Box<dyn CongestionControl>,
-    /// Gain in congestion avoidance while a window that was not used is filled again.
+    /// [`REFILL_GAIN`], or [`AVOIDANCE_GAIN`] if the control wants pacing.
     refill_gain: f64,
     /// Pacing rate of each path; none before its first round-trip time.
     rates: Vec<Option<BitRate>>,

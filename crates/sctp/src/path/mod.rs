@@ -302,6 +302,12 @@ impl Path {
         !self.is_in_doubt() || self.newest_acked >= self.patient_since
     }
 
+    /// The lowest chunk in flight here; `NIL` if there is none.
+    #[inline]
+    pub(crate) fn earliest(&self) -> u64 {
+        self.fresh.head.min(self.resent.head)
+    }
+
     /// Silent or on trial: whether it works is not known.
     #[inline]
     pub(crate) fn is_in_doubt(&self) -> bool {

@@ -21,8 +21,8 @@
 //! bytes for the transfer, is always used. In slow start its y counts as ssthresh/l for this, where l is the longest r lately: a queue belongs to the window
 //! that made it. In the first one, where there is no ssthresh, it is unlimited; but a deep queue does not end that one, so while l is above
 //! 2.5 b, the larger of y and c/r counts. A path that had three quarters of W in flight carries no more than W/r with the r of
-//! then, unless s is more. Both are forgotten within half a minute. A path in its first slow start takes the place of the best one only if it
-//! would carry 1.2 times as much. The others are
+//! then, unless s is more. Both are forgotten within half a minute. A path in its first slow start becomes the best one only if its W/b is
+//! 1.2 times what the best one carries. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. A path stays in use when it has all in flight that there is room
 //! for, x_p. With v the variation of its RTT:
@@ -100,8 +100,8 @@ const BEYOND: f64 = 1.25;
 /// is otherwise.
 const LONG_QUEUE: f64 = 2.5;
 
-/// A path in its first slow start takes the place of the best one if the window would let it carry so many times more. A window lets no path carry
-/// quite as much as W/b, and a loss takes 30 % of the rate of the best one for some round trips.
+/// A path in its first slow start becomes the best one only if W/b is so many times more than what the best one carries. No path carries quite as
+/// much as W/b, and the best one carries up to 30 % less than usual for some round trips after a loss.
 const UNKNOWN: f64 = 1.2;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.

@@ -67,7 +67,7 @@ impl Sender {
         }
         path.cuc.forget();
         if chunk.state == ChunkState::InFlight {
-            delta.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
+            delta.oldest |= !chunk.is(Mark::Copied) && i == path.earliest();
             path.flight -= ByteCount::new(u64::from(chunk.flight_size));
             self.out.unlink(chunk.flight_list(path), i);
         }

@@ -19,7 +19,7 @@ use super::partial::Cause;
 use super::send::{Plan, Source, earliest_lost};
 use super::{ChunkState, Mark, PerPath, Sender};
 use crate::cmt::rtx;
-use crate::path::{LossCause, PathId, Paths};
+use crate::path::{LossCause, Path, PathId, Paths};
 use std::array::from_fn;
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
@@ -73,7 +73,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn copy_before_lost(&mut self, paths: &Paths) -> Option<Plan> {
         let in_doubt = paths.iter().filter(|path| path.is_in_doubt());
-        let first = in_doubt.map(|path| path.fresh.head.min(path.resent.head)).min()?;
+        let first = in_doubt.map(Path::earliest).min()?;
         let (lost, ..) = earliest_lost(paths, None)?;
         if first < lost && self.reinjects(paths) { self.plan_copy(paths, lost) } else { None }
     }
@@ -161,7 +161,7 @@ impl Sender {
     }
 
     /// The lowest chunk in flight on another path that the path has not come to yet, if it is to be copied. Every chunk
-    /// is passed once, twice if it may have arrived, and once more for each time that a path falls silent on which it or an earlier one is.
+    /// is passed once, or twice if it may have arrived. When a path falls silent, its earliest chunk and all after that are passed once more.
     fn next_first(&mut self, p: PathId, paths: &Paths) -> Option<u64> {
         loop {
             let first = self.copies[p.index()].next.max(self.out.first_index());

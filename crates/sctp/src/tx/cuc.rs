@@ -62,7 +62,7 @@ impl Sent {
 #[inline]
 fn earliest(path: &Path, out: &Outstanding, last: u64, sent: Sent, left: &mut usize) -> Option<u64> {
     let mut first = match sent {
-        Sent::Ever => path.fresh.head.min(path.resent.head),
+        Sent::Ever => path.earliest(),
         Sent::Once => path.fresh.head,
         Sent::Again => path.resent.head,
     };

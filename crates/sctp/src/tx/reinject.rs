@@ -87,7 +87,7 @@ impl Sender {
     /// which is for loss detection to find.
     fn patience_ends(&self, now: Instant, path: &Path) -> Instant {
         let latest = now + self.patience(path);
-        let (Some(srtt), earliest) = (path.rto.srtt(), path.fresh.head.min(path.resent.head)) else {
+        let (Some(srtt), earliest) = (path.rto.srtt(), path.earliest()) else {
             return latest;
         };
         if earliest == NIL
@@ -119,7 +119,7 @@ impl Sender {
         (paths[p].patience, paths[p].trial) = (None, None);
         paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
         if paths[p].silent {
-            self.come_back_to(paths[p].fresh.head.min(paths[p].resent.head));
+            self.come_back_to(paths[p].earliest());
         } else {
             paths[p].unanswered.get_or_insert(0);
         }
@@ -152,7 +152,7 @@ impl Sender {
     /// earliest chunk is sent again. Its acknowledgement shows which of the others are lost.
     #[cold]
     pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        let i = paths[p].fresh.head.min(paths[p].resent.head);
+        let i = paths[p].earliest();
         if i != NIL && !self.out[i].is(Mark::Abandoned) {
             self.mark_lost(i, LossCause::Timeout, paths);
             self.after_losses(now, Cause::Timeout, paths);

@@ -266,7 +266,7 @@ impl Sender {
         let (path, delta) = (&mut paths[p], &mut all[p]);
         match chunk.state {
             ChunkState::InFlight => {
-                delta.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
+                delta.oldest |= !chunk.is(Mark::Copied) && i == path.earliest();
                 self.out.unlink(chunk.flight_list(path), i);
                 path.flight -= flight_size;
             }

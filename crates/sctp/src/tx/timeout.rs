@@ -86,7 +86,7 @@ impl Sender {
 
     /// Path `p` is no more: what is outstanding there is sent again elsewhere, which says nothing about congestion.
     pub(crate) fn on_path_removed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        while let i = paths[p].fresh.head.min(paths[p].resent.head)
+        while let i = paths[p].earliest()
             && i != NIL
         {
             self.mark_lost(i, LossCause::Timeout, paths);

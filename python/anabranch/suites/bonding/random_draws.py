@@ -20,7 +20,7 @@ from . import bound
 from .bound import Bound
 from .draws import Draw, draw
 from .measure import BIN, NOT_SLOWER, PAPER, RECOMMENDED, STALL, as_numbers, longest_stall, throughput_rows
-from .topology import FLOW, START, Line, alone, scenario
+from .topology import FLOW, START, Line, alone, scenario, time_text
 
 SETS = (PAPER, "lowest-rtt", "ecf", RECOMMENDED)
 """The sets of options that run over all paths; each path alone has the recommended ones."""
@@ -319,7 +319,7 @@ def _recommended(varied: Mapping[str, Any]) -> dict[str, Any]:
 def _on_best(outcome: Outcome, made: Mapping[str, dict[str, Any]], start: float) -> dict[str, Any]:
     """The scenario with the recommended options on the best path alone, from ``start`` seconds on."""
     plain = _recommended(made["together"])
-    flow = {**plain["flow"][0], "networks": [outcome.best + 1], "start_time": f"{round(start * 1e6)} us"}
+    flow = {**plain["flow"][0], "networks": [outcome.best + 1], "start_time": time_text(start)}
     return {**plain, "flow": [flow]}
 
 

@@ -62,7 +62,7 @@ class Line:
             "between": ["a", "b"],
             "net_id": number,
             "rate": _rate(self.rate) if self.varies is None else {"model": self.varies, "mean": _rate(self.rate)},
-            "delay": _time(self.rtt / 2),
+            "delay": time_text(self.rtt / 2),
             "queue": self._queue(),
             "back": {
                 "rate": _rate(self.back),
@@ -72,9 +72,9 @@ class Line:
         if self.loss > 0:
             link["loss"] = round(self.loss, 6) if self.burst == 1 else _bursts(self.loss, self.burst)
         if self.jitter > 0:
-            link["jitter"] = _time(self.jitter)
+            link["jitter"] = time_text(self.jitter)
         if self.outage is not None:
-            link["down"] = [[_time(START + at) for at in self.outage]]
+            link["down"] = [[time_text(START + at) for at in self.outage]]
         return link
 
     def _queue(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Line:
             case "codel":
                 # The target is at least the time of one packet (RFC 8289, section 4.4).
                 target = max(0.005, 1.5 * 8 * PACKET / self.rate)
-                return {"kind": "codel", "target": _time(target), "packets": packets}
+                return {"kind": "codel", "target": time_text(target), "packets": packets}
             case "red":
                 limits = {"min": max(1, packets // 6), "max": max(2, packets // 2), "capacity": packets}
                 return {"kind": "red", "max_p": 0.1, "gentle": True} | limits
@@ -108,7 +108,8 @@ def _rate(bps: float) -> str:
     return f"{round(bps)} bit/s"
 
 
-def _time(seconds: float) -> str:
+def time_text(seconds: float) -> str:
+    """A time as scenarios write it, in whole microseconds."""
     return f"{round(seconds * 1e6)} us"
 
 
@@ -141,9 +142,9 @@ def scenario(
         **base["flow"][0],
         "name": FLOW,
         "sctp": {"vary": list(options), "name": "options"},
-        "start_time": _time(START),
-        "reset_time": _time(timing.warm_up),
-        "stop_time": _time(timing.length),
+        "start_time": time_text(START),
+        "reset_time": time_text(timing.warm_up),
+        "stop_time": time_text(timing.length),
     }
     return {
         "title": title,
