@@ -11,17 +11,20 @@ fn ms(n: u64) -> Span {
 /// Two endpoints with the recommended options, paths of 20 ms and all the data that they let go. After a second network 1
 /// loses everything for `outage`. Answers the longest time in which nothing could be read, and the pair, 20 s later.
 fn outage(config: &Config, outage: Span) -> (Span, Pair) {
+    let dead =
+        move |sent: &Sent, since| if sent.net() == 1 && since < outage { Fate::Lost } else { Fate::Arrives };
+    losses(config, Span::from_secs(20) + outage, dead)
+}
+
+/// The same for `time` after that second, and the fate of a packet by the time since then.
+fn losses(config: &Config, time: Span, fate: impl Fn(&Sent, Span) -> Fate + 'static) -> (Span, Pair) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
     pair.set_delay(ms(10));
-    let (dies, heals) = (pair.now + ms(1000), pair.now + ms(1000) + outage);
-    let end = heals + Span::from_secs(20);
-    pair.on_wire(move |sent| {
-        let dead = sent.net() == 1 && (dies..heals).contains(&sent.at);
-        if dead { Fate::Lost } else { Fate::Arrives }
-    });
+    let begin = pair.now + ms(1000);
+    pair.on_wire(move |sent| if sent.at < begin { Fate::Arrives } else { fate(sent, sent.at.since(begin)) });
     let (mut last, mut longest) = (pair.now, Span::ZERO);
-    while pair.now < end {
+    while pair.now < begin + time {
         let now = pair.now;
         let message = || Message::new(Payload::Filler(1400));
         while pair.endpoint(Side::Client).send(now, client, message()).is_ok() {}
@@ -68,7 +71,8 @@ fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
     assert!(asked < began + ms(1300), "{asked}");
 }
 
-/// SACKs come on the other path: the peer is there. After each heartbeat the next wait is as long as all before, until the RTO is over.
+/// SACKs come on the other path: the peer is there. Heartbeats leave a probe timeout apart, and later a quarter of the time since the first,
+/// until the RTO is over.
 #[test]
 fn the_heartbeat_to_a_silent_path_is_repeated() {
     let began = Pair::new(2, &recommended()).now;
@@ -82,10 +86,28 @@ fn the_heartbeat_to_a_silent_path_is_repeated() {
             && sent.chunks().contains("HEARTBEAT")
     };
     let waits: Vec<Span> = pair.sent.iter().filter(of).map(|sent| sent.at.since(asked)).collect();
-    assert!((4..=8).contains(&waits.len()), "{waits:?}");
+    let timeout = waits[1];
+    assert!(timeout < ms(100), "{waits:?}");
     for pair in waits[1..].windows(2) {
-        assert!(pair[1] >= pair[0] * 2 && pair[1] <= pair[0] * 2 + ms(2), "{waits:?}");
+        let next = pair[0] + timeout.max(pair[0] / 4);
+        assert!(pair[1] + ms(2) >= next && pair[1] <= next + ms(2), "{waits:?}");
     }
+    assert!(*waits.last().unwrap() > ms(700), "{waits:?}");
+}
+
+/// The other path is so long that the first SACK of a copy comes after the heartbeat was due once more.
+#[test]
+fn a_silent_path_is_asked_again_once_sacks_come() {
+    let config = Config { cmt: Config::recommended().cmt, ..recommended() };
+    let fate = |sent: &Sent, since| match (sent.net(), sent.from) {
+        (1, Side::Client) if since < ms(500) => Fate::Lost,
+        (1, _) => Fate::Arrives,
+        _ => Fate::Late(ms(150)),
+    };
+    let (_, pair) = losses(&config, ms(800), fate);
+    let end = pair.now;
+    let data = |sent: &&Sent| sent.net() == 1 && sent.at + ms(150) > end && sent.chunks().contains("DATA");
+    assert!(pair.sent.iter().filter(data).count() > 100);
 }
 
 /// What it is for: without it everything waits for T3.

@@ -22,6 +22,9 @@ use super::{Mark, Sender};
 use crate::path::{LEAST_PROBE_TIMEOUT, LossCause, NIL, Path, PathId, Paths};
 use units::{Instant, Span};
 
+/// A heartbeat to a silent path is repeated after this part of the time since the first one.
+const PROBES: u64 = 4;
+
 /// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
 const MOST_ON_TRIAL: u8 = 10;
 
@@ -126,6 +129,17 @@ impl Sender {
         paths[p].silent
     }
 
+    /// A SACK came. While none came, heartbeats to silent paths were not repeated.
+    #[inline]
+    pub(super) fn hear(&mut self, now: Instant, paths: &mut Paths) {
+        self.heard_at = now;
+        for path in paths.iter_mut().filter(|path| path.silent) {
+            if path.patience.is_none() && path.heartbeat.is_awaited() {
+                path.patience = Some(now);
+            }
+        }
+    }
+
     /// A SACK came since then: it is not the peer that is silent.
     pub(crate) fn heard_since(&self, then: Instant) -> bool {
         self.heard_at > then
@@ -173,11 +187,11 @@ impl Sender {
 }
 
 impl Path {
-    /// If the path is silent, a heartbeat left, for the first time at `first`: it is repeated after a probe timeout, and each time after twice as
-    /// long.
+    /// If the path is silent, a heartbeat left, for the first time at `first`: it is repeated after a probe timeout, or after a quarter of the
+    /// time since then. So a path that works again is found before its outage was a quarter longer.
     pub(crate) fn await_answer(&mut self, now: Instant, first: Instant) {
         if self.silent {
-            self.patience = Some(now + probe_timeout(self, Span::ZERO).max(now.since(first)));
+            self.patience = Some(now + probe_timeout(self, Span::ZERO).max(now.since(first) / PROBES));
         }
     }
 }

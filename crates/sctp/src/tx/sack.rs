@@ -133,7 +133,7 @@ impl Sender {
             return Ok(SackOutcome::default()); // overtaken by a later one
         }
         self.heard = true;
-        self.heard_at = now;
+        self.hear(now, paths);
         self.note_sack(now, paths);
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
