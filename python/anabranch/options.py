@@ -218,7 +218,8 @@ class Options(AssociationOptions, total=False):
     pacing: bool
     """Spreads the packets of each path over its round-trip time under every congestion control. The rate is that
     of the control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in
-    Linux; in slow start after a timeout nothing is paced then. New data that is paced is not limited to
+    Linux, and in congestion avoidance at most 5/4 of the most that the path delivered in its last ten round
+    trips; in slow start after a timeout nothing is paced then. New data that is paced is not limited to
     ``max_burst`` packets. Default: false."""
     packet_drop_reports: bool
     """Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a

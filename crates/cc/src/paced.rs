@@ -5,13 +5,16 @@
 //! window the limit, so that pacing changes the bursts and not the share.
 //!
 //! Beyond Linux, g is 1 in congestion avoidance while less than half of the window is in flight, after a pause or when the peer's window was closed. With
-//! 1.2 a window that is larger than the bandwidth-delay product would make a longer queue than it had before.
+//! 1.2 a window that is larger than the bandwidth-delay product would make a longer queue than it had before. And the rate is at most 5/4 of
+//! the [most that the path delivered](crate::delivery) of late. With several paths SACKs may begin to return on a faster one. Then r is
+//! shorter, but the link is as slow as before, and a window that filled it overflows its queue.
 //!
 //! In slow start after a timeout there is no rate. The round-trip time is that of a queue which is gone, and where all that is sent are
 //! retransmissions, nothing measures a new one (`rfc9260#section-6.3.1`, C5): a window of two packets over two seconds would hardly grow.
 
 use units::{BitRate, ByteCount, Instant};
 
+use crate::delivery::Delivery;
 use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, WindowRule};
 
 /// Gain while the window is below half of ssthresh: it may double in the next round trip.
@@ -24,13 +27,16 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 /// empty and fill their windows on purpose.
 const REFILL_GAIN: f64 = 1.0;
 
+/// How much more than it delivered a path may carry in congestion avoidance: a link that became faster is found within some round trips.
+const BEYOND: f64 = 1.25;
+
 /// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.
 pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn CongestionControl> {
     if !(setup.paced || control.wants_pacing()) || control.is_paced() {
         return control;
     }
     Box::new(Paced {
-        refill_gain: if control.wants_pacing() { AVOIDANCE_GAIN } else { REFILL_GAIN },
+        deliveries: (!control.wants_pacing()).then(|| Vec::with_capacity(setup.paths)),
         control,
         rates: Vec::with_capacity(setup.paths),
         restarts: Vec::with_capacity(setup.paths),
@@ -43,8 +49,8 @@ pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Cong
 #[derive(Debug)]
 struct Paced {
     control: Box<dyn CongestionControl>,
-    /// [`REFILL_GAIN`], or [`AVOIDANCE_GAIN`] if the control wants pacing.
-    refill_gain: f64,
+    /// What each path delivered; none if the control wants pacing.
+    deliveries: Option<Vec<Delivery>>,
     /// Pacing rate of each path; none before its first round-trip time.
     rates: Vec<Option<BitRate>>,
     /// Paths in slow start after a timeout.
@@ -60,27 +66,37 @@ impl Paced {
     }
 
     fn update(&mut self, all: &[PathView], w: &[CongestionWindow]) {
-        let rates = self.rates.iter_mut().zip(&mut self.restarts);
-        for (p, ((rate, restarts), (path, window))) in rates.zip(all.iter().zip(w)).enumerate() {
-            *restarts &= window.ssthresh.is_some_and(|ssthresh| window.cwnd < ssthresh);
-            let ssthresh = self.control.slow_start_threshold(p, *window).unwrap_or(self.initial_ssthresh);
-            *rate = if *restarts { None } else { rate_of(path, window.cwnd, ssthresh, self.refill_gain) };
+        for (p, (path, window)) in all.iter().zip(w).enumerate() {
+            self.restarts[p] &= window.ssthresh.is_some_and(|ssthresh| window.cwnd < ssthresh);
+            self.rates[p] = if self.restarts[p] { None } else { self.rate(p, path, *window) };
         }
+    }
+
+    fn rate(&self, p: usize, path: &PathView, window: CongestionWindow) -> Option<BitRate> {
+        let delivery = self.deliveries.as_ref().map(|deliveries| &deliveries[p]);
+        rate_of(path, window.cwnd, self.ssthresh(p, window), delivery)
     }
 }
 
-/// The pacing rate of a path with a new window.
-fn rate_of(path: &PathView, cwnd: ByteCount, ssthresh: ByteCount, refill: f64) -> Option<BitRate> {
+/// The pacing rate of a path with a new window, and with what it delivered if the control does not want pacing.
+fn rate_of(
+    path: &PathView,
+    cwnd: ByteCount,
+    ssthresh: ByteCount,
+    delivery: Option<&Delivery>,
+) -> Option<BitRate> {
     let srtt = path.srtt.filter(|srtt| !srtt.is_zero())?;
+    let delivery = delivery.filter(|_| cwnd >= ssthresh && !path.in_recovery);
     let gain = if cwnd < ByteCount::new(ssthresh.get() / 2) {
         SLOW_START_GAIN
-    } else if cwnd >= ssthresh && !path.in_recovery && path.flight * 2 < cwnd {
-        refill
+    } else if delivery.is_some() && path.flight * 2 < cwnd {
+        REFILL_GAIN
     } else {
         AVOIDANCE_GAIN
     };
-    let bytes = cwnd.max(path.flight).as_f64();
-    Some(BitRate::from_bps((gain * bytes * 8.0 / srtt.as_secs_f64()) as u64))
+    let most = delivery.and_then(Delivery::most).map_or(f64::INFINITY, |most| most * BEYOND);
+    let rate = gain * cwnd.max(path.flight).as_f64() / srtt.as_secs_f64();
+    Some(BitRate::from_bps((rate.min(most) * 8.0) as u64))
 }
 
 /// A window grows only while it is full, and in slow start the pacer keeps part of it back. So half of it in flight counts as full
@@ -99,8 +115,8 @@ impl CongestionControl for Paced {
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         let window = self.control.on_path_added(all, p);
         self.restarts.push(false);
-        let ssthresh = self.ssthresh(p, window);
-        self.rates.push(all.get(p).and_then(|path| rate_of(path, window.cwnd, ssthresh, self.refill_gain)));
+        self.deliveries.iter_mut().for_each(|deliveries| deliveries.push(Delivery::default()));
+        self.rates.push(all.get(p).and_then(|path| self.rate(p, path, window)));
         window
     }
 
@@ -108,6 +124,10 @@ impl CongestionControl for Paced {
         self.acks.clear();
         for ack in acked {
             let window = w[ack.path];
+            if let (Some(deliveries), Some(srtt)) = (&mut self.deliveries, before[ack.path].srtt) {
+                let full = ack.flight_before >= window.cwnd;
+                deliveries[ack.path].acknowledged(now, ack.acked, srtt, full);
+            }
             self.acks.push(used(ack, window.cwnd, self.ssthresh(ack.path, window)));
         }
         self.control.on_sack(now, before, &self.acks, w);
@@ -169,7 +189,7 @@ mod tests {
     fn rate(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> Option<u64> {
         let path = view(cwnd, ssthresh, flight, srtt_ms);
         let ssthresh = path.window.ssthresh.unwrap_or(ByteCount::new(1_000_000));
-        rate_of(&path, path.window.cwnd, ssthresh, REFILL_GAIN).map(BitRate::as_bps)
+        rate_of(&path, path.window.cwnd, ssthresh, Some(&Delivery::default())).map(BitRate::as_bps)
     }
 
     fn view(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> PathView {
@@ -240,8 +260,26 @@ mod tests {
         assert_eq!(rate(10_000, Some(10_000), 5000, 100), Some(960_000), "full");
         assert_eq!(rate(10_000, Some(10_001), 0, 100), Some(960_000), "slow start");
         let recovering = PathView { in_recovery: true, ..view(10_000, Some(10_000), 0, 100) };
-        let rate = rate_of(&recovering, ByteCount::new(10_000), ByteCount::new(10_000), REFILL_GAIN);
+        let rate =
+            rate_of(&recovering, ByteCount::new(10_000), ByteCount::new(10_000), Some(&Delivery::default()));
         assert_eq!(rate.map(BitRate::as_bps), Some(960_000), "recovery");
+    }
+
+    // By hand: 10 000 bytes in 50 ms and 1.2 times that are 1.92 Mbit/s; 10 000 bytes in 100 ms and 5/4 of that are 1.
+    #[test]
+    fn a_shorter_way_back_does_not_make_the_link_faster() {
+        let mut delivery = Delivery::default();
+        for ms in [0, 100] {
+            let now = Instant::ZERO + Span::from_millis(ms);
+            delivery.acknowledged(now, ByteCount::new(10_000), Span::from_millis(100), true);
+        }
+        let rate = |ssthresh: u64, in_recovery| {
+            let path = PathView { in_recovery, ..view(10_000, Some(ssthresh), 10_000, 50) };
+            rate_of(&path, path.window.cwnd, ByteCount::new(ssthresh), Some(&delivery)).map(BitRate::as_bps)
+        };
+        assert_eq!(rate(10_000, false), Some(1_000_000));
+        assert_eq!(rate(10_001, false), Some(1_920_000), "slow start");
+        assert_eq!(rate(10_000, true), Some(1_920_000), "recovery");
     }
 
     // By hand: 10 000 bytes in 100 ms are 0.8 Mbit/s.

@@ -163,7 +163,8 @@ options! {
         /// The congestion control.
         congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();
         /// Spreads the packets of each path over its round-trip time under every congestion control. The rate is that of the
-        /// control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in Linux; in slow
+        /// control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in Linux, and in congestion
+        /// avoidance at most 5/4 of the most that the path delivered in its last ten round trips; in slow
         /// start after a timeout nothing is paced then. New data that is paced is not limited to `max_burst` packets.
         pacing: bool = false;
         /// The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative TSN

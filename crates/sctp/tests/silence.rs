@@ -11,18 +11,20 @@ fn ms(n: u64) -> Span {
 /// Two endpoints with the recommended options, paths of 20 ms and all the data that they let go. After a second network 1
 /// loses everything for `outage`. Answers the longest time in which nothing could be read, and the pair, 20 s later.
 fn outage(config: &Config, outage: Span) -> (Span, Pair) {
-    let dead =
-        move |sent: &Sent, since| if sent.net() == 1 && since < outage { Fate::Lost } else { Fate::Arrives };
-    losses(config, Span::from_secs(20) + outage, dead)
+    let fate = move |sent: &Sent, dies: Instant| {
+        let dead = sent.net() == 1 && (dies..dies + outage).contains(&sent.at);
+        if dead { Fate::Lost } else { Fate::Arrives }
+    };
+    transfer(config, Span::from_secs(20) + outage, fate)
 }
 
-/// The same for `time` after that second, and the fate of a packet by the time since then.
-fn losses(config: &Config, time: Span, fate: impl Fn(&Sent, Span) -> Fate + 'static) -> (Span, Pair) {
+/// The same for `time` after that second, with the fate of each packet by the end of that second.
+fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate + 'static) -> (Span, Pair) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
     pair.set_delay(ms(10));
     let begin = pair.now + ms(1000);
-    pair.on_wire(move |sent| if sent.at < begin { Fate::Arrives } else { fate(sent, sent.at.since(begin)) });
+    pair.on_wire(move |sent| fate(sent, begin));
     let (mut last, mut longest) = (pair.now, Span::ZERO);
     while pair.now < begin + time {
         let now = pair.now;
@@ -99,12 +101,12 @@ fn the_heartbeat_to_a_silent_path_is_repeated() {
 #[test]
 fn a_silent_path_is_asked_again_once_sacks_come() {
     let config = Config { cmt: Config::recommended().cmt, ..recommended() };
-    let fate = |sent: &Sent, since| match (sent.net(), sent.from) {
-        (1, Side::Client) if since < ms(500) => Fate::Lost,
+    let fate = |sent: &Sent, dies: Instant| match (sent.net(), sent.from) {
+        (1, Side::Client) if (dies..dies + ms(500)).contains(&sent.at) => Fate::Lost,
         (1, _) => Fate::Arrives,
         _ => Fate::Late(ms(150)),
     };
-    let (_, pair) = losses(&config, ms(800), fate);
+    let (_, pair) = transfer(&config, ms(800), fate);
     let end = pair.now;
     let data = |sent: &&Sent| sent.net() == 1 && sent.at + ms(150) > end && sent.chunks().contains("DATA");
     assert!(pair.sent.iter().filter(data).count() > 100);

@@ -21,8 +21,8 @@
 //! bytes for the transfer, is always used. In slow start its y counts as ssthresh/l for this, where l is the longest r lately: a queue belongs to the window
 //! that made it. In the first one, where there is no ssthresh, it is unlimited; but a deep queue does not end that one, so while l is above
 //! 2.5 b, the larger of y and c/r counts. A path that had three quarters of W in flight carries no more than W/r with the r of
-//! then, unless s is more. Both are forgotten within half a minute. A path in its first slow start becomes the best one only if its W/b is
-//! 1.2 times what the best one carries. The others are
+//! then, unless s is more. Both are forgotten within half a minute. A path in its first slow start takes the place of a best one that has left its
+//! own only if its W/b is 1.5 times what that carries. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. A path stays in use when it has all in flight that there is room
 //! for, x_p. With v the variation of its RTT:
@@ -101,8 +101,8 @@ const BEYOND: f64 = 1.25;
 const LONG_QUEUE: f64 = 2.5;
 
 /// A path in its first slow start becomes the best one only if W/b is so many times more than what the best one carries. No path carries quite as
-/// much as W/b, and the best one carries up to 30 % less than usual for some round trips after a loss.
-const UNKNOWN: f64 = 1.2;
+/// much as W/b, the best one carries up to 30 % less than usual for some round trips after a loss, and while the other one is tried it may wait.
+const UNKNOWN: f64 = 1.5;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.
 const SPARE: f64 = 1.0 / 8.0;
@@ -212,6 +212,8 @@ impl InTime {
 
     /// The path that would be the best alone; none if no path answers.
     fn find_best(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) -> Option<PathId> {
+        let is_unknown = |p: PathId| at.paths[p].window.ssthresh.is_none();
+        let known = self.best.filter(|&p| !is_unknown(p)).is_some();
         let mut best = None;
         for &p in candidates.iter().filter(|&&p| answers(&at.paths[p])) {
             let path = &at.paths[p];
@@ -225,8 +227,7 @@ impl InTime {
             };
             // What the window lets it carry: no less than was seen.
             let alone = carries.min((at.window.as_f64() / base.max(filled)).max(seen));
-            let is_unknown = path.window.ssthresh.is_none() && self.best != Some(p);
-            let alone = if is_unknown { alone / UNKNOWN } else { alone };
+            let alone = if known && is_unknown(p) { alone / UNKNOWN } else { alone };
             if best.is_none_or(|(_, most)| alone > most) {
                 best = Some((p, alone));
             }

@@ -143,14 +143,31 @@ fn a_path_in_slow_start_is_tried() {
     rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
     rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
     for (window, tried, why) in [
-        (80_000, false, "80000/0.1 < 1.2 * 14520/0.02"),
-        (100_000, true, "100000/0.1 > 1.2 * 14520/0.02"),
+        (60_000, false, "60000/0.1 < 14520/0.02"),
+        (100_000, false, "100000/0.1 < 1.5 * 14520/0.02"),
+        (120_000, true, "120000/0.1 > 1.5 * 14520/0.02"),
         (80_000, true, "80000/0.1 > 14520/0.02, of the one in use"),
         (60_000, false, "60000/0.1 < 14520/0.02"),
     ] {
         ordered(&rig, &mut *in_time, window);
         assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), tried, "{why}");
     }
+}
+
+/// Both paths are in their first slow start. The fast one fills the window of 100 kB with a queue of 100 ms: a minute later it
+/// carries 100000/0.12 at most, and the other one 100000/0.1.
+#[test]
+fn of_two_unknown_paths_the_better_one_is_used() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    rig.paths[P1].flight = ByteCount::new(90_000);
+    ordered(&rig, &mut *in_time, 100_000);
+    assert!(!in_time.admits(&at(&rig, 1 << 20, 100_000), P2));
+    for _ in 0..100 {
+        rig.paths[P1].rto.sample(Span::from_millis(120), &Config::default());
+    }
+    rig.now += Span::from_secs(60);
+    ordered(&rig, &mut *in_time, 100_000);
+    assert!(in_time.admits(&at(&rig, 1 << 20, 100_000), P2));
 }
 
 /// A path that carried nothing has a rate of zero, by which it would add nothing. The best path may stay in slow start for long.
