@@ -213,7 +213,7 @@ impl InTime {
     /// The path that would be the best alone; none if no path answers.
     fn find_best(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) -> Option<PathId> {
         let is_unknown = |p: PathId| at.paths[p].window.ssthresh.is_none();
-        let known = self.best.filter(|&p| !is_unknown(p)).is_some();
+        let known = self.best.is_some_and(|p| !is_unknown(p));
         let mut best = None;
         for &p in candidates.iter().filter(|&&p| answers(&at.paths[p])) {
             let path = &at.paths[p];
