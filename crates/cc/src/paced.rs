@@ -27,7 +27,8 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 /// empty and fill their windows on purpose.
 const REFILL_GAIN: f64 = 1.0;
 
-/// How much more than it delivered a path may carry in congestion avoidance: a link that became faster is found within some round trips.
+/// In congestion avoidance a path sends so many times what it delivered at most. If its link has become faster, the rate grows by a quarter with each
+/// round trip.
 const BEYOND: f64 = 1.25;
 
 /// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.

@@ -22,7 +22,7 @@ use super::{Mark, Sender};
 use crate::path::{LEAST_PROBE_TIMEOUT, LossCause, NIL, Path, PathId, Paths};
 use units::{Instant, Span};
 
-/// A heartbeat to a silent path is repeated after this part of the time since the first one.
+/// The time since the first heartbeat to a silent path, divided by this, passes before the next one: each outage costs a quarter more at most.
 const PROBES: u64 = 4;
 
 /// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
