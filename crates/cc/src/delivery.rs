@@ -21,7 +21,7 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// So many bytes were acknowledged, with a `full` window in flight.
+    /// So many bytes were acknowledged. `full`: whether the whole window was in flight.
     pub(crate) fn acknowledged(&mut self, now: Instant, bytes: ByteCount, srtt: Span, full: bool) {
         self.acked += bytes;
         let Some(began) = self.began else {

@@ -6,8 +6,8 @@
 //!
 //! Beyond Linux, g is 1 in congestion avoidance while less than half of the window is in flight, after a pause or when the peer's window was closed. With
 //! 1.2 a window that is larger than the bandwidth-delay product would make a longer queue than it had before. And the rate is at most 5/4 of
-//! the [most that the path delivered](crate::delivery) of late. With several paths SACKs may begin to return on a faster one. Then r is
-//! shorter, but the link is as slow as before, and a window that filled it overflows its queue.
+//! the [most that the path delivered](crate::delivery) in one of its last round trips. With several paths SACKs may begin to return on a faster one. Then r
+//! gets shorter although the link is as slow as before, and a window that just filled the link would overflow its queue.
 //!
 //! In slow start after a timeout there is no rate. The round-trip time is that of a queue which is gone, and where all that is sent are
 //! retransmissions, nothing measures a new one (`rfc9260#section-6.3.1`, C5): a window of two packets over two seconds would hardly grow.
@@ -27,8 +27,8 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 /// empty and fill their windows on purpose.
 const REFILL_GAIN: f64 = 1.0;
 
-/// In congestion avoidance a path sends so many times what it delivered at most. If its link has become faster, the rate grows by a quarter with each
-/// round trip.
+/// In congestion avoidance the rate of a path is at most this multiple of what the path delivered. If its link has become faster, the rate can grow by a
+/// quarter in each round trip.
 const BEYOND: f64 = 1.25;
 
 /// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.

@@ -168,7 +168,7 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// The window has decayed for all idleness up to then.
     pub(crate) decayed: Option<Instant>,
-    /// When a chunk on this path that filled the peer's window last asked for a SACK, and how many packets with data had left here.
+    /// A chunk that fills the peer's window may ask for a SACK. When one last did so here, and how many packets with data had left here by then.
     pub(crate) asked: Option<(Instant, u64)>,
     /// When data last gave a sample of the round-trip time; only with one sample a round trip.
     pub(crate) sampled: Instant,
@@ -302,7 +302,7 @@ impl Path {
         !self.is_in_doubt() || self.newest_acked >= self.patient_since
     }
 
-    /// The lowest chunk in flight here; `NIL` if there is none.
+    /// The number of the chunk with the lowest TSN that is in flight here; `NIL` if there is none.
     #[inline]
     pub(crate) fn earliest(&self) -> u64 {
         self.fresh.head.min(self.resent.head)

@@ -210,7 +210,8 @@ impl Sender {
         }
     }
 
-    /// A path fell silent whose first chunk in flight is `i`. It may have been retransmitted there after others came to it.
+    /// A path fell silent. Its first chunk in flight, `i`, may have been retransmitted on it after the other paths had looked for chunks to copy there: they
+    /// look again from `i` on.
     pub(super) fn come_back_to(&mut self, i: u64) {
         for copies in &mut self.copies {
             copies.next = copies.next.min(i);

@@ -22,7 +22,8 @@ use super::{Mark, Sender};
 use crate::path::{LEAST_PROBE_TIMEOUT, LossCause, NIL, Path, PathId, Paths};
 use units::{Instant, Span};
 
-/// The time since the first heartbeat to a silent path, divided by this, passes before the next one: each outage costs a quarter more at most.
+/// A silent path gets its next heartbeat after the time since the first one, divided by this. So a path that works again is found when its outage was a
+/// quarter longer at most.
 const PROBES: u64 = 4;
 
 /// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
@@ -187,8 +188,8 @@ impl Sender {
 }
 
 impl Path {
-    /// If the path is silent, a heartbeat left, for the first time at `first`: it is repeated after a probe timeout, or after a quarter of the
-    /// time since then. So a path that works again is found before its outage was a quarter longer.
+    /// A heartbeat left, for the first time at `first`. If the path is silent, it is repeated after a probe timeout or a quarter of the time since then,
+    /// whichever is longer.
     pub(crate) fn await_answer(&mut self, now: Instant, first: Instant) {
         if self.silent {
             self.patience = Some(now + probe_timeout(self, Span::ZERO).max(now.since(first) / PROBES));
