@@ -525,7 +525,8 @@ named! {
         /// When a buffer is full: chunks that are overdue, or that would arrive sooner on the other path (Raiciu et al., NSDI
         /// 2012, section 4.2).
         Blocked = "blocked",
-        /// When the other path is silent: its next acknowledgement is overdue, or none came within a probe timeout (`rfc8985#section-7.2`).
+        /// When the other path is silent: its next acknowledgement is overdue, or none came within a probe timeout (`rfc8985#section-7.2`). If T3 expires
+        /// there, a heartbeat is overdue and other paths bring SACKs, ssthresh is not cut: the path failed.
         Silent = "silent",
         /// In both cases.
         Both = "both",

@@ -93,6 +93,9 @@ pub struct PathStats {
     pub last_chunk: u64,
 }
 
+/// So many samples make a smoothed wait, as RTO.Alpha of RFC 9260 does a round-trip time.
+const WAITS: u64 = 8;
+
 /// What is looked at together stands together, in the cache lines that are told apart here: of many paths few are in
 /// the cache.
 #[derive(Debug)]
@@ -166,6 +169,8 @@ pub(crate) struct Path {
     pub(crate) cuc: CucState,
     /// The least one-way delay told of since the last SACK.
     pub(crate) owd: Option<OneWayDelay>,
+    /// What queues add to a round-trip time, smoothed. Only where SACKs take the fastest path.
+    pub(crate) wait: Option<Span>,
     /// The window has decayed for all idleness up to then.
     pub(crate) decayed: Option<Instant>,
     /// A chunk that fills the peer's window may ask for a SACK. When one last did so here, and how many packets with data had left here by then.
@@ -231,6 +236,7 @@ impl Path {
             last_order: 0,
             last_sack: 0,
             owd: None,
+            wait: None,
             blocked_until: Instant::ZERO,
             unreachable_until: None,
             failed: 0,
@@ -348,6 +354,17 @@ impl Path {
             LossCause::FastRetransmit => &self.lost_fast,
             LossCause::Timeout => &self.lost_timer,
         }
+    }
+
+    /// Queues added so much to a round-trip time.
+    pub(crate) fn note_wait(&mut self, wait: Span) {
+        self.wait = Some(self.wait.map_or(wait, |mean| (mean * (WAITS - 1) + wait) / WAITS));
+    }
+
+    /// What queues add to a round-trip time. Where nothing tells of that, it is the smoothed one less the least one, zero before the first.
+    pub(crate) fn wait(&self) -> Span {
+        let above_least = self.rto.srtt().zip(self.rto.base()).map(|(srtt, base)| srtt.saturating_sub(base));
+        self.wait.or(above_least).unwrap_or(Span::ZERO)
     }
 
     /// Age from which a chunk or a copy is presumed lost: 1.25 SRTT + 4 RTTVAR, not below [`LEAST_PROBE_TIMEOUT`].

@@ -19,10 +19,10 @@
 //!
 //! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
 //! bytes for the transfer, is always used. In slow start its y counts as ssthresh/l for this, where l is the longest r lately: a queue belongs to the window
-//! that made it. In the first one, where there is no ssthresh, it is unlimited; but a deep queue does not end that one, so while l is above
-//! 2.5 b, the larger of y and c/r counts. A path that had three quarters of W in flight carries no more than W/r with the r of
-//! then, unless s is more. Both are forgotten within half a minute. A path in its first slow start takes the place of a best one that has left its
-//! own only if its W/b is 1.5 times what that carries. The others are
+//! that made it. In the first one, where there is no ssthresh, it is unlimited; but neither a deep queue nor a small W ends that one, so while packets
+//! wait longer than b in queues, the larger of y and c/r counts. A path that had three quarters of W in flight carries no more than W/r with the r of
+//! then, unless s is more. All this is forgotten within half a minute. A path in its first slow start takes the place of a best one that has left its
+//! own only if its W/b is 1.05 times the most that this one delivered lately, or 1.5 times its y. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. A path stays in use when it has all in flight that there is room
 //! for, x_p. With v the variation of its RTT:
@@ -75,8 +75,12 @@ struct Estimate {
     rate: f64,
     in_time: bool,
     delivered: Delivered,
+    /// The most that it delivered in a round trip lately, in bytes a second.
+    proven: f64,
     /// l in seconds.
     longest: f64,
+    /// The longest wait in queues lately, in seconds.
+    waited: f64,
     /// The round-trip time with most of the window in flight here, in seconds.
     filled: f64,
 }
@@ -96,13 +100,15 @@ const PROMISE: f64 = 1.5;
 /// How much more than it delivered a path may seem to carry.
 const BEYOND: f64 = 1.25;
 
-/// A round-trip time that is so many times the least one tells of a queue. Where acknowledgements return on a faster path, the least one is half of what it
-/// is otherwise.
-const LONG_QUEUE: f64 = 2.5;
+/// Packets that wait so many times the least round-trip time in a queue fill the path.
+const LONG_WAIT: f64 = 1.0;
 
-/// A path in its first slow start becomes the best one only if W/b is so many times more than what the best one carries. No path carries quite as
-/// much as W/b, the best one carries up to 30 % less than usual for some round trips after a loss, and while the other one is tried it may wait.
-const UNKNOWN: f64 = 1.5;
+/// A path in its first slow start becomes the best one only if W/b is more than what the best one is known to carry: so many times what that proved.
+const UNKNOWN: f64 = 1.05;
+
+/// Or so many times what the best one carries now. After a loss that is up to 30 % less for some round trips, no path carries quite as much as W/b, and
+/// while the other one is tried the best one may wait.
+const UNKNOWN_NOW: f64 = 1.5;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.
 const SPARE: f64 = 1.0 / 8.0;
@@ -147,7 +153,9 @@ impl Estimate {
         self.seen = (path.flight.as_f64() / seconds).min(most).max(self.seen * fading);
         self.rate = promise(path).min(PROMISE * self.seen).max(self.seen);
         let slowly = 1.0 - (1.0 - fading) / SLOWER;
+        self.proven = self.delivered.most().unwrap_or(0.0).max(self.proven * slowly);
         self.longest = seconds.max(self.longest * slowly);
+        self.waited = path.wait().as_secs_f64().max(self.waited * slowly);
         let fills = path.flight.as_f64() > window * FILLED;
         self.filled = if fills { seconds } else { self.filled * slowly };
         self.in_time = false;
@@ -212,28 +220,37 @@ impl InTime {
 
     /// The path that would be the best alone; none if no path answers.
     fn find_best(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) -> Option<PathId> {
-        let is_unknown = |p: PathId| at.paths[p].window.ssthresh.is_none();
-        let known = self.best.is_some_and(|p| !is_unknown(p));
+        let demand = self.demand(at);
         let mut best = None;
         for &p in candidates.iter().filter(|&&p| answers(&at.paths[p])) {
             let path = &at.paths[p];
             let base = path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME));
-            let Estimate { rate, seen, longest, filled, .. } = self.paths[p.index()];
+            let Estimate { rate, seen, longest, waited, filled, .. } = self.paths[p.index()];
             let carries = match path.window.ssthresh {
-                None if longest > base * LONG_QUEUE => rate.max(promise(path)),
+                None if waited > base * LONG_WAIT => rate.max(promise(path)),
                 None => f64::INFINITY,
                 Some(ssthresh) if path.window.cwnd < ssthresh => rate.max(ssthresh.as_f64() / longest),
                 Some(_) => rate,
             };
             // What the window lets it carry: no less than was seen.
             let alone = carries.min((at.window.as_f64() / base.max(filled)).max(seen));
-            let alone = if known && is_unknown(p) { alone / UNKNOWN } else { alone };
+            let alone = if is_unknown(path) { alone / demand } else { alone };
             if best.is_none_or(|(_, most)| alone > most) {
                 best = Some((p, alone));
             }
         }
         self.best = best.map(|(p, _)| p);
         self.best
+    }
+
+    /// A path in its first slow start must promise so many times what the best one carries.
+    fn demand(&self, at: &Opportunity<'_>) -> f64 {
+        let Some(best) = self.best.filter(|&p| !is_unknown(&at.paths[p])) else { return 1.0 };
+        let Estimate { rate, proven, .. } = self.paths[best.index()];
+        match proven > 0.0 && rate > 0.0 {
+            true => (UNKNOWN * proven / rate).clamp(UNKNOWN, UNKNOWN_NOW),
+            false => UNKNOWN_NOW,
+        }
     }
 
     /// Bytes that path `p`, whose packets take `hold` seconds, may have in flight; negative if it adds nothing.
@@ -281,6 +298,11 @@ fn grown(path: &Path) -> f64 {
     let end =
         slow_start.map_or(0.0, |(ssthresh, base)| ssthresh.as_f64() / base.as_secs_f64().max(LEAST_TIME));
     end.max(NEXT_ROUND * promise(path))
+}
+
+/// True in the first slow start.
+fn is_unknown(path: &Path) -> bool {
+    path.window.ssthresh.is_none()
 }
 
 /// True if slow start has not shown yet what the path carries.

@@ -15,6 +15,14 @@ use units::{Instant, Span};
 /// Length of the two periods of which the least times are kept: the present one and the one before.
 const MEMORY: Span = Span::from_secs(15);
 
+/// A round-trip time as if all SACKs returned the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Even {
+    pub(super) rtt: Span,
+    /// What queues added to it, t - l(p, q).
+    pub(super) wait: Span,
+}
+
 /// The least times of all pairs of paths.
 #[derive(Debug, Default)]
 pub(super) struct Evened {
@@ -32,8 +40,8 @@ impl Evened {
         self.way = way;
     }
 
-    /// The SACK acknowledges data on path `p` after `rtt`: its evened round-trip time.
-    pub(super) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Span {
+    /// The SACK acknowledges data on path `p` after `rtt`.
+    pub(super) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Even {
         let q = self.way;
         if now.since(self.changed) >= MEMORY {
             self.least.iter_mut().flatten().for_each(|pair| *pair = [None, pair[0]]);
@@ -50,7 +58,8 @@ impl Evened {
         pair[0] = Some(pair[0].map_or(rtt, |least| least.min(rtt)));
         let here = pair.iter().flatten().min().copied().unwrap_or(rtt);
         let least = row.iter().flatten().flatten().min().copied().unwrap_or(rtt);
-        rtt.saturating_sub(here) + least
+        let wait = rtt.saturating_sub(here);
+        Even { rtt: wait + least, wait }
     }
 }
 
@@ -67,7 +76,7 @@ mod tests {
 
     fn sample(evened: &mut Evened, at: u64, way: PathId, rtt: u64) -> Span {
         evened.begin(way);
-        evened.sample(Instant::ZERO + ms(at), DATA, ms(rtt))
+        evened.sample(Instant::ZERO + ms(at), DATA, ms(rtt)).rtt
     }
 
     #[test]
@@ -78,6 +87,19 @@ mod tests {
         assert_eq!(sample(&mut evened, 20, DATA, 40), ms(25));
         assert_eq!(sample(&mut evened, 30, DATA, 48), ms(33), "a queue of 8 ms");
         assert_eq!(sample(&mut evened, 40, OTHER, 33), ms(33), "a queue of 8 ms");
+    }
+
+    #[test]
+    fn only_a_queue_is_a_wait() {
+        let mut evened = Evened::default();
+        let wait = |evened: &mut Evened, way, rtt| {
+            evened.begin(way);
+            evened.sample(Instant::ZERO, DATA, ms(rtt)).wait
+        };
+        assert_eq!(wait(&mut evened, OTHER, 25), ms(0));
+        assert_eq!(wait(&mut evened, DATA, 40), ms(0));
+        assert_eq!(wait(&mut evened, DATA, 48), ms(8));
+        assert_eq!(wait(&mut evened, OTHER, 33), ms(8));
     }
 
     #[test]
@@ -97,6 +119,6 @@ mod tests {
         let mut evened = Evened::default();
         sample(&mut evened, 0, DATA, 40);
         evened.begin(DATA);
-        assert_eq!(evened.sample(Instant::ZERO, OTHER, ms(90)), ms(90));
+        assert_eq!(evened.sample(Instant::ZERO, OTHER, ms(90)), Even { rtt: ms(90), wait: Span::ZERO });
     }
 }

@@ -192,8 +192,13 @@ impl Path {
     /// whichever is longer.
     pub(crate) fn await_answer(&mut self, now: Instant, first: Instant) {
         if self.silent {
-            self.patience = Some(now + probe_timeout(self, Span::ZERO).max(now.since(first) / PROBES));
+            self.patience = Some(now + self.probe_timeout().max(now.since(first) / PROBES));
         }
+    }
+
+    /// How long an answer takes at the most, unless it is lost.
+    pub(super) fn probe_timeout(&self) -> Span {
+        probe_timeout(self, Span::ZERO)
     }
 }
 

@@ -409,11 +409,11 @@ impl Sender {
 
     /// A round-trip time as the congestion control is told of it.
     #[inline]
-    fn evened_rtt(&mut self, now: Instant, p: PathId, rtt: Option<Span>) -> Option<Span> {
-        match (&mut self.evened, rtt) {
-            (Some(evened), Some(rtt)) => Some(evened.sample(now, p, rtt)),
-            _ => rtt,
-        }
+    fn evened_rtt(&mut self, now: Instant, p: PathId, path: &mut Path, rtt: Span) -> Span {
+        let Some(evened) = &mut self.evened else { return rtt };
+        let even = evened.sample(now, p, rtt);
+        path.note_wait(even.wait);
+        even.rtt
     }
 
     /// The next SACK came on this path.
@@ -450,7 +450,7 @@ impl Sender {
                 advanced,
                 flight_before,
                 flight_after: paths[p].flight,
-                rtt: self.evened_rtt(now, p, delta.rtt),
+                rtt: delta.rtt.map(|rtt| self.evened_rtt(now, p, &mut paths[p], rtt)),
                 owd: paths[p].owd.take(),
                 lost: ByteCount::ZERO,
                 rate: None,

@@ -1,4 +1,9 @@
 //! Expiry of T3-rtx (`rfc9260#section-6.3.3`).
+//!
+//! The window begins at one packet, and ssthresh is cut as after congestion. Beyond RFC 9260 it stays where it was if all tells of an outage: the path is
+//! [silent](super::reinject), so that everything in flight was lost, a heartbeat that ought to have been answered was lost, too, and SACKs came on other paths
+//! since. Then the path had no more to carry than before, and slow start regains what it carried. It ends at the old window at the latest, as after a
+//! pause (`rfc5681#section-4.1`). CUBIC would else need ten seconds for the last third of a window of 2000 packets.
 
 use super::partial::Cause;
 use super::{Mark, Sender};
@@ -53,9 +58,15 @@ impl Sender {
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
         self.heard = false;
         self.account_for_timeout(now, p, paths);
+        let before = paths[p].window;
         self.control(now, paths, |control, views, windows| {
             control.on_loss(now, views, p.index(), LossKind::Timeout, windows);
         });
+        if self.has_failed(now, &paths[p]) {
+            let kept = before.ssthresh.unwrap_or_default().max(before.cwnd);
+            let ssthresh = &mut paths[p].window.ssthresh;
+            *ssthresh = ssthresh.map(|cut| cut.max(kept));
+        }
         self.ecn.note_reduction(p, self.out.next_index() - 1);
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
@@ -82,6 +93,12 @@ impl Sender {
         path.t3 = (!path.flight.is_zero()).then(|| now + span);
         self.after_losses(now, Cause::Timeout, paths);
         outcome
+    }
+
+    /// A path whose T3 expired failed: it is not congestion.
+    fn has_failed(&self, now: Instant, path: &Path) -> bool {
+        let is_lost = |sent| sent + path.probe_timeout() <= now && self.heard_since(sent);
+        path.silent && path.heartbeat.unanswered_since().is_some_and(is_lost)
     }
 
     /// Path `p` is no more: what is outstanding there is sent again elsewhere, which says nothing about congestion.

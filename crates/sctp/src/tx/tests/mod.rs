@@ -4,6 +4,7 @@ mod abandonment;
 mod cost;
 mod delays;
 mod ecn;
+mod failed;
 mod pacing;
 mod rack;
 mod random;

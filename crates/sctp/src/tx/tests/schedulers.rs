@@ -154,6 +154,26 @@ fn a_path_in_slow_start_is_tried() {
     }
 }
 
+/// What the best path delivered in a round trip is what another one has to better. It is known sooner than that a loss was the reason for less.
+#[test]
+fn a_path_in_slow_start_is_tried_if_it_promises_more_than_the_best_one_proved() {
+    for (window, tried, why) in
+        [(75_000, false, "75000/0.1 < 1.05 * 14520/0.02"), (78_000, true, "78000/0.1 > 1.05 * 14520/0.02")]
+    {
+        let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+        rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
+        rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+        rig.paths[P1].stats.user_bytes = ByteCount::new(10 * CHUNK);
+        for _ in 0..2 {
+            ordered(&rig, &mut *in_time, 60_000);
+            rig.now += Span::from_millis(20);
+            rig.paths[P1].stats.user_bytes += ByteCount::new(10 * CHUNK);
+        }
+        ordered(&rig, &mut *in_time, window);
+        assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), tried, "{why}");
+    }
+}
+
 /// Both paths are in their first slow start. The fast one fills the window of 100 kB with a queue of 100 ms: a minute later it
 /// carries 100000/0.12 at most, and the other one 100000/0.1.
 #[test]
@@ -255,11 +275,11 @@ fn burst(silent_before: bool) {
 }
 
 /// In a window of 400 kB the slow path would be the best one, 400000/0.1 > 14520/0.02, as long as its first slow start counts as unlimited.
-/// Once its round-trip time was 2.5 times the least one it carries 14520 bytes in that time, and a packet is not in time: the other
-/// sends 726000 * 0.4 bytes meanwhile, and it needs more than twice that.
+/// Once packets waited longer in its queue than an empty path takes it carries 14520 bytes in 0.4 s, and a packet is not in time: the other
+/// sends 726000 * 0.4 bytes meanwhile, and it needs more than twice that. The same is true if SACKs tell of the wait: they may return on a faster path.
 #[test]
 fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
-    for (samples, used) in [(0, true), (40, false)] {
+    for (samples, waited, used) in [(0, 0, true), (40, 0, false), (40, 50, true), (40, 150, false)] {
         let (mut rig, mut in_time) = unequal(PathSelection::InTime);
         let config = Config::default();
         rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
@@ -269,12 +289,16 @@ fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
         for _ in 0..samples {
             rig.paths[P2].rto.sample(Span::from_millis(400), &config);
         }
+        if waited > 0 {
+            rig.paths[P2].note_wait(Span::from_millis(waited));
+        }
         ordered(&rig, &mut *in_time, 400_000);
         assert_eq!(
             in_time.admits(&at(&rig, 1 << 20, 400_000), P2),
             used,
-            "after {samples} samples of 400 ms"
+            "after {samples} samples of 400 ms, {waited} ms of them in a queue"
         );
+        rig.paths[P2].wait = None;
         for _ in 0..100 {
             rig.paths[P2].rto.sample(Span::from_millis(100), &config);
         }
