@@ -1,5 +1,6 @@
 //! What a path delivered in its last round trips, by acknowledgements alone.
 
+use transport::RoundRates;
 use units::{ByteCount, Instant, Span};
 
 /// So many round trips are remembered.
@@ -12,37 +13,23 @@ const FULL: f64 = 0.9;
 /// The rates of the last round trips of a path that had enough to do.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delivery {
-    /// When the present round trip began; none before the first one.
-    began: Option<Instant>,
-    /// Acknowledged since then.
     acked: ByteCount,
-    /// In bytes a second, the last one first.
-    rates: [f64; ROUNDS],
+    rounds: RoundRates<ROUNDS>,
 }
 
 impl Delivery {
     /// So many bytes were acknowledged. `full`: whether the whole window was in flight.
     pub(crate) fn acknowledged(&mut self, now: Instant, bytes: ByteCount, srtt: Span, full: bool) {
         self.acked += bytes;
-        let Some(began) = self.began else {
-            (self.began, self.acked) = (Some(now), ByteCount::ZERO);
-            return;
-        };
-        let time = now.since(began);
-        if time < srtt || time.is_zero() {
-            return;
-        }
-        let rate = self.acked.as_f64() / time.as_secs_f64();
-        (self.began, self.acked) = (Some(now), ByteCount::ZERO);
+        let Some(rate) = self.rounds.update(now, self.acked.get(), srtt) else { return };
         if full || self.most().is_none_or(|most| rate >= FULL * most) {
-            self.rates.rotate_right(1);
-            self.rates[0] = rate;
+            self.rounds.keep(rate);
         }
     }
 
     /// The highest rate in bytes a second; none before the first round trip.
     pub(crate) fn most(&self) -> Option<f64> {
-        self.rates.into_iter().reduce(f64::max).filter(|&rate| rate > 0.0)
+        self.rounds.most()
     }
 }
 
@@ -80,15 +67,5 @@ mod tests {
         assert_eq!(delivery.most(), Some(400_000.0));
         rounds(&mut delivery, 22, &[37; 10], false);
         assert_eq!(delivery.most(), Some(370_000.0), "as good as full");
-    }
-
-    #[test]
-    fn a_round_trip_lasts_as_long_as_the_smoothed_one() {
-        let mut delivery = Delivery::default();
-        for ms in [0, 50, 99] {
-            let now = Instant::from_nanos(ms * 1_000_000);
-            delivery.acknowledged(now, ByteCount::new(1000), Span::from_millis(100), true);
-        }
-        assert_eq!(delivery.most(), None);
     }
 }
