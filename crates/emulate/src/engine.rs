@@ -43,6 +43,10 @@ const LONGEST_WAIT: Span = Span::from_millis(100);
 /// The emulated network of a scenario.
 pub struct Emulator {
     live: Live,
+    /// What was read and has not entered the network yet.
+    read: Vec<(NodeId, Entry, Vec<u8>)>,
+    /// Buffers for what is read.
+    spare: Vec<Vec<u8>>,
     lateness: Lateness,
     entered: u64,
     left: u64,
@@ -69,6 +73,8 @@ impl Emulator {
         };
         Ok(Emulator {
             live: Live::new(scenario, 0, control)?,
+            read: Vec::new(),
+            spare: Vec::new(),
             lateness: Lateness::default(),
             entered: 0,
             left: 0,
@@ -87,22 +93,35 @@ impl Emulator {
     /// Lets in what real hosts have sent by now, runs the events that are due, and writes what they deliver. `clock` gives the
     /// time since the emulation began. Returns the time of the next event.
     pub fn turn(&mut self, clock: &impl Fn() -> Instant, doors: &mut impl Doors) -> Option<Instant> {
+        self.run(clock(), clock, doors);
+        let Emulator { spare, read, .. } = self;
+        doors.read(&mut |from, entry, bytes| {
+            let bytes = std::mem::replace(bytes, spare.pop().unwrap_or_default());
+            read.push((from, entry, bytes));
+        });
+        // A packet came no later than now. By a time from before it was read it would leave too early, if the system suspended us meanwhile.
         let now = clock();
         self.run(now, clock, doors);
-        let Emulator { live, entered, overflowed, .. } = self;
-        doors.read(&mut |from, entry, bytes| {
-            *entered += 1;
-            if live.network().packets_in_use() >= MOST_PACKETS {
-                *overflowed += 1;
-                return;
-            }
-            match entry {
-                Entry::Payload(outgoing) => live.send(from, outgoing, bytes),
-                Entry::Whole(whole) => live.send_whole(from, &whole, bytes),
-            }
-        });
+        self.enter();
         self.run(now, clock, doors);
         self.live.next()
+    }
+
+    /// Lets the packets that were read into the network.
+    fn enter(&mut self) {
+        let Emulator { live, read, spare, .. } = self;
+        for (from, entry, mut bytes) in read.drain(..) {
+            self.entered += 1;
+            if live.network().packets_in_use() >= MOST_PACKETS {
+                self.overflowed += 1;
+                continue;
+            }
+            match entry {
+                Entry::Payload(outgoing) => live.send(from, outgoing, &mut bytes),
+                Entry::Whole(whole) => live.send_whole(from, &whole, &mut bytes),
+            }
+            spare.push(bytes);
+        }
     }
 
     fn run(&mut self, now: Instant, clock: &impl Fn() -> Instant, doors: &mut impl Doors) {

@@ -7,6 +7,7 @@ use net::{Ecn, NodeId, Outgoing, Packet, Protocol, Whole};
 use std::cell::Cell;
 use std::io;
 use std::net::IpAddr;
+use std::rc::Rc;
 use units::{Instant, Span};
 
 const A: [u8; 4] = [10, 1, 0, 1];
@@ -30,11 +31,14 @@ fn scenario_with(name: &str, link: &str) -> Scenario {
 struct Memory {
     incoming: Vec<(NodeId, Entry, Vec<u8>)>,
     written: Vec<(Instant, NodeId, Vec<u8>)>,
-    now: Cell<Instant>,
+    now: Rc<Cell<Instant>>,
+    /// The system suspends the emulation for so long before it reads.
+    suspended: Span,
 }
 
 impl Doors for &mut Memory {
     fn read(&mut self, enter: &mut dyn FnMut(NodeId, Entry, &mut Vec<u8>)) {
+        self.now.set(self.now.get() + self.suspended);
         for (node, entry, mut bytes) in self.incoming.drain(..) {
             enter(node, entry, &mut bytes);
         }
@@ -77,9 +81,9 @@ impl World {
     }
 
     fn turn(&mut self, micros: u64) -> Option<Instant> {
-        let now = Instant::ZERO + Span::from_micros(micros);
-        self.memory.now.set(now);
-        self.emulator.turn(&|| now, &mut &mut self.memory)
+        let now = Rc::clone(&self.memory.now);
+        now.set(Instant::ZERO + Span::from_micros(micros));
+        self.emulator.turn(&|| now.get(), &mut &mut self.memory)
     }
 
     fn ping(&mut self, length: usize) {
@@ -102,6 +106,15 @@ fn a_whole_packet_crosses_the_link_unchanged_after_its_transmission_and_delay() 
     let (at, to, bytes) = world.memory.written.pop().expect("is due");
     assert_eq!((at, to), (due.expect("some"), world.nodes[1]));
     assert!(bytes == ping(1000), "not a byte differs");
+}
+
+/// It may have come at the end of the 5 ms, and is not taken for one of their beginning.
+#[test]
+fn a_packet_does_not_leave_too_early_if_it_was_read_late() {
+    let mut world = World::new("");
+    world.ping(1000);
+    world.memory.suspended = Span::from_millis(5);
+    assert_eq!(world.turn(500), Some(Instant::ZERO + Span::from_micros(23_500)));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! The window begins at one packet, and ssthresh is cut as after congestion. Beyond RFC 9260 it stays where it was if all tells of an outage: the path is
 //! [silent](super::reinject), so that everything in flight was lost, a heartbeat that ought to have been answered was lost, too, and SACKs came on other paths
-//! since. Then the path had no more to carry than before, and slow start regains what it carried. It ends at the old window at the latest, as after a
-//! pause (`rfc5681#section-4.1`). CUBIC would else need ten seconds for the last third of a window of 2000 packets.
+//! since. That says nothing about how much the path can carry, and slow start ends at the old window at the latest, as after a pause
+//! (`rfc5681#section-4.1`). CUBIC would need ten seconds for the last third of a window of 2000 packets. Where no SACK comes, it may be congestion.
 
 use super::partial::Cause;
 use super::{Mark, Sender};
