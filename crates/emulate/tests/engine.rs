@@ -32,7 +32,7 @@ struct Memory {
     incoming: Vec<(NodeId, Entry, Vec<u8>)>,
     written: Vec<(Instant, NodeId, Vec<u8>)>,
     now: Rc<Cell<Instant>>,
-    /// The system suspends the emulation for so long before it reads.
+    /// Time that passes before packets are read, while other programs run.
     suspended: Span,
 }
 

@@ -39,7 +39,7 @@ impl<const N: usize> RoundRates<N> {
         self.rates[0] = rate;
     }
 
-    /// The present round trip does not count. The rates are remembered.
+    /// The round trip under way will not count. Earlier rates are remembered.
     pub fn pause(&mut self) {
         self.began = None;
     }

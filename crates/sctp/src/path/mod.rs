@@ -93,7 +93,7 @@ pub struct PathStats {
     pub last_chunk: u64,
 }
 
-/// So many samples make a smoothed wait, as RTO.Alpha of RFC 9260 does a round-trip time.
+/// A new sample has the weight 1/8 in the smoothed wait, as it has in the smoothed round-trip time (RTO.Alpha of RFC 9260).
 const WAITS: u64 = 8;
 
 /// What is looked at together stands together, in the cache lines that are told apart here: of many paths few are in

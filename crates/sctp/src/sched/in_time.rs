@@ -22,7 +22,7 @@
 //! that made it. In the first one, where there is no ssthresh, it is unlimited; but neither a deep queue nor a small W ends that one, so while packets
 //! wait longer than b in queues, the larger of y and c/r counts. A path that had three quarters of W in flight carries no more than W/r with the r of
 //! then, unless s is more. All this is forgotten within half a minute. A path in its first slow start takes the place of a best one that has left its
-//! own only if its W/b is 1.05 times the most that this one delivered lately, or 1.5 times its y. The others are
+//! own only if its W/b is 1.05 times the most that this one delivered lately, or 1.5 times its y if that is less. The others are
 //! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
 //! the paths in use send on, and if the window has no room for that, p blocks them. A path stays in use when it has all in flight that there is room
 //! for, x_p. With v the variation of its RTT:

@@ -15,7 +15,7 @@ use units::{Instant, Span};
 /// Length of the two periods of which the least times are kept: the present one and the one before.
 const MEMORY: Span = Span::from_secs(15);
 
-/// A round-trip time as if all SACKs returned the same way.
+/// What a round-trip time would be if all SACKs returned on the fastest way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Even {
     pub(super) rtt: Span,
