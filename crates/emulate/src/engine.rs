@@ -99,7 +99,7 @@ impl Emulator {
             let bytes = std::mem::replace(bytes, spare.pop().unwrap_or_default());
             read.push((from, entry, bytes));
         });
-        // A packet came no later than now. By a time from before it was read it would leave too early, if the system suspended us meanwhile.
+        // With a time from before the packets were read, one that came just before that would leave too early.
         let now = clock();
         self.run(now, clock, doors);
         self.enter();

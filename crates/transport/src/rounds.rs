@@ -18,8 +18,8 @@ impl<const N: usize> Default for RoundRates<N> {
 }
 
 impl<const N: usize> RoundRates<N> {
-    /// The path has carried `bytes` since its beginning (less than before if a loss was none), and a round trip takes `srtt`. The rate of a round trip that ends now; it counts only if it
-    /// is [kept](Self::keep).
+    /// The path has carried `bytes` since its beginning, and a round trip takes `srtt`. Answers the rate of the round trip that ends now; none if it goes on.
+    /// The rate counts only if it is [kept](Self::keep). It is zero if `bytes` has become less, as when a loss turns out to be none.
     pub fn update(&mut self, now: Instant, bytes: u64, srtt: Span) -> Option<f64> {
         let Some((began, before)) = self.began else {
             self.began = Some((now, bytes));

@@ -356,7 +356,7 @@ impl Path {
         }
     }
 
-    /// Queues added so much to a round-trip time.
+    /// Takes a sample: a packet and its SACK waited so long in queues.
     pub(crate) fn note_wait(&mut self, wait: Span) {
         self.wait = Some(self.wait.map_or(wait, |mean| (mean * (WAITS - 1) + wait) / WAITS));
     }

@@ -103,11 +103,11 @@ const BEYOND: f64 = 1.25;
 /// Packets that wait so many times the least round-trip time in a queue fill the path.
 const LONG_WAIT: f64 = 1.0;
 
-/// A path in its first slow start becomes the best one only if W/b is more than what the best one is known to carry: so many times what that proved.
+/// A path in its first slow start becomes the best one only if its W/b is so many times the most that the present best one delivered in a round trip.
 const UNKNOWN: f64 = 1.05;
 
-/// Or so many times what the best one carries now. After a loss that is up to 30 % less for some round trips, no path carries quite as much as W/b, and
-/// while the other one is tried the best one may wait.
+/// So many times what the best one carries now is enough, too. It is more than 1 because after a loss the best one carries up to 30 % less for some round
+/// trips, because no path carries quite as much as W/b, and because the best one may have to wait while the other one is tried.
 const UNKNOWN_NOW: f64 = 1.5;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.

@@ -210,8 +210,8 @@ impl Sender {
         }
     }
 
-    /// A path fell silent. Its first chunk in flight, `i`, may have been retransmitted on it after the other paths had looked for chunks to copy there: they
-    /// look again from `i` on.
+    /// A path fell silent, and its first chunk in flight is `i`. The other paths look for chunks to copy from `i` on once more. They may have passed it before it
+    /// was retransmitted on that path.
     pub(super) fn come_back_to(&mut self, i: u64) {
         for copies in &mut self.copies {
             copies.next = copies.next.min(i);

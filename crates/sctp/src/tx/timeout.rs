@@ -1,9 +1,8 @@
 //! Expiry of T3-rtx (`rfc9260#section-6.3.3`).
 //!
-//! The window begins at one packet, and ssthresh is cut as after congestion. Beyond RFC 9260 it stays where it was if all tells of an outage: the path is
-//! [silent](super::reinject), so that everything in flight was lost, a heartbeat that ought to have been answered was lost, too, and SACKs came on other paths
-//! since. That says nothing about how much the path can carry, and slow start ends at the old window at the latest, as after a pause
-//! (`rfc5681#section-4.1`). CUBIC would need ten seconds for the last third of a window of 2000 packets. Where no SACK comes, it may be congestion.
+//! The window begins at one packet, and ssthresh is cut as after congestion. Beyond RFC 9260 it stays where it was in an outage: the path is
+//! [silent](super::reinject), the answer to a heartbeat is overdue, and SACKs came on other paths after the heartbeat left. That says nothing about
+//! how much the path can carry, and slow start ends at the old window at the latest, as after a pause (`rfc5681#section-4.1`). CUBIC would need ten seconds for the last third of a window of 2000 packets. Where no SACK comes, it may be congestion.
 
 use super::partial::Cause;
 use super::{Mark, Sender};
@@ -95,7 +94,7 @@ impl Sender {
         outcome
     }
 
-    /// A path whose T3 expired failed: it is not congestion.
+    /// T3 expired on a path that has failed. Congestion is not the reason.
     fn has_failed(&self, now: Instant, path: &Path) -> bool {
         let is_lost = |sent| sent + path.probe_timeout() <= now && self.heard_since(sent);
         path.silent && path.heartbeat.unanswered_since().is_some_and(is_lost)

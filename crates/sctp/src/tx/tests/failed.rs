@@ -9,8 +9,8 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// ssthresh of a path in congestion avoidance, and of one in slow start, after T3 has expired `times` times. The path was silent, if so, from 200 ms on, and its heartbeat
-/// left at `asked`; at `heard` a SACK came on the other path.
+/// ssthresh of a path in congestion avoidance, and of one in slow start, after T3 has expired `times` times, first after 1000 ms. `silent`: whether the path
+/// is silent. A heartbeat left there `asked` ms after the data, and a SACK came on the other path `heard` ms after the data.
 fn ssthresh(silent: bool, asked: Option<u64>, heard: Option<u64>, times: usize) -> [u64; 2] {
     [CHUNK, 2 * WINDOW].map(|ssthresh| {
         let config = cmt(Cmt {
@@ -49,7 +49,7 @@ fn ssthresh(silent: bool, asked: Option<u64>, heard: Option<u64>, times: usize) 
 #[test]
 fn a_timeout_cuts_ssthresh() {
     let half = [WINDOW / 2; 2];
-    assert_eq!(ssthresh(false, None, Some(500), 1), half, "no heartbeat was sent");
+    assert_eq!(ssthresh(true, None, Some(500), 1), half, "no heartbeat was sent");
     assert_eq!(ssthresh(false, Some(200), Some(500), 1), half, "it is not silent");
     assert_eq!(
         ssthresh(true, Some(200), Some(150), 1),

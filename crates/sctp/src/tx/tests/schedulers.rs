@@ -154,7 +154,7 @@ fn a_path_in_slow_start_is_tried() {
     }
 }
 
-/// What the best path delivered in a round trip is what another one has to better. It is known sooner than that a loss was the reason for less.
+/// What the best path delivered in a round trip proves what it can carry. A path in slow start that promises more than that is tried.
 #[test]
 fn a_path_in_slow_start_is_tried_if_it_promises_more_than_the_best_one_proved() {
     for (window, tried, why) in
@@ -296,7 +296,7 @@ fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
         assert_eq!(
             in_time.admits(&at(&rig, 1 << 20, 400_000), P2),
             used,
-            "after {samples} samples of 400 ms, {waited} ms of them in a queue"
+            "after {samples} samples of 400 ms, with {waited} ms in a queue by SACKs (0: they do not tell)"
         );
         rig.paths[P2].wait = None;
         for _ in 0..100 {
