@@ -28,9 +28,12 @@
 //! for, x_p. With v the variation of its RTT:
 //!
 //! ```text
-//! p carries it if   h Σ y_i f + x_p + m <= 7/8 W,     h = r_p(x_p + m) + v/2
+//! p carries it if   h Σ y_i f + x_p + m <= 7/8 W,     h = max(r_p(x_p + m) + v/2, (x_p + m)/(5/4 d_p))
 //! and if            min(Σ y_i + g_p, W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
 //! ```
+//!
+//! d is the most that a path delivered in one of the last four round trips. Where bursts meet a long queue r is late, and the path needs x/d to deliver x.
+//! In slow start d is that of a smaller window, and does not count; but in the first one it does while packets wait longer than b in queues.
 //!
 //! g is what the window of p promises: c/r, in slow start ssthresh/b or 2c/r, and y if that is more. While a path is left out,
 //! its y fades to zero and its window shrinks, and with y or c/r alone it would never be used again. The second condition does not
@@ -160,6 +163,22 @@ impl Estimate {
         self.filled = if fills { seconds } else { self.filled * slowly };
         self.in_time = false;
     }
+
+    /// h in seconds of the next packet.
+    fn hold(&self, path: &Path) -> f64 {
+        let flight = path.flight + path.mtu;
+        let time = round_trip(path, flight) + VARIATION * path.rto.variation().as_secs_f64();
+        let tells = if is_unknown(path) { self.has_queue(path) } else { !is_growing(path) };
+        match self.delivered.most() {
+            Some(most) if tells => time.max(flight.as_f64() / (most * BEYOND)),
+            _ => time,
+        }
+    }
+
+    /// True if packets waited so long in queues lately that a larger window would not make the path faster.
+    fn has_queue(&self, path: &Path) -> bool {
+        self.waited > base_of(path) * LONG_WAIT
+    }
 }
 
 impl InTime {
@@ -178,11 +197,12 @@ impl InTime {
         self.paths[best.index()].in_time = true;
         self.others.clear();
         let others = candidates.iter().filter(|&&p| p != best);
-        self.others.extend(others.map(|&p| (hold(&at.paths[p]), p)));
+        let estimates = &self.paths;
+        self.others.extend(others.map(|&p| (estimates[p.index()].hold(&at.paths[p]), p)));
         self.others.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut in_use = InUse {
             rate: self.paths[best.index()].rate,
-            longest: hold(&at.paths[best]),
+            longest: self.paths[best.index()].hold(&at.paths[best]),
             in_flight: self.in_flight(at, best),
         };
         for n in 0..self.others.len() {
@@ -224,16 +244,16 @@ impl InTime {
         let mut best = None;
         for &p in candidates.iter().filter(|&&p| answers(&at.paths[p])) {
             let path = &at.paths[p];
-            let base = path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME));
-            let Estimate { rate, seen, longest, waited, filled, .. } = self.paths[p.index()];
+            let estimate = &self.paths[p.index()];
+            let Estimate { rate, seen, longest, filled, .. } = *estimate;
             let carries = match path.window.ssthresh {
-                None if waited > base * LONG_WAIT => rate.max(promise(path)),
+                None if estimate.has_queue(path) => rate.max(promise(path)),
                 None => f64::INFINITY,
                 Some(ssthresh) if path.window.cwnd < ssthresh => rate.max(ssthresh.as_f64() / longest),
                 Some(_) => rate,
             };
             // What the window lets it carry: no less than was seen.
-            let alone = carries.min((at.window.as_f64() / base.max(filled)).max(seen));
+            let alone = carries.min((at.window.as_f64() / base_of(path).max(filled)).max(seen));
             let alone = if is_unknown(path) { alone / demand } else { alone };
             if best.is_none_or(|(_, most)| alone > most) {
                 best = Some((p, alone));
@@ -284,6 +304,11 @@ fn answers(path: &Path) -> bool {
     path.is_usable() && !path.timed_out
 }
 
+/// b in seconds.
+fn base_of(path: &Path) -> f64 {
+    path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME))
+}
+
 /// c/r in bytes a second; zero for a path not measured yet.
 fn promise(path: &Path) -> f64 {
     path.rto.srtt().map_or(0.0, |srtt| path.window.cwnd.as_f64() / srtt.as_secs_f64().max(LEAST_TIME))
@@ -313,11 +338,6 @@ fn is_growing(path: &Path) -> bool {
 /// Bytes that the window has beside what the others need: enough for messages that wait for no other.
 fn spare_window(at: &Opportunity<'_>, in_use: &InUse) -> f64 {
     at.window.as_f64() - in_use.in_flight
-}
-
-/// h in seconds of the next packet.
-fn hold(path: &Path) -> f64 {
-    round_trip(path, path.flight + path.mtu) + VARIATION * path.rto.variation().as_secs_f64()
 }
 
 /// r(x) in seconds; zero for a path not measured yet, so that it is.

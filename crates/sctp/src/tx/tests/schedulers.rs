@@ -310,6 +310,39 @@ fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
     }
 }
 
+/// The slow path delivered 14520 bytes in each 100 ms, and its smoothed round-trip time tells nothing of the 29 chunks in flight there. With one packet more they
+/// take 43608/181500 = 240 ms at 5/4 of that rate, in which the other path sends 174432 bytes: together 7/8 of 249189. In slow start that rate was that of a smaller
+/// window, and a packet takes 125 ms: 90750 and 43608 bytes are 7/8 of 153553. In the first one a wait of 150 ms in its queue shows that the rate is that of the path.
+#[test]
+fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
+    const WAIT: Option<Span> = Some(Span::from_millis(150));
+    for (ssthresh, wait, least) in
+        [(Some(1), None, 249_189), (Some(45), WAIT, 153_553), (None, WAIT, 249_189)]
+    {
+        for (window, admitted) in [(least, true), (least - 100, false)] {
+            let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+            rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
+            rig.paths[P2].window.ssthresh = ssthresh.map(|chunks| ByteCount::new(chunks * CHUNK));
+            for p in [P1, P2] {
+                rig.paths[p].flight = ByteCount::new(10 * CHUNK);
+            }
+            for _ in 0..4 {
+                ordered(&rig, &mut *in_time, window);
+                rig.now += Span::from_millis(100);
+                rig.paths[P1].stats.user_bytes += ByteCount::new(50 * CHUNK);
+                rig.paths[P2].stats.user_bytes += ByteCount::new(10 * CHUNK);
+            }
+            wait.into_iter().for_each(|wait| rig.paths[P2].note_wait(wait));
+            rig.paths[P2].window.cwnd = ByteCount::new(40 * CHUNK);
+            rig.paths[P2].flight = ByteCount::new(29 * CHUNK);
+            rig.paths[P2].stats.user_bytes += ByteCount::new(19 * CHUNK);
+            ordered(&rig, &mut *in_time, window);
+            let admits = in_time.admits(&at(&rig, 1 << 20, window), P2);
+            assert_eq!(admits, admitted, "ssthresh of {ssthresh:?} chunks, window {window}");
+        }
+    }
+}
+
 /// The second path has as much in flight as the window has room for, and gets no more. The third is to carry nothing either: while a packet is there
 /// for 125 ms, the first sends 7.26 MB/s * 0.125 = 908 kB, and the second another 87 kB, which together are more than 7/8 of the
 /// window.
