@@ -96,6 +96,9 @@ pub struct PathStats {
 /// A new sample has the weight 1/8 in the smoothed wait, as it has in the smoothed round-trip time (RTO.Alpha of RFC 9260).
 const WAITS: u64 = 8;
 
+/// So many windows are in flight at most where SACKs return on a longer way.
+const MOST_LONGER: f64 = 2.0;
+
 /// What is looked at together stands together, in the cache lines that are told apart here: of many paths few are in
 /// the cache.
 #[derive(Debug)]
@@ -171,6 +174,8 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// What queues add to a round-trip time, smoothed. Only where SACKs take the fastest path.
     pub(crate) wait: Option<Span>,
+    /// So many times longer are round-trip times than if all SACKs returned on the fastest way, smoothed; at most [`MOST_LONGER`].
+    pub(crate) longer: f64,
     /// The window has decayed for all idleness up to then.
     pub(crate) decayed: Option<Instant>,
     /// A chunk that fills the peer's window may ask for a SACK. When one last did so here, and how many packets with data had left here by then.
@@ -237,6 +242,7 @@ impl Path {
             last_sack: 0,
             owd: None,
             wait: None,
+            longer: 1.0,
             blocked_until: Instant::ZERO,
             unreachable_until: None,
             failed: 0,
@@ -361,6 +367,14 @@ impl Path {
         self.wait = Some(self.wait.map_or(wait, |mean| (mean * (WAITS - 1) + wait) / WAITS));
     }
 
+    /// Takes a round-trip time, and what it would have been on the fastest way back.
+    pub(crate) fn note_way(&mut self, rtt: Span, fastest: Span) {
+        let longer = rtt.as_secs_f64() / fastest.as_secs_f64();
+        if longer.is_finite() {
+            self.longer += (longer.min(MOST_LONGER) - self.longer) / WAITS as f64;
+        }
+    }
+
     /// What queues add to a round-trip time. Where nothing tells of that, it is the smoothed one less the least one, zero before the first.
     pub(crate) fn wait(&self) -> Span {
         let above_least = self.rto.srtt().zip(self.rto.base()).map(|(srtt, base)| srtt.saturating_sub(base));
@@ -373,6 +387,16 @@ impl Path {
         self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
     }
 
+    /// The congestion window, as if all SACKs returned on the fastest way: it is what is in flight there at the rate of the path. On a longer way back
+    /// more is in flight at the same rate.
+    #[inline]
+    fn stretched_window(&self) -> ByteCount {
+        match self.longer > 1.0 {
+            true => ByteCount::round_f64(self.window.cwnd.as_f64() * self.longer),
+            false => self.window.cwnd,
+        }
+    }
+
     /// Bytes that may be in flight: the congestion window; one packet on a path that has potentially failed and is used
     /// for want of a better one; nothing more after an expiry of T3 until something is acknowledged.
     #[inline]
@@ -382,7 +406,7 @@ impl Path {
         } else if self.state == PathState::PotentiallyFailed {
             self.window.cwnd.min(self.mtu)
         } else {
-            self.window.cwnd
+            self.stretched_window()
         }
     }
 

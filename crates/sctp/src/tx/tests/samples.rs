@@ -1,7 +1,7 @@
 //! How often data gives a sample of the round-trip time.
 
 use super::*;
-use crate::config::RttSamples;
+use crate::config::{RttSamples, SackPath};
 
 /// Twenty chunks a millisecond apart, each acknowledged by a SACK of its own 100 ms after it left, but the last 200 ms. The
 /// smoothed round-trip time afterwards.
@@ -48,4 +48,32 @@ fn with_samples_of_a_round_trip_each_round_trip_gives_one() {
     rig.pass(Span::from_millis(180));
     rig.sack(4, &[], 1);
     assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_millis(110)));
+}
+
+/// A SACK comes 25 ms after its data left if it returns on the other path, and after 40 ms on the same one. With all SACKs there, 1.6 times as much is in flight at the
+/// same rate; after the first one an eighth of that more. A queue of 40 ms does not count, 80 ms in place of 65; and a way of 60 ms only twice.
+#[test]
+fn a_longer_way_back_leaves_the_rate_of_a_window_as_it_was() {
+    let config = Config { sack_path: SackPath::Fastest, ..cmt(Cmt::default()) };
+    let back =
+        [(P2, 25, 10, 1.0), (P1, 40, 1, 1.075), (P1, 40, 99, 1.6), (P1, 80, 99, 1.23077), (P2, 25, 99, 1.0)];
+    for steps in [&back[..], &[(P2, 25, 1, 1.0), (P1, 60, 99, 2.0)]] {
+        let mut rig = Rig::new(&config, 2, 1);
+        let mut tsn = 0;
+        for &(way, rtt, sacks, longer) in steps {
+            for _ in 0..sacks {
+                tsn += 1;
+                rig.transmit(P1);
+                rig.pass(Span::from_millis(rtt));
+                rig.sender.note_way_of_sack(way);
+                rig.sack(tsn, &[], 1);
+            }
+            let path = &rig.paths[P1];
+            let found = path.space().as_f64() / path.window.cwnd.as_f64();
+            assert!(
+                (found - longer).abs() < 0.001,
+                "{found} and not {longer} windows after SACKs in {rtt} ms"
+            );
+        }
+    }
 }
