@@ -168,9 +168,10 @@ impl Estimate {
     fn hold(&self, path: &Path) -> f64 {
         let flight = path.flight + path.mtu;
         let time = round_trip(path, flight) + VARIATION * path.rto.variation().as_secs_f64();
-        let tells = if is_unknown(path) { self.has_queue(path) } else { !is_growing(path) };
+        // In slow start it delivered what a smaller window allowed, and less than it can, unless packets wait in a queue.
+        let delivers_all = if is_unknown(path) { self.has_queue(path) } else { !is_growing(path) };
         match self.delivered.most() {
-            Some(most) if tells => time.max(flight.as_f64() / (most * BEYOND)),
+            Some(most) if delivers_all => time.max(flight.as_f64() / (most * BEYOND)),
             _ => time,
         }
     }
