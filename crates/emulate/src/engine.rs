@@ -43,7 +43,7 @@ const LONGEST_WAIT: Span = Span::from_millis(100);
 /// The emulated network of a scenario.
 pub struct Emulator {
     live: Live,
-    /// What was read and has not entered the network yet.
+    /// Packets that were read and have not entered the network yet.
     read: Vec<(NodeId, Entry, Vec<u8>)>,
     /// Buffers for what is read.
     spare: Vec<Vec<u8>>,

@@ -96,8 +96,8 @@ pub struct PathStats {
 /// A new sample has the weight 1/8 in the smoothed wait, as it has in the smoothed round-trip time (RTO.Alpha of RFC 9260).
 const WAITS: u64 = 8;
 
-/// So many windows are in flight at most where SACKs return on a longer way.
-const MOST_LONGER: f64 = 2.0;
+/// The flight size is limited to so many congestion windows where SACKs return on a slower path.
+const MAX_RETURN_RATIO: f64 = 2.0;
 
 /// What is looked at together stands together, in the cache lines that are told apart here: of many paths few are in
 /// the cache.
@@ -174,8 +174,9 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// What queues add to a round-trip time, smoothed. Only where SACKs take the fastest path.
     pub(crate) wait: Option<Span>,
-    /// So many times longer are round-trip times than if all SACKs returned on the fastest way, smoothed; at most [`MOST_LONGER`].
-    pub(crate) longer: f64,
+    /// Round-trip time over the one that the path would have if all SACKs returned on the fastest path.
+    /// Smoothed, from 1 to [`MAX_RETURN_RATIO`].
+    pub(crate) return_ratio: f64,
     /// The window has decayed for all idleness up to then.
     pub(crate) decayed: Option<Instant>,
     /// A chunk that fills the peer's window may ask for a SACK. When one last did so here, and how many packets with data had left here by then.
@@ -242,7 +243,7 @@ impl Path {
             last_sack: 0,
             owd: None,
             wait: None,
-            longer: 1.0,
+            return_ratio: 1.0,
             blocked_until: Instant::ZERO,
             unreachable_until: None,
             failed: 0,
@@ -362,16 +363,16 @@ impl Path {
         }
     }
 
-    /// Takes a sample: a packet and its SACK waited so long in queues.
+    /// Takes a sample of the queueing delay of a packet and its SACK.
     pub(crate) fn note_wait(&mut self, wait: Span) {
         self.wait = Some(self.wait.map_or(wait, |mean| (mean * (WAITS - 1) + wait) / WAITS));
     }
 
-    /// Takes a round-trip time, and what it would have been on the fastest way back.
-    pub(crate) fn note_way(&mut self, rtt: Span, fastest: Span) {
-        let longer = rtt.as_secs_f64() / fastest.as_secs_f64();
-        if longer.is_finite() {
-            self.longer += (longer.min(MOST_LONGER) - self.longer) / WAITS as f64;
+    /// Takes a sample of the round-trip time, and its value if the SACK had returned on the fastest path.
+    pub(crate) fn note_return(&mut self, rtt: Span, fastest: Span) {
+        let ratio = rtt.as_secs_f64() / fastest.as_secs_f64();
+        if ratio.is_finite() {
+            self.return_ratio += (ratio.min(MAX_RETURN_RATIO) - self.return_ratio) / WAITS as f64;
         }
     }
 
@@ -387,12 +388,13 @@ impl Path {
         self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
     }
 
-    /// The congestion window, as if all SACKs returned on the fastest way: it is what is in flight there at the rate of the path. On a longer way back
-    /// more is in flight at the same rate.
+    /// The flight size at which the path keeps the rate of its congestion window.
+    ///
+    /// cwnd counts as if all SACKs returned on the fastest path. On a slower one the same rate needs a larger flight size.
     #[inline]
-    fn stretched_window(&self) -> ByteCount {
-        match self.longer > 1.0 {
-            true => ByteCount::round_f64(self.window.cwnd.as_f64() * self.longer),
+    fn allowed_flight(&self) -> ByteCount {
+        match self.return_ratio > 1.0 {
+            true => ByteCount::round_f64(self.window.cwnd.as_f64() * self.return_ratio),
             false => self.window.cwnd,
         }
     }
@@ -406,7 +408,7 @@ impl Path {
         } else if self.state == PathState::PotentiallyFailed {
             self.window.cwnd.min(self.mtu)
         } else {
-            self.stretched_window()
+            self.allowed_flight()
         }
     }
 

@@ -32,8 +32,9 @@
 //! and if            min(Σ y_i + g_p, W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
 //! ```
 //!
-//! d is the most that a path delivered in one of the last four round trips. Where bursts meet a long queue r is late, and the path needs x/d to deliver x.
-//! In slow start d is that of a smaller window, and does not count; but in the first one it does while packets wait longer than b in queues.
+//! d is the highest rate at which the path delivered in one of the last four round trips. After a burst into a long queue r does not include that queue yet,
+//! but the path still needs x/d to deliver x bytes. In slow start the second term is left out, since a smaller window limited d. In the first slow start it
+//! counts once packets wait longer than b in queues.
 //!
 //! g is what the window of p promises: c/r, in slow start ssthresh/b or 2c/r, and y if that is more. While a path is left out,
 //! its y fades to zero and its window shrinks, and with y or c/r alone it would never be used again. The second condition does not
@@ -164,19 +165,19 @@ impl Estimate {
         self.in_time = false;
     }
 
-    /// h in seconds of the next packet.
+    /// h: the time in seconds until the next packet on this path is acknowledged.
     fn hold(&self, path: &Path) -> f64 {
         let flight = path.flight + path.mtu;
         let time = round_trip(path, flight) + VARIATION * path.rto.variation().as_secs_f64();
-        // In slow start it delivered what a smaller window allowed, and less than it can, unless packets wait in a queue.
-        let delivers_all = if is_unknown(path) { self.has_queue(path) } else { !is_growing(path) };
+        // A path in slow start can deliver more than it did, unless packets already wait in its queue.
+        let is_full = if is_unknown(path) { self.has_queue(path) } else { !is_growing(path) };
         match self.delivered.most() {
-            Some(most) if delivers_all => time.max(flight.as_f64() / (most * BEYOND)),
+            Some(most) if is_full => time.max(flight.as_f64() / (most * BEYOND)),
             _ => time,
         }
     }
 
-    /// True if packets waited so long in queues lately that a larger window would not make the path faster.
+    /// True if packets waited so long in queues lately that a larger window only makes these longer.
     fn has_queue(&self, path: &Path) -> bool {
         self.waited > base_of(path) * LONG_WAIT
     }

@@ -210,8 +210,9 @@ impl Sender {
         }
     }
 
-    /// A path fell silent, and its first chunk in flight is `i`. The other paths look for chunks to copy from `i` on once more. They may have passed it before it
-    /// was retransmitted on that path.
+    /// Restarts the search of the other paths for chunks to copy at index `i`, the first chunk in flight on a path that fell silent.
+    ///
+    /// They may have passed this chunk before it was retransmitted on that path.
     pub(super) fn come_back_to(&mut self, i: u64) {
         for copies in &mut self.copies {
             copies.next = copies.next.min(i);

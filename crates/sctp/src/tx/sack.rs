@@ -413,7 +413,7 @@ impl Sender {
         let Some(evened) = &mut self.evened else { return rtt };
         let even = evened.sample(now, p, rtt);
         path.note_wait(even.wait);
-        path.note_way(rtt, even.rtt);
+        path.note_return(rtt, even.rtt);
         even.rtt
     }
 

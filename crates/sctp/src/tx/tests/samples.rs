@@ -1,4 +1,4 @@
-//! How often data gives a sample of the round-trip time.
+//! Samples of the round-trip time: how often data gives one, and how the flight size follows the path of the SACKs.
 
 use super::*;
 use crate::config::{RttSamples, SackPath};
@@ -50,17 +50,17 @@ fn with_samples_of_a_round_trip_each_round_trip_gives_one() {
     assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_millis(110)));
 }
 
-/// A SACK comes 25 ms after its data left if it returns on the other path, and after 40 ms on the same one. With all SACKs there, 1.6 times as much is in flight at the
-/// same rate; after the first one an eighth of that more. A queue of 40 ms does not count, 80 ms in place of 65; and a way of 60 ms only twice.
+/// The round-trip time of P1 is 25 ms if SACKs return on P2, and 40 ms if they return on P1. With all SACKs on P1 the flight size may be 40/25 = 1.6 windows. The
+/// first of these SACKs has the weight 1/8: 1 + 0.6/8 = 1.075. A queue of 40 ms adds to both times: 80/65. With 60 ms on P1 the ratio of 2.4 is limited to 2.
 #[test]
-fn a_longer_way_back_leaves_the_rate_of_a_window_as_it_was() {
+fn a_slower_return_path_keeps_the_rate_of_the_window() {
     let config = Config { sack_path: SackPath::Fastest, ..cmt(Cmt::default()) };
     let back =
         [(P2, 25, 10, 1.0), (P1, 40, 1, 1.075), (P1, 40, 99, 1.6), (P1, 80, 99, 1.23077), (P2, 25, 99, 1.0)];
     for steps in [&back[..], &[(P2, 25, 1, 1.0), (P1, 60, 99, 2.0)]] {
         let mut rig = Rig::new(&config, 2, 1);
         let mut tsn = 0;
-        for &(way, rtt, sacks, longer) in steps {
+        for &(way, rtt, sacks, ratio) in steps {
             for _ in 0..sacks {
                 tsn += 1;
                 rig.transmit(P1);
@@ -70,10 +70,7 @@ fn a_longer_way_back_leaves_the_rate_of_a_window_as_it_was() {
             }
             let path = &rig.paths[P1];
             let found = path.space().as_f64() / path.window.cwnd.as_f64();
-            assert!(
-                (found - longer).abs() < 0.001,
-                "{found} and not {longer} windows after SACKs in {rtt} ms"
-            );
+            assert!((found - ratio).abs() < 0.001, "{found} and not {ratio} windows after SACKs in {rtt} ms");
         }
     }
 }

@@ -310,9 +310,11 @@ fn a_path_whose_queue_is_deep_does_not_count_as_unlimited() {
     }
 }
 
-/// The slow path delivered 14520 bytes in each 100 ms, and its smoothed round-trip time tells nothing of the 29 chunks in flight there. With one packet more they
-/// take 43608/181500 = 240 ms at 5/4 of that rate, in which the other path sends 174432 bytes: together 7/8 of 249189. In slow start that rate was that of a smaller
-/// window, and a packet takes 125 ms: 90750 and 43608 bytes are 7/8 of 153553. In the first slow start packets waited 150 ms in a queue: then it is what the path can deliver.
+/// The slow path delivered 14520 bytes in each 100 ms, and 29 chunks are in flight there. At 5/4 of this rate they and one packet more take 43608/181500 s = 240 ms.
+/// Meanwhile the fast path sends 174432 bytes. 174432 + 43608 bytes are 7/8 of 249189.
+///
+/// In slow start the delivered rate does not count, and h is 125 ms: 90750 + 43608 bytes are 7/8 of 153553. In the first slow start it counts after a wait of
+/// 150 ms in queues.
 #[test]
 fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
     const WAIT: Option<Span> = Some(Span::from_millis(150));
