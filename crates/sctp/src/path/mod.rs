@@ -174,6 +174,8 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// What queues add to a round-trip time, smoothed. Only where SACKs take the fastest path.
     pub(crate) wait: Option<Span>,
+    /// The last sample of it.
+    pub(crate) last_wait: Option<Span>,
     /// Round-trip time over the one that the path would have if all SACKs returned on the fastest path.
     /// Smoothed, from 1 to [`MAX_RETURN_RATIO`].
     pub(crate) return_ratio: f64,
@@ -243,6 +245,7 @@ impl Path {
             last_sack: 0,
             owd: None,
             wait: None,
+            last_wait: None,
             return_ratio: 1.0,
             blocked_until: Instant::ZERO,
             unreachable_until: None,
@@ -363,9 +366,11 @@ impl Path {
         }
     }
 
-    /// Takes a sample of the queueing delay of a packet and its SACK.
+    /// Takes a sample of the queueing delay of a packet and its SACK. Of two in a row the lesser counts: if a SACK is lost, the next one may come much later,
+    /// and makes one sample long.
     pub(crate) fn note_wait(&mut self, wait: Span) {
-        self.wait = Some(self.wait.map_or(wait, |mean| (mean * (WAITS - 1) + wait) / WAITS));
+        let lesser = self.last_wait.replace(wait).map_or(wait, |last| last.min(wait));
+        self.wait = Some(self.wait.map_or(lesser, |mean| (mean * (WAITS - 1) + lesser) / WAITS));
     }
 
     /// Takes a sample of the round-trip time, and its value if the SACK had returned on the fastest path.
