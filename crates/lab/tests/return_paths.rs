@@ -58,3 +58,28 @@ fn the_sender_goes_on_when_the_fastest_path_fails() {
         assert!(idle <= 3, "{idle} tenths of a second without progress, path down at {at}");
     }
 }
+
+/// Mbit/s of a transfer from 1 s after the short one of two paths has failed, on which the SACKs of the long one returned.
+fn after_the_failure(networks: &str) -> f64 {
+    let text = format!(
+        r#"title = "A longer way back"
+seed = 1
+node = [{{ name = "a", jitter = "10 us" }}, {{ name = "b", jitter = "10 us" }}]
+link = [
+  {{ name = "short", between = ["a", "b"], net_id = 1, rate = "10 Mbit/s", delay = "5 ms", queue = {{ kind = "drop-tail", bytes = "30 kB" }}, down = [["8 s", "20 s"]] }},
+  {{ name = "long", between = ["a", "b"], net_id = 2, rate = "200 Mbit/s", delay = "20 ms", queue = {{ kind = "drop-tail", bytes = "100 kB" }} }},
+]
+sctp = {{ bond = {{ profile = "recommended" }} }}
+flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", networks = {networks}, frame_rate = "0 Hz", start_time = "2 s", reset_time = "9 s", stop_time = "12 s" }}]
+"#
+    );
+    let sweep = lab::parse(&text, "longer-way-back.toml").unwrap_or_else(|error| panic!("{error}"));
+    mbps(&run(&sweep.variants()[0].scenario))
+}
+
+// The window of the long path grew for a round trip of 25 ms. On its own way back it takes 40 ms, and needs more in flight for the same rate.
+#[test]
+fn a_path_keeps_its_rate_when_the_path_of_its_sacks_fails() {
+    let (both, alone) = (after_the_failure("[1, 2]"), after_the_failure("[2]"));
+    assert!(both > 0.95 * alone, "{both:.1} Mbit/s with it, {alone:.1} without");
+}
