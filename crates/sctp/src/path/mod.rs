@@ -200,6 +200,8 @@ pub(crate) struct Path {
     pub(crate) removed: bool,
     /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
     pub(crate) unanswered: Option<u8>,
+    /// Tail loss probes sent since the last answer.
+    pub(crate) probes: u8,
     /// Packets with data that may leave on trial: an acknowledgement ended the silence of the path and proves too little.
     pub(crate) trial: Option<u8>,
 }
@@ -231,6 +233,7 @@ impl Path {
             timed_out: false,
             silent: false,
             unanswered: None,
+            probes: 0,
             cuc: CucState::default(),
             fresh: List::default(),
             resent: List::default(),

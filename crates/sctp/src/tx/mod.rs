@@ -20,6 +20,7 @@ mod nr_sack;
 mod outstanding;
 mod partial;
 mod pieces;
+mod probe;
 mod queue;
 mod rack;
 mod ranges;

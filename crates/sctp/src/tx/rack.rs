@@ -1,7 +1,7 @@
 //! Time-based loss detection for each path, and recoveries that are undone: RACK (`rfc8985`).
 //!
 //! A chunk is lost once a chunk that was sent later on its path has arrived and the reordering window of the path has passed
-//! since. If only retransmissions are in flight there, one of them is evidence, too, unless it is acknowledged sooner than the least
+//! since. If only retransmissions are in flight there, or after a tail loss probe, one of them is evidence, too, unless it is acknowledged sooner than the least
 //! RTT after it left (`rfc8985#section-6.2`, step 2). Until reordering is seen on a path, three missing reports suffice, too, and in
 //! fast recovery the window is zero. The window is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
 //! needless, up to an SRTT.
@@ -75,7 +75,7 @@ impl Sender {
             let certain = !again || base.is_some_and(|base| now.since(sent_at) >= base);
             if !again {
                 rack.arrived(now, i, sent_at);
-            } else if path.fresh.head == NIL && certain {
+            } else if (path.fresh.head == NIL || path.probes > 0) && certain {
                 rack.arrived_again(now, i, sent_at);
             }
             if certain {

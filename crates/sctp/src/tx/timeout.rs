@@ -27,7 +27,7 @@ impl Sender {
     /// when it left.
     pub(crate) fn later_t3(&self, now: Instant, p: PathId, paths: &Paths) -> Option<Instant> {
         let path = &paths[p];
-        if !self.detects_by_time() || path.silent || path.timed_out {
+        if !self.detects_by_time() || path.silent || path.timed_out || path.probes > 0 {
             return None;
         }
         let fresh = self.left_uncopied(path.fresh.head)?;

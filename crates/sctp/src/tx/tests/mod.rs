@@ -6,6 +6,7 @@ mod delays;
 mod ecn;
 mod failed;
 mod pacing;
+mod probe;
 mod rack;
 mod random;
 mod recovery;

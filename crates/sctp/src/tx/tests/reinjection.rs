@@ -639,3 +639,15 @@ fn a_copy_asks_for_a_sack_where_sacks_are_lean() {
         assert_eq!(rig.sender.out[rig.index(1)].asks_for_sack(), lean_sacks);
     }
 }
+
+/// Least RTT 40 ms, SRTT 240 ms: with 20 chunks in flight 192 ms are the time for 16 of them, with 200 that is less than the least RTT.
+#[test]
+fn a_queue_does_not_delay_silence() {
+    for (chunks, expected) in [(20, 192), (200, 40), (2, 240)] {
+        let mut rig = Rig::new(&Config::default(), 1, 1);
+        let path = &mut rig.paths[P1];
+        path.rto.sample(ms(40), &Config::default());
+        path.flight = path.mtu * chunks;
+        assert_eq!(crate::tx::reinject::gap(path, ms(240)), ms(expected), "{chunks} chunks");
+    }
+}

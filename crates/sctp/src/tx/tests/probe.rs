@@ -1,0 +1,77 @@
+//! Tail loss probes.
+
+use super::*;
+use crate::config::{LossDetection, Reinjection};
+
+fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
+/// 40 ms and a window of ten chunks, and a sender with time-based detection and no other path.
+fn alone() -> Rig {
+    let config = Config {
+        loss_detection: LossDetection::Rack,
+        ..cmt(Cmt { reinjection: Reinjection::Both, ..Cmt::default() })
+    };
+    let mut rig = Rig::new(&config, 1, 1);
+    rig.paths[P1].rto.sample(ms(40), &config);
+    rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK);
+    rig
+}
+
+fn send(rig: &mut Rig, chunks: usize) {
+    for _ in 0..chunks {
+        rig.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
+        assert!(rig.poll().is_some());
+    }
+}
+
+/// The first chunk is overdue after 1.25 SRTT + 4 RTTVAR, which are 130 ms. The probe timeout, 2 SRTT + 4 RTTVAR, is 160 ms.
+#[test]
+fn the_last_path_sends_probes_at_growing_intervals() {
+    let mut rig = alone();
+    send(&mut rig, 3);
+    for (tsn, wait) in [(3, 130), (2, 320), (1, 640), (3, 1280)] {
+        let at = rig.paths[P1].patience.expect("a probe is due");
+        assert_eq!(at.since(rig.now), ms(wait));
+        rig.pass(ms(wait));
+        assert!(!rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+        assert_eq!((rig.poll(), rig.poll()), (Some((P1, vec![tsn])), None));
+    }
+    rig.pass(ms(2560));
+    assert!(!rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    assert_eq!(rig.poll(), None, "four are enough");
+    rig.audit();
+}
+
+/// 1 and 2 are lost, of 3 the SACK or the chunk. Its probe shows that the others are missing, for which the window is cut once.
+#[test]
+fn a_probe_shows_what_else_was_lost() {
+    let mut rig = alone();
+    send(&mut rig, 3);
+    rig.pass(ms(160));
+    rig.sender.fall_silent(rig.now, P1, &mut rig.paths);
+    assert_eq!(rig.poll(), Some((P1, vec![3])));
+    rig.pass(ms(40));
+    rig.sack(0, &[(3, 3)], 1);
+    assert_eq!([1, 2].map(|tsn| rig.is_lost(tsn)), [true, true]);
+    assert_eq!(rig.paths[P1].stats.fast_recoveries, 1);
+    rig.audit();
+}
+
+/// A chunk that only a probe could repair was lost. If the SACK comes sooner than the least RTT after the probe, or reports a duplicate, it was not.
+#[test]
+fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
+    for (wait, duplicates, cut) in [(40, &[][..], true), (39, &[], false), (40, &[1], false)] {
+        let mut rig = alone();
+        send(&mut rig, 1);
+        let at = rig.paths[P1].patience.expect("a probe is due");
+        rig.pass(at.since(rig.now));
+        rig.sender.fall_silent(rig.now, P1, &mut rig.paths);
+        assert_eq!(rig.poll(), Some((P1, vec![1])));
+        rig.pass(ms(wait));
+        rig.duplicates(1, duplicates);
+        let kept = rig.paths[P1].window.cwnd >= ByteCount::new(10 * CHUNK);
+        assert_eq!(kept, !cut, "{wait} ms, duplicates {duplicates:?}");
+    }
+}
