@@ -316,7 +316,7 @@ named! {
         MissingReports = "missing-reports",
         /// Time, for each path (RACK, `rfc8985`): data sent later on the path has arrived, and the reordering window has passed since. The
         /// window adapts to reordering, recoveries from losses that were none are undone, and the loss of a retransmission is
-        /// found in the same way.
+        /// found in the same way. With `reinjection` of silent paths the last path that works sends tail loss probes.
         Rack = "rack",
     }
 }
