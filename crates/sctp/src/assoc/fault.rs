@@ -192,6 +192,11 @@ impl Association {
 
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
+        // Data that left later has arrived: the path works, whatever happened to the heartbeat.
+        if self.paths[p].newest_acked > sent {
+            let period = self.idle_period(p);
+            return self.paths[p].heartbeat.rest(now, period);
+        }
         let verifying = self.paths[p].state == PathState::Unconfirmed;
         // rfc9260#section-8.1: an unanswered heartbeat counts for the association only on the path that carries data.
         let of_association = !verifying && p == self.paths.default_path();

@@ -41,7 +41,7 @@ impl Sender {
         let (p, age) = (chunk.path, now.since(chunk.sent_at));
         let path = &mut paths[p];
         let probed = path.probes > 0 && !path.timed_out && path.recovery.is_none();
-        let sent_again = state == ChunkState::InFlight && chunk.transmissions > 1;
+        let sent_again = state == ChunkState::InFlight && chunk.transmissions > 1 && chunk.is(Mark::TimedOut);
         if !probed || !sent_again || path.rto.base().is_none_or(|base| age < base) {
             return false;
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{LossDetection, Reinjection};
+use crate::path::LossCause;
 
 fn ms(n: u64) -> Span {
     Span::from_millis(n)
@@ -74,4 +75,22 @@ fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
         let kept = rig.paths[P1].window.cwnd >= ByteCount::new(10 * CHUNK);
         assert_eq!(kept, !cut, "{wait} ms, duplicates {duplicates:?}");
     }
+}
+
+/// 1 was sent again before the probe, 2. Its loss was a matter of then.
+#[test]
+fn the_window_is_not_cut_for_what_was_sent_again_before_the_probe() {
+    let mut rig = alone();
+    send(&mut rig, 1);
+    rig.sender.mark_lost(rig.index(1), LossCause::FastRetransmit, &mut rig.paths);
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    rig.pass(ms(1));
+    send(&mut rig, 1);
+    let at = rig.paths[P1].patience.expect("a probe is due");
+    rig.pass(at.since(rig.now));
+    rig.sender.fall_silent(rig.now, P1, &mut rig.paths);
+    assert_eq!(rig.poll(), Some((P1, vec![2])));
+    rig.pass(ms(40));
+    rig.sack(1, &[], 1);
+    assert_eq!(rig.paths[P1].stats.fast_recoveries, 0);
 }
