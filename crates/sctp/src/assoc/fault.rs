@@ -192,7 +192,7 @@ impl Association {
 
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
-        // Data that left later has arrived: the path works, whatever happened to the heartbeat.
+        // Data that left after the heartbeat has arrived, so the path works.
         if self.paths[p].newest_acked > sent {
             let period = self.idle_period(p);
             return self.paths[p].heartbeat.rest(now, period);

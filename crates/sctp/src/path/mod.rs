@@ -174,7 +174,7 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// What queues add to a round-trip time, smoothed. Only where SACKs take the fastest path.
     pub(crate) wait: Option<Span>,
-    /// The last sample of it.
+    /// The last sample of the queueing delay.
     pub(crate) last_wait: Option<Span>,
     /// Round-trip time over the one that the path would have if all SACKs returned on the fastest path.
     /// Smoothed, from 1 to [`MAX_RETURN_RATIO`].
@@ -369,8 +369,9 @@ impl Path {
         }
     }
 
-    /// Takes a sample of the queueing delay of a packet and its SACK. Of two in a row the lesser counts: if a SACK is lost, the next one may come much later,
-    /// and makes one sample long.
+    /// Takes a sample of the queueing delay of a packet and its SACK.
+    ///
+    /// Of two samples in a row the lesser counts. If a SACK is lost, the next one may come much later, and one sample is long.
     pub(crate) fn note_wait(&mut self, wait: Span) {
         let lesser = self.last_wait.replace(wait).map_or(wait, |last| last.min(wait));
         self.wait = Some(self.wait.map_or(lesser, |mean| (mean * (WAITS - 1) + lesser) / WAITS));

@@ -1,22 +1,26 @@
 //! Tail loss probes (`rfc8985#section-7`) on the last usable path.
 //!
-//! If all that is in flight is lost, or all SACKs are, no SACK tells, and the sender waits for T3, a second or more. After a probe timeout
-//! the last of the chunks that were sent once is sent again. The peer answers a chunk that it already has at once, and the gap ack blocks of the SACK tell
-//! what else is missing. While there are other paths these carry copies ([`super::reinject`]), and no probe is needed.
+//! If the whole flight or all SACKs are lost, the sender learns of it when T3 expires, after a second or more. So after a probe timeout it sends the
+//! last chunk again that it sent once. The peer acknowledges a duplicate at once, and the gap ack blocks of that SACK show which chunks are missing.
+//! While there are other usable paths they carry copies ([`super::reinject`]), and no probe is needed.
 //!
-//! RFC 8985 sends one probe. Here up to [`MOST_PROBES`] follow, since bursts of losses outlast one, and each waits twice as long as the one before. T3 runs on
-//! meanwhile. A chunk that only a probe could repair was lost, and the window is cut as in a fast recovery (`rfc8985#section-7.4.2`).
+//! RFC 8985 sends one probe. This sender sends up to [`MOST_PROBES`], since bursts of losses outlast one, and waits twice as long after each. T3 is not
+//! restarted meanwhile. If only a probe repaired a loss, the window is cut as in a fast recovery (`rfc8985#section-7.4.2`).
 
 use super::partial::Cause;
 use super::{ChunkState, Mark, Sender};
 use crate::path::{LossCause, NIL, PathId, Paths};
 use units::Instant;
 
-/// Probes without an answer. With more, an outage of all paths would cost more than three times the packets that RFC 9260 sends.
+/// Probes until something is acknowledged.
+///
+/// With six, an outage of all paths costs more than three times the packets that RFC 9260 sends.
 const MOST_PROBES: u8 = 4;
 
 impl Sender {
-    /// The probe timeout of the last usable path passed: one chunk may leave whatever the window, a lost one if there is any.
+    /// Lets one chunk leave on the last usable path, whose probe timeout passed, whatever the window.
+    ///
+    /// If chunks are lost, the first of them leaves.
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let path = &paths[p];
@@ -34,8 +38,10 @@ impl Sender {
         path.patience = Some(now + path.probe_timeout() * (1 << path.probes));
     }
 
-    /// Chunk `i`, which was in `state`, is acknowledged. True if it was lost and a probe repaired that, for which the window is cut. If the acknowledgement
-    /// comes sooner than the least RTT after the probe, the chunk had arrived; if the peer reports a duplicate, too, and the cut is undone.
+    /// True if a probe repaired the loss of chunk `i`, which was in `state` and is acknowledged: the window is cut.
+    ///
+    /// If the acknowledgement comes sooner than the least RTT after the probe, the chunk was not lost. Nor was it if the peer reports a duplicate,
+    /// which undoes the cut.
     pub(super) fn note_repair(&mut self, now: Instant, i: u64, state: ChunkState, paths: &mut Paths) -> bool {
         let chunk = &self.out[i];
         let (p, age) = (chunk.path, now.since(chunk.sent_at));

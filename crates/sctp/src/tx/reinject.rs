@@ -6,7 +6,7 @@
 //! multipath TCP", NSDI 2012, section 4.2). A whole unordered message blocks nothing if the peer sends NR-SACKs: a copy would
 //! free its own room and no more, so that only an overdue one is copied.
 //!
-//! A path on which nothing is acknowledged for a probe timeout (`rfc8985#section-7.2`), or for a [`gap`] while its earliest
+//! A path on which nothing is acknowledged for a probe timeout (`rfc8985#section-7.2`), or for the [`least_silence`] while its earliest
 //! chunk is overdue, is *silent*: all its chunks are copied, a heartbeat probes it, and until it answers new data goes to
 //! other paths. An acknowledgement of what left before is no answer: the path may have failed since, and the SACK came on
 //! another one. It puts the path on trial, with a few packets of data.
@@ -29,8 +29,10 @@ const PROBES: u64 = 4;
 /// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
 const MOST_ON_TRIAL: u8 = 10;
 
-/// Packets without an acknowledgement after which a path may have failed. With fewer, paths of 1 to 3 Mbit/s seem to fail when SACKs wait for four packets.
-const MISSED: f64 = 16.0;
+/// A path may have failed if so many packets are not acknowledged in the time that they take.
+///
+/// With fewer, paths of 1 to 3 Mbit/s seem to fail while SACKs wait for four packets.
+const SILENT_PACKETS: f64 = 16.0;
 
 impl Sender {
     /// True if copies of late chunks are due; also notes whether a full buffer is the reason.
@@ -80,8 +82,8 @@ impl Sender {
     /// Data was sent on a path: it is silent if nothing is acknowledged there within a probe timeout from now.
     #[inline]
     pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
-        let probes = path.probes > 0 && path.patience.is_some();
-        if self.cmt.reinjection.silent() && !path.silent && !path.flight.is_zero() && !probes {
+        let awaits_probe = path.probes > 0 && path.patience.is_some();
+        if self.cmt.reinjection.silent() && !path.silent && !path.flight.is_zero() && !awaits_probe {
             let until = self.patience_ends(now, path);
             if path.patience.is_none() {
                 path.patient_since = now;
@@ -90,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// The probe timeout, but no later than the earliest chunk is overdue, if nothing is acknowledged for a [`gap`] before: while acknowledgements
+    /// The probe timeout, but no later than the earliest chunk is overdue, if nothing is acknowledged for the [`least_silence`] before: while acknowledgements
     /// come all the time, that for this chunk is the next. This says nothing if a chunk that left later has arrived, or if it is overdue already,
     /// which is for loss detection to find.
     fn patience_ends(&self, now: Instant, path: &Path) -> Instant {
@@ -105,7 +107,7 @@ impl Sender {
             return latest;
         }
         let due = self.out[earliest].sent_at + path.overdue() + self.delay_of_lone(path);
-        if due < now { latest } else { due.max(now + gap(path, srtt)).min(latest) }
+        if due < now { latest } else { due.max(now + least_silence(path, srtt)).min(latest) }
     }
 
     /// The probe timeout, for a lone packet plus the delay of its acknowledgement.
@@ -210,10 +212,10 @@ impl Path {
 
 /// Time without an acknowledgement after which a path may have failed.
 ///
-/// The least RTT, but at least the time in which a path with a full window gets acknowledgements for [`MISSED`] packets, and at most SRTT. So a queue, which
-/// makes SRTT long, does not delay it.
-pub(super) fn gap(path: &Path, srtt: Span) -> Span {
-    let share = path.mtu.as_f64() * MISSED / path.flight.as_f64();
+/// It is the least RTT, or longer where the path takes longer to get [`SILENT_PACKETS`] packets acknowledged, and at most SRTT. A queue makes
+/// SRTT long, but acknowledgements still come all the time.
+pub(super) fn least_silence(path: &Path, srtt: Span) -> Span {
+    let share = path.mtu.as_f64() * SILENT_PACKETS / path.flight.as_f64();
     let spacing = srtt.mul_f64(share.min(1.0));
     path.rto.base().unwrap_or(srtt).max(spacing).min(srtt).max(LEAST_PROBE_TIMEOUT)
 }

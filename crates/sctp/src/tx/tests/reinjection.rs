@@ -648,6 +648,6 @@ fn a_queue_does_not_delay_silence() {
         let path = &mut rig.paths[P1];
         path.rto.sample(ms(40), &Config::default());
         path.flight = path.mtu * chunks;
-        assert_eq!(crate::tx::reinject::gap(path, ms(240)), ms(expected), "{chunks} chunks");
+        assert_eq!(crate::tx::reinject::least_silence(path, ms(240)), ms(expected), "{chunks} chunks");
     }
 }
