@@ -84,7 +84,7 @@ def test_text_is_not_bytes(pair: Pair) -> None:
         pair.near.send("hello")  # pyright: ignore[reportArgumentType]
 
 
-# A scheduler that compares round-trip times may send all of so short a transfer on one path.
+# The transfer is short. A scheduler that compares round-trip times may send all of it on one path.
 @pytest.mark.parametrize("pair", [{"cmt": {"path_selection": "round-robin"}}], indirect=True)
 def test_ten_megabytes_arrive_in_order_over_two_addresses(pair: Pair) -> None:
     count, length = 1000, 10_000

@@ -122,7 +122,7 @@ fn without_reinjection_all_paths_wait_for_t3() {
     assert!(stall > ms(900), "{stall}");
 }
 
-/// Data that left after a heartbeat has arrived. So the path works, and the loss of the heartbeat is no error an RTO later.
+/// A heartbeat is lost, but data that was sent after it is acknowledged. So the path works, and when the heartbeat times out, that is no error.
 #[test]
 fn a_lost_heartbeat_is_no_error_if_later_data_arrived() {
     let mut pair = Pair::new(2, &recommended());

@@ -73,7 +73,7 @@ quantities! {
     TRANSPORT_BYTES = "sent_transport_bytes";
     /// Chunks retransmitted after missing reports, of the flow and of each path that lost them.
     FAST_RETRANSMISSIONS = "fast_retransmissions";
-    /// Chunks retransmitted after a timeout, of the flow and of each path that lost them.
+    /// Chunks retransmitted after a timeout or as a tail loss probe, of the flow and of each path that lost them.
     TIMER_RETRANSMISSIONS = "timer_retransmissions";
     /// [`FAST_RETRANSMISSIONS`] + [`TIMER_RETRANSMISSIONS`], of the flow and of each path.
     RETRANSMISSIONS = "retransmitted_chunks";

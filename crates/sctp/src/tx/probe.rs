@@ -1,7 +1,7 @@
 //! Tail loss probes (`rfc8985#section-7`) on the last usable path.
 //!
-//! If the whole flight or all SACKs are lost, the sender learns of it when T3 expires, after a second or more. So after a probe timeout it sends the
-//! last chunk again that it sent once. The peer acknowledges a duplicate at once, and the gap ack blocks of that SACK show which chunks are missing.
+//! If the whole flight or all SACKs are lost, the sender learns of it when T3 expires, after a second or more. So after a probe timeout it retransmits
+//! one chunk, the last of those that it has sent only once. The peer acknowledges a duplicate at once, and the gap ack blocks of that SACK show which chunks are missing.
 //! While there are other usable paths they carry copies ([`super::reinject`]), and no probe is needed.
 //!
 //! RFC 8985 sends one probe. This sender sends up to [`MOST_PROBES`], since bursts of losses outlast one, and waits twice as long after each. T3 is not
@@ -20,7 +20,7 @@ const MOST_PROBES: u8 = 4;
 impl Sender {
     /// Lets one chunk leave on the last usable path, whose probe timeout passed, whatever the window.
     ///
-    /// If chunks are lost, the first of them leaves.
+    /// This is the earliest lost chunk of the path, if there is one.
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let path = &paths[p];
@@ -38,7 +38,7 @@ impl Sender {
         path.patience = Some(now + path.probe_timeout() * (1 << path.probes));
     }
 
-    /// True if a probe repaired the loss of chunk `i`, which was in `state` and is acknowledged: the window is cut.
+    /// Returns whether a probe repaired the loss of chunk `i`, so that the window is to be cut. The chunk was in `state`, and is now acknowledged.
     ///
     /// If the acknowledgement comes sooner than the least RTT after the probe, the chunk was not lost. Nor was it if the peer reports a duplicate,
     /// which undoes the cut.

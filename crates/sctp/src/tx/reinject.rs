@@ -31,7 +31,7 @@ const MOST_ON_TRIAL: u8 = 10;
 
 /// A path may have failed if so many packets are not acknowledged in the time that they take.
 ///
-/// With fewer, paths of 1 to 3 Mbit/s seem to fail while SACKs wait for four packets.
+/// Without this limit, paths of 1 to 3 Mbit/s seem to fail while the receiver waits for four packets before it sends a SACK.
 const SILENT_PACKETS: f64 = 16.0;
 
 impl Sender {
