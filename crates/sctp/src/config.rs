@@ -200,8 +200,8 @@ pub(crate) const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 pub(crate) const LEAST_WINDOW: u32 = 1500;
 
 impl Config {
-    /// The options for real use over several paths: never slower than the best of them, and no long stall when one of
-    /// them dies. `docs/bonding.md` says why each of them is as it is, and measures them.
+    /// The options for real use over several paths, meant to be no slower than the best of them, and without a long stall when one of
+    /// them dies. `docs/bonding.md` says why each of them is as it is, and measures how far they reach that.
     pub fn recommended() -> Self {
         Config {
             congestion_control: cc::Algorithm::Cubic.into(),

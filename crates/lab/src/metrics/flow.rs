@@ -130,16 +130,7 @@ impl<'a> Direction<'a> {
         row(q::SACKS, None, acks);
         row(q::SACKS_PER_DATA_PACKET, None, ratio(acks, data_packets));
 
-        let counted = |path: &PathCounts| path.ack_bytes.is_some();
-        if self.receiver.end.counted.paths.iter().any(counted) {
-            let bytes =
-                |path| self.receiver.path_growth(path, |path| path.ack_bytes.map_or(0, ByteCount::get));
-            let paths = 0..self.receiver.end.counted.paths.len();
-            let all: f64 = paths.clone().map(bytes).sum();
-            row(q::ACK_BYTES, None, all);
-            row(q::ACK_SHARE, None, ratio(all, received));
-            paths.for_each(|path| row(q::ACK_BYTES, Some(path), bytes(path)));
-        }
+        self.acknowledgements(received, &mut row);
         let paths = 0..self.sender.end.counted.paths.len();
         for (quantity, counter) in PATH_COUNTERS {
             let growth = |path| self.sender.path_growth(path, counter);
@@ -166,6 +157,23 @@ impl<'a> Direction<'a> {
             achieved.sent.push(total);
         }
         achieved.carried.extend(ways.into_iter().enumerate().map(|(path, way)| (sent(path), way)));
+    }
+
+    /// The packets that only acknowledge, in all and on each path of the sender. The receiver may have other numbers for its paths:
+    /// they are those whose handshake packets arrived first.
+    fn acknowledgements(&self, received: f64, row: &mut dyn FnMut(Quantity, Option<usize>, f64)) {
+        let backs = &self.receiver.end.counted.paths;
+        if !backs.iter().any(|path| path.ack_bytes.is_some()) {
+            return;
+        }
+        let bytes = |back| self.receiver.path_growth(back, |path| path.ack_bytes.map_or(0, ByteCount::get));
+        let all: f64 = (0..backs.len()).map(bytes).sum();
+        row(q::ACK_BYTES, None, all);
+        row(q::ACK_SHARE, None, ratio(all, received));
+        for (path, forth) in self.sender.end.counted.paths.iter().enumerate() {
+            let back = backs.iter().position(|back| (back.local, back.remote) == (forth.remote, forth.local));
+            row(q::ACK_BYTES, Some(path), back.map_or(0.0, bytes));
+        }
     }
 
     /// What kept the sender from sending more.

@@ -200,6 +200,18 @@ mod tests {
         assert!(big.abs_diff(small) <= 2 * 1514, "{big} and {small} bytes");
     }
 
+    // rfc8290#section-4.2.2: after 100 ms above the target, as by CoDel (`super::super::codel`).
+    #[test]
+    fn ecn_capable_packets_of_a_long_queue_are_marked_and_not_dropped() {
+        let burst = |ecn| run(&mut server(FqCodelSpec::default()), (0..500).map(|_| (Instant::ZERO, 1500, 1)), MILLI, ecn);
+        let capable = burst(Ecn::Capable0);
+        let marked = capable.sent.iter().filter(|(.., marked)| *marked).count();
+        assert!(capable.late.is_empty() && marked > 0, "{marked} marked");
+        let others = burst(Ecn::NotCapable);
+        assert_eq!(others.late.len(), marked);
+        assert!(others.sent.iter().all(|(.., marked)| !marked));
+    }
+
     #[test]
     fn a_flow_that_sends_little_goes_first() {
         let bulk = (0..100).map(|_| (Instant::ZERO, 1500, 1));

@@ -106,9 +106,13 @@ impl TsnTracker {
         below.next().or(self.top.filter(|top| top.first > index))
     }
 
-    /// True if there are more runs than this.
-    pub(super) fn is_crowded(&self, most: usize) -> bool {
-        self.below.len() >= most
+    /// The first TSN of the run that comes after so many others; none if there are not so many.
+    pub(super) fn start_of(&self, run: usize) -> Option<u64> {
+        if self.below.len() < run {
+            return None;
+        }
+        let below = self.below.keys().nth(run).copied();
+        below.or(self.top.map(|top| top.first))
     }
 
     #[inline]

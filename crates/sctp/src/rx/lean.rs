@@ -6,12 +6,14 @@
 //! those that earlier SACKs told of. It names each new block, those of the SACK before again, since SACKs may be
 //! lost, and further ones by turns.
 //!
-//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as itself, but no longer than [`PATIENCE`].
+//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as itself, but not for ever ([`patience`]).
+//!
+//! A sender keeps a limited number of blocks. Above the first [`MOST_RUNS`] runs of TSNs nothing is told until gaps below have closed.
 
 use super::gaps::{Run, TsnTracker};
 use crate::path::PathId;
 use std::collections::VecDeque;
-use units::{Instant, Span};
+use units::{ByteCount, Instant, Span};
 use wire::GapBlock;
 
 /// Bytes of data for each byte of acknowledgements.
@@ -20,11 +22,19 @@ const SHARE: u64 = 100;
 /// Bytes of IP and common header around a SACK.
 const AROUND: usize = 32;
 
-/// How long a SACK that is due by the number of packets may wait for more of them.
+/// How long a SACK that is due by the number of packets may wait for the next, and for the first [`LEAST_PACKETS`].
 const PATIENCE: Span = Span::from_millis(10);
+const FIRST_PATIENCE: Span = Span::from_millis(25);
 
-/// Packets after which a SACK waits no more.
-const MOST_PACKETS: u32 = 4;
+/// A SACK waits for no more packets than fill this part of the receive buffer, in these limits.
+///
+/// A sender that the buffer limits has to hear of new room soon.
+const BUFFER_SHARE: u64 = 32;
+const LEAST_PACKETS: u32 = 4;
+const MOST_PACKETS: u32 = 8;
+
+/// Bytes of data in a packet.
+const PACKET: u64 = 1400;
 
 /// SACKs on each path that tell of an arrival.
 const REPORTS: usize = 2;
@@ -43,18 +53,21 @@ const MOST_RUNS: usize = 1400;
 struct Return {
     /// The number of arrivals before each of the last SACKs there, the oldest first.
     told: [u64; REPORTS],
-    /// Bytes of data that came there, less [`SHARE`] times the bytes of SACKs that left there.
+    /// Bytes of data that came there, less the [`Lean::cost`] of the SACKs that left there.
     credit: i64,
 }
 
 /// The most bytes of credit, of either sign, that a path keeps.
 const MOST_CREDIT: i64 = 100_000;
 
+/// After so many bytes of data the counts of bytes are halved.
+const MEMORY: u64 = 1 << 20;
+
 /// What a receiver keeps that sends lean SACKs.
 ///
 /// SACKs on paths of different delays overtake each other. So those on each path by themselves tell of every arrival: what a
 /// sender finds missing by them has not arrived.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Lean {
     /// TSNs that arrived one after the other, the first and the last, in the order of arrival.
     recent: VecDeque<(u64, u64)>,
@@ -62,14 +75,22 @@ pub(super) struct Lean {
     forgotten: u64,
     /// A SACK told of the last arrival, which grows no more.
     closed: bool,
+    /// A SACK waits for no more packets than these.
+    most_packets: u32,
     /// By path, as far as data came or SACKs left there.
     paths: Vec<Return>,
     /// A bit for each path on which data came since the last SACK.
     sources: u32,
     /// The last TSN of the block that had its turn last.
     turn: u64,
+    /// The last SACKs told of no run from these TSNs on, since there were too many; [`u64::MAX`]: they told of all.
+    ends: [u64; REPORTS],
+    /// The same TSN for the blocks last asked for.
+    end: u64,
     /// Bytes of data since the last SACK.
     bytes: u64,
+    /// Bytes of data and of SACKs; older ones count less.
+    total: (u64, u64),
     /// When the last SACK was written.
     since: Instant,
     /// The next SACK tells of everything that fits: no data has arrived for a while.
@@ -79,6 +100,28 @@ pub(super) struct Lean {
 }
 
 impl Lean {
+    /// Begins with a receive buffer of so many bytes.
+    pub(super) fn new(buffer: ByteCount) -> Self {
+        let packets = buffer.get() / (BUFFER_SHARE * PACKET);
+        Lean {
+            most_packets: packets.clamp(LEAST_PACKETS.into(), MOST_PACKETS.into()) as u32,
+            recent: VecDeque::new(),
+            forgotten: 0,
+            closed: false,
+            paths: Vec::new(),
+            sources: 0,
+            turn: 0,
+            ends: [u64::MAX; REPORTS],
+            end: u64::MAX,
+            bytes: 0,
+            total: (0, 0),
+            since: Instant::ZERO,
+            full: false,
+            runs: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+
     /// A chunk with so many user bytes arrived; the block that it is in is told of, also if it had arrived before.
     #[inline]
     pub(super) fn arrived(&mut self, index: u64, bytes: usize, path: PathId) {
@@ -129,13 +172,13 @@ impl Lean {
         let wanted = (AROUND + fixed + GapBlock::LEN * blocks) as u64 * SHARE;
         let missing = wanted.saturating_sub(self.bytes);
         let elapsed = now.since(self.since).as_nanos();
-        let soon = elapsed.saturating_mul(missing) <= PATIENCE.as_nanos().saturating_mul(self.bytes);
-        missing > 0 && packets < MOST_PACKETS && soon
+        let soon = elapsed.saturating_mul(missing) <= patience(packets).as_nanos().saturating_mul(self.bytes);
+        missing > 0 && packets < self.most_packets && soon
     }
 
-    /// Until when a SACK waits that is due by the number of packets.
-    pub(super) fn deadline(now: Instant) -> Instant {
-        now + PATIENCE
+    /// Until when a SACK waits that is due by the number of `packets`.
+    pub(super) fn deadline(now: Instant, packets: u32) -> Instant {
+        now + patience(packets)
     }
 
     /// A SACK has waited as long as it may.
@@ -152,26 +195,66 @@ impl Lean {
         room: usize,
     ) -> &[GapBlock] {
         self.blocks.clear();
-        if self.full || tsns.is_crowded(MOST_RUNS) {
+        let told_to = self.ends.into_iter().min().unwrap_or(u64::MAX);
+        if self.full {
+            self.end = told_to;
             self.blocks.extend(tsns.gap_blocks().take(room));
             return &self.blocks;
         }
-        let affordable = ((self.bytes / SHARE) as usize).saturating_sub(AROUND + fixed) / GapBlock::LEN;
+        self.end = tsns.start_of(MOST_RUNS).unwrap_or(u64::MAX);
         self.runs.clear();
+        self.add_news(tsns, path);
+        self.add_left_out(tsns, told_to, room);
+        let affordable = ((self.bytes / SHARE) as usize).saturating_sub(AROUND + fixed) / GapBlock::LEN;
+        self.add_by_turns(tsns, affordable.saturating_sub(self.runs.len()).max(BY_TURNS));
+        self.runs.sort_unstable_by_key(|run| run.first);
+        self.runs.dedup();
+        if let Some(next) = self.runs.get(room) {
+            self.end = self.end.min(next.first.max(told_to));
+        }
+        self.blocks.extend(self.runs.iter().filter_map(|&run| tsns.block(run)).take(room));
+        &self.blocks
+    }
+
+    /// Runs that have grown since the last SACKs on this path.
+    fn add_news(&mut self, tsns: &TsnTracker, path: PathId) {
         for &(first, _) in self.recent.iter().rev().take(self.news(path)) {
-            let run = tsns.run_at(first).filter(|run| self.runs.last() != Some(run));
+            let run = tsns.run_at(first).filter(|run| run.first < self.end && self.runs.last() != Some(run));
             self.runs.extend(run);
         }
-        for _ in 0..affordable.saturating_sub(self.runs.len()).max(BY_TURNS) {
-            let next = tsns.run_after(self.turn).or_else(|| tsns.run_after(tsns.cumulative()));
-            let Some(run) = next else { break };
+    }
+
+    /// Runs that the last SACKs left out, as there were too many below.
+    fn add_left_out(&mut self, tsns: &TsnTracker, told_to: u64, room: usize) {
+        let mut next = told_to;
+        while next < self.end
+            && let Some(run) = tsns.run_after(next - 1).filter(|run| run.first < self.end)
+        {
+            if self.runs.len() > 2 * room {
+                self.end = next;
+                return;
+            }
+            next = run.last + 1;
+            self.runs.push(run);
+        }
+    }
+
+    fn add_by_turns(&mut self, tsns: &TsnTracker, count: usize) {
+        for _ in 0..count {
+            let next = tsns.run_after(self.turn).filter(|run| run.first < self.end);
+            let Some(run) = next.or_else(|| tsns.run_after(tsns.cumulative())) else { break };
             self.turn = run.last;
             self.runs.push(run);
         }
-        self.runs.sort_unstable_by_key(|run| run.first);
-        self.runs.dedup();
-        self.blocks.extend(self.runs.iter().filter_map(|&run| tsns.block(run)).take(room));
-        &self.blocks
+    }
+
+    /// What a SACK of so many bytes costs its path: [`SHARE`] times as many bytes, or less if SACKs have been longer for their data, so that each
+    /// path carries SACKs in proportion to its data.
+    fn cost(&mut self, sent: u64) -> u64 {
+        let (data, sacks) = self.total;
+        let shift = u32::from(data > MEMORY);
+        self.total = ((data + self.bytes) >> shift, (sacks + sent) >> shift);
+        sent * (self.total.0 / self.total.1.max(1)).min(SHARE)
     }
 
     /// A SACK with the blocks last asked for, whose fixed parts have so many bytes, was written for a path.
@@ -179,10 +262,18 @@ impl Lean {
     pub(super) fn written(&mut self, now: Instant, path: PathId, fixed: usize) {
         let sent = AROUND + fixed + GapBlock::LEN * self.blocks.len();
         let arrivals = self.forgotten + self.recent.len() as u64;
+        let cost = self.cost(sent as u64);
         (self.bytes, self.since, self.full, self.closed, self.sources) = (0, now, false, true, 0);
         let way = self.way(path);
-        way.credit = (way.credit - (sent as u64 * SHARE) as i64).max(-MOST_CREDIT);
+        way.credit = (way.credit - cost as i64).max(-MOST_CREDIT);
         way.told.rotate_left(1);
         way.told[REPORTS - 1] = arrivals;
+        self.ends.rotate_left(1);
+        self.ends[REPORTS - 1] = self.end;
     }
+}
+
+/// How long a SACK for so many packets waits.
+fn patience(packets: u32) -> Span {
+    if packets < LEAST_PACKETS { FIRST_PATIENCE } else { PATIENCE }
 }

@@ -165,7 +165,8 @@ impl Receiver {
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
-            lean: (config.lean_sacks && nr_sack && !reneging).then(Box::<Lean>::default),
+            lean: (config.lean_sacks && nr_sack && !reneging)
+                .then(|| Box::new(Lean::new(config.receive_buffer))),
             resets: None,
             window: ReceiveWindow::new(config),
             cost,

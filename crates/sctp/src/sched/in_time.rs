@@ -40,8 +40,8 @@
 //! its y fades to zero and its window shrinks, and with y or c/r alone it would never be used again. The second condition does not
 //! bind a path that has not left its first slow start.
 //!
-//! f is between 1 and 8, and large if g is small beside Σ y: such a path brings little, and if one of its packets
-//! is lost or meets a queue, all others wait. While the best path is in slow start, its y counts with what it grows to in h.
+//! f is between 1 and 2, and large if g is small beside Σ y: such a path brings little, and if one of its packets
+//! is lost, all others wait a round trip longer. While the best path is in slow start, its y counts with what it grows to in h.
 //!
 //! An unordered message waits for no other, and blocks nothing: if the peer sends NR-SACKs, the window has to hold what is in
 //! flight, and no more. Then a path has enough in flight with 5/4 of y b, and with P the others in use, the condition is
@@ -123,7 +123,7 @@ const VARIATION: f64 = 0.5;
 /// A path that promises less than this share of the others needs more room, f = `LITTLE`/share, up to [`MOST_ROOM`].
 const LITTLE: f64 = 0.4;
 
-const MOST_ROOM: f64 = 8.0;
+const MOST_ROOM: f64 = 2.0;
 
 /// In slow start the window doubles in a round trip, and a path counts with the doubled one.
 const NEXT_ROUND: f64 = 2.0;

@@ -491,16 +491,18 @@ impl Sender {
         sent
     }
 
-    /// True if the next packet of a path is to ask for a SACK, since the peer may delay it: every second one in slow start, where
-    /// cwnd grows with each SACK, and in a small window every second or third.
+    /// True if the next packet of a path is to ask for a SACK, since the peer may delay it: every second one in slow start, where cwnd grows with
+    /// each SACK, unless cwnd exceeds the peer's buffer already; and in a small window every second to fourth.
     #[cold]
     fn needs_sack(&self, path: &Path) -> bool {
         let CongestionWindow { cwnd, ssthresh } = path.window;
         let packets = cwnd.get() / path.mtu.get().max(1);
+        let in_slow_start = ssthresh.is_none_or(|ssthresh| cwnd < ssthresh);
         let every = match packets {
-            _ if ssthresh.is_none_or(|ssthresh| cwnd < ssthresh) => 2,
-            0..12 => 2,
-            12..SMALL_WINDOW => 3,
+            _ if in_slow_start && cwnd <= self.peer_buffer => 2,
+            0..8 => 2,
+            8..24 => 3,
+            24..SMALL_WINDOW => 4,
             _ => return false,
         };
         self.nr_sacks && path.stats.data_packets % every == 1
@@ -683,7 +685,7 @@ pub(super) fn most_at_once(max_burst: u32) -> u32 {
 const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// Packets of a window in which a SACK that is delayed by some packets does not matter.
-const SMALL_WINDOW: u64 = 24;
+const SMALL_WINDOW: u64 = 48;
 
 /// After a chunk that filled the peer's window asked for a SACK, no other one does so within this number of packets on its path. A lean receiver
 /// waits for as many.

@@ -1,6 +1,7 @@
 //! Which blocks lean SACKs tell of, and when they leave.
 
 use super::*;
+use std::collections::BTreeSet;
 
 fn config() -> Config {
     let cmt = Cmt { enabled: true, ..Cmt::default() };
@@ -49,7 +50,7 @@ fn a_sack_waits_until_it_is_a_hundredth_of_its_data() {
         f.take(message(tsn, 3000));
         assert!(!f.rx.sack_due(), "{tsn}");
     }
-    assert_eq!(f.rx.sack_deadline(), Some(Instant::ZERO + Span::from_millis(2 + 10)));
+    assert_eq!(f.rx.sack_deadline(), Some(Instant::ZERO + Span::from_millis(2 + 25)));
     f.take(message(103, 3000));
     assert!(f.rx.sack_due());
 }
@@ -57,21 +58,33 @@ fn a_sack_waits_until_it_is_a_hundredth_of_its_data() {
 #[test]
 fn a_sack_does_not_wait_for_packets_that_come_late() {
     let mut f = started(&config());
-    f.pass(10);
+    f.pass(20);
     f.take(message(101, 1452));
     assert!(!f.rx.sack_due());
-    f.pass(10);
+    f.pass(20);
     f.take(message(102, 1452));
     assert!(f.rx.sack_due());
 }
 
 #[test]
-fn a_sack_waits_for_four_packets_at_most() {
+fn a_sack_waits_for_eight_packets_at_most_and_for_four_if_the_buffer_is_small() {
+    for (receive_buffer, packets) in [(1 << 20, 8), (64 << 10, 4)] {
+        let mut f = started(&Config { receive_buffer: ByteCount::new(receive_buffer), ..config() });
+        gappy(&mut f, 102, 100 + 2 * (packets - 1));
+        assert!(!f.rx.sack_due());
+        gappy(&mut f, 100 + 2 * packets, 100 + 2 * packets);
+        assert!(f.rx.sack_due());
+    }
+}
+
+// With a packet in 2 ms, four come after 25 ms at the latest, and further ones within 10 ms.
+#[test]
+fn a_sack_of_four_packets_waits_no_longer_than_ten_milliseconds() {
     let mut f = started(&config());
-    gappy(&mut f, 102, 106);
-    assert!(!f.rx.sack_due());
-    gappy(&mut f, 108, 108);
-    assert!(f.rx.sack_due());
+    gappy(&mut f, 102, 104);
+    assert_eq!(f.rx.sack_deadline(), Some(f.now + Span::from_millis(25)));
+    gappy(&mut f, 106, 108);
+    assert_eq!(f.rx.sack_deadline(), Some(f.now + Span::from_millis(10)));
 }
 
 // rfc7053#section-5.2
@@ -128,27 +141,60 @@ fn a_sack_that_waited_for_more_data_in_vain_tells_of_everything() {
     gappy(&mut f, 102, 140);
     (0..3).for_each(|_| drop(tells(&mut f, PathId(0))));
     gappy(&mut f, 142, 144);
-    f.pass(20);
+    f.pass(30);
     assert!(f.rx.sack_due());
     assert_eq!(tells(&mut f, PathId(0)), even(102, 144));
 }
 
-// Three quarters of the data came on the first path.
-#[test]
-fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
-    let mut f = started(&config());
-    let mut sacks = [0; 2];
-    for tsn in 101..2101 {
-        f.pass(1);
-        f.rx.on_data(&message(tsn, 1452), PathId(u8::from(tsn % 4 == 0)));
+/// 4000 packets arrive, of which every `n`th comes on the second path, and every second TSN is missing if there are `gaps`: bytes of SACKs by path.
+fn split(n: u32, gaps: bool) -> [f64; 2] {
+    let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20), ..config() });
+    let mut bytes = [0; 2];
+    for k in 1..4001 {
+        f.pass(u64::from(k % 4 == 0));
+        f.rx.on_data(&message(if gaps { 100 + 2 * k } else { 100 + k }, 1452), PathId(u8::from(k % n == 0)));
         f.rx.packet_done(f.now);
         if f.rx.sack_due() {
             let path = f.rx.sack_path();
-            tells(&mut f, path);
-            sacks[path.index()] += 1;
+            bytes[path.index()] += 52 + 4 * tells(&mut f, path).len();
         }
     }
-    assert!((360..390).contains(&sacks[0]) && (110..140).contains(&sacks[1]), "{sacks:?}");
+    bytes.map(|bytes| bytes as f64)
+}
+
+// Also where SACKs are longer than a hundredth of their data: else a narrow path would carry more than its part.
+#[test]
+fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
+    for (n, gaps) in [(4, false), (4, true), (20, true)] {
+        let bytes = split(n, gaps);
+        let share = bytes[1] / (bytes[0] + bytes[1]) * f64::from(n);
+        assert!((0.8..1.25).contains(&share), "1/{n}, gaps {gaps}: {share} of its part, {bytes:?}");
+    }
+}
+
+// A sender keeps 1536 blocks.
+#[test]
+fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
+    let mut f = started(&Config { receive_buffer: ByteCount::new(64 << 20), ..config() });
+    let mut told = BTreeSet::new();
+    let mut tell = |f: &mut Fixture| {
+        let new = tells(f, PathId(0));
+        assert!(new.len() <= 40, "{} blocks", new.len());
+        told.extend(new);
+        told.clone()
+    };
+    for tsn in (102..4102).step_by(8) {
+        gappy(&mut f, tsn, tsn + 6);
+        tell(&mut f);
+    }
+    // The cumulative TSN is 100: the run with the number k begins at 102 + 2k.
+    assert_eq!(tell(&mut f), even(102, 100 + 2 * 1400).into_iter().collect());
+    for tsn in (101..2101).step_by(8) {
+        gappy(&mut f, tsn, tsn + 6);
+        let closed = (tsn + 8 - 100) / 2;
+        let all = even(102, (100 + 2 * (1400 + closed)).min(4100)).into_iter().collect();
+        assert_eq!(tell(&mut f), all, "{closed} gaps are closed");
+    }
 }
 
 // A peer that missed what was told of sends it again.

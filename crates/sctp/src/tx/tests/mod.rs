@@ -1,6 +1,7 @@
 //! The sender against hand-worked vectors, and against itself over random histories.
 
 mod abandonment;
+mod asking;
 mod cost;
 mod delays;
 mod ecn;

@@ -345,17 +345,17 @@ fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
     }
 }
 
-/// The second path has as much in flight as the window has room for, and gets no more. The third is to carry nothing either: while a packet is there
-/// for 125 ms, the first sends 7.26 MB/s * 0.125 = 908 kB, and the second another 87 kB, which together are more than 7/8 of the
-/// window.
+/// The second path has as much in flight as the window has room for, and gets no more: f = 2, and 2 * 7.26 MB/s * 31 ms and 13 packets are more than
+/// 464 kB, 7/8 of the window. The third is to carry nothing either: while a packet is there for 61 ms, the first sends
+/// 7.26 MB/s * 0.061 s = 445 kB, and the second another 43 kB.
 #[test]
 fn a_path_with_all_that_there_is_room_for_counts_as_in_use() {
-    const WINDOW: u64 = 1_097_000;
+    const WINDOW: u64 = 530_000;
     let options = Cmt { path_selection: PathSelection::InTime, ..Cmt::default() };
     let config = cmt(options.clone());
     let mut rig = Rig::new(&config, 3, 1);
     let paths = [P1, P2, PathId(2)];
-    for (p, (rtt, packets)) in paths.into_iter().zip([(20, 100), (25, 12), (100, 450)]) {
+    for (p, (rtt, packets)) in paths.into_iter().zip([(20, 100), (25, 12), (49, 220)]) {
         rig.paths[p].rto.sample(Span::from_millis(rtt), &config);
         let cwnd = ByteCount::new(packets * CHUNK);
         rig.paths[p].window = cc::CongestionWindow { cwnd, ssthresh: Some(cwnd) };
