@@ -6,7 +6,7 @@ Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a ser
 sends for the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the
 same run; `--pause 1000` leaves narrow uplinks to the upload. Prints a table in Markdown: payload received, Mbit/s, and
 95th percentiles of round-trip times in ms, before the upload and beside it. With `--json`, `picture.py` draws the same
-numbers.
+numbers. `--runs 3` makes each row three times and prints means, with the least and the largest goodput in brackets.
 """
 
 import argparse
@@ -28,7 +28,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 SERVER = "10.9.9.9"
 # Another address of the server, reached by the best uplink alone.
@@ -345,43 +345,56 @@ def tunnel(world: World, program: str, *, nat: bool = False) -> Iterator[Tunnel]
                 end.wait()
 
 
-def measure(name: str, program: str, seconds: float, pause: float, verbose: bool) -> list[dict[str, str | float]]:
-    """Prints and returns the rows of one scene."""
+def measure(name: str, chosen: argparse.Namespace) -> list[dict[str, Any]]:
+    """Returns the rows of one scene: means of all runs, and the least and the largest goodput."""
     scene = SCENES[name]
-    world = World(scene, DELAY, pause)
-    seconds = max(seconds, 10) if scene.dies else seconds
-    found: list[dict[str, str | float]] = []
-
-    def row(by: str, to: str, kind: str, control: str, dies: bool) -> None:
-        goodput, rest, latency = world.run(to, kind, control, seconds, dies)
-        found.append({"scene": name, "by": by, "mbps": goodput, "idle_ms": rest, "loaded_ms": latency})
-        ratio = goodput / float(found[0]["mbps"])
-        print(f"| {name} | {by} | {goodput:.1f} | {ratio:.2f} | {rest:.0f} | {latency:.0f} |", flush=True)
-
+    world = World(scene, DELAY, chosen.pause)
+    seconds = max(chosen.seconds, 10) if scene.dies else chosen.seconds
+    runs: dict[str, list[tuple[float, float, float]]] = collections.defaultdict(list)
     try:
         best = scene.up.index(max(scene.up)) if not scene.dies else 1
         sh(f"ip route replace {ALONE}/32 via 10.7.{best}.2 dev c{best}")
-        row("best uplink alone, CUBIC", ALONE, "tcp", "cubic", False)
         sh("ip mptcp limits set subflows 4")
         sh("ip mptcp limits set subflows 4 add_addr_accepted 4", world.other.pid)
         for n in range(2):
             sh(f"ip mptcp endpoint add 10.7.{n}.1 dev c{n} subflow")
-        row("MPTCP, CUBIC", SERVER, "mptcp", "cubic", scene.dies)
-        for control in ("cubic", "bbr"):
-            with tunnel(world, program) as running:
-                row(f"tunnel, {control.upper()} inside", INSIDE, "tcp", control, scene.dies)
-                if verbose:
-                    print(running.status(), file=sys.stderr)
+        for _ in range(chosen.runs):
+            runs["best uplink alone, CUBIC"].append(world.run(ALONE, "tcp", "cubic", seconds, False))
+            runs["MPTCP, CUBIC"].append(world.run(SERVER, "mptcp", "cubic", seconds, scene.dies))
+            for control in ("cubic", "bbr"):
+                with tunnel(world, chosen.program) as running:
+                    by = f"tunnel, {control.upper()} inside"
+                    runs[by].append(world.run(INSIDE, "tcp", control, seconds, scene.dies))
+                    if chosen.verbose:
+                        print(running.status(), file=sys.stderr)
     finally:
         world.close()
-    return found
+    return [row(name, by, of) for by, of in runs.items()]
+
+
+def row(name: str, by: str, runs: list[tuple[float, float, float]]) -> dict[str, Any]:
+    """The means of some runs: goodput in Mbit/s, and 95th percentiles of round-trip times in ms."""
+    goodputs = [goodput for goodput, _, _ in runs]
+    goodput, rest, latency = (statistics.fmean(column) for column in zip(*runs, strict=True))
+    found = {"scene": name, "by": by, "mbps": goodput, "least_mbps": min(goodputs), "most_mbps": max(goodputs)}
+    return {**found, "idle_ms": rest, "loaded_ms": latency}
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Prints the rows of one scene, of which the first is the best uplink alone."""
+    for of in rows:
+        ratio = of["mbps"] / rows[0]["mbps"]
+        goodput = f"{of['mbps']:.1f} ({of['least_mbps']:.1f} to {of['most_mbps']:.1f})"
+        print(f"| {of['scene']} | {of['by']} | {goodput} | {ratio:.2f} | {of['idle_ms']:.0f} | {of['loaded_ms']:.0f} |")
+    sys.stdout.flush()
 
 
 def main() -> None:
     """Runs all scenes, or serves as one of the programs of a run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", nargs="?", help="the command anabranch")
-    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--runs", type=int, default=1, help="runs of each row, of which it shows the means")
     parser.add_argument("--pause", type=float, default=PAUSE, help="time between two datagrams in ms")
     parser.add_argument("--only", help="beginning of the name of one scene")
     parser.add_argument("--json", type=Path, help="file for the results")
@@ -397,10 +410,12 @@ def main() -> None:
         return serve(chosen.serve)
     print("| uplinks, Mbit/s | by | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |")
     print("|---|---|---|---|---|---|")
-    rows: list[dict[str, str | float]] = []
+    rows: list[dict[str, Any]] = []
     for name in SCENES:
         if not chosen.only or name.startswith(chosen.only):
-            rows += measure(name, chosen.program, chosen.seconds, chosen.pause, chosen.verbose)
+            found = measure(name, chosen)
+            show(found)
+            rows += found
     if chosen.json:
         chosen.json.write_text(json.dumps(rows, indent=1) + "\n")
     return None

@@ -1,6 +1,7 @@
 """The picture of docs/tunnel.md: `python suites/tunnel/picture.py results.json docs/figures/tunnel.png`.
 
-Draws what `measure.py --json results.json` measured: goodput, and latency without load and beside the upload.
+Draws what `measure.py --json results.json` measured: goodput, and latency without load and beside the upload. Vertical
+lines reach from the least to the largest goodput.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
         of = {row["scene"]: row for row in rows if row["by"] == by}
         places = [place + (n - (len(COLORS) - 1) / 2) * width for place in range(len(scenes))]
         goodput.bar(places, [of[scene]["mbps"] for scene in scenes], width * 0.92, color=color, label=by)
+        least, most = ([of[scene][end] for scene in scenes] for end in ("least_mbps", "most_mbps"))
+        goodput.vlines(places, least, most, color="black", linewidth=0.8)
         loaded = [min(of[scene]["loaded_ms"], MOST_MS) for scene in scenes]
         latency.bar(places, loaded, width * 0.92, color=color)
         for place, scene in zip(places, scenes, strict=True):
