@@ -59,6 +59,7 @@ queue-pictures: $(VENV)/.module
 # The picture of docs/links.md.
 link-picture: $(VENV)/.module
 	$(PY) suites/links/picture.py docs/figures/rates.png
+	$(PY) suites/links/wire_picture.py docs/figures/wire.png
 
 # The page docs/sim-vs-real.md and its figures: real runs over emulated links beside simulated ones. Linux, root, half an hour.
 overlay: $(VENV)/.module
