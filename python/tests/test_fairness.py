@@ -137,7 +137,7 @@ def test_the_command_writes_table_figure_and_page(faked, tmp_path: Path, capsys)
 
 
 def test_the_figure_has_a_look_for_every_topology_and_one_scale_for_the_panels_of_a_rule() -> None:
-    assert list(picture.LOOKS) == [topology.id for topology in fairness.topologies()]
+    assert list(picture.LOOKS) == [topology.id for topology in fairness.topologies() if topology.queue is None]
     found = Estimate(1.2, 0.1, 8)
     places = [(Rule.ALONE, "shared"), (Rule.IMPROVE, "idle"), (Rule.HARM, "rtt"), (Rule.BALANCE, "rtt")]
     scores = [Score("lia", rival, place, rule, found) for rival in fairness.RIVALS for rule, place in places]
@@ -151,6 +151,22 @@ def test_the_figure_has_a_look_for_every_topology_and_one_scale_for_the_panels_o
     [legend] = figure.legends
     shown = [text.get_text() for text in legend.get_texts()]
     assert shown == ["idle", "rtt", "rate", "over one path only, in shared", "the rule is broken here"]
+
+
+def test_topologies_with_managed_queues_are_those_of_shared_and_stand_apart() -> None:
+    apart = [topology for topology in fairness.topologies() if topology.queue is not None]
+    assert [topology.id for topology in apart] == ["red", "codel", "fq-codel", "pie"]
+    shared = next(topology for topology in fairness.topologies() if topology.id == "shared").scenario()
+    for topology in apart:
+        found = topology.scenario()
+        differing = [ours for ours, theirs in zip(found["link"], shared["link"], strict=True) if ours != theirs]
+        assert [(link["name"], link["queue"]["kind"]) for link in differing] == [("tight", topology.id)]
+    scores = [
+        Score("lia", "reno", place, Rule.HARM, Estimate(mean, 0.1, 8)) for place, mean in (("shared", 1), ("red", 2))
+    ]
+    table = Table(("lia",), scores, [], seed=1, replicas=8)
+    assert (table.topologies(Rule.HARM), table.topologies(Rule.HARM, managed=True)) == (["shared"], ["red"])
+    assert table.worst("lia", "reno", Rule.HARM) == scores[0]
 
 
 def test_progress_knows_the_number_of_sweeps(faked, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -27,6 +28,8 @@ ALONE = "shared"
 """The topology in which each control also runs over one path only."""
 
 _FLOW, _WINDOW = "contender", "steady"
+_DROPS = ("drops_queue_full", "drops_red_early", "drops_red_forced", "drops_delayed")
+"""What queues drop."""
 
 
 class Rule(StrEnum):
@@ -97,6 +100,18 @@ class Topology:
     bottlenecks: tuple[tuple[int, ...], ...]
     links: tuple[str, ...]
     rules: tuple[Rule, ...]
+    of: str
+    """The topology whose scenario it runs: another one if only the queue differs."""
+    queue: Mapping[str, Any] | None
+    """The queue of the bottleneck links, if it differs."""
+
+    def scenario(self) -> dict[str, Any]:
+        """The scenario of the topology."""
+        base = suites.read("fairness", f"{self.of}.toml")
+        if self.queue is None:
+            return base
+        links = [link | {"queue": self.queue} if link.get("name") in self.links else link for link in base["link"]]
+        return {**base, "link": links}
 
 
 @dataclass(frozen=True)
@@ -155,11 +170,10 @@ class Table:
         return next((s for s in self.scores if (s.control, s.rival, s.topology, s.rule) == wanted), None)
 
     def worst(self, control: str, rival: str, rule: Rule) -> Score | None:
-        """The worst number of a rule over all topologies with rivals."""
-        found = [
-            s for s in self.scores
-            if (s.control, s.rival, s.rule) == (control, rival, rule) and s.topology != "idle"
-        ]  # fmt: skip
+        """The worst number of a rule over all topologies with rivals and drop-tail queues."""
+        counted = [place for place in self.topologies(rule) if place != "idle"]
+        scores = (self.score(control, rival, place, rule) for place in counted)
+        found = [score for score in scores if score is not None]
         pick = max if rule is Rule.HARM else min
         return pick(found, key=lambda score: score.found.mean, default=None)
 
@@ -167,9 +181,11 @@ class Table:
         """The throughput of a control over a single path."""
         return self.score(control, rival, ALONE, Rule.ALONE)
 
-    def topologies(self, rule: Rule) -> list[str]:
-        """The topologies in which a rule was measured."""
-        return list(dict.fromkeys(score.topology for score in self.scores if score.rule is rule))
+    def topologies(self, rule: Rule, *, managed: bool = False) -> list[str]:
+        """The topologies with drop-tail queues in which a rule was measured, or those with managed queues."""
+        queues = _managed()
+        found = dict.fromkeys(score.topology for score in self.scores if score.rule is rule)
+        return [place for place in found if (place in queues) is managed]
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers for JSON."""
@@ -217,15 +233,20 @@ def chosen(names: str | None) -> tuple[str, ...]:
 
 def topologies() -> list[Topology]:
     """The topologies of the suite."""
-    return [
-        Topology(
-            entry["id"],
-            tuple(map(tuple, entry["bottlenecks"])),
-            tuple(entry["links"]),
-            tuple(map(Rule, entry["rules"])),
-        )
-        for entry in suites.read("fairness", "suite.toml")["topology"]
-    ]
+    entries = {entry["id"]: entry for entry in suites.read("fairness", "suite.toml")["topology"]}
+    return [_topology(name, entry.get("of", name), entry.get("queue"), entries) for name, entry in entries.items()]
+
+
+def _topology(name: str, of: str, queue: Mapping[str, Any] | None, entries: Mapping[str, Any]) -> Topology:
+    base = entries[of]
+    bottlenecks, rules = tuple(map(tuple, base["bottlenecks"])), tuple(map(Rule, base["rules"]))
+    return Topology(name, bottlenecks, tuple(base["links"]), rules, of, queue)
+
+
+@cache
+def _managed() -> frozenset[str]:
+    """The topologies whose bottleneck has a queue that is no drop-tail queue."""
+    return frozenset(topology.id for topology in topologies() if topology.queue is not None)
 
 
 def sweeps() -> int:
@@ -239,7 +260,7 @@ def measure(running: Running, names: tuple[str, ...], report: Report | None = No
     references: list[Reference] = []
     seed = 0
     for topology in topologies():
-        base = suites.read("fairness", f"{topology.id}.toml")
+        base = topology.scenario()
         seed = running.seed_of(base)
         run = Runner(topology.id, running, report)
         tcp = run("tcp", with_tcp(base, [networks[0] for networks in topology.bottlenecks]))
@@ -349,6 +370,8 @@ def _loss(tcp: Result, link: str, rival: str, network: Any) -> Estimate:
         pl.col("flow") == f"link:{link}", pl.col("window") == _WINDOW, pl.col("rival") == rival,
         *([pl.col("network") == network] if network is not None else []),
     ).sort("replica")  # fmt: skip
-    offered = rows.filter(pl.col("quantity") == "offered_packets")["value"]
-    dropped = rows.filter(pl.col("quantity") == "drops_queue_full")["value"]
-    return estimate((dropped / offered).to_list())
+    offered = rows.filter(pl.col("quantity") == "offered_packets")
+    drops = rows.filter(pl.col("quantity").is_in(_DROPS))
+    dropped = drops.group_by("replica").agg(pl.col("value").sum().alias("drops"))
+    both = offered.join(dropped, on="replica", maintain_order="left")
+    return estimate((both["drops"] / both["value"]).to_list())

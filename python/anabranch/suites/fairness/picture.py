@@ -22,7 +22,7 @@ LOOKS = {
     "rtt": (plots.PINK, "v"),
     "rate": (plots.ORANGE, "P"),
 }
-"""Colour and marker of each topology, in the order of the lanes of a row."""
+"""Colour and marker of each topology with drop-tail queues, in the order of the lanes of a row."""
 RIVAL_NAMES = {"reno": "Reno", "cubic": "CUBIC"}
 _ALONE = "over one path only, in shared"
 _BROKEN = "#FBE3D3"
@@ -64,7 +64,7 @@ def _scale(table: Table, rule: Rule) -> tuple[float, float]:
     """The common ends of a rule's panels: I and H have the same, so that they can be compared."""
     ratios = rule is not Rule.BALANCE
     rules = (Rule.ALONE, Rule.IMPROVE, Rule.HARM) if ratios else (Rule.BALANCE,)
-    means = [score.found.mean for score in table.scores if score.rule in rules]
+    means = [score.found.mean for score in table.scores if score.rule in rules and score.topology in LOOKS]
     low, high = _RATIOS if ratios else _BALANCES
     if not ratios:
         return min([low, *(mean - 0.1 for mean in means)]), max([high, *(mean + 0.1 for mean in means)])

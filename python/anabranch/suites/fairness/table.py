@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..tables import Grid, basis, number
 from .measure import RIVALS, Rule, Score, State, Table
@@ -19,7 +19,7 @@ LEGEND = "✓ kept, ~ open: the interval contains the bound, ✗ broken"
 
 
 def grids(table: Table) -> Iterator[Grid]:
-    """The overview with the worst topology of each rule, then each rule topology by topology, then the references."""
+    """The worst topology of each rule, each rule topology by topology, the managed queues, and the references."""
     rules = [Rule.IMPROVE, Rule.HARM, Rule.BALANCE]
     head = ["control", *(f"{TITLES[rule].lower()}, {RIVAL_NAMES[rival]}" for rule in rules for rival in RIVALS)]
     rows = [
@@ -28,14 +28,20 @@ def grids(table: Table) -> Iterator[Grid]:
     ]
     yield Grid("Each rule where it fares worst", head, rows)
     for rule in Rule:
-        places = table.topologies(rule)
-        head = ["control", *(f"{place}, {RIVAL_NAMES[rival]}" for place in places for rival in RIVALS)]
-        rows = [
-            [control, *(_cell(table.score(control, rival, place, rule)) for place in places for rival in RIVALS)]
-            for control in table.controls
-        ]
-        yield Grid(TITLES[rule], head, rows)
+        yield _by_topology(table, rule, TITLES[rule], table.topologies(rule))
+    for rule in Rule:
+        if places := table.topologies(rule, managed=True):
+            yield _by_topology(table, rule, f"{TITLES[rule]}, one bottleneck with a managed queue", places)
     yield _references(table)
+
+
+def _by_topology(table: Table, rule: Rule, title: str, places: Sequence[str]) -> Grid:
+    head = ["control", *(f"{place}, {RIVAL_NAMES[rival]}" for place in places for rival in RIVALS)]
+    rows = [
+        [control, *(_cell(table.score(control, rival, place, rule)) for place in places for rival in RIVALS)]
+        for control in table.controls
+    ]
+    return Grid(title, head, rows)
 
 
 def _references(table: Table) -> Grid:
