@@ -20,7 +20,7 @@ from anabranch.suites.bonding import bound, random_draws
 from anabranch.suites.bonding.bound import Bound
 from anabranch.suites.bonding.draws import MOST_PACKETS, MOST_TIME, Draw, draw, timing
 from anabranch.suites.bonding.measure import PAPER, RECOMMENDED, throughput_rows
-from anabranch.suites.bonding.random_draws import Distribution, Failure, Outcome, kinds, scenarios
+from anabranch.suites.bonding.random_draws import Acks, Distribution, Failure, Outcome, kinds, scenarios
 from anabranch.suites.bonding.random_table import describe
 from anabranch.suites.bonding.topology import PAYLOAD, Line, Timing
 
@@ -174,6 +174,15 @@ def test_targets_are_the_best_path_the_sum_and_the_stall() -> None:
     assert not Distribution([good, less, good], 1, 1).is_missed
 
 
+def test_acknowledgements_may_take_a_share_of_the_data_and_of_each_return_link() -> None:
+    def missed(share: float, of_return: float) -> bool:
+        return Distribution([replace(outcome(15e6, [9e6, 6e6]), acks=Acks(share, of_return))], 1, 1).is_missed
+
+    assert not missed(0.03, 0.6)
+    assert missed(0.031, 0.1)
+    assert missed(0.01, 0.61)
+
+
 def test_a_stall_counts_if_the_failure_causes_it_and_another_path_could_avoid_it() -> None:
     def missed(*failure: float) -> bool:
         return Distribution([outcome(15e6, [9e6, 6e6], Failure(*failure))], 1, 1).is_missed
@@ -249,6 +258,13 @@ def test_one_draw_gives_the_same_as_in_a_grid(tmp_path: Path, capsys: pytest.Cap
     assert one["draws"] == two["draws"][1:]
     scenario = (tmp_path / "one" / "scenarios" / "draw-3-29.toml").read_text()
     assert "vary" not in scenario.partition("flow = ")[2]
+
+    # Nothing but acknowledgements uses the return links.
+    rows = sweep(scenario, replicas=1, out=tmp_path / "scenario").scalars
+    used = rows.filter(pl.col("flow").str.ends_with(":back"), pl.col("quantity") == "utilisation")["value"]
+    acks = one["draws"][0]["acks"]
+    assert acks["of_return"] == pytest.approx(max(used), rel=0.1)
+    assert 0.005 < acks["share"] < 0.03
 
 
 def test_further_runs_leave_the_first_ones_out(

@@ -30,6 +30,10 @@ RERUNS = 8
 """Number of further runs of a draw below the target. They show whether it is below on average, or in one run only."""
 LATER = 0.001
 """By how much later the best path alone starts once more, in seconds: what chance does to the ratio."""
+MOST_ACKS = 0.03
+"""Bytes of acknowledgements for each byte of data at most."""
+MOST_RETURN = 0.6
+"""Share of any return link that acknowledgements may take."""
 AFTER = 10.0
 """Time after a repair in which stalls still count, in seconds."""
 
@@ -59,6 +63,16 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Acks:
+    """What acknowledgements cost in one draw with the recommended options, the largest of all replicas."""
+
+    share: float
+    """Bytes of acknowledgements for each byte of data."""
+    of_return: float
+    """The largest share of the rate of a return link that they take."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The throughputs of one draw in bit/s, one for each replica."""
 
@@ -70,6 +84,7 @@ class Outcome:
     failure: Failure | None
     later: list[float]
     """Of the best path alone, ``LATER`` later."""
+    acks: Acks = Acks(0.0, 0.0)
     rerun: Estimate | None = None
     """Ratio of the mean throughputs of ``RERUNS`` further runs to those of the best single path. None if not slower."""
 
@@ -142,6 +157,7 @@ class Outcome:
             "share_of_sum": self.share(),
             "slower_than_best_path": self.is_slower,
             "best_path_over_itself": self.itself,
+            "acks": vars(self.acks),
             "ratio_again": None if self.rerun is None else as_numbers(self.rerun),
             "failure": None if self.failure is None else self._failure(self.failure),
         }
@@ -201,10 +217,21 @@ class Distribution:
         return [outcome for outcome, failure in self.failures if failure.is_long and failure.can_be_met]
 
     @property
+    def talkative(self) -> list[Outcome]:
+        """The draws with more acknowledgements than the target allows."""
+        return [outcome for outcome in self.outcomes if outcome.acks.share > MOST_ACKS]
+
+    @property
+    def full_returns(self) -> list[Outcome]:
+        """The draws in which acknowledgements take more of a return link than the target allows."""
+        return [outcome for outcome in self.outcomes if outcome.acks.of_return > MOST_RETURN]
+
+    @property
     def is_missed(self) -> bool:
         """Whether any target is missed."""
         share = self.median_share()
-        return bool(self.slower or self.stalled or (share is not None and share < SUM))
+        below = share is not None and share < SUM
+        return bool(self.slower or self.stalled or below or self.talkative or self.full_returns)
 
     def worst(self, count: int = 10) -> list[Outcome]:
         """The draws with the least ratio to the best single path."""
@@ -231,6 +258,8 @@ class Distribution:
                     "cannot_be_met": sum(not failure.can_be_met for _, failure in self.failures),
                     "missed": len(self.stalled),
                 },
+                "acks": {"most_share": MOST_ACKS, "missed": len(self.talkative)},
+                "return_links": {"most_share": MOST_RETURN, "missed": len(self.full_returns)},
             },
             "missed": self.is_missed,
             "draws": [outcome.as_dict() for outcome in self.outcomes],
@@ -293,6 +322,7 @@ def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
         [apart[f"[{number}]"] for number in range(1, len(draw.lines) + 1)],
         _failure(draw, results),
         [],
+        _acks(draw, results["together"]),
     )
     later = throughput_rows(run("later", _on_best(outcome, made, START + LATER)))["value"].to_list()
     outcome = replace(outcome, later=later)
@@ -333,6 +363,22 @@ def _throughputs(result: Result, axis: str) -> dict[str, list[float]]:
     """The throughput of each replica by the value of an axis. A flow that never connected has none: zero."""
     groups = throughput_rows(result).group_by(axis, maintain_order=True)
     return {str(key[0]): group["value"].to_list() for key, group in groups}
+
+
+def _acks(draw: Draw, result: Result) -> Acks:
+    """What acknowledgements cost with the recommended options, over the same interval as the throughput."""
+    rows = result.scalars.filter(pl.col("options") == RECOMMENDED, pl.col("flow") == FLOW)
+    shares, parts = [0.0], [0.0]
+    for _, run in rows.group_by("run"):
+        of_flow, of_paths = run.filter(pl.col("path").is_null()), run.filter(pl.col("path").is_not_null())
+        total = dict(of_flow.select("quantity", "value").iter_rows())
+        if not total.get("throughput_bps"):
+            continue
+        shares.append(total["ack_share"])
+        seconds = 8 * total["received_bytes"] / total["throughput_bps"]
+        by_path = of_paths.filter(pl.col("quantity") == "ack_bytes").select("path", "value").iter_rows()
+        parts.extend(8 * sent / seconds / draw.lines[path].back for path, sent in by_path)
+    return Acks(max(shares), max(parts))
 
 
 def _failure(draw: Draw, results: Mapping[str, Result]) -> Failure | None:

@@ -13,7 +13,7 @@ from ...plots import Look
 from ..tables import Grid, number
 from .draws import LEAST_PACKETS, LEAST_ROUND_TRIPS, LEAST_TIME, MOST_PACKETS, MOST_TIME
 from .measure import NOT_SLOWER, PAPER, RECOMMENDED, STALL
-from .random_draws import LATER, RERUNS, SETS, SUM, Distribution, Outcome, kinds
+from .random_draws import LATER, MOST_ACKS, MOST_RETURN, RERUNS, SETS, SUM, Distribution, Outcome, kinds
 from .topology import Line, buffer_text
 
 _LOOKS = {
@@ -70,8 +70,24 @@ def _targets(found: Distribution) -> Grid:
             f"no stall above {STALL:g} s when a path dies", str(len(found.failures)), str(unmeetable),
             f"{len(found.stalled)} draws above", _mark(not found.stalled),
         ],
+        [
+            f"acknowledgements at most {MOST_ACKS:.0%} of the data", str(draws), "0",
+            _above(found.talkative, [outcome.acks.share for outcome in found.outcomes]), _mark(not found.talkative),
+        ],
+        [
+            f"acknowledgements at most {MOST_RETURN:.0%} of a return link", str(draws), "0",
+            _above(found.full_returns, [outcome.acks.of_return for outcome in found.outcomes]),
+            _mark(not found.full_returns),
+        ],
     ]  # fmt: skip
     return Grid("Targets", ["target", "draws", "no scheduler can", "found", ""], rows)
+
+
+def _above(missed: Sequence[Outcome], values: Sequence[float]) -> str:
+    ranked = sorted(values)
+    late = ranked[int(0.95 * len(ranked))]
+    spread = f"median {statistics.median(ranked):.1%}, 5 % of draws above {late:.1%}, most {ranked[-1]:.1%}"
+    return f"{len(missed)} draws above; {spread}"
 
 
 def _mark(met: bool) -> str:
