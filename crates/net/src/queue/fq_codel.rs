@@ -203,7 +203,9 @@ mod tests {
     // rfc8290#section-4.2.2: after 100 ms above the target, as by CoDel (`super::super::codel`).
     #[test]
     fn ecn_capable_packets_of_a_long_queue_are_marked_and_not_dropped() {
-        let burst = |ecn| run(&mut server(FqCodelSpec::default()), (0..500).map(|_| (Instant::ZERO, 1500, 1)), MILLI, ecn);
+        let burst = |ecn| {
+            run(&mut server(FqCodelSpec::default()), (0..500).map(|_| (Instant::ZERO, 1500, 1)), MILLI, ecn)
+        };
         let capable = burst(Ecn::Capable0);
         let marked = capable.sent.iter().filter(|(.., marked)| *marked).count();
         assert!(capable.late.is_empty() && marked > 0, "{marked} marked");
