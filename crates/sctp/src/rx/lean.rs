@@ -22,15 +22,15 @@ const SHARE: u64 = 100;
 /// Bytes of IP and common header around a SACK.
 const AROUND: usize = 32;
 
-/// How long a SACK that is due by the number of packets may wait for the next, and for the first [`LEAST_PACKETS`].
+/// How long a SACK that is due by the number of packets may wait for the next, and for the first [`FIRST_PACKETS`].
 const PATIENCE: Span = Span::from_millis(10);
 const FIRST_PATIENCE: Span = Span::from_millis(25);
+const FIRST_PACKETS: u32 = 4;
 
-/// A SACK waits for no more packets than fill this part of the receive buffer, in these limits.
+/// A SACK waits for no more packets than fill this part of the receive buffer, nor for more than [`MOST_PACKETS`].
 ///
 /// A sender that the buffer limits has to hear of new room soon.
-const BUFFER_SHARE: u64 = 32;
-const LEAST_PACKETS: u32 = 4;
+const BUFFER_SHARE: u64 = 24;
 const MOST_PACKETS: u32 = 8;
 
 /// Bytes of data in a packet.
@@ -104,7 +104,7 @@ impl Lean {
     pub(super) fn new(buffer: ByteCount) -> Self {
         let packets = buffer.get() / (BUFFER_SHARE * PACKET);
         Lean {
-            most_packets: packets.clamp(LEAST_PACKETS.into(), MOST_PACKETS.into()) as u32,
+            most_packets: packets.min(MOST_PACKETS.into()) as u32,
             recent: VecDeque::new(),
             forgotten: 0,
             closed: false,
@@ -275,5 +275,5 @@ impl Lean {
 
 /// How long a SACK for so many packets waits.
 fn patience(packets: u32) -> Span {
-    if packets < LEAST_PACKETS { FIRST_PATIENCE } else { PATIENCE }
+    if packets < FIRST_PACKETS { FIRST_PATIENCE } else { PATIENCE }
 }
