@@ -67,7 +67,9 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "controls/shares.py",
         "handover/picture.py",
         "interleaving/picture.py",
+        "links/captures.py",
         "links/picture.py",
+        "links/wire_picture.py",
         "queues/pictures.py",
         "tunnel/day.py",
         "tunnel/measure.py",
@@ -91,7 +93,7 @@ def test_an_unpacked_package_finds_papers_suites_and_scenarios_from_any_folder(u
         [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(unpacked)},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.startswith("3 6 ")
+    assert done.stdout.startswith("3 10 ")
     assert str(unpacked) in done.stdout
 
 
