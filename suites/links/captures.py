@@ -1,4 +1,4 @@
-"""Packets of captures, and which packet behind a link is which before it."""
+"""Reads captures, and computes the delay of each packet from a capture before and one behind a link."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def _packets(data: bytes) -> Iterator[Packet]:
 
 
 def delays(before: list[Packet], behind: list[Packet], most: float) -> list[float | None]:
-    """The delay of each packet in seconds, at most ``most``; None if it was lost.
+    """Returns the delay in seconds of each packet of ``before``, and None for each lost packet.
 
-    The first packet of the same length that left early enough counts as the same, so lengths should differ.
+    A packet of ``behind`` is taken for the earliest packet of ``before`` that has the same length and left at most
+    ``most`` seconds before it. So packets that follow each other closely should have different lengths.
     """
     found: list[float | None] = [None] * len(before)
     waiting: dict[int, list[int]] = {}

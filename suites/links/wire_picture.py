@@ -1,6 +1,7 @@
 """A picture of docs/links.md: `python suites/links/wire_picture.py docs/figures/wire.png` (`make link-picture`).
 
-It shows what a policer, a shaper, jitter and losses do to packets.
+It shows the rate behind a policer and behind a shaper, the delay of each packet with jitter, and which packets are
+lost.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ LONG = 1428
 
 
 def pass_link(**keys: Any) -> tuple[list[Packet], list[Packet]]:
-    """The packets before and behind the link with these keys."""
+    """Runs the scenario with these keys of the link. Returns the packets before and those behind it."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as out:
         run(SCENARIO, set={f"link.x.{key}": value for key, value in keys.items()}, out=out)
         return read(Path(out, "before.pcapng")), read(Path(out, "behind.pcapng"))
 
 
 def _delays(**keys: Any) -> list[float | None]:
-    """The delays of the steady flow's packets over the link with these keys."""
+    """Returns the delay of each packet of the steady flow, with these keys of the link."""
     before, behind = ([packet for packet in packets if packet.length != LONG] for packets in pass_link(**keys))
     return delays(before, behind, LONGEST)
 
 
 def _rates(packets: list[Packet], earlier: float) -> list[float]:
-    """Mbit/s in each bin; the packets count so many seconds earlier."""
+    """Returns the rate in each bin in Mbit/s. Each packet counts ``earlier`` seconds before its time."""
     bits = [0] * round(UNTIL / BIN)
     for packet in packets:
         if 0 <= (place := int((packet.time - earlier) / BIN)) < len(bits):

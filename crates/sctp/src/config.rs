@@ -200,8 +200,10 @@ pub(crate) const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 pub(crate) const LEAST_WINDOW: u32 = 1500;
 
 impl Config {
-    /// The options for real use over several paths, meant to be no slower than the best of them, and without a long stall when one of
-    /// them dies. `docs/bonding.md` says why each of them is as it is, and measures how far they reach that.
+    /// Returns the options that are recommended for several paths.
+    ///
+    /// A transfer with them should be at least as fast as over its best path alone, and should not stall for long when a path fails. `docs/bonding.md` gives the
+    /// reason for each option, and measures in which cases this is not reached.
     pub fn recommended() -> Self {
         Config {
             congestion_control: cc::Algorithm::Cubic.into(),

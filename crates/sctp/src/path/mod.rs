@@ -371,7 +371,7 @@ impl Path {
 
     /// Takes a sample of the queueing delay of a packet and its SACK.
     ///
-    /// Of two samples in a row the lesser counts. If a SACK is lost, the next one may come much later, and one sample is long.
+    /// The smaller of the last two samples counts. If a SACK is lost, the next SACK comes later, and its sample is too large.
     pub(crate) fn note_wait(&mut self, wait: Span) {
         let lesser = self.last_wait.replace(wait).map_or(wait, |last| last.min(wait));
         self.wait = Some(self.wait.map_or(lesser, |mean| (mean * (WAITS - 1) + lesser) / WAITS));

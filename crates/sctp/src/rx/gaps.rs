@@ -106,7 +106,7 @@ impl TsnTracker {
         below.next().or(self.top.filter(|top| top.first > index))
     }
 
-    /// The first TSN of the run that comes after so many others; none if there are not so many.
+    /// Returns the first TSN of the run with this number, counted from 0 for the lowest run. None if there are fewer runs.
     pub(super) fn start_of(&self, run: usize) -> Option<u64> {
         if self.below.len() < run {
             return None;

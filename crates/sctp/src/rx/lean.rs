@@ -6,9 +6,10 @@
 //! those that earlier SACKs told of. It names each new block, those of the SACK before again, since SACKs may be
 //! lost, and further ones by turns.
 //!
-//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as itself, but not for ever ([`patience`]).
+//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as itself, but no longer than [`patience`] allows.
 //!
-//! A sender keeps a limited number of blocks. Above the first [`MOST_RUNS`] runs of TSNs nothing is told until gaps below have closed.
+//! A sender keeps a limited number of blocks. So a SACK names only the lowest [`MOST_RUNS`] runs of TSNs. Runs above them are named later, when gaps below them
+//! have closed.
 
 use super::gaps::{Run, TsnTracker};
 use crate::path::PathId;
@@ -22,15 +23,17 @@ const SHARE: u64 = 100;
 /// Bytes of IP and common header around a SACK.
 const AROUND: usize = 32;
 
-/// How long a SACK that is due by the number of packets may wait for the next, and for the first [`FIRST_PACKETS`].
+/// How long a SACK waits for one more packet if at least [`FIRST_PACKETS`] have arrived since the last SACK.
 const PATIENCE: Span = Span::from_millis(10);
+/// How long a SACK waits for one more packet if fewer than [`FIRST_PACKETS`] have arrived.
 const FIRST_PATIENCE: Span = Span::from_millis(25);
 const FIRST_PACKETS: u32 = 4;
 
-/// A SACK waits for no more packets than fill this part of the receive buffer, nor for more than [`MOST_PACKETS`].
+/// A SACK stops waiting when the packets since the last SACK fill 1/24 of the receive buffer.
 ///
-/// A sender that the buffer limits has to hear of new room soon.
+/// If the receive buffer limits the sender, each wait delays the next packets.
 const BUFFER_SHARE: u64 = 24;
+/// A SACK also stops waiting when so many packets have arrived since the last SACK.
 const MOST_PACKETS: u32 = 8;
 
 /// Bytes of data in a packet.
@@ -53,14 +56,14 @@ const MOST_RUNS: usize = 1400;
 struct Return {
     /// The number of arrivals before each of the last SACKs there, the oldest first.
     told: [u64; REPORTS],
-    /// Bytes of data that came there, less the [`Lean::cost`] of the SACKs that left there.
+    /// Bytes of data that arrived on the path, minus the [`Lean::cost`] of the SACKs sent on it.
     credit: i64,
 }
 
 /// The most bytes of credit, of either sign, that a path keeps.
 const MOST_CREDIT: i64 = 100_000;
 
-/// After so many bytes of data the counts of bytes are halved.
+/// When the count of data exceeds this number of bytes, both counts of [`Lean::total`] are halved.
 const MEMORY: u64 = 1 << 20;
 
 /// What a receiver keeps that sends lean SACKs.
@@ -75,7 +78,7 @@ pub(super) struct Lean {
     forgotten: u64,
     /// A SACK told of the last arrival, which grows no more.
     closed: bool,
-    /// A SACK waits for no more packets than these.
+    /// A SACK stops waiting when so many packets have arrived since the last SACK.
     most_packets: u32,
     /// By path, as far as data came or SACKs left there.
     paths: Vec<Return>,
@@ -83,13 +86,13 @@ pub(super) struct Lean {
     sources: u32,
     /// The last TSN of the block that had its turn last.
     turn: u64,
-    /// The last SACKs told of no run from these TSNs on, since there were too many; [`u64::MAX`]: they told of all.
+    /// For each of the last SACKs, the first TSN from which on it named no run, as there were too many. [`u64::MAX`] if it left out none.
     ends: [u64; REPORTS],
-    /// The same TSN for the blocks last asked for.
+    /// The TSN that `ends` gets when the SACK with the present blocks has been written.
     end: u64,
     /// Bytes of data since the last SACK.
     bytes: u64,
-    /// Bytes of data and of SACKs; older ones count less.
+    /// Bytes of data that arrived, and bytes of SACKs sent; older bytes count less.
     total: (u64, u64),
     /// When the last SACK was written.
     since: Instant,
@@ -100,7 +103,7 @@ pub(super) struct Lean {
 }
 
 impl Lean {
-    /// Begins with a receive buffer of so many bytes.
+    /// Returns the state of a new receiver with a receive buffer of this size.
     pub(super) fn new(buffer: ByteCount) -> Self {
         let packets = buffer.get() / (BUFFER_SHARE * PACKET);
         Lean {
@@ -176,7 +179,7 @@ impl Lean {
         missing > 0 && packets < self.most_packets && soon
     }
 
-    /// Until when a SACK waits that is due by the number of `packets`.
+    /// Returns until when a SACK waits for one more packet if `packets` have arrived since the last SACK.
     pub(super) fn deadline(now: Instant, packets: u32) -> Instant {
         now + patience(packets)
     }
@@ -216,7 +219,7 @@ impl Lean {
         &self.blocks
     }
 
-    /// Runs that have grown since the last SACKs on this path.
+    /// Adds the runs in which TSNs have arrived since the last [`REPORTS`] SACKs on this path.
     fn add_news(&mut self, tsns: &TsnTracker, path: PathId) {
         for &(first, _) in self.recent.iter().rev().take(self.news(path)) {
             let run = tsns.run_at(first).filter(|run| run.first < self.end && self.runs.last() != Some(run));
@@ -224,7 +227,7 @@ impl Lean {
         }
     }
 
-    /// Runs that the last SACKs left out, as there were too many below.
+    /// Adds the runs that the last SACKs left out because there were too many, as far as they are among the lowest now.
     fn add_left_out(&mut self, tsns: &TsnTracker, told_to: u64, room: usize) {
         let mut next = told_to;
         while next < self.end
@@ -239,6 +242,7 @@ impl Lean {
         }
     }
 
+    /// Adds so many further runs. Each SACK continues where the one before stopped.
     fn add_by_turns(&mut self, tsns: &TsnTracker, count: usize) {
         for _ in 0..count {
             let next = tsns.run_after(self.turn).filter(|run| run.first < self.end);
@@ -248,8 +252,9 @@ impl Lean {
         }
     }
 
-    /// What a SACK of so many bytes costs its path: [`SHARE`] times as many bytes, or less if SACKs have been longer for their data, so that each
-    /// path carries SACKs in proportion to its data.
+    /// Returns by how many bytes a SACK of `sent` bytes reduces the credit of its path.
+    ///
+    /// It is `sent` times the bytes of data for each byte of SACKs lately, at most [`SHARE`]. So each path carries SACKs in proportion to its data.
     fn cost(&mut self, sent: u64) -> u64 {
         let (data, sacks) = self.total;
         let shift = u32::from(data > MEMORY);
@@ -273,7 +278,7 @@ impl Lean {
     }
 }
 
-/// How long a SACK for so many packets waits.
+/// Returns how long a SACK waits for one more packet if `packets` have arrived since the last SACK.
 fn patience(packets: u32) -> Span {
     if packets < FIRST_PACKETS { FIRST_PATIENCE } else { PATIENCE }
 }

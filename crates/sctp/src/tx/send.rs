@@ -491,8 +491,10 @@ impl Sender {
         sent
     }
 
-    /// True if the next packet of a path is to ask for a SACK, since the peer may delay it: every second one in slow start, where cwnd grows with
-    /// each SACK, unless cwnd exceeds the peer's buffer already; and in a small window every second to fourth.
+    /// Returns whether the next packet of a path asks for an immediate SACK, which the peer would delay otherwise.
+    ///
+    /// In slow start every second packet asks, since cwnd grows with each SACK. But a cwnd beyond the peer's buffer need not grow. In a small window every second,
+    /// third or fourth packet asks.
     #[cold]
     fn needs_sack(&self, path: &Path) -> bool {
         let CongestionWindow { cwnd, ssthresh } = path.window;

@@ -101,7 +101,7 @@ class Topology:
     links: tuple[str, ...]
     rules: tuple[Rule, ...]
     of: str
-    """The topology whose scenario it runs: another one if only the queue differs."""
+    """The topology whose scenario is run. It is another topology if only the queue of the bottleneck differs."""
     queue: Mapping[str, Any] | None
     """The queue of the bottleneck links, if it differs."""
 
@@ -182,7 +182,11 @@ class Table:
         return self.score(control, rival, ALONE, Rule.ALONE)
 
     def topologies(self, rule: Rule, *, managed: bool = False) -> list[str]:
-        """The topologies with drop-tail queues in which a rule was measured, or those with managed queues."""
+        """Returns the names of the topologies in which a rule was measured.
+
+        These are the topologies with drop-tail queues. With ``managed`` they are those with RED, CoDel, FQ-CoDel or
+        PIE.
+        """
         queues = _managed()
         found = dict.fromkeys(score.topology for score in self.scores if score.rule is rule)
         return [place for place in found if (place in queues) is managed]
@@ -245,7 +249,7 @@ def _topology(name: str, of: str, queue: Mapping[str, Any] | None, entries: Mapp
 
 @cache
 def _managed() -> frozenset[str]:
-    """The topologies whose bottleneck has a queue that is no drop-tail queue."""
+    """Returns the names of the topologies whose bottleneck has RED, CoDel, FQ-CoDel or PIE."""
     return frozenset(topology.id for topology in topologies() if topology.queue is not None)
 
 

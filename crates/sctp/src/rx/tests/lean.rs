@@ -147,7 +147,7 @@ fn a_sack_that_waited_for_more_data_in_vain_tells_of_everything() {
     assert_eq!(tells(&mut f, PathId(0)), even(102, 144));
 }
 
-/// 4000 packets arrive, of which every `n`th comes on the second path, and every second TSN is missing if there are `gaps`: bytes of SACKs by path.
+/// Returns the bytes of SACKs on each of two paths after 4000 packets, of which every `n`th arrived on the second path. With `gaps` every second TSN is missing.
 fn split(n: u32, gaps: bool) -> [f64; 2] {
     let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20), ..config() });
     let mut bytes = [0; 2];

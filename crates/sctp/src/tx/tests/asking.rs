@@ -3,7 +3,7 @@
 use super::*;
 use cc::CongestionWindow;
 
-/// Of 24 packets that leave with this window in packets, those that ask.
+/// Returns how many of 24 packets ask for a SACK. `cwnd` and `ssthresh` are in packets, `peer_buffer` is in bytes.
 fn asking(cwnd: u64, ssthresh: u64, peer_buffer: u64) -> usize {
     let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };
     let mut rig = Rig::new(&config, 1, 1);

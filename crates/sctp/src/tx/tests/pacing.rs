@@ -371,6 +371,9 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
 // A window of 60 packets in 40 ms or more: at most 3 packets in 1 ms at twice the rate.
 #[test]
 fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip() {
+    for control in [Algorithm::Standard, Algorithm::Cubic, Algorithm::Lia] {
+        assert_eq!(largest_burst(control, false), 50, "{control}");
+    }
     for &control in Algorithm::ALL {
         let paced = largest_burst(control, true);
         assert!(paced <= 4, "{control}: {paced} packets at once");
