@@ -4,7 +4,7 @@ mod common;
 
 use anabranch_lab as lab;
 use common::*;
-use lab::explain::capture::{CaptureReport, DirectionReport, read_capture};
+use lab::explain::capture::{CaptureReport, DirectionReport, PathReport, read_capture};
 use lab::explain::{Diagnosis, Kind, alternatives};
 use lab::output::{RunControl, RunOutput};
 use lab::scenario::{Capture, Flow, Scenario};
@@ -36,6 +36,28 @@ fn a_capture_of_usrsctp_says_what_tshark_says() {
     assert!(
         report.directions.iter().all(|direction| direction.association == 0 && direction.closed.is_zero())
     );
+}
+
+/// usrsctp with CMT over two paths that lose packets, captured at two interfaces of the sender. captures/losses.sh made it and
+/// printed the figures here: chunks, retransmissions and SACKs are those of tshark, the rest those of both programs.
+#[test]
+fn a_capture_of_usrsctp_with_losses_on_two_paths_says_what_tshark_and_usrsctp_say() {
+    let report = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/usrsctp-losses.pcap"));
+    let [direction] = report.directions.as_slice() else { panic!("{report:?}") };
+    let counts = |path: &PathReport| (path.src.to_string(), path.chunks, path.retransmissions, path.sacks);
+    let found: Vec<_> = direction.paths.iter().map(counts).collect();
+    assert_eq!(found, [("10.1.0.1".to_owned(), 595, 30, 535), ("10.2.0.1".to_owned(), 116, 34, 85)]);
+    assert_eq!((report.cut_sacks, report.truncated), (0, false));
+    // No SACK reports a duplicate, and the receiver counted none.
+    assert!(direction.paths.iter().all(|path| path.needless == 0), "{direction:?}");
+    let sent_once: u64 = direction.paths.iter().map(|path| path.chunks - path.retransmissions).sum();
+    assert_eq!((sent_once, direction.user_bytes), (647, 905_800));
+    // Delays are 10 and 40 ms, and SACKs return on either path. A full queue takes 0.2 s on the first path, 0.24 s on the second.
+    for (path, (least, full)) in direction.paths.iter().zip([(20, 250), (50, 320)]) {
+        let rtt = path.rtt.expect("samples");
+        assert!(rtt.least > Span::from_millis(least) && rtt.greatest < Span::from_millis(full), "{rtt:?}");
+    }
+    assert!(direction.closed.is_zero(), "its receive window has 4 MiB");
 }
 
 /// Runs a scenario of one path with a capture of its client's link.

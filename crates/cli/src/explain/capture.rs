@@ -36,6 +36,12 @@ pub(super) fn explain(chosen: &ArgMatches, file: &str) -> Result<i32, Failure> {
     if report.truncated {
         complain(&format!("{file} ends in the middle of a packet"));
     }
+    if report.cut_sacks > 0 {
+        complain(&format!(
+            "{} SACKs do not count since only a part was captured: capture 256 bytes of each packet, or all",
+            report.cut_sacks
+        ));
+    }
     if report.left_out > 0 {
         complain(&format!("{} packets were left out: there are too many associations", report.left_out));
     }
@@ -169,6 +175,7 @@ fn as_json(report: &CaptureReport) -> Json {
         "packets": report.frames,
         "sctp_packets": report.sctp_packets,
         "left_out": report.left_out,
+        "cut_sacks": report.cut_sacks,
         "truncated": report.truncated,
         "directions": directions,
     })

@@ -1,21 +1,24 @@
 //! What a capture of SCTP says: of any stack, raw or in UDP.
 //!
 //! Memory is bounded whatever a file holds: the numbers of associations, of their paths and of chunks that wait for an
-//! acknowledgement have limits, beyond which packets are left out or the oldest chunks forgotten.
+//! acknowledgement have limits, beyond which packets are left out or the oldest chunks forgotten. So has what waits for packets
+//! of earlier times.
 
 mod associations;
+mod in_order;
 mod sending;
 
 pub use sending::{DirectionReport, PathReport, Rtt};
 
 use associations::Associations;
-use net::{CaptureError, CaptureReader, IpPacket, Protocol};
+use in_order::InOrder;
+use net::{CaptureError, CaptureReader, Frame, IpPacket, Protocol};
 use sending::Seen;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use std::net::IpAddr;
 use transport::{Checksum, Octets};
-use wire::{Chunk, Packet, crc32c};
+use wire::{Chunk, CommonHeader, NrSack, Packet, Sack, crc32c};
 
 /// What was found in a capture.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +29,8 @@ pub struct CaptureReport {
     pub sctp_packets: u64,
     /// Packets of SCTP that were left out because there are too many associations.
     pub left_out: u64,
+    /// SACKs of which not all bytes were captured. They do not count.
+    pub cut_sacks: u64,
     /// The file ends in the middle of a packet.
     pub truncated: bool,
     /// Each direction of an association in which data was sent, in the order of the first packets of the associations.
@@ -43,24 +48,37 @@ const MOST_ROUTES: usize = 4096;
 /// # Errors
 /// [`CaptureError`], if it cannot be read.
 pub fn read_capture(source: impl BufRead) -> Result<CaptureReport, CaptureError> {
-    let mut reader = CaptureReader::new(source)?;
-    let (mut finder, mut associations) = (Finder::default(), Associations::default());
-    let mut report = CaptureReport::default();
-    while let Some(frame) = reader.next_frame()? {
-        report.frames += 1;
-        let Some(ip) = frame.ip() else { continue };
-        let Some(sctp) = finder.sctp(&ip) else { continue };
-        if !finder.is_first_sight(&ip, frame.interface) {
-            continue;
-        }
-        let Ok(packet) = Packet::parse(sctp, Checksum::Offloaded) else { continue };
-        report.sctp_packets += 1;
-        let seen = Seen { at: frame.at, src: ip.src, dst: ip.dst, length: ip.length };
-        report.left_out += u64::from(!associations.take(&seen, &packet));
-    }
-    report.truncated = reader.is_truncated();
+    let mut packets = InOrder::new(CaptureReader::new(source)?);
+    let mut seen = Conversations::default();
+    packets.for_each(|frame| seen.take(frame))?;
+    let Conversations { associations, mut report, .. } = seen;
+    report.frames = packets.packets();
+    report.truncated = packets.is_truncated();
     report.directions = associations.into_reports();
     Ok(report)
+}
+
+/// What was seen of a capture so far.
+#[derive(Default)]
+struct Conversations {
+    finder: Finder,
+    associations: Associations,
+    report: CaptureReport,
+}
+
+impl Conversations {
+    fn take(&mut self, frame: &Frame<'_>) {
+        let Some(ip) = frame.ip() else { return };
+        let Some(sctp) = self.finder.sctp(&ip) else { return };
+        if !self.finder.is_first_sight(&ip, frame.interface) {
+            return;
+        }
+        let Ok(packet) = Packet::parse(sctp, Checksum::Offloaded) else { return };
+        self.report.sctp_packets += 1;
+        self.report.cut_sacks += u64::from(ends_in_sack(sctp));
+        let seen = Seen { at: frame.at, src: ip.src, dst: ip.dst, length: ip.length };
+        self.report.left_out += u64::from(!self.associations.take(&seen, &packet));
+    }
 }
 
 /// Finds the packets of SCTP among others.
@@ -113,6 +131,19 @@ fn is_sctp(packet: Octets<'_>) -> bool {
     packet.zeros == 0
         && packet.len() >= LEAST
         && found.is_some_and(|&bytes| u32::from_le_bytes(bytes) == crc32c(packet))
+}
+
+/// True if only a part of a SACK was captured.
+fn ends_in_sack(packet: Octets<'_>) -> bool {
+    let mut rest = packet.head.get(CommonHeader::LEN..).unwrap_or_default();
+    while let Some((&[kind, _, high, low], _)) = rest.split_first_chunk() {
+        let length = usize::from(u16::from_be_bytes([high, low]));
+        if length > rest.len() {
+            return packet.zeros > 0 && [Sack::TYPE, NrSack::TYPE].contains(&kind);
+        }
+        rest = rest.get(length.max(4).next_multiple_of(4)..).unwrap_or_default();
+    }
+    false
 }
 
 /// True if a chunk is data, with its TSN and its number of user bytes.

@@ -108,6 +108,47 @@ fn a_duplicate_makes_a_retransmission_needless_that_was_sent_before_its_acknowle
 }
 
 #[test]
+fn packets_that_stand_behind_later_ones_count_at_their_time() {
+    let mut file = File::new();
+    file.data(0, &[1]);
+    file.sack(31, 1, 10_000, &[], &[]);
+    file.sack(35, 2, 10_000, &[], &[]);
+    file.data(2, &[2]); // of another interface, which dumpcap wrote later
+    file.data(40, &[2]);
+    let path = file.only().paths[0].clone();
+    assert_eq!((path.chunks, path.retransmissions, path.needless), (3, 1, 1));
+    let rtt = path.rtt.expect("samples");
+    assert_eq!((rtt.least, rtt.greatest), (Span::from_millis(31), Span::from_millis(33)));
+}
+
+#[test]
+fn a_sack_that_was_not_captured_whole_is_reported() {
+    let mut file = File::new();
+    file.data(0, &[1, 2, 3]);
+    let sack = file.0.len();
+    file.sack(30, 0, 10_000, &[(2, 3)], &[]);
+    // Without its last four bytes, which are the gap ack block.
+    let captured = (file.0.len() - sack - 16 - 4) as u32;
+    file.0[sack + 8..][..4].copy_from_slice(&captured.to_le_bytes());
+    file.0.truncate(file.0.len() - 4);
+    let report = read_capture(file.0.as_slice()).expect("a capture");
+    assert_eq!((report.sctp_packets, report.cut_sacks, report.truncated), (2, 1, false));
+    assert_eq!(report.directions[0].paths[0].sacks, 0);
+}
+
+#[test]
+fn packets_wait_a_second_for_earlier_ones() {
+    let mut file = File::new();
+    file.data(0, &[1]);
+    file.sack(30, 1, 10_000, &[], &[]);
+    file.data(2000, &[2]);
+    // Too late to be put before the SACK.
+    file.data(1, &[1]);
+    let path = file.only().paths[0].clone();
+    assert_eq!((path.chunks, path.retransmissions, path.needless), (3, 1, 1));
+}
+
+#[test]
 fn the_window_is_closed_while_it_has_no_room_for_a_chunk() {
     let mut file = File::new();
     file.data(0, &[1]);

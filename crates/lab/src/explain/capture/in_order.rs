@@ -1,0 +1,120 @@
+//! The packets of a capture by their times. Programs that capture at several interfaces write what each has gathered in turn:
+//! dumpcap does so every 250 ms, so that a SACK may stand before the data that it acknowledges.
+
+use net::{CaptureError, CaptureReader, Frame};
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use units::{Instant, Span};
+
+/// How much later than others of its time a packet may stand.
+const MOST_DELAY: Span = Span::from_secs(1);
+
+/// Most bytes of packets that wait for earlier ones.
+const MOST_BYTES: usize = 32 << 20;
+
+/// A packet, kept.
+struct Kept {
+    interface: u32,
+    link_type: u16,
+    length: u32,
+    bytes: Box<[u8]>,
+}
+
+impl Kept {
+    /// Memory that it takes, roughly.
+    fn cost(&self) -> usize {
+        self.bytes.len() + size_of::<(Instant, u64, Kept)>()
+    }
+}
+
+/// A capture that is read in the order of time.
+pub(super) struct InOrder<R> {
+    reader: CaptureReader<R>,
+    /// By time, and by number in the file.
+    waiting: BTreeMap<(Instant, u64), Kept>,
+    bytes: usize,
+    /// The latest time so far.
+    latest: Instant,
+    packets: u64,
+    is_ended: bool,
+}
+
+impl<R: BufRead> InOrder<R> {
+    pub(super) fn new(reader: CaptureReader<R>) -> Self {
+        let (waiting, latest) = (BTreeMap::new(), Instant::ZERO);
+        InOrder { reader, waiting, bytes: 0, latest, packets: 0, is_ended: false }
+    }
+
+    /// Packets that were read.
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// True if the file ended in the middle of a packet.
+    pub(super) fn is_truncated(&self) -> bool {
+        self.reader.is_truncated()
+    }
+
+    /// Calls `take` with each packet.
+    pub(super) fn for_each(&mut self, mut take: impl FnMut(&Frame<'_>)) -> Result<(), CaptureError> {
+        while !self.is_ended {
+            self.read()?;
+            while let Some((at, Kept { interface, link_type, length, bytes })) = self.due() {
+                take(&Frame { at, interface, link_type, bytes: &bytes, length });
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<(), CaptureError> {
+        let Some(frame) = self.reader.next_frame()? else {
+            self.is_ended = true;
+            return Ok(());
+        };
+        let Frame { at, interface, link_type, bytes, length } = frame;
+        let kept = Kept { interface, link_type, length, bytes: bytes.into() };
+        self.bytes += kept.cost();
+        self.latest = self.latest.max(at);
+        self.waiting.insert((at, self.packets), kept);
+        self.packets += 1;
+        Ok(())
+    }
+
+    /// The earliest packet, if it waits no longer.
+    fn due(&mut self) -> Option<(Instant, Kept)> {
+        let (&(at, _), _) = self.waiting.first_key_value()?;
+        if !self.is_ended && self.bytes <= MOST_BYTES && self.latest.since(at) < MOST_DELAY {
+            return None;
+        }
+        let (_, kept) = self.waiting.pop_first()?;
+        self.bytes -= kept.cost();
+        Some((at, kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_one_time_wait_in_bounded_memory() {
+        const LENGTH: u32 = 1 << 17;
+        let words = [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 1 << 18, 101];
+        let mut file: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        let packets = 2 * MOST_BYTES / LENGTH as usize;
+        for _ in 0..packets {
+            file.extend([0, 0, LENGTH, LENGTH].into_iter().flat_map(u32::to_le_bytes));
+            file.resize(file.len() + LENGTH as usize, 0);
+        }
+        let mut capture = InOrder::new(CaptureReader::new(file.as_slice()).expect("a capture"));
+        let mut taken = 0;
+        while !capture.is_ended {
+            capture.read().expect("it can be read");
+            while capture.due().is_some() {
+                taken += 1;
+            }
+            assert!(capture.bytes <= MOST_BYTES, "{taken} of {packets} taken");
+        }
+        assert_eq!((taken, capture.bytes), (packets, 0));
+    }
+}
