@@ -21,7 +21,7 @@ use super::{ChunkState, Mark, PerPath, Sender};
 use crate::cmt::rtx;
 use crate::path::{LossCause, Path, PathId, Paths};
 use std::array::from_fn;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{ByteCount, Instant, Span};
 use wire::PacketWriter;
 
@@ -52,6 +52,8 @@ pub(super) struct Copies {
     /// Chunks of which this path is the holder and the last copy is overdue, with the number of copies sent. Entries
     /// of chunks that left the path or arrived are removed when they are met.
     again: BTreeMap<u64, usize>,
+    /// Chunks of which this path is the holder and the last of [`MOST_COPIES`] copies is overdue.
+    spent: BTreeSet<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,12 @@ impl Copies {
     /// True if the path may have failed, too, and a packet of copies is in flight there.
     fn waits(&self) -> bool {
         self.overdue && !self.flight.is_zero()
+    }
+
+    /// Returns the lowest chunk of which this path is the holder and the last copy is overdue.
+    fn lowest_overdue(&self) -> Option<u64> {
+        let again = self.again.first_key_value().map(|(&i, _)| i);
+        again.into_iter().chain(self.spent.first().copied()).min()
     }
 }
 
@@ -219,6 +227,12 @@ impl Sender {
         }
     }
 
+    /// Returns the chunks of which a copy is in flight and not overdue.
+    pub(super) fn copied_in_flight(&self) -> BTreeSet<u64> {
+        let flying = self.copies.iter().flat_map(|copies| copies.flying.iter().flatten());
+        flying.map(|copy| copy.chunk).collect()
+    }
+
     /// When the next copy of a late chunk is overdue itself, if there is one.
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
         if self.never_used || self.traits.copies || self.copies.is_empty() {
@@ -272,10 +286,12 @@ impl Sender {
     /// it is below all of them: their retransmissions leave no room for a further copy, and the receiver waits for this one.
     fn lose_spared(&mut self, p: PathId, paths: &mut Paths) {
         let Some((lowest, ..)) = earliest_lost(paths, None) else { return };
-        while let Some((&i, _)) = self.copies[p.index()].again.first_key_value()
+        while let Some(i) = self.copies[p.index()].lowest_overdue()
             && i < lowest
         {
-            self.copies[p.index()].again.pop_first();
+            let copies = &mut self.copies[p.index()];
+            copies.again.remove(&i);
+            copies.spent.remove(&i);
             if self.is_held(i, p.index()) {
                 self.mark_lost(i, LossCause::Timeout, paths);
                 return self.after_losses(self.now, Cause::Timeout, paths);
@@ -313,13 +329,22 @@ impl Sender {
                 if copies.overdue {
                     copies.doubtful = copies.doubtful.max(sent_at);
                 }
-                if !acked && !self.traits.copies && before + 1 < MOST_COPIES {
-                    let holder = self.out[chunk].path.index();
-                    if let Some(copies) = self.copies.get_mut(holder) {
-                        copies.again.insert(chunk, before + 1);
-                    }
+                if !acked && !self.traits.copies {
+                    self.note_overdue(chunk, before + 1);
                 }
             }
+        }
+    }
+
+    /// The last of so many copies of chunk `i` is overdue.
+    fn note_overdue(&mut self, i: u64, sent: usize) {
+        let (holder, first) = (self.out[i].path.index(), self.out.first_index());
+        let Some(copies) = self.copies.get_mut(holder) else { return };
+        if sent < MOST_COPIES {
+            copies.again.insert(i, sent);
+        } else {
+            copies.spent = copies.spent.split_off(&first);
+            copies.spent.insert(i);
         }
     }
 

@@ -51,7 +51,7 @@ impl Sender {
     }
 
     /// T3 of path `p` expired: all chunks in flight there are lost, but with `rtt_heuristic` those sent less than an SRTT ago
-    /// are spared.
+    /// are spared. A chunk whose last copy is overdue is lost in any case.
     pub(crate) fn on_t3(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> T3Outcome {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
@@ -69,13 +69,15 @@ impl Sender {
         self.ecn.note_reduction(p, self.out.next_index() - 1);
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
+        let awaited = self.copied_in_flight();
         // By TSN, so that each goes to the end of the list of the lost.
         let mut next = [paths[p].fresh.head, paths[p].resent.head];
         while let i = next[0].min(next[1])
             && i != NIL
         {
             next[usize::from(next[0] != i)] = self.out.following(i);
-            if now.since(self.out[i].sent_at) >= spared {
+            let is_overdue = self.out[i].is(Mark::Copied) && !awaited.contains(&i);
+            if is_overdue || now.since(self.out[i].sent_at) >= spared {
                 self.mark_lost(i, LossCause::Timeout, paths);
             } else if self.out[i].is(Mark::Copied) {
                 self.out[i].mark(Mark::TimedOut);

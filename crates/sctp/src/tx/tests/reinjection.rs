@@ -556,8 +556,8 @@ fn an_old_acknowledgement_puts_a_silent_path_on_trial() {
     assert_eq!(rig.poll(), Some((P1, vec![15])), "one that left on trial has arrived");
 }
 
-/// Chunks 1 to 4 are in flight on the first path. Its T3 expires, and spares chunk 1, which was copied just before.
-fn one_spared() -> Rig {
+/// Chunks 1 to 4 are in flight on the first path, which is silent. The second one has room for one packet.
+fn four_in_doubt() -> Rig {
     let mut rig = unequal(&Config {
         loss_detection: crate::config::LossDetection::Rack,
         ..cmt(Cmt {
@@ -573,12 +573,59 @@ fn one_spared() -> Rig {
     }
     rig.paths[P1].silent = true;
     rig.paths[P2].window.cwnd = ByteCount::new(CHUNK);
+    rig
+}
+
+/// T3 of the first path expires, and spares chunk 1, which was copied just before.
+fn one_spared() -> Rig {
+    let mut rig = four_in_doubt();
     rig.pass(ms(990));
     assert_eq!(rig.poll(), Some((P2, vec![1])));
     rig.pass(ms(10));
     rig.t3(P1);
     assert_eq!([1, 2, 3, 4].map(|tsn| rig.is_lost(tsn)), [false, true, true, true]);
     rig
+}
+
+/// Three copies of chunk 1 leave, each when the one before is overdue. Without a fourth only T3 of its path helps.
+fn copied_three_times() -> Rig {
+    let mut rig = four_in_doubt();
+    for copies in 1..=3 {
+        rig.pass(ms(1));
+        assert_eq!(rig.poll(), Some((P2, vec![1])), "copy {copies}");
+        if copies < 3 {
+            let at = rig.sender.copies_overdue(&rig.paths).unwrap();
+            rig.pass(at.since(rig.now));
+        }
+    }
+    rig
+}
+
+#[test]
+fn a_chunk_whose_last_copy_is_overdue_is_lost_when_t3_expires() {
+    let mut rig = copied_three_times();
+    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
+    rig.pass(at.since(rig.now));
+    // A queue filled until the path failed.
+    let config = rig.sender.config.clone();
+    rig.paths[P1].rto.sample(ms(16_000), &config);
+    let srtt = rig.paths[P1].rto.srtt().unwrap();
+    assert!(rig.sender.age(rig.index(1)) < srtt, "T3 spares chunks of this age");
+    rig.t3(P1);
+    assert_eq!([1, 2, 3, 4].map(|tsn| rig.is_lost(tsn)), [true; 4]);
+    rig.audit();
+}
+
+#[test]
+fn a_chunk_whose_last_copy_is_overdue_after_t3_expired_is_lost_then() {
+    let mut rig = copied_three_times();
+    rig.t3(P1);
+    assert_eq!([1, 2, 3, 4].map(|tsn| rig.is_lost(tsn)), [false, true, true, true]);
+    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
+    rig.pass(at.since(rig.now));
+    assert!(rig.is_lost(1));
+    assert_eq!(rig.poll(), Some((P2, vec![1])));
+    rig.audit();
 }
 
 /// Once the copy is overdue, too, the chunk goes before all others.
