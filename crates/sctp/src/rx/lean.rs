@@ -6,10 +6,10 @@
 //! those that earlier SACKs told of. It names each new block, those of the SACK before again, since SACKs may be
 //! lost, and further ones by turns.
 //!
-//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as itself, but no longer than [`patience`] allows.
+//! The receiver delays a SACK until the data that it acknowledges is [`SHARE`] times as long as the SACK, but no longer than [`patience`] allows.
 //!
-//! A sender keeps a limited number of blocks. So a SACK names only the lowest [`MOST_RUNS`] runs of TSNs. Runs above them are named later, when gaps below them
-//! have closed.
+//! A sender stores a limited number of blocks. So a SACK names only the lowest [`MOST_RUNS`] runs of TSNs. Later SACKs name the runs above them, after gaps
+//! below have closed.
 
 use super::gaps::{Run, TsnTracker};
 use crate::path::PathId;
@@ -86,7 +86,8 @@ pub(super) struct Lean {
     sources: u32,
     /// The last TSN of the block that had its turn last.
     turn: u64,
-    /// For each of the last SACKs, the first TSN from which on it named no run, as there were too many. [`u64::MAX`] if it left out none.
+    /// For each of the last SACKs, a limit: the SACK left out all runs that begin at this TSN or above it, since there were too many runs.
+    /// [`u64::MAX`] if it left out none.
     ends: [u64; REPORTS],
     /// The TSN that `ends` gets when the SACK with the present blocks has been written.
     end: u64,

@@ -1,15 +1,17 @@
-//! The packets of a capture by their times. Programs that capture at several interfaces write what each has gathered in turn:
-//! dumpcap does so every 250 ms, so that a SACK may stand before the data that it acknowledges.
+//! Sorts the packets of a capture by time.
+//!
+//! Programs that capture at several interfaces write the packets of each in blocks. The blocks of dumpcap hold up to 250 ms, so
+//! that a SACK may come before the data that it acknowledges.
 
 use net::{CaptureError, CaptureReader, Frame};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use units::{Instant, Span};
 
-/// How much later than others of its time a packet may stand.
+/// How late a packet may be in the file, compared with the latest packet before it.
 const MOST_DELAY: Span = Span::from_secs(1);
 
-/// Most bytes of packets that wait for earlier ones.
+/// Most bytes of packets that are kept until no earlier packet can follow.
 const MOST_BYTES: usize = 32 << 20;
 
 /// A packet, kept.
@@ -27,7 +29,7 @@ impl Kept {
     }
 }
 
-/// A capture that is read in the order of time.
+/// Reads a capture in the order of time.
 pub(super) struct InOrder<R> {
     reader: CaptureReader<R>,
     /// By time, and by number in the file.
@@ -80,7 +82,7 @@ impl<R: BufRead> InOrder<R> {
         Ok(())
     }
 
-    /// The earliest packet, if it waits no longer.
+    /// Returns the earliest packet, if no earlier one can follow, or too many bytes are kept.
     fn due(&mut self) -> Option<(Instant, Kept)> {
         let (&(at, _), _) = self.waiting.first_key_value()?;
         if !self.is_ended && self.bytes <= MOST_BYTES && self.latest.since(at) < MOST_DELAY {
