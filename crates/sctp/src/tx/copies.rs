@@ -336,6 +336,18 @@ impl Sender {
         }
     }
 
+    /// Path `p` fell silent. What was copied before it was retransmitted there is due for another copy, as what was not is for its first one,
+    /// unless such a copy is still in flight.
+    pub(super) fn copy_resent(&mut self, p: PathId, paths: &Paths) {
+        let awaited = self.copied_in_flight();
+        let Some(copies) = self.copies.get_mut(p.index()) else { return };
+        for i in self.out.along(paths[p].resent) {
+            if self.out[i].is(Mark::Copied) && !awaited.contains(&i) && !copies.spent.contains(&i) {
+                copies.again.entry(i).or_insert(1);
+            }
+        }
+    }
+
     /// The last of so many copies of chunk `i` is overdue.
     fn note_overdue(&mut self, i: u64, sent: usize) {
         let (holder, first) = (self.out[i].path.index(), self.out.first_index());

@@ -17,6 +17,7 @@
 //! timer starts again, no round-trip time is taken and no older chunk is reported missing. What it proves about the path of the copy is in
 //! [`super::copies`].
 
+use super::outstanding::TxChunk;
 use super::partial::Cause;
 use super::{Mark, Sender};
 use crate::path::{LEAST_PROBE_TIMEOUT, LossCause, NIL, Path, PathId, Paths};
@@ -92,22 +93,26 @@ impl Sender {
         }
     }
 
-    /// The probe timeout, but no later than the earliest chunk is overdue, if nothing is acknowledged for the [`least_silence`] before: while acknowledgements
-    /// come all the time, that for this chunk is the next. This says nothing if a chunk that left later has arrived, or if it is overdue already,
-    /// which is for loss detection to find.
+    /// The probe timeout, but no later than the chunk that left first is overdue, if nothing is acknowledged for the [`least_silence`] before:
+    /// while acknowledgements come all the time, that for this chunk is the next. This says nothing if a chunk that left later has arrived, or
+    /// if this one is overdue already, which is for loss detection to find.
     fn patience_ends(&self, now: Instant, path: &Path) -> Instant {
         let latest = now + self.patience(path);
-        let (Some(srtt), earliest) = (path.rto.srtt(), path.earliest()) else {
+        let (Some(srtt), Some(first)) = (path.rto.srtt(), self.first_sent(path)) else {
             return latest;
         };
-        if earliest == NIL
-            || self.out[earliest].is(Mark::Copied)
-            || self.out[earliest].sent_at < path.newest_acked
-        {
+        if first.is(Mark::Copied) || first.sent_at < path.newest_acked {
             return latest;
         }
-        let due = self.out[earliest].sent_at + path.overdue() + self.delay_of_lone(path);
+        let due = first.sent_at + path.overdue() + self.delay_of_lone(path);
         if due < now { latest } else { due.max(now + least_silence(path, srtt)).min(latest) }
+    }
+
+    /// The chunk in flight on a path that left first. It need not have the lowest TSN: what was lost on another path is retransmitted
+    /// here behind chunks of higher TSNs.
+    fn first_sent(&self, path: &Path) -> Option<&TxChunk> {
+        let heads = [path.fresh.head, path.resent.head].into_iter().filter(|&head| head != NIL);
+        heads.map(|head| &self.out[head]).min_by_key(|chunk| chunk.sent_at)
     }
 
     /// The probe timeout, for a lone packet plus the delay of its acknowledgement.
@@ -130,6 +135,7 @@ impl Sender {
         paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
         if paths[p].silent {
             self.come_back_to(paths[p].earliest());
+            self.copy_resent(p, paths);
         } else {
             paths[p].unanswered.get_or_insert(0);
             self.probe_tail(now, p, paths);

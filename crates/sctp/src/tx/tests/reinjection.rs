@@ -316,6 +316,26 @@ fn a_chunk_retransmitted_on_a_path_that_falls_silent_again_is_copied() {
     rig.audit();
 }
 
+/// 1 was copied from the first path to the second, lost by a timeout, and retransmitted on the second. That falls silent, too, and the first one works again.
+#[test]
+fn a_chunk_copied_before_its_retransmission_is_copied_again() {
+    let mut config = reinjecting(Reinjection::Silent);
+    config.cmt.rtx = RtxPolicy::Fastest;
+    let mut rig = on_both(&config);
+    rig.pass(ms(80));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    assert_eq!([(); 3].map(|()| rig.poll()), [Some((P2, vec![1])), Some((P2, vec![2])), None]);
+    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
+    rig.pass(at.since(rig.now));
+    rig.sender.mark_lost(rig.index(1), LossCause::Timeout, &mut rig.paths);
+    assert_eq!(rig.poll(), Some((P2, vec![1])));
+    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
+    rig.pass(ms(700));
+    assert!(rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
+    assert_eq!(rig.poll(), Some((P1, vec![1])), "before 3, which was not copied");
+    rig.audit();
+}
+
 /// Copies take room in the window of their path: for them new data waits.
 #[test]
 fn new_data_and_copies_share_a_window() {
@@ -384,6 +404,23 @@ fn a_path_is_silent_once_the_next_chunk_is_overdue() {
         assert_eq!(path.patience.unwrap().since(rig.now), if gaps.is_empty() { next } else { expected });
         assert!(next < expected);
     }
+}
+
+/// Chunk 1 is lost on the slow path and leaves again on the fast one, 5 ms after 3. That is overdue first, although 1 has the lower TSN.
+#[test]
+fn a_path_is_silent_once_the_chunk_that_left_first_is_overdue() {
+    let mut config = reinjecting(Reinjection::Silent);
+    config.cmt.rtx = RtxPolicy::Fastest;
+    let mut rig = unequal(&config);
+    for (p, wait) in [(P2, 0), (P1, 10), (P1, 5)] {
+        rig.transmit(p);
+        rig.pass(ms(wait));
+    }
+    rig.sender.mark_lost(rig.index(1), LossCause::FastRetransmit, &mut rig.paths);
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    rig.pass(ms(5));
+    rig.sack(0, &[(2, 2)], 1);
+    assert_eq!(rig.paths[P1].patience.unwrap().since(rig.now), ms(10 + 55 - 20));
 }
 
 #[test]
