@@ -8,11 +8,12 @@
 //! a round-trip time of that path at least: so a path carries copies at the rate its window allows and no faster, whatever
 //! the others do. No timer runs for it, but a path that carries nothing else is silent once a copy is overdue.
 //!
-//! A late chunk is copied at most [`MOST_COPIES`] times. A copy is overdue after [`Path::overdue`](crate::path::Path), and
-//! each further copy of the same chunk after twice the time of the one before; and a path with an overdue copy carries one
-//! packet of copies at a time until one is acknowledged. The last path that falls silent waits for an answer after a few
-//! packets, too ([`Path::is_unanswered`](crate::path::Path)). So when no path works, copies end soon, and T3 with its own
-//! backoff is left.
+//! A late chunk is copied at most [`MOST_COPIES`] times; after a retransmission on a path that falls silent, once less often than that.
+//! A copy is overdue after [`Path::overdue`](crate::path::Path), and each further copy of the same chunk after twice the
+//! time of the one before; and a path with an overdue copy carries one packet of copies at a time until one is acknowledged.
+//! The last path that falls silent waits for an answer after a few packets, too
+//! ([`Path::is_unanswered`](crate::path::Path)). So when no path works, copies end soon, and T3 with its own backoff is
+//! left.
 
 use super::delta::SackDelta;
 use super::partial::Cause;
@@ -336,8 +337,9 @@ impl Sender {
         }
     }
 
-    /// Path `p` fell silent. What was copied before it was retransmitted there is due for another copy, as what was not is for its first one,
-    /// unless such a copy is still in flight.
+    /// Notes chunks of a path that fell silent as due for another copy.
+    ///
+    /// They were copied before they were retransmitted there, and no copy is in flight.
     pub(super) fn copy_resent(&mut self, p: PathId, paths: &Paths) {
         let awaited = self.copied_in_flight();
         let Some(copies) = self.copies.get_mut(p.index()) else { return };

@@ -93,9 +93,11 @@ impl Sender {
         }
     }
 
-    /// The probe timeout, but no later than the chunk that left first is overdue, if nothing is acknowledged for the [`least_silence`] before:
-    /// while acknowledgements come all the time, that for this chunk is the next. This says nothing if a chunk that left later has arrived, or
-    /// if this one is overdue already, which is for loss detection to find.
+    /// When a path is silent: after the probe timeout, or once the chunk that left first is overdue.
+    ///
+    /// The latter if nothing is acknowledged for the [`least_silence`] before: while acknowledgements come all the time, that for this chunk
+    /// is the next. This says nothing if a chunk that left later has arrived, or if this one is overdue already, which is for loss detection
+    /// to find.
     fn patience_ends(&self, now: Instant, path: &Path) -> Instant {
         let latest = now + self.patience(path);
         let (Some(srtt), Some(first)) = (path.rto.srtt(), self.first_sent(path)) else {
@@ -108,8 +110,9 @@ impl Sender {
         if due < now { latest } else { due.max(now + least_silence(path, srtt)).min(latest) }
     }
 
-    /// The chunk in flight on a path that left first. It need not have the lowest TSN: what was lost on another path is retransmitted
-    /// here behind chunks of higher TSNs.
+    /// Returns the chunk in flight on a path that left first.
+    ///
+    /// It need not have the lowest TSN: what was lost on another path is retransmitted here behind chunks of higher TSNs.
     fn first_sent(&self, path: &Path) -> Option<&TxChunk> {
         let heads = [path.fresh.head, path.resent.head].into_iter().filter(|&head| head != NIL);
         heads.map(|head| &self.out[head]).min_by_key(|chunk| chunk.sent_at)
