@@ -328,6 +328,7 @@ impl Association {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });
         }
         let failing = self.paths[p].state == PathState::PotentiallyFailed;
+        let timed_out = self.paths[p].timed_out;
         self.path_works(p);
         if failing {
             self.sender.on_path_back(now, p, &mut self.paths);
@@ -335,7 +336,7 @@ impl Association {
         let was_silent = self.paths[p].silent;
         self.sender.end_silence(now, &mut self.paths[p]);
         if was_silent {
-            self.sender.try_earliest(now, p, &mut self.paths);
+            self.sender.try_earliest(now, p, timed_out, &mut self.paths);
         }
         self.sender.end_loneliness(now, &mut self.paths);
         let period = self.idle_period(p);

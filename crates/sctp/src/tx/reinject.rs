@@ -180,13 +180,22 @@ impl Sender {
         }
     }
 
-    /// A heartbeat was answered that left after path `p` fell silent. What is in flight there left earlier, and should have arrived: the
-    /// earliest chunk is sent again. Its acknowledgement shows which of the others are lost.
+    /// A heartbeat was answered that left after path `p` fell silent: sends the earliest chunk in flight there again.
+    ///
+    /// All of them left before the heartbeat, and should have arrived. The acknowledgement of the earliest shows which of the others are lost.
+    /// But if T3 has `timed_out`, its window may be too small for any of what that spared, and all of it is lost.
     #[cold]
-    pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        let i = paths[p].earliest();
-        if i != NIL && !self.out[i].is(Mark::Abandoned) {
+    pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, timed_out: bool, paths: &mut Paths) {
+        let mut tried = false;
+        while let i = paths[p].earliest()
+            && i != NIL
+            && !self.out[i].is(Mark::Abandoned)
+            && (timed_out || !tried)
+        {
             self.mark_lost(i, LossCause::Timeout, paths);
+            tried = true;
+        }
+        if tried {
             self.after_losses(now, Cause::Timeout, paths);
         }
     }
