@@ -8,7 +8,7 @@
 //! a round-trip time of that path at least: so a path carries copies at the rate its window allows and no faster, whatever
 //! the others do. No timer runs for it, but a path that carries nothing else is silent once a copy is overdue.
 //!
-//! A late chunk is copied at most [`MOST_COPIES`] times; after a retransmission on a path that falls silent, once less often than that.
+//! A late chunk is copied at most [`MOST_COPIES`] times, and two times more if it is retransmitted on a path that falls silent.
 //! A copy is overdue after [`Path::overdue`](crate::path::Path), and each further copy of the same chunk after twice the
 //! time of the one before; and a path with an overdue copy carries one packet of copies at a time until one is acknowledged.
 //! The last path that falls silent waits for an answer after a few packets, too

@@ -183,7 +183,7 @@ impl Sender {
     /// A heartbeat was answered that left after path `p` fell silent: sends the earliest chunk in flight there again.
     ///
     /// All of them left before the heartbeat, and should have arrived. The acknowledgement of the earliest shows which of the others are lost.
-    /// But if T3 has `timed_out`, its window may be too small for any of what that spared, and all of it is lost.
+    /// If T3 has expired (`timed_out`), the chunks that it spared are lost as well: they may fill the new window, so that nothing could be sent.
     #[cold]
     pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, timed_out: bool, paths: &mut Paths) {
         let mut tried = false;

@@ -299,15 +299,21 @@ fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
     }
 }
 
-/// 3 was on the second path when that one copied 1 and 2, and came to it. Then it was lost, and retransmitted on the first path.
-#[test]
-fn a_chunk_retransmitted_on_a_path_that_falls_silent_again_is_copied() {
+/// The first path is silent, and its chunks 1 and 2 were copied to the second one, which carries 3.
+fn copied_from_the_first() -> Rig {
     let mut config = reinjecting(Reinjection::Silent);
     config.cmt.rtx = RtxPolicy::Fastest;
     let mut rig = on_both(&config);
     rig.pass(ms(80));
     assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
     assert_eq!([(); 3].map(|()| rig.poll()), [Some((P2, vec![1])), Some((P2, vec![2])), None]);
+    rig
+}
+
+/// 3 was on the second path when that one copied 1 and 2, and came to it. Then it was lost, and retransmitted on the first path.
+#[test]
+fn a_chunk_retransmitted_on_a_path_that_falls_silent_again_is_copied() {
+    let mut rig = copied_from_the_first();
     rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
     rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK);
     rig.sender.mark_lost(rig.index(3), LossCause::FastRetransmit, &mut rig.paths);
@@ -321,12 +327,7 @@ fn a_chunk_retransmitted_on_a_path_that_falls_silent_again_is_copied() {
 /// 1 was copied from the first path to the second, lost by a timeout, and retransmitted on the second. That falls silent, too, and the first one works again.
 #[test]
 fn a_chunk_copied_before_its_retransmission_is_copied_again() {
-    let mut config = reinjecting(Reinjection::Silent);
-    config.cmt.rtx = RtxPolicy::Fastest;
-    let mut rig = on_both(&config);
-    rig.pass(ms(80));
-    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-    assert_eq!([(); 3].map(|()| rig.poll()), [Some((P2, vec![1])), Some((P2, vec![2])), None]);
+    let mut rig = copied_from_the_first();
     let at = rig.sender.copies_overdue(&rig.paths).unwrap();
     rig.pass(at.since(rig.now));
     rig.sender.mark_lost(rig.index(1), LossCause::Timeout, &mut rig.paths);
