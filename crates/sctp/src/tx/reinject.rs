@@ -95,9 +95,8 @@ impl Sender {
 
     /// When a path is silent: after the probe timeout, or once the chunk that left first is overdue.
     ///
-    /// The latter if nothing is acknowledged for the [`least_silence`] before: while acknowledgements come all the time, that for this chunk
-    /// is the next. This says nothing if a chunk that left later has arrived, or if this one is overdue already, which is for loss detection
-    /// to find.
+    /// An overdue chunk counts only if nothing was acknowledged for the [`least_silence`] before. It does not count if a chunk that left later
+    /// has arrived, or if it is overdue already: then loss detection finds it.
     fn patience_ends(&self, now: Instant, path: &Path) -> Instant {
         let latest = now + self.patience(path);
         let (Some(srtt), Some(first)) = (path.rto.srtt(), self.first_sent(path)) else {
