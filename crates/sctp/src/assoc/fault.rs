@@ -327,16 +327,16 @@ impl Association {
         if self.paths[p].heartbeat.take_asked() {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });
         }
-        let failing = self.paths[p].state == PathState::PotentiallyFailed;
-        let timed_out = self.paths[p].timed_out;
-        self.path_works(p);
-        if failing {
-            self.sender.on_path_back(now, p, &mut self.paths);
-        }
         let was_silent = self.paths[p].silent;
         self.sender.end_silence(now, &mut self.paths[p]);
         if was_silent {
-            self.sender.try_earliest(now, p, timed_out, &mut self.paths);
+            self.sender.try_earliest(now, p, &mut self.paths);
+        }
+        let failing = self.paths[p].state == PathState::PotentiallyFailed;
+        self.path_works(p);
+        if failing {
+            // It forgets that T3 expired, which `try_earliest` has to know.
+            self.sender.on_path_back(now, p, &mut self.paths);
         }
         self.sender.end_loneliness(now, &mut self.paths);
         let period = self.idle_period(p);

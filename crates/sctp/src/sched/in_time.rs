@@ -8,14 +8,17 @@
 //! r(x) = b + (r - b) min(1, x/c),     x bytes in flight
 //! ```
 //!
-//! What a path carries is y. It is at least the most of x/r lately, s, which halves in two or three seconds, and c/r if that is not
+//! What a path carries is y. It is the most of x/r lately, s, which halves in two or three seconds, or c/r if that is not
 //! much more: a path that the others block does not seem slow at once, and one that never fills its window does not seem
 //! fast. A path that was not used for long is used again if it would be the best one. Of x/r no more counts than 5/4 of what the path
 //! delivered in one of the last four round trips, in slow start no more than twice that: where a burst meets a long queue, r is late.
 //!
 //! ```text
-//! y = max(s, min(c/r, 1.5 s))
+//! y = max(min(s, 5/4 c/r), min(c/r, 1.5 s))
 //! ```
+//!
+//! In the first slow start it is not limited to 5/4 c/r. After it, losses can make c/r small within a second, and what the path carried before no
+//! longer counts.
 //!
 //! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
 //! bytes for the transfer, is always used. In slow start its y counts as ssthresh/l for this, where l is the longest r lately: a queue belongs to the window
@@ -28,9 +31,12 @@
 //! for, x_p. With v the variation of its RTT:
 //!
 //! ```text
-//! p carries it if   h Σ y_i f + x_p + m <= 7/8 W,     h = max(r_p(x_p + m) + v/2, (x_p + m)/(5/4 d_p))
-//! and if            min(Σ y_i + g_p, W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
+//! p carries it if   (f h + e R) Σ y_i + x_p + m <= 31/32 W,   h = max(r_p(x_p + m) + v/2, (x_p + m)/(5/4 d_p))
+//! and if            min(Σ y_i + g_p, W/max(h, h')) > 1.02 min(Σ y_i, W/h')
 //! ```
+//!
+//! h' is the longest h of the paths in use, and of the best one b + v/2: if it fills the window alone, it fills its own queue, and that empties as soon as
+//! another path carries a part.
 //!
 //! d is the highest rate at which the path delivered in one of the last four round trips. After a burst into a long queue r does not include that queue yet,
 //! but the path still needs x/d to deliver x bytes. In slow start the second term is left out, since a smaller window limited d. In the first slow start it
@@ -40,8 +46,16 @@
 //! its y fades to zero and its window shrinks, and with y or c/r alone it would never be used again. The second condition does not
 //! bind a path that has not left its first slow start.
 //!
-//! f is between 1 and 2, and large if g is small beside Σ y: such a path brings little, and if one of its packets
-//! is lost, all others wait a round trip longer. While the best path is in slow start, its y counts with what it grows to in h.
+//! A packet lost on p arrives later by R, the time that its retransmission takes on the path of the least r(x). If the window has no room for that, all
+//! paths wait. With l loss events per packet p brings m/l bytes between two of them, and each costs R Σ y_i at most:
+//!
+//! ```text
+//! e = min(1, R Σ y_i / 2(m/l))
+//! ```
+//!
+//! f is 0.2 Σ y/g, between 1 and 2: with f = 1 a path of a few per cent of the others made some transfers a tenth slower.
+//!
+//! While the best path is in slow start, its y counts with what it grows to in h.
 //!
 //! An unordered message waits for no other, and blocks nothing: if the peer sends NR-SACKs, the window has to hold what is in
 //! flight, and no more. Then a path has enough in flight with 5/4 of y b, and with P the others in use, the condition is
@@ -55,6 +69,7 @@
 //! as it is in time.
 
 use super::delivered::Delivered;
+use super::losses::Losses;
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
 use crate::path::{Path, PathId};
@@ -79,6 +94,7 @@ struct Estimate {
     rate: f64,
     in_time: bool,
     delivered: Delivered,
+    losses: Losses,
     /// The most that it delivered in a round trip lately, in bytes a second.
     proven: f64,
     /// l in seconds.
@@ -115,15 +131,18 @@ const UNKNOWN: f64 = 1.05;
 const UNKNOWN_NOW: f64 = 1.5;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.
-const SPARE: f64 = 1.0 / 8.0;
+const SPARE: f64 = 1.0 / 32.0;
 
 /// Weight of the RTT variation.
 const VARIATION: f64 = 0.5;
 
 /// A path that promises less than this share of the others needs more room, f = `LITTLE`/share, up to [`MOST_ROOM`].
-const LITTLE: f64 = 0.4;
+const LITTLE: f64 = 0.2;
 
 const MOST_ROOM: f64 = 2.0;
+
+/// Weight of what a loss costs against what a path brings: in random topologies a quarter and one half were better than 1.
+const RISK: f64 = 0.5;
 
 /// In slow start the window doubles in a round trip, and a path counts with the doubled one.
 const NEXT_ROUND: f64 = 2.0;
@@ -145,6 +164,8 @@ struct InUse {
     longest: f64,
     /// Σ y b.
     in_flight: f64,
+    /// R.
+    repair: f64,
 }
 
 impl Estimate {
@@ -155,20 +176,28 @@ impl Estimate {
         let most = self.delivered.most().map_or(f64::INFINITY, |rate| rate * beyond);
         let seconds = srtt.as_secs_f64().max(LEAST_TIME);
         self.seen = (path.flight.as_f64() / seconds).min(most).max(self.seen * fading);
-        self.rate = promise(path).min(PROMISE * self.seen).max(self.seen);
+        let most = if is_unknown(path) { f64::INFINITY } else { BEYOND * promise(path) };
+        self.rate = promise(path).min(PROMISE * self.seen).max(self.seen.min(most));
         let slowly = 1.0 - (1.0 - fading) / SLOWER;
         self.proven = self.delivered.most().unwrap_or(0.0).max(self.proven * slowly);
         self.longest = seconds.max(self.longest * slowly);
         self.waited = path.wait().as_secs_f64().max(self.waited * slowly);
         let fills = path.flight.as_f64() > window * FILLED;
         self.filled = if fills { seconds } else { self.filled * slowly };
+        self.losses.update(&path.stats, slowly);
         self.in_time = false;
+    }
+
+    /// The path does not answer. What it carried and lost is remembered.
+    fn pause(&mut self) {
+        let (delivered, losses) = (self.delivered.paused(), self.losses);
+        *self = Estimate { delivered, losses, ..Estimate::default() };
     }
 
     /// h: the time in seconds until the next packet on this path is acknowledged.
     fn hold(&self, path: &Path) -> f64 {
         let flight = path.flight + path.mtu;
-        let time = round_trip(path, flight) + VARIATION * path.rto.variation().as_secs_f64();
+        let time = round_trip(path, flight) + varies(path);
         // A path in slow start can deliver more than it did, unless packets already wait in its queue.
         let is_full = if is_unknown(path) { self.has_queue(path) } else { !is_growing(path) };
         match self.delivered.most() {
@@ -204,8 +233,9 @@ impl InTime {
         self.others.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut in_use = InUse {
             rate: self.paths[best.index()].rate,
-            longest: self.paths[best.index()].hold(&at.paths[best]),
+            longest: base_of(&at.paths[best]) + varies(&at.paths[best]),
             in_flight: self.in_flight(at, best),
+            repair: repair_time(at),
         };
         for n in 0..self.others.len() {
             let (hold, p) = self.others[n];
@@ -235,7 +265,7 @@ impl InTime {
         for (path, estimate) in at.paths.iter().zip(&mut self.paths) {
             match path.rto.srtt() {
                 Some(srtt) if answers(path) => estimate.renew(at.now, path, srtt, fading, at.window.as_f64()),
-                _ => *estimate = Estimate { delivered: estimate.delivered.paused(), ..Estimate::default() },
+                _ => estimate.pause(),
             }
         }
     }
@@ -279,13 +309,16 @@ impl InTime {
     fn spare(&self, at: &Opportunity<'_>, best: PathId, p: PathId, hold: f64, in_use: &InUse) -> f64 {
         let (path, window) = (&at.paths[p], at.window.as_f64());
         let promised = grown(path).max(self.paths[p.index()].rate);
-        let share = if in_use.rate > 0.0 { promised / in_use.rate } else { 1.0 };
-        let room = (LITTLE / share.max(1e-9)).clamp(1.0, MOST_ROOM);
+        let lost = in_use.rate * in_use.repair * self.paths[p.index()].losses.per_packet();
+        let risk = (RISK * lost / path.mtu.as_f64()).min(1.0);
         let growth = self.growth(&at.paths[best], hold) * self.paths[best.index()].rate;
         let without = in_use.rate.min(window / in_use.longest.max(LEAST_TIME));
         let with = (in_use.rate + promised).min(window / in_use.longest.max(hold).max(LEAST_TIME));
         let adds = path.window.ssthresh.is_none() || with >= without * (1.0 + GAIN);
-        if adds { window * (1.0 - SPARE) - (in_use.rate + growth) * hold * room } else { -1.0 }
+        let share = if in_use.rate > 0.0 { promised / in_use.rate } else { 1.0 };
+        let room = (LITTLE / share.max(1e-9)).clamp(1.0, MOST_ROOM);
+        let time = hold * room + risk * in_use.repair;
+        if adds { window * (1.0 - SPARE) - (in_use.rate + growth) * time } else { -1.0 }
     }
 
     /// By how much the rate of the best path grows in so many seconds, as a factor.
@@ -309,6 +342,17 @@ fn answers(path: &Path) -> bool {
 /// b in seconds.
 fn base_of(path: &Path) -> f64 {
     path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME))
+}
+
+/// v/2 in seconds.
+fn varies(path: &Path) -> f64 {
+    VARIATION * path.rto.variation().as_secs_f64()
+}
+
+/// R in seconds; zero if no path was measured.
+fn repair_time(at: &Opportunity<'_>) -> f64 {
+    let answering = at.paths.iter().filter(|path| answers(path) && path.rto.srtt().is_some());
+    answering.map(|path| round_trip(path, path.flight)).reduce(f64::min).unwrap_or(0.0)
 }
 
 /// c/r in bytes a second; zero for a path not measured yet.

@@ -12,6 +12,7 @@ mod blest;
 mod delivered;
 mod ecf;
 mod in_time;
+mod losses;
 mod sorted;
 mod weighted;
 

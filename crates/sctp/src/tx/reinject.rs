@@ -182,14 +182,14 @@ impl Sender {
     /// A heartbeat was answered that left after path `p` fell silent: sends the earliest chunk in flight there again.
     ///
     /// All of them left before the heartbeat, and should have arrived. The acknowledgement of the earliest shows which of the others are lost.
-    /// If T3 has expired (`timed_out`), the chunks that it spared are lost as well: they may fill the new window, so that nothing could be sent.
+    /// If T3 has expired, the chunks that it spared are lost as well: they may fill the new window, so that nothing could be sent.
     #[cold]
-    pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, timed_out: bool, paths: &mut Paths) {
+    pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let mut tried = false;
         while let i = paths[p].earliest()
             && i != NIL
             && !self.out[i].is(Mark::Abandoned)
-            && (timed_out || !tried)
+            && (paths[p].timed_out || !tried)
         {
             self.mark_lost(i, LossCause::Timeout, paths);
             tried = true;

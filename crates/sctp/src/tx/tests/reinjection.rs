@@ -293,7 +293,8 @@ fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
         rig.pass(ms(80));
         assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
         rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
-        rig.sender.try_earliest(rig.now, P1, timed_out, &mut rig.paths);
+        rig.paths[P1].timed_out = timed_out;
+        rig.sender.try_earliest(rig.now, P1, &mut rig.paths);
         rig.audit();
         assert_eq!([1, 2, 3].map(|tsn| rig.is_lost(tsn)), [true, timed_out, false]);
     }
