@@ -120,22 +120,28 @@ fn a_path_is_used_if_it_is_in_time() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 3000), P2), "nobody waits for a silent path");
 }
 
+/// Both paths have left slow start. The second one is used in a window of `least` bytes, and not in one of a byte less.
+fn needs(least: u64, prepare: impl Fn(&mut Rig, &mut dyn Scheduler)) {
+    for (window, admitted) in [(least, true), (least - 1, false)] {
+        let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+        prepare(&mut rig, &mut *in_time);
+        for p in [P1, P2] {
+            rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
+        }
+        ordered(&rig, &mut *in_time, window);
+        assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), admitted, "window {window}");
+    }
+}
+
 /// With a window of two chunks the slow path promises a twenty-fifth of what the fast one carries: f = 2, and 2 * 90750 + 1500 bytes are 31/32 of
 /// 188903.2. With eight it is 0.16: f = 0.2/0.16, and 1.25 * 90750 + 1500 bytes are 31/32 of 118645.2.
 #[test]
 fn a_path_that_brings_little_needs_more_room() {
     for (packets, least) in [(2, 188_904), (8, 118_646)] {
-        for (window, admitted) in [(least, true), (least - 1, false)] {
-            let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+        needs(least, |rig, _| {
             rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
             rig.paths[P2].window.cwnd = ByteCount::new(packets * CHUNK);
-            for p in [P1, P2] {
-                rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
-            }
-            ordered(&rig, &mut *in_time, window);
-            let admits = in_time.admits(&at(&rig, 1 << 20, window), P2);
-            assert_eq!(admits, admitted, "{packets} chunks, window {window}");
-        }
+        });
     }
 }
 
@@ -145,18 +151,11 @@ fn a_path_that_brings_little_needs_more_room() {
 #[test]
 fn a_path_that_loses_packets_needs_room_for_their_retransmission() {
     for (losses, least) in [(10, 102_481), (100, 110_215)] {
-        for (window, admitted) in [(least, true), (least - 1, false)] {
-            let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+        needs(least, |rig, in_time| {
             rig.paths[P2].stats.data_packets = 100;
             rig.paths[P2].stats.fast_recoveries = losses;
-            use_both(&mut rig, &mut *in_time);
-            for p in [P1, P2] {
-                rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
-            }
-            ordered(&rig, &mut *in_time, window);
-            let admits = in_time.admits(&at(&rig, 1 << 20, window), P2);
-            assert_eq!(admits, admitted, "{losses} losses, window {window}");
-        }
+            use_both(rig, in_time);
+        });
     }
 }
 
