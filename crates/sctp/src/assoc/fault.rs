@@ -335,7 +335,7 @@ impl Association {
         let failing = self.paths[p].state == PathState::PotentiallyFailed;
         self.path_works(p);
         if failing {
-            // It forgets that T3 expired, which `try_earliest` has to know.
+            // After `try_earliest`, which reads `timed_out`: this clears it.
             self.sender.on_path_back(now, p, &mut self.paths);
         }
         self.sender.end_loneliness(now, &mut self.paths);

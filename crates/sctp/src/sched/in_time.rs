@@ -176,8 +176,8 @@ impl Estimate {
         let most = self.delivered.most().map_or(f64::INFINITY, |rate| rate * beyond);
         let seconds = srtt.as_secs_f64().max(LEAST_TIME);
         self.seen = (path.flight.as_f64() / seconds).min(most).max(self.seen * fading);
-        let most = if is_unknown(path) { f64::INFINITY } else { BEYOND * promise(path) };
-        self.rate = promise(path).min(PROMISE * self.seen).max(self.seen.min(most));
+        let allowed = if is_unknown(path) { f64::INFINITY } else { BEYOND * promise(path) };
+        self.rate = promise(path).min(PROMISE * self.seen).max(self.seen.min(allowed));
         let slowly = 1.0 - (1.0 - fading) / SLOWER;
         self.proven = self.delivered.most().unwrap_or(0.0).max(self.proven * slowly);
         self.longest = seconds.max(self.longest * slowly);
@@ -188,7 +188,7 @@ impl Estimate {
         self.in_time = false;
     }
 
-    /// The path does not answer. What it carried and lost is remembered.
+    /// Forgets the estimate of a path that does not answer, but not what it delivered and lost.
     fn pause(&mut self) {
         let (delivered, losses) = (self.delivered.paused(), self.losses);
         *self = Estimate { delivered, losses, ..Estimate::default() };

@@ -7,7 +7,7 @@ use crate::path::PathStats;
 pub(super) struct Losses {
     events: f64,
     packets: f64,
-    /// Events and packets of the whole path until the last update.
+    /// Loss events and packets since the path began, at the last update.
     counted: (u64, u64),
 }
 

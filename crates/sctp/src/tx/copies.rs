@@ -337,9 +337,9 @@ impl Sender {
         }
     }
 
-    /// Notes chunks of a path that fell silent as due for another copy.
+    /// Path `p` fell silent: notes which of its chunks need another copy.
     ///
-    /// They were copied before they were retransmitted there, and no copy is in flight.
+    /// These are the chunks that were copied, later retransmitted on this path, and have no copy in flight.
     pub(super) fn copy_resent(&mut self, p: PathId, paths: &Paths) {
         let awaited = self.copied_in_flight();
         let Some(copies) = self.copies.get_mut(p.index()) else { return };

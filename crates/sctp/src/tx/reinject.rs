@@ -182,7 +182,8 @@ impl Sender {
     /// A heartbeat was answered that left after path `p` fell silent: sends the earliest chunk in flight there again.
     ///
     /// All of them left before the heartbeat, and should have arrived. The acknowledgement of the earliest shows which of the others are lost.
-    /// If T3 has expired, the chunks that it spared are lost as well: they may fill the new window, so that nothing could be sent.
+    /// T3 may have expired meanwhile, and left chunks in flight that were sent shortly before. They count as lost now, too: else they could fill the new
+    /// window, and nothing could be sent.
     #[cold]
     pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let mut tried = false;

@@ -285,7 +285,7 @@ fn what_did_not_arrive_is_copied_in_order() {
     assert_eq!(rig.poll(), Some((P2, vec![3])));
 }
 
-/// The path works again. What was in flight when it fell silent should have been acknowledged. If T3 has expired since then, the chunks that it spared are lost.
+/// A heartbeat is answered: the earliest chunk in flight is lost. If T3 has expired since the path fell silent, the chunks that it left in flight are lost, too.
 #[test]
 fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
     for timed_out in [false, true] {
