@@ -53,7 +53,15 @@
 //! e = min(1, R Σ y_i / 2(m/l))
 //! ```
 //!
-//! f is 0.2 Σ y/g, between 1 and 2: with f = 1 a path of a few per cent of the others made some transfers a tenth slower.
+//! f is 1 until p costs more than it brings. While new data waits for room at the peer, and the earliest outstanding chunk is on p, the others
+//! lose so many bytes a second, with K bytes that the peer holds of the window:
+//!
+//! ```text
+//! Σ min(y_i, min(cwnd_i - x_i, K)/r_i)
+//! ```
+//!
+//! If that is more than what p sent in the same round trip, and more than what it sent in the last second or so, f grows by a quarter, up to 4; else it
+//! falls back to 1 within ten seconds. This is the λ of BLEST, but for each path, and by what the waiting cost.
 //!
 //! While the best path is in slow start, its y counts with what it grows to in h.
 //!
@@ -68,6 +76,7 @@
 //! that have not enough in flight. So of equal paths none fills its queue before the other is used, and a slow one is used as far
 //! as it is in time.
 
+use super::blocking::Blocking;
 use super::delivered::Delivered;
 use super::losses::Losses;
 use super::{Opportunity, Scheduler, SchedulerTraits};
@@ -84,6 +93,16 @@ pub(super) struct InTime {
     others: Vec<(f64, PathId)>,
     /// Rates were last estimated then.
     last: Instant,
+    /// New data waits for a chunk on a path.
+    waiting: Option<Waiting>,
+}
+
+/// Since then new data waits for a chunk on `path`, and the others do not send so many bytes a second.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    since: Instant,
+    path: PathId,
+    unsent: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,6 +114,7 @@ struct Estimate {
     in_time: bool,
     delivered: Delivered,
     losses: Losses,
+    blocking: Blocking,
     /// The most that it delivered in a round trip lately, in bytes a second.
     proven: f64,
     /// l in seconds.
@@ -135,11 +155,6 @@ const SPARE: f64 = 1.0 / 32.0;
 
 /// Weight of the RTT variation.
 const VARIATION: f64 = 0.5;
-
-/// A path that promises less than this share of the others needs more room, f = `LITTLE`/share, up to [`MOST_ROOM`].
-const LITTLE: f64 = 0.2;
-
-const MOST_ROOM: f64 = 2.0;
 
 /// Weight of what a loss costs against what a path brings: in random topologies a quarter and one half were better than 1.
 const RISK: f64 = 0.5;
@@ -185,13 +200,14 @@ impl Estimate {
         let fills = path.flight.as_f64() > window * FILLED;
         self.filled = if fills { seconds } else { self.filled * slowly };
         self.losses.update(&path.stats, slowly);
+        self.blocking.update(now, path.stats.user_bytes, srtt);
         self.in_time = false;
     }
 
-    /// Forgets the estimate of a path that does not answer, but not what it delivered and lost.
+    /// Forgets the estimate of a path that does not answer, but not what it delivered, lost and cost.
     fn pause(&mut self) {
-        let (delivered, losses) = (self.delivered.paused(), self.losses);
-        *self = Estimate { delivered, losses, ..Estimate::default() };
+        let Estimate { losses, blocking, .. } = *self;
+        *self = Estimate { delivered: self.delivered.paused(), losses, blocking, ..Estimate::default() };
     }
 
     /// h: the time in seconds until the next packet on this path is acknowledged.
@@ -214,7 +230,7 @@ impl Estimate {
 
 impl InTime {
     pub(super) fn new() -> Self {
-        InTime { paths: Vec::new(), best: None, others: Vec::new(), last: Instant::ZERO }
+        InTime { paths: Vec::new(), best: None, others: Vec::new(), last: Instant::ZERO, waiting: None }
     }
 
     /// Estimates what each path carries and decides which of the `candidates` may carry the next packet.
@@ -262,12 +278,33 @@ impl InTime {
         self.paths.resize(at.paths.len(), Estimate::default());
         let fading = 1.0 / (1.0 + at.now.since(self.last).as_secs_f64() / FADING);
         self.last = at.now;
+        self.end_waiting(at.now);
         for (path, estimate) in at.paths.iter().zip(&mut self.paths) {
             match path.rto.srtt() {
                 Some(srtt) if answers(path) => estimate.renew(at.now, path, srtt, fading, at.window.as_f64()),
                 _ => estimate.pause(),
             }
         }
+    }
+
+    /// New data waits no longer, or for another chunk.
+    fn end_waiting(&mut self, now: Instant) {
+        let Some(Waiting { since, path, unsent }) = self.waiting.take() else { return };
+        if let Some(estimate) = self.paths.get_mut(path.index()) {
+            estimate.blocking.add_cost(unsent * now.since(since).as_secs_f64());
+        }
+    }
+
+    /// Bytes a second that the paths in use beside `blocking` do not send while the peer holds so many bytes of the window.
+    fn unsent(&self, at: &Opportunity<'_>, blocking: PathId, held: ByteCount) -> f64 {
+        let others = at.paths.ids().filter(|&p| p != blocking && answers(&at.paths[p]));
+        let unsent = others.filter_map(|p| {
+            let estimate = self.paths.get(p.index()).filter(|estimate| estimate.in_time)?;
+            let (path, srtt) = (&at.paths[p], at.paths[p].rto.srtt()?);
+            let missing = path.space().min(held).as_f64();
+            Some(estimate.rate.min(missing / srtt.as_secs_f64().max(LEAST_TIME)))
+        });
+        unsent.sum()
     }
 
     /// The path that would be the best alone; none if no path answers.
@@ -315,9 +352,7 @@ impl InTime {
         let without = in_use.rate.min(window / in_use.longest.max(LEAST_TIME));
         let with = (in_use.rate + promised).min(window / in_use.longest.max(hold).max(LEAST_TIME));
         let adds = path.window.ssthresh.is_none() || with >= without * (1.0 + GAIN);
-        let share = if in_use.rate > 0.0 { promised / in_use.rate } else { 1.0 };
-        let room = (LITTLE / share.max(1e-9)).clamp(1.0, MOST_ROOM);
-        let time = hold * room + risk * in_use.repair;
+        let time = hold * self.paths[p.index()].blocking.factor() + risk * in_use.repair;
         if adds { window * (1.0 - SPARE) - (in_use.rate + growth) * time } else { -1.0 }
     }
 
@@ -405,6 +440,11 @@ impl Scheduler for InTime {
 
     fn admits(&mut self, _: &Opportunity<'_>, p: PathId) -> bool {
         self.paths[p.index()].in_time
+    }
+
+    fn refused(&mut self, at: &Opportunity<'_>, blocking: PathId, held: ByteCount) {
+        self.end_waiting(at.now);
+        self.waiting = Some(Waiting { since: at.now, path: blocking, unsent: self.unsent(at, blocking, held) });
     }
 
     fn traits(&self) -> SchedulerTraits {

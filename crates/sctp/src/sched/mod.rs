@@ -9,6 +9,7 @@
 //! paths, a function in `sorted.rs`), a word in [`PathSelection`] and a line in [`PathSelection::build`].
 
 mod blest;
+mod blocking;
 mod delivered;
 mod ecf;
 mod in_time;
@@ -75,6 +76,12 @@ pub(crate) trait Scheduler: Debug + Send {
     fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {
         let _ = (at, p);
         true
+    }
+
+    /// New data waits, since the receive window of the peer is full: `held` bytes of it are not in flight. The earliest outstanding chunk was last
+    /// sent on `blocking`.
+    fn refused(&mut self, at: &Opportunity<'_>, blocking: PathId, held: ByteCount) {
+        let _ = (at, blocking, held);
     }
 
     fn traits(&self) -> SchedulerTraits {

@@ -203,7 +203,7 @@ impl Sender {
     }
 
     /// The path on which the earliest outstanding chunk was last sent.
-    fn blocking_path(&self) -> Option<PathId> {
+    pub(super) fn blocking_path(&self) -> Option<PathId> {
         (!self.out.is_empty()).then(|| self.out[self.out.first_index()].path)
     }
 

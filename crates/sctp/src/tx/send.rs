@@ -132,7 +132,7 @@ impl Sender {
         }
         let len = self.fragment_of(self.queue.head_len()?);
         if !self.peer_can_take(len, paths) {
-            self.refusals += 1;
+            self.refuse(paths);
             return None;
         }
         let held = self.nagle_holds(paths);
@@ -144,6 +144,15 @@ impl Sender {
             return None;
         }
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
+    }
+
+    /// The receive window of the peer has no room for new data.
+    fn refuse(&mut self, paths: &Paths) {
+        self.refusals += 1;
+        if let Some(blocking) = self.blocking_path().filter(|_| paths.len() > 1) {
+            let at = self.look(paths);
+            self.scheduler.refused(&at, blocking, self.peer_buffer - paths.flight());
+        }
     }
 
     /// A packet of lost chunks, the earliest chunk first whose packet may leave (`rfc9260#section-6.3.3`, rule E3). A peer whose SACKs

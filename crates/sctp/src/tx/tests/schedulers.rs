@@ -133,16 +133,67 @@ fn needs(least: u64, prepare: impl Fn(&mut Rig, &mut dyn Scheduler)) {
     }
 }
 
-/// With a window of two chunks the slow path promises a twenty-fifth of what the fast one carries: f = 2, and 2 * 90750 + 1500 bytes are 31/32 of
-/// 188903.2. With eight it is 0.16: f = 0.2/0.16, and 1.25 * 90750 + 1500 bytes are 31/32 of 118645.2.
+/// For 100 ms all waits for a chunk on the slow path. The fast one would have sent 72600 bytes. If the slow one has sent less, f = 5/4, and
+/// 1.25 * 90750 + 1500 bytes are 31/32 of 118645.2; otherwise it needs what it did before.
 #[test]
-fn a_path_that_brings_little_needs_more_room() {
-    for (packets, least) in [(2, 188_904), (8, 118_646)] {
-        needs(least, |rig, _| {
+fn a_path_that_costs_more_than_it_brings_needs_more_room() {
+    for (sent, least) in [(72_599, 118_646), (72_600, 95_226)] {
+        needs(least, |rig, in_time| {
+            use_both(rig, in_time);
+            rig.paths[P1].flight = ByteCount::ZERO;
+            in_time.refused(&at(rig, 1 << 20, 1 << 20), P2, ByteCount::new(10 * CHUNK));
             rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
-            rig.paths[P2].window.cwnd = ByteCount::new(packets * CHUNK);
+            rig.paths[P2].stats.user_bytes = ByteCount::new(sent);
+            rig.now += Span::from_millis(100);
         });
     }
+}
+
+/// The fast path loses nothing while its own window is full, or the peer holds nothing that came on it.
+#[test]
+fn a_wait_that_keeps_nothing_back_costs_nothing() {
+    for (flight, held) in [(10, 10), (0, 0)] {
+        needs(95_226, |rig, in_time| {
+            use_both(rig, in_time);
+            rig.paths[P1].flight = ByteCount::new(flight * CHUNK);
+            in_time.refused(&at(rig, 1 << 20, 1 << 20), P2, ByteCount::new(held * CHUNK));
+            rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+            rig.now += Span::from_millis(100);
+        });
+    }
+}
+
+/// Leaves the paths as they come, and passes on what it is told of a full window.
+#[derive(Debug)]
+struct Listener(std::sync::mpsc::Sender<(PathId, u64)>);
+
+impl Scheduler for Listener {
+    fn order(&mut self, _: &Opportunity<'_>, _: &mut Draws, _: &mut [PathId]) {}
+
+    fn refused(&mut self, _: &Opportunity<'_>, blocking: PathId, held: ByteCount) {
+        self.0.send((blocking, held.get())).unwrap();
+    }
+}
+
+/// The peer has room for ten chunks. The earliest one is on the first path, then on the second, and the last four are held.
+#[test]
+fn the_scheduler_is_told_which_path_a_full_window_waits_for() {
+    let (told, hears) = std::sync::mpsc::channel();
+    let (mut rig, _) = unequal(PathSelection::InTime);
+    rig.sender.establish(10 * CHUNK as u32, 1, 0, &mut rig.paths);
+    rig.sender.scheduler = Box::new(Listener(told));
+    for p in [P1, P1, P1, P2, P2, P2, P1, P1, P1, P1] {
+        rig.transmit(p);
+    }
+    rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    assert_eq!(rig.poll(), None);
+    assert_eq!(hears.try_iter().last(), Some((P1, 0)));
+    rig.try_sack(0, &[(7, 10)], 2, 6 * CHUNK as u32).unwrap();
+    assert_eq!(rig.poll(), None);
+    assert_eq!(hears.try_iter().last(), Some((P1, 4 * CHUNK)));
+    rig.try_sack(3, &[(7, 10)], 2, 3 * CHUNK as u32).unwrap();
+    assert_eq!(rig.poll(), None);
+    assert_eq!(hears.try_iter().last(), Some((P2, 7 * CHUNK)));
 }
 
 /// A retransmission takes the 20 ms of the fast path, which sends 14520 bytes meanwhile. Where every tenth packet is lost, the slow one brings 15000
