@@ -444,7 +444,8 @@ impl Scheduler for InTime {
 
     fn refused(&mut self, at: &Opportunity<'_>, blocking: PathId, held: ByteCount) {
         self.end_waiting(at.now);
-        self.waiting = Some(Waiting { since: at.now, path: blocking, unsent: self.unsent(at, blocking, held) });
+        self.waiting =
+            Some(Waiting { since: at.now, path: blocking, unsent: self.unsent(at, blocking, held) });
     }
 
     fn traits(&self) -> SchedulerTraits {
