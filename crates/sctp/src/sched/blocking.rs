@@ -1,5 +1,6 @@
 //! What a path costs the others.
 
+use super::faded;
 use units::{ByteCount, Instant, Span};
 
 /// Weighs what a path brings against what the others could not send while they waited for a chunk of it. If it costs more, the window must
@@ -36,7 +37,7 @@ impl Default for Blocking {
 }
 
 impl Blocking {
-    /// The others could not send so many bytes since they waited for a chunk of this path.
+    /// The others sent so many bytes less because they waited for a chunk of this path.
     pub(super) fn add_cost(&mut self, bytes: f64) {
         self.cost_of_round += bytes;
     }
@@ -50,13 +51,13 @@ impl Blocking {
         let seconds = passed.as_secs_f64();
         let sent = sent.as_f64();
         let brought = sent - self.sent_before;
-        let fading = 1.0 / (1.0 + seconds / LATELY);
-        self.cost = self.cost * fading + self.cost_of_round;
-        self.sent = self.sent * fading + brought;
+        let rest = faded(seconds, LATELY);
+        self.cost = self.cost * rest + self.cost_of_round;
+        self.sent = self.sent * rest + brought;
         if self.cost_of_round > brought && self.cost > self.sent {
             self.factor = (self.factor * STEP).min(MOST);
         } else {
-            self.factor = 1.0 + (self.factor - 1.0) / (1.0 + seconds / RELIEF);
+            self.factor = 1.0 + (self.factor - 1.0) * faded(seconds, RELIEF);
         }
         (self.round, self.cost_of_round, self.sent_before) = (Some(now), 0.0, sent);
     }
@@ -87,7 +88,7 @@ mod tests {
             Rig { blocking, now, sent: 0 }
         }
 
-        /// f after a round trip of so many bytes that costs the others so many.
+        /// f after a round trip in which the path sends `sent` bytes, and the others `cost` bytes less.
         fn round(&mut self, sent: u64, cost: f64) -> f64 {
             self.blocking.add_cost(cost);
             self.now += ROUND;
@@ -102,7 +103,7 @@ mod tests {
     fn a_path_that_costs_more_than_it_brings_needs_more_room() {
         let mut rig = Rig::new();
         assert_eq!(rig.round(1000, 3000.0), 1.25);
-        let relieved = 1.0 + 0.25 / 1.01;
+        let relieved = 1.0 + 0.25 * (1.0 / 1.01);
         assert_eq!(rig.round(1000, 0.0), relieved);
         assert_eq!(rig.round(1000, 1500.0), relieved * 1.25);
         let most = (0..10).map(|_| rig.round(1000, 1500.0)).last();

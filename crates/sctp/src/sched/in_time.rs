@@ -54,7 +54,7 @@
 //! ```
 //!
 //! f is 1 until p costs more than it brings. While new data waits for room at the peer, and the earliest outstanding chunk is on p, the others
-//! lose so many bytes a second, with K bytes that the peer holds of the window:
+//! send so many bytes a second less, with K bytes of the window that the peer holds:
 //!
 //! ```text
 //! Σ min(y_i, min(cwnd_i - x_i, K)/r_i)
@@ -79,7 +79,7 @@
 use super::blocking::Blocking;
 use super::delivered::Delivered;
 use super::losses::Losses;
-use super::{Opportunity, Scheduler, SchedulerTraits};
+use super::{Opportunity, Scheduler, SchedulerTraits, faded};
 use crate::draws::Draws;
 use crate::path::{Path, PathId};
 use units::{ByteCount, Instant, Span};
@@ -97,7 +97,7 @@ pub(super) struct InTime {
     waiting: Option<Waiting>,
 }
 
-/// Since then new data waits for a chunk on `path`, and the others do not send so many bytes a second.
+/// Since then new data waits for a chunk on `path`. Meanwhile the others send `unsent` bytes a second less.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     since: Instant,
@@ -276,7 +276,7 @@ impl InTime {
 
     fn estimate(&mut self, at: &Opportunity<'_>) {
         self.paths.resize(at.paths.len(), Estimate::default());
-        let fading = 1.0 / (1.0 + at.now.since(self.last).as_secs_f64() / FADING);
+        let fading = faded(at.now.since(self.last).as_secs_f64(), FADING);
         self.last = at.now;
         self.end_waiting(at.now);
         for (path, estimate) in at.paths.iter().zip(&mut self.paths) {
@@ -295,7 +295,7 @@ impl InTime {
         }
     }
 
-    /// Bytes a second that the paths in use beside `blocking` do not send while the peer holds so many bytes of the window.
+    /// How many bytes a second less the paths in use beside `blocking` send while the peer holds `held` bytes of the window.
     fn unsent(&self, at: &Opportunity<'_>, blocking: PathId, held: ByteCount) -> f64 {
         let others = at.paths.ids().filter(|&p| p != blocking && answers(&at.paths[p]));
         let unsent = others.filter_map(|p| {

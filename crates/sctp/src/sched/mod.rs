@@ -89,6 +89,11 @@ pub(crate) trait Scheduler: Debug + Send {
     }
 }
 
+/// The share that is left after `seconds` of a value that fades to 1/e in `time` seconds, if it is updated often.
+fn faded(seconds: f64, time: f64) -> f64 {
+    1.0 / (1.0 + seconds / time)
+}
+
 /// By smoothed round-trip time; a path not measured yet comes first, so that it is.
 fn by_rtt(paths: &Paths, order: &mut [PathId]) {
     order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::ZERO));
