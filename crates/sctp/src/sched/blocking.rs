@@ -1,33 +1,38 @@
-//! What a path costs the others.
+//! What the other paths lose while they wait for a chunk of one path.
 
 use super::faded;
 use units::{ByteCount, Instant, Span};
 
-/// Weighs what a path brings against what the others could not send while they waited for a chunk of it. If it costs more, the window must
-/// have room for f times its delay before it carries new data: after the λ of BLEST (see there), but only of that path, and by what the waiting cost.
+/// Compares the bytes that a path sends with its cost: the bytes that the other paths could not send while they waited for a chunk of it.
+///
+/// If the cost is larger, f grows. The path carries new data only if the window has room for f times its delay. BLEST corrects its estimate in the same
+/// way by λ (`blest.rs`), but by one λ for all paths, and only by whether the window was full.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocking {
-    /// Bytes that the others could not send lately, and in this round trip.
+    /// Cost in bytes; earlier round trips fade.
     cost: f64,
+    /// Cost of the present round trip in bytes.
     cost_of_round: f64,
-    /// Bytes that the path sent lately.
+    /// Bytes that the path sent; earlier round trips fade.
     sent: f64,
-    /// Bytes that it had sent when this round trip began.
+    /// All bytes that the path had sent when the present round trip began.
     sent_before: f64,
+    /// When the present round trip began.
     round: Option<Instant>,
     /// f.
     factor: f64,
 }
 
-/// Costs and bytes sent fade to 1/e in so many seconds.
+/// Cost and bytes sent fade to 1/e in so many seconds.
 const LATELY: f64 = 1.0;
 
-/// f grows by this factor in a round trip that cost more than it brought.
+/// f grows by this factor after a round trip in which the path cost more than it sent.
 const STEP: f64 = 1.25;
 
+/// f grows no further.
 const MOST: f64 = 4.0;
 
-/// f falls back to 1 in so many seconds.
+/// What f exceeds 1 by fades to 1/e in so many seconds.
 const RELIEF: f64 = 10.0;
 
 impl Default for Blocking {
@@ -42,7 +47,7 @@ impl Blocking {
         self.cost_of_round += bytes;
     }
 
-    /// Takes what a path has sent so far. Once each round trip it is weighed against the cost.
+    /// Takes all bytes that the path has sent so far. Once each round trip f changes.
     pub(super) fn update(&mut self, now: Instant, sent: ByteCount, srtt: Span) {
         let passed = now.since(*self.round.get_or_insert(now));
         if passed < srtt {
@@ -98,7 +103,8 @@ mod tests {
         }
     }
 
-    // By hand: 5/4; then 1 + 0.25/1.01 after a tenth of a second; with lately 3000/1.1/1.1 + 1500 of (1000/1.1 + 1000)/1.1 + 1000 bytes 5/4 of that.
+    // By hand: the first round trip costs 3000 bytes and sends 1000, so f = 5/4. The second costs nothing: 1/4 fades to 0.25/1.01 in 0.1 s. The third
+    // costs 1500, with the faded ones 3000/1.21 + 1500 = 3979. It sends 1000, with the faded ones 1000/1.21 + 1000/1.1 + 1000 = 2736. So f grows again.
     #[test]
     fn a_path_that_costs_more_than_it_brings_needs_more_room() {
         let mut rig = Rig::new();
@@ -110,7 +116,8 @@ mod tests {
         assert_eq!(most, Some(4.0));
     }
 
-    // By hand: lately 1500 of 1000 + 1000/1.1 bytes, and then 1500 + 1500/1.1 of 1000 + 1000/1.1 + 1000/1.21.
+    // By hand, with what fades: the second round trip has a cost of 1500 and 1000/1.1 + 1000 = 1909 bytes sent, the third 1500/1.1 + 1500 = 2864 and
+    // 1000/1.21 + 1000/1.1 + 1000 = 2736.
     #[test]
     fn one_costly_round_trip_of_a_useful_path_is_forgiven() {
         let mut rig = Rig::new();
@@ -120,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_round_trip_nothing_is_weighed() {
+    fn within_a_round_trip_nothing_changes() {
         let mut rig = Rig::new();
         rig.blocking.add_cost(1e6);
         rig.blocking.update(rig.now + Span::from_millis(99), ByteCount::ZERO, ROUND);

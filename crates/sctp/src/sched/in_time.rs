@@ -53,15 +53,15 @@
 //! e = min(1, R Σ y_i / 2(m/l))
 //! ```
 //!
-//! f is 1 until p costs more than it brings. While new data waits for room at the peer, and the earliest outstanding chunk is on p, the others
-//! send so many bytes a second less, with K bytes of the window that the peer holds:
+//! f is 1 until p costs the others more than it sends itself. While new data waits for room at the peer, and the earliest outstanding chunk is on p,
+//! each second costs so many bytes, with K bytes of the window that are not in flight:
 //!
 //! ```text
 //! Σ min(y_i, min(cwnd_i - x_i, K)/r_i)
 //! ```
 //!
-//! If that is more than what p sent in the same round trip, and more than what it sent in the last second or so, f grows by a quarter, up to 4; else it
-//! falls back to 1 within ten seconds. This is the λ of BLEST, but for each path, and by what the waiting cost.
+//! If a round trip costs more than p sends in it, and the last second or so did, too, f grows by a quarter, up to 4. Otherwise it falls back towards 1,
+//! to 1/e of the difference in ten seconds. BLEST has a λ like this, but one for all paths (see `blocking.rs`).
 //!
 //! While the best path is in slow start, its y counts with what it grows to in h.
 //!
@@ -93,11 +93,11 @@ pub(super) struct InTime {
     others: Vec<(f64, PathId)>,
     /// Rates were last estimated then.
     last: Instant,
-    /// New data waits for a chunk on a path.
+    /// Present while the window of the peer is full.
     waiting: Option<Waiting>,
 }
 
-/// Since then new data waits for a chunk on `path`. Meanwhile the others send `unsent` bytes a second less.
+/// New data has waited since `since` for a chunk on `path`. Each second the other paths send `unsent` bytes less than they could.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     since: Instant,
@@ -287,7 +287,7 @@ impl InTime {
         }
     }
 
-    /// New data waits no longer, or for another chunk.
+    /// Charges a wait to the path that was waited for.
     fn end_waiting(&mut self, now: Instant) {
         let Some(Waiting { since, path, unsent }) = self.waiting.take() else { return };
         if let Some(estimate) = self.paths.get_mut(path.index()) {
@@ -295,7 +295,7 @@ impl InTime {
         }
     }
 
-    /// How many bytes a second less the paths in use beside `blocking` send while the peer holds `held` bytes of the window.
+    /// Bytes a second that the paths in use other than `blocking` could send, but do not, while `held` bytes of a full window are not in flight.
     fn unsent(&self, at: &Opportunity<'_>, blocking: PathId, held: ByteCount) -> f64 {
         let others = at.paths.ids().filter(|&p| p != blocking && answers(&at.paths[p]));
         let unsent = others.filter_map(|p| {

@@ -120,7 +120,7 @@ fn a_path_is_used_if_it_is_in_time() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 3000), P2), "nobody waits for a silent path");
 }
 
-/// Both paths have left slow start. The second one is used in a window of `least` bytes, and not in one of a byte less.
+/// Checks that the second path is used in a window of `least` bytes, but not in one that is a byte smaller. Both paths have left slow start.
 fn needs(least: u64, prepare: impl Fn(&mut Rig, &mut dyn Scheduler)) {
     for (window, admitted) in [(least, true), (least - 1, false)] {
         let (mut rig, mut in_time) = unequal(PathSelection::InTime);
@@ -133,8 +133,8 @@ fn needs(least: u64, prepare: impl Fn(&mut Rig, &mut dyn Scheduler)) {
     }
 }
 
-/// For 100 ms all waits for a chunk on the slow path. The fast one would have sent 72600 bytes. If the slow one has sent less, f = 5/4, and
-/// 1.25 * 90750 + 1500 bytes are 31/32 of 118645.2; otherwise it needs what it did before.
+/// New data waits 100 ms for a chunk on the slow path. The fast path could have sent 72600 bytes in that time. If the slow path has sent fewer, f is
+/// 5/4, and the window must be 118646 bytes: 31/32 of 118645.2 are 1.25 * 90750 + 1500. Otherwise f is 1, and 95226 bytes do.
 #[test]
 fn a_path_that_costs_more_than_it_brings_needs_more_room() {
     for (sent, least) in [(72_599, 118_646), (72_600, 95_226)] {
