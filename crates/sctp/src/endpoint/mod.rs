@@ -259,10 +259,6 @@ impl Endpoint {
     /// Answers a packet out of the blue (`rfc9260#section-8.4`) to where it came from.
     fn on_out_of_the_blue(&mut self, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         self.discarded.out_of_the_blue += 1;
-        let first = datagram.bytes.head.get(wire::CommonHeader::LEN);
-        if self.local.config.auth && first == Some(&Auth::TYPE) {
-            return; // nobody can check it
-        }
         if !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
             return;
         }

@@ -10,9 +10,11 @@ pub(super) enum Answer {
     Abort,
 }
 
-/// The answer to a packet whose first chunk is neither INIT nor COOKIE ECHO.
+/// The answer to a packet whose first chunk is neither INIT nor COOKIE ECHO. AUTH chunks do not count
+/// (`rfc4895#section-6.3`).
 pub(super) fn answer(packet: &Packet<'_>) -> Answer {
-    let mut chunks = packet.chunks().map_while(Result::ok).peekable();
+    let chunks = packet.chunks().map_while(Result::ok);
+    let mut chunks = chunks.filter(|chunk| !matches!(chunk, Chunk::Auth(_))).peekable();
     if chunks.peek().is_none() {
         return Answer::Silence;
     }
@@ -49,7 +51,7 @@ mod tests {
         buf
     }
 
-    // rfc9260#section-8.4
+    // rfc9260#section-8.4, rfc4895#section-6.3
     #[test]
     fn out_of_the_blue_packets_are_answered_by_the_rules_of_section_8_4() {
         let mut stale = CauseList::new();
@@ -65,7 +67,8 @@ mod tests {
         });
         let heartbeat = Chunk::Heartbeat(Heartbeat { info: &[] });
         let complete = Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: false });
-        let table: [(&[Chunk<'_>], Answer); 10] = [
+        let auth = Chunk::Auth(Auth { flags: 0, key_id: 0, hmac_id: 1, hmac: &[0; 20] });
+        let table: [(&[Chunk<'_>], Answer); 15] = [
             (&[], Answer::Silence),
             (&[data, abort], Answer::Silence),
             (&[Chunk::ShutdownAck(ShutdownAck)], Answer::ShutdownComplete),
@@ -76,6 +79,11 @@ mod tests {
             (&[data], Answer::Abort),
             (&[heartbeat], Answer::Abort),
             (&[Chunk::Shutdown(Shutdown { cumulative_tsn_ack: Tsn(0) })], Answer::Abort),
+            (&[auth], Answer::Silence),
+            (&[auth, data], Answer::Abort),
+            (&[auth, data, abort], Answer::Silence),
+            (&[auth, Chunk::ShutdownAck(ShutdownAck)], Answer::ShutdownComplete),
+            (&[auth, complete], Answer::Silence),
         ];
         for (chunks, expected) in table {
             let buf = packet(chunks);
