@@ -45,11 +45,15 @@ struct Victim {
 
 impl Victim {
     fn new() -> Victim {
+        Victim::with(&Config::default())
+    }
+
+    fn with(config: &Config) -> Victim {
         let config = Config {
             outbound_streams: u16::MAX,
             max_inbound_streams: u16::MAX,
             receive_buffer: units::ByteCount::new(BUFFER as u64),
-            ..Config::default()
+            ..config.clone()
         };
         let mut pair = Pair::new(1, &config);
         let (_, id) = pair.establish();
@@ -60,8 +64,11 @@ impl Victim {
         };
         let tag = ack.0.initiate_tag;
         let mut victim = Victim { pair, id, tag, first, buf: PacketBuf::default(), held: 0 };
-        victim.flood(std::iter::once((0, 0, 0, 100)));
-        victim.read_all();
+        match config.interleaving {
+            true => victim.interleave("BE", std::iter::once((0, 0, 0, 0))),
+            false => victim.flood(std::iter::once((0, 0, 0, 100))),
+        }
+        assert_eq!(victim.read_all(), 1);
         victim.held = HELD.get();
         victim
     }
@@ -73,25 +80,44 @@ impl Victim {
 
     /// Takes chunks with these flags.
     fn take(&mut self, flags: &str, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
-        let (beginning, ending) = (flags.contains('B'), flags.contains('E'));
-        let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: self.tag };
-        let mut messages = messages.peekable();
-        let mut packet = PacketBuf::default();
+        let (first, flags) = (self.first, data_flags(flags));
         let bytes = [1; 1452];
-        while messages.peek().is_some() {
+        self.take_all(messages.map(|(n, stream, ssn, length)| {
+            Chunk::Data(Data {
+                flags,
+                tsn: first.add(n),
+                stream: StreamId(stream),
+                ssn: Ssn(ssn),
+                ppid: Ppid(0),
+                payload: Octets::from(&bytes[..length]),
+            })
+        }));
+    }
+
+    /// Takes I-DATA chunks of one byte with these flags, each by its place among all TSNs, stream, message and fragment sequence
+    /// number.
+    fn interleave(&mut self, flags: &str, fragments: impl Iterator<Item = (u32, u16, u32, u32)>) {
+        let (first, flags) = (self.first, data_flags(flags));
+        self.take_all(fragments.map(|(n, stream, mid, fsn)| {
+            Chunk::IData(IData {
+                flags,
+                tsn: first.add(n),
+                stream: StreamId(stream),
+                mid: Mid(mid),
+                ppid: Ppid(0),
+                fsn,
+                payload: Octets::from(&[1][..]),
+            })
+        }));
+    }
+
+    fn take_all<'a>(&mut self, chunks: impl Iterator<Item = Chunk<'a>>) {
+        let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: self.tag };
+        let mut chunks = chunks.peekable();
+        let mut packet = PacketBuf::default();
+        while chunks.peek().is_some() {
             let mut w = PacketWriter::new(&mut packet, header, 1480);
-            while let Some((n, stream, ssn, length)) =
-                messages.next_if(|message| Data::HEADER_LEN + message.3 <= w.room())
-            {
-                w.data(&Data {
-                    flags: DataFlags { beginning, ending, ..DataFlags::default() },
-                    tsn: self.first.add(n),
-                    stream: StreamId(stream),
-                    ssn: Ssn(ssn),
-                    ppid: Ppid(0),
-                    payload: Octets::from(&bytes[..length]),
-                });
-            }
+            while chunks.next_if(|chunk| w.push(chunk)).is_some() {}
             w.finish(Checksum::Computed);
             let now = self.pair.now;
             let (src, dst) = (Side::Client.address(1), Side::Server.address(1));
@@ -114,6 +140,15 @@ impl Victim {
     /// Bytes held more than at the begin.
     fn more(&self) -> isize {
         HELD.get() - self.held
+    }
+}
+
+fn data_flags(flags: &str) -> DataFlags {
+    DataFlags {
+        beginning: flags.contains('B'),
+        ending: flags.contains('E'),
+        unordered: flags.contains('U'),
+        ..DataFlags::default()
     }
 }
 
@@ -196,6 +231,37 @@ fn fragments_take_memory_in_proportion() {
             victim.take(flags, (0..2000).map(|n| (100 + n * step, 1, 1, length)));
             let most = if length < 1452 { BUFFER * 3 / 2 } else { BUFFER * 5 / 4 } + CONSTANT;
             assert!(victim.more() <= most, "{} bytes: {flags:?}, {length}, {step}", victim.more());
+        }
+    }
+}
+
+/// Fragments of one byte, each of which needs a record of its own, count as 128 bytes.
+#[test]
+fn interleaved_fragments_take_memory_in_proportion() {
+    let config = Config { interleaving: true, ..Config::default() };
+    let count = 40_000;
+    type Number = fn(u32) -> (u16, u32, u32);
+    let cases: [(&str, &str, Number); 7] = [
+        ("beginnings, one on each stream", "B", |n| (n as u16, 1, 0)),
+        ("beginnings on one stream", "B", |n| (1, n, 0)),
+        ("unordered beginnings on one stream", "BU", |n| (1, n, 0)),
+        ("middles of one message", "", |n| (1, 1, 2 * n)),
+        ("middles of many messages", "", |n| (1, n, 1)),
+        ("every other fragment, in order", "", |n| (1, 1, n)),
+        ("whole messages", "BE", |n| (1, n + 1, 0)),
+    ];
+    for (case, flags, number) in cases {
+        for step in [1, 2] {
+            let mut victim = Victim::with(&config);
+            victim.interleave(
+                flags,
+                (1..count).map(|n| {
+                    let (stream, mid, fsn) = number(n);
+                    (1 + n * step, stream, mid, fsn)
+                }),
+            );
+            let held = victim.more() - if case.contains("each stream") { 64 * count as isize } else { 0 };
+            assert!(held <= BUFFER * 3 / 2 + CONSTANT, "{held} bytes: {case}, step {step}");
         }
     }
 }

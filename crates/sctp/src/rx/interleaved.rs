@@ -298,6 +298,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Accounting;
     use proptest::prelude::*;
     use transport::Octets;
     use wire::{DataFlags, Tsn};
@@ -317,7 +318,7 @@ mod tests {
     }
 
     fn interleaved() -> Interleaved {
-        Interleaved::new(ChunkCost::default(), ByteCount::new(1 << 20))
+        Interleaved::new(ChunkCost::new(Accounting::Payload, true), ByteCount::new(1 << 20))
     }
 
     fn put(messages: &mut Interleaved, index: u64, chunk: &IData<'_>) -> Result<Outcome, &'static str> {
@@ -423,7 +424,7 @@ mod tests {
                 put(&mut messages, 20 + n, &chunk(message, 2, true, b"x")).expect("new");
             }
             let (released, aborted) = skip(&mut messages, false, mid);
-            assert_eq!((released, aborted.is_none()), (6 * ChunkCost::LEAST, true));
+            assert_eq!((released, aborted.is_none()), (6 * ChunkCost::LEAST_INTERLEAVED, true));
             assert_eq!((messages.heads.len(), messages.runs.len()), (3, 6));
             for message in kept {
                 let whole = put(&mut messages, 30, &chunk(message, 1, false, b"x"));
@@ -474,7 +475,7 @@ mod tests {
                 match outcome {
                     Ok(Outcome::Message(piece)) => {
                         prop_assert_eq!((missing[number], piece.ppid.0), (0, message.2));
-                        prop_assert_eq!(piece.cost, length * ChunkCost::LEAST);
+                        prop_assert_eq!(piece.cost, length * ChunkCost::LEAST_INTERLEAVED);
                         let whole: Vec<u8> = (0..length).flat_map(|fsn| [fsn as u8; 2]).collect();
                         prop_assert_eq!(bytes(&mut messages, piece), whole);
                     }

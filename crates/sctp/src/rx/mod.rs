@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, VecDeque};
 use streams::Streams;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
-use wire::{Cwr, Data, GapBlock, IData, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
+use wire::{Cwr, Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
 
 /// Joins the fragments of a piece.
 fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&mut Interleaved>) {
@@ -154,8 +154,7 @@ impl Receiver {
         delays: bool,
         interleaved: bool,
     ) -> Self {
-        let header = if interleaved { IData::HEADER_LEN } else { Data::HEADER_LEN };
-        let cost = ChunkCost::new(config.receive_accounting, header);
+        let cost = ChunkCost::new(config.receive_accounting, interleaved);
         let reneging = config.reneging && !interleaved;
         Receiver {
             tsns: TsnTracker::new(peer_initial_tsn),

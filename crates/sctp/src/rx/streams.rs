@@ -575,6 +575,7 @@ impl Parked {
 mod tests {
     use super::super::window::ChunkCost;
     use super::*;
+    use crate::config::Accounting;
     use proptest::prelude::*;
     use transport::Octets;
     use wire::{Data, DataFlags, Ppid, Ssn, Tsn};
@@ -588,7 +589,7 @@ mod tests {
             ppid: Ppid(0),
             payload: Octets::new(&[], 10),
         };
-        Piece::whole(index, &data, ChunkCost::default())
+        Piece::whole(index, &data, ChunkCost::new(Accounting::Payload, false))
     }
 
     fn order(ready: &VecDeque<Piece>) -> Vec<u16> {

@@ -1,7 +1,7 @@
 //! The receive buffer and the advertised window.
 
 use crate::config::{Accounting, Config};
-use wire::CommonHeader;
+use wire::{CommonHeader, Data, IData};
 
 /// The receive buffer, and the a_rwnd that follows from it (`rfc9260#section-6.2.1`).
 ///
@@ -108,31 +108,40 @@ impl ReceiveWindow {
 }
 
 /// What a chunk counts as in the receive buffer: its bytes, the headers that are counted with them, and never less than
-/// [`Self::LEAST`], so that memory stays proportional to the buffer whatever the size of the chunks.
+/// `least`, so that memory stays proportional to the buffer whatever the size of the chunks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ChunkCost {
     headers: u32,
+    least: u32,
 }
 
 impl ChunkCost {
-    /// Bytes of memory that the record of a short message takes, beside its payload.
+    /// Bytes of memory that the record of a short message takes, beside its payload: what a DATA chunk counts as at least.
     pub(super) const LEAST: u32 = 64;
 
-    /// `header`: bytes of a chunk before its payload.
-    pub(super) fn new(accounting: Accounting, header: usize) -> Self {
+    /// What an I-DATA chunk counts as at least. Fragments of one message may have fragments of others between them, so each of them may
+    /// need a record of its own, which is found by message and fragment sequence number.
+    pub(super) const LEAST_INTERLEAVED: u32 = 128;
+
+    /// `interleaved`: the chunks are I-DATA.
+    pub(super) fn new(accounting: Accounting, interleaved: bool) -> Self {
         const IPV4_HEADER: usize = 20;
+        let (header, least) = match interleaved {
+            true => (IData::HEADER_LEN, Self::LEAST_INTERLEAVED),
+            false => (Data::HEADER_LEN, Self::LEAST),
+        };
         let headers = match accounting {
             Accounting::Payload => 0,
             Accounting::Chunk => header,
             Accounting::Packet => header + CommonHeader::LEN + IPV4_HEADER,
         };
-        ChunkCost { headers: headers as u32 }
+        ChunkCost { headers: headers as u32, least }
     }
 
     /// That of a chunk with so many user bytes.
     #[inline]
     pub(super) fn of(self, payload: usize) -> u32 {
-        (payload as u32 + self.headers).max(Self::LEAST)
+        (payload as u32 + self.headers).max(self.least)
     }
 }
 
@@ -140,23 +149,22 @@ impl ChunkCost {
 mod tests {
     use super::*;
     use units::ByteCount;
-    use wire::Data;
 
     #[test]
     fn a_chunk_counts_with_the_headers_chosen_and_never_for_nothing() {
-        let costs = |accounting| {
-            [1, 48, 1452].map(|payload| ChunkCost::new(accounting, Data::HEADER_LEN).of(payload))
-        };
+        let costs = |accounting| [1, 48, 1452].map(|payload| ChunkCost::new(accounting, false).of(payload));
         assert_eq!(costs(Accounting::Payload), [64, 64, 1452]);
         assert_eq!(costs(Accounting::Chunk), [64, 64, 1468]);
         assert_eq!(costs(Accounting::Packet), [64, 96, 1500]);
+        let interleaved = ChunkCost::new(Accounting::Chunk, true);
+        assert_eq!([1, 108, 109, 1452].map(|payload| interleaved.of(payload)), [128, 128, 129, 1472]);
     }
 
     // Paper 002, section 3: 44 chunks of 1468 bytes wait in a buffer of 64 KiB, and 944 bytes are left.
     #[test]
     fn the_window_of_paper_002() {
         let mut w = window(65_536, 0);
-        let cost = ChunkCost::new(Accounting::Chunk, Data::HEADER_LEN).of(1452);
+        let cost = ChunkCost::new(Accounting::Chunk, false).of(1452);
         let mut chunks = 0;
         while w.fits(cost) {
             w.hold(cost);

@@ -207,7 +207,7 @@ proptest! {
                 f.rx.read(700);
             }
             prop_assert!(f.rx.window.held() <= limit + 1400);
-            let kept = f.rx.window.held() / u64::from(ChunkCost::LEAST);
+            let kept = f.rx.window.held() / u64::from(ChunkCost::LEAST_INTERLEAVED);
             let waiting = f.rx.interleaved.as_ref().map_or(0, |interleaved| interleaved.len());
             prop_assert!((f.rx.ready.len() + waiting) as u64 <= kept + 1 + u64::from(STREAMS));
             f.report();
