@@ -182,22 +182,80 @@ fn an_association_on_which_everything_is_abandoned_goes_on() {
     assert_eq!(numbers(&pair.read_all(Side::Server)), [(0, 10)]);
 }
 
-// rfc9260#section-9.2, rfc3758#section-3.5
+// rfc3758#section-3.5, rule A2: what is abandoned counts as acknowledged.
 #[test]
-fn shutdown_waits_until_the_peer_has_skipped_what_was_abandoned() {
-    let mut pair = Pair::new(1, &config());
+fn shutdown_follows_the_forward_tsn_and_does_not_wait_for_its_answer() {
+    for lost in ["DATA", "DATA FORWARD_TSN"] {
+        let mut pair = Pair::new(1, &config());
+        pair.establish();
+        pair.on_wire(move |sent| {
+            let is_lost = lost.split(' ').any(|chunk| sent.chunks() == chunk);
+            if is_lost { Fate::Lost } else { Fate::Arrives }
+        });
+        send(&mut pair, message(Reliability::Until(ms(100)), 0, 100));
+        let from = pair.sent.len();
+        pair.run_for(ms(50));
+        pair.shutdown(Side::Client);
+        pair.run_for(Span::from_secs(2));
+        let said = pair.said(Side::Client, from);
+        assert_eq!(said, ["FORWARD_TSN", "SHUTDOWN", "SHUTDOWN_COMPLETE"], "{lost} lost");
+        let times = |chunk| pair.sent.iter().find(|sent| sent.chunks() == chunk).map(|sent| sent.at);
+        assert_eq!(times("FORWARD_TSN"), times("SHUTDOWN"), "{lost} lost");
+        let closed = Event::Closed { reason: CloseReason::Graceful };
+        assert!(pair.events(Side::Client).contains(&closed) && pair.events(Side::Server).contains(&closed));
+    }
+}
+
+// rfc3758#section-3.5, draft-tuexen-tsvwg-sctp-nr-sack: the peer can deliver the second message only after it has skipped the first one.
+#[test]
+fn shutdown_waits_while_the_peer_holds_non_renegable_messages_behind_what_it_must_skip() {
+    let mut pair = Pair::new(1, &Config { nr_sack: true, reneging: false, ..config() });
     pair.establish();
-    pair.on_wire(|sent| if sent.chunks().contains("DATA") { Fate::Lost } else { Fate::Arrives });
-    send(&mut pair, message(Reliability::Retransmissions(0), 0, 100));
-    let from = pair.sent.len();
+    lose(&mut pair, &[1]);
+    for _ in 0..2 {
+        send(&mut pair, message(Reliability::Retransmissions(0), 0, 100));
+    }
+    let mut lost = 0;
+    let first = initial_tsn(&pair);
+    pair.on_wire(move |sent| {
+        let of_first = parse(&sent.bytes)
+            .chunks()
+            .any(|chunk| matches!(chunk, Ok(Chunk::Data(data)) if data.tsn == first));
+        lost += u32::from(sent.chunks().contains("FORWARD_TSN"));
+        if of_first || (lost == 1 && sent.chunks().contains("FORWARD_TSN")) {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
+    let server = pair.only(Side::Server);
     pair.shutdown(Side::Client);
     pair.run_for(Span::from_secs(20));
-    let said = pair.said(Side::Client, from);
-    let (forward, shutdown) = ("FORWARD_TSN".to_string(), "SHUTDOWN".to_string());
-    let at = |chunk| said.iter().position(|packet| *packet == chunk);
-    assert!(at(forward).is_some_and(|first| at(shutdown).is_some_and(|second| first < second)), "{said:?}");
-    let closed = Event::Closed { reason: CloseReason::Graceful };
-    assert!(pair.events(Side::Client).contains(&closed) && pair.events(Side::Server).contains(&closed));
+    let now = pair.now;
+    let received = pair.endpoint(Side::Server).receive(now, server, 1000);
+    assert_eq!(received.map(|message| message.ssn.0), Some(1));
+    assert!(pair.events(Side::Client).contains(&Event::Closed { reason: CloseReason::Graceful }));
+}
+
+// rfc3758#section-3.5, rule F2: "waiting a full RTT before sending a duplicate FORWARD TSN"
+#[test]
+fn one_abandoned_message_costs_one_forward_tsn_in_a_round_trip() {
+    for nr_sack in [false, true] {
+        let mut pair = Pair::new(1, &Config { nr_sack, reneging: false, ..config() });
+        pair.set_delay(ms(50));
+        pair.establish();
+        lose(&mut pair, &[60]);
+        let from = pair.sent.len();
+        // A message each millisecond: many SACKs come in the round trip of the FORWARD TSN.
+        for _ in 0..400 {
+            send(&mut pair, message(Reliability::Retransmissions(0), 0, 1000));
+            pair.run_for(ms(1));
+        }
+        pair.run_for(Span::from_secs(5));
+        assert_eq!(pair.read_all(Side::Server).len(), 399);
+        let sent = pair.sent[from..].iter().filter(|sent| sent.chunks().contains("FORWARD_TSN")).count();
+        assert!((1..=2).contains(&sent), "{sent} FORWARD TSNs, NR-SACK {nr_sack}");
+    }
 }
 
 // rfc3758#section-3.3

@@ -142,6 +142,7 @@ impl Association {
             self.push_authenticated(kind, &mut w, &mut place, |this, w| {
                 this.sender.write_forward(path, &mut this.paths, w)
             });
+            self.advance_shutdown_after_skip(now);
         }
         let needed = plan.as_ref().map_or(0, |plan| plan.first_chunk() + self.in_front_of_data(&place));
         if plan.is_some() && needed > w.room() && w.is_empty() {

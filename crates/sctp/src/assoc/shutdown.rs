@@ -39,6 +39,12 @@ impl Association {
         }
     }
 
+    /// Continues the shutdown once a FORWARD TSN has told the peer to skip all that is outstanding.
+    pub(super) fn advance_shutdown_after_skip(&mut self, now: Instant) {
+        self.sender.acknowledge_skipped(now, &mut self.paths);
+        self.advance_shutdown(now);
+    }
+
     #[cold]
     fn end_of_our_data(&mut self, now: Instant) {
         match self.phase {

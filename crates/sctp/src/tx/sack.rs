@@ -169,6 +169,15 @@ impl Sender {
         Ok(outcome)
     }
 
+    /// Takes the chunks up to `cum`, all of them abandoned, as acknowledged.
+    #[cold]
+    pub(super) fn take_skipped(&mut self, now: Instant, cum: u64, paths: &mut Paths) {
+        let delta = &mut SackDelta::default();
+        delta.begin(paths);
+        self.take_cumulative(now, cum, paths, delta);
+        self.adjust_timers(now, paths, delta);
+    }
+
     /// Step A: chunks up to the cumulative TSN leave the ring.
     fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths, delta: &mut SackDelta) -> bool {
         let advanced = self.out.first_index() <= cum;

@@ -25,6 +25,10 @@ pub(in crate::tx) struct Forwarding {
     point: u64,
     /// The first chunk above it that has not been looked at: those between are non-renegable.
     scanned: u64,
+    /// The last abandoned chunk below `scanned`.
+    abandoned: u64,
+    /// The last non-renegable chunk below `scanned`.
+    non_renegable: u64,
     /// The new cumulative TSN of the last FORWARD TSN.
     told: u64,
     told_at: Instant,
@@ -48,9 +52,14 @@ impl Sender {
             let chunk = &self.out[forward.scanned];
             // Behind a non-renegable chunk that does not end its message, more chunks of the message may be to come. So the
             // point stops before it.
-            if chunk.is(Mark::Abandoned) || (chunk.state == ChunkState::Freed && chunk.is_ending()) {
-                forward.point = forward.scanned;
-            } else if chunk.state != ChunkState::Freed {
+            if chunk.is(Mark::Abandoned) {
+                (forward.point, forward.abandoned) = (forward.scanned, forward.scanned);
+            } else if chunk.state == ChunkState::Freed {
+                forward.non_renegable = forward.scanned;
+                if chunk.is_ending() {
+                    forward.point = forward.scanned;
+                }
+            } else {
                 break;
             }
             forward.scanned += 1;
@@ -59,11 +68,12 @@ impl Sender {
             forward.due = None;
             return;
         }
-        let (news, told_at, told_on) = (forward.point > forward.told, forward.told_at, forward.told_on);
+        // Non-renegable chunks are no news: the peer has them.
+        let (news, told_at, told_on) = (forward.abandoned > forward.told, forward.told_at, forward.told_on);
         let repeat_at = |rtt: Span| told_at + rtt;
         let due = match cause {
             Cause::Timeout => Some(now),
-            Cause::Decision if news && self.is_starved(paths) => Some(now),
+            Cause::Decision if news && (self.is_starved(paths) || self.is_ending()) => Some(now),
             Cause::Decision => news.then(|| now + LONGEST_DELAY),
             Cause::Sack if news => Some(now),
             // Not more than once in a round-trip time: each FORWARD TSN brings about a SACK.
@@ -101,6 +111,22 @@ impl Sender {
     /// True if new data waits for receive buffer of the peer. What the peer is to skip may take that buffer.
     fn is_starved(&self, paths: &Paths) -> bool {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
+    }
+
+    /// True if the user has ended the association and all data has been sent: no data is to come that a FORWARD TSN could wait for.
+    fn is_ending(&self) -> bool {
+        self.closing && self.queue.is_empty() && !self.queue.has_held()
+    }
+
+    /// Counts abandoned chunks as acknowledged once nothing else is outstanding and the peer was told to skip them (`rfc3758#section-3.5`,
+    /// rule A2): the shutdown does not wait for the answer to the FORWARD TSN. It waits while the peer has non-renegable chunks behind them,
+    /// since the peer may deliver these only after it has skipped what is missing.
+    pub(crate) fn acknowledge_skipped(&mut self, now: Instant, paths: &mut Paths) {
+        let Some(forward) = self.partial.as_ref().map(|partial| &partial.forward) else { return };
+        let (last, first) = (self.out.next_index() - 1, self.out.first_index());
+        if forward.told == last && forward.non_renegable < first && first <= last && self.is_ending() {
+            self.take_skipped(now, last, paths);
+        }
     }
 
     /// The path for a FORWARD TSN: that of the lowest abandoned chunk if it seems to work, else another path that seems to,
