@@ -298,3 +298,25 @@ fn heartbeats_end_before_the_association_does() {
         assert!(!pair.said(side, before).iter().any(|chunks| chunks.contains("HEARTBEAT")), "{side:?}");
     }
 }
+
+// rfc9260#section-9.2, rfc9260#section-8.2
+#[test]
+fn with_no_active_path_t2_takes_the_paths_in_turn() {
+    let config = Config { path_max_retrans: 0, hb_interval: None, ..Config::default() };
+    let mut pair = Pair::new(3, &config);
+    pair.establish();
+    pair.run_for(Span::from_secs(1));
+    let from = pair.sent.len();
+    // All paths fail, and then one of them works again.
+    let mut lost = 0;
+    pair.on_wire(move |sent| {
+        lost += u32::from(sent.chunks() == "SHUTDOWN");
+        if lost < 6 || sent.net() != 3 { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.shutdown(Side::Client);
+    pair.run_for(Span::from_secs(100));
+    let nets: Vec<u8> =
+        pair.sent[from..].iter().filter(|sent| sent.chunks() == "SHUTDOWN").map(|sent| sent.net()).collect();
+    assert_eq!(nets, [1, 2, 3, 1, 2, 3]);
+    assert_eq!(pair.events(Side::Client).last(), Some(&closed(CloseReason::Graceful)));
+}

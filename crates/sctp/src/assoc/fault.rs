@@ -359,18 +359,18 @@ impl Association {
     /// (`rfc9260#section-9.2`).
     pub(super) fn on_t2(&mut self, now: Instant) {
         let limit = self.config().association_max_retrans;
+        let (Phase::ShutdownSent { t2, .. } | Phase::ShutdownAckSent { t2 }) = self.phase else { return };
+        if t2.count >= limit {
+            return self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
+        }
+        // The next path is chosen once this error counts: it may end the state Active.
+        self.path_error(now, t2.path, true);
         let (t2, chunk) = match &mut self.phase {
             Phase::ShutdownSent { t2, .. } => (t2, Pending::Shutdown),
             Phase::ShutdownAckSent { t2 } => (t2, Pending::ShutdownAck),
             _ => return,
         };
-        if t2.count >= limit {
-            return self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
-        }
-        let failed = t2.path;
         t2.expired(now, &mut self.paths, self.sender.config());
-        let path = t2.path;
-        self.control.push(path, chunk);
-        self.path_error(now, failed, true);
+        self.control.push(t2.path, chunk);
     }
 }

@@ -74,7 +74,7 @@ impl Retry {
     /// (`rfc9260#section-6.3.3`).
     pub(crate) fn expired(&mut self, now: Instant, paths: &mut Paths, config: &Config) {
         paths[self.path].rto.back_off(config);
-        self.path = paths.next_active(self.path).unwrap_or_else(|| paths.default_path());
+        self.path = paths.next_in_turn(self.path);
         self.deadline = now + paths[self.path].rto.current();
         self.count += 1;
     }

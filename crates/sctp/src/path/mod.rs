@@ -566,6 +566,13 @@ impl Paths {
         self.next_that(p, Path::is_usable)
     }
 
+    /// The path after `p` for a control chunk that was not answered there: the next active one, or, if none is active, the next confirmed
+    /// one, since any of them may work again (`rfc9260#section-8.2`).
+    pub(crate) fn next_in_turn(&self, p: PathId) -> PathId {
+        let confirmed = |path: &Path| !path.removed && !path.is_unconfirmed();
+        self.next_active(p).or_else(|| self.next_that(p, confirmed)).unwrap_or_else(|| self.default_path())
+    }
+
     fn next_that(&self, p: PathId, works: impl Fn(&Path) -> bool) -> Option<PathId> {
         (1..=self.list.len()).map(|k| self.cyclic(p.index() + k)).find(|&p| works(&self[p]))
     }
