@@ -3,7 +3,7 @@
 use crate::shared::{Handle, Mailbox, Parcel, Receipt, Stop};
 use crate::types::PathError;
 use futures_channel::oneshot;
-use sctp::{AllowReset, Config, Endpoint, Event, MessageId, SendError, StreamScheduler};
+use sctp::{AllowReset, Config, Endpoint, Event, Message, MessageId, SendError, StreamScheduler};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -110,17 +110,29 @@ impl Entry {
     fn send_up_to_call(&mut self, now: Instant, endpoint: &mut Endpoint) -> Stop {
         let (id, mut lost) = (self.mailbox.id, false);
         let Entry { mailbox, given, incomplete, in_order, receipts, .. } = self;
-        let stop = mailbox.empty_outbox(|Parcel { message, receipt }| {
+        let stop = mailbox.empty_outbox(|parcel| {
+            let reliability = parcel.reliability();
+            let Parcel { message, receipt, .. } = parcel;
             let length = message.payload.len() as u64;
-            // The bytes are shared, not copied.
-            match endpoint.send(now, id, message.clone()) {
-                Ok(number) => {
-                    *incomplete = !message.end_of_record;
-                    receipts.extend(number.zip(receipt.take()));
+            match reliability {
+                // Its lifetime passed before the stack had room. Pieces of a message that has begun are for the stack to give up.
+                None if message.end_of_record && !*incomplete => {
+                    *receipt = None;
+                    lost = true;
                 }
-                // `Event::Writable` follows.
-                Err(SendError::WouldBlock) => return false,
-                Err(_) => lost = true,
+                reliability => {
+                    let reliability = reliability.unwrap_or(message.reliability);
+                    // The bytes are shared, not copied.
+                    match endpoint.send(now, id, Message { reliability, ..message.clone() }) {
+                        Ok(number) => {
+                            *incomplete = !message.end_of_record;
+                            receipts.extend(number.zip(receipt.take()));
+                        }
+                        // `Event::Writable` follows.
+                        Err(SendError::WouldBlock) => return false,
+                        Err(_) => lost = true,
+                    }
+                }
             }
             *given += length;
             *in_order &= !message.urgent;

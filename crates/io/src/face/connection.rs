@@ -60,7 +60,7 @@ impl Connection {
     ) -> impl Future<Output = Result<Delivery, SendError>> + Send + use<M> {
         let (receipt, receiver) = oneshot::channel();
         let message = sctp::Message { tracked: true, ..message.into().inner };
-        let sending = Sending::new(self.handle.clone(), Parcel { message, receipt: Some(receipt) });
+        let sending = Sending::new(self.handle.clone(), Parcel::new(message, Some(receipt)));
         let delivery = Delivery::new(self.mailbox().clone(), receiver);
         async move { sending.await.map(|()| delivery) }
     }

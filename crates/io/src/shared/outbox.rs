@@ -3,9 +3,11 @@
 use super::hub::Call;
 use super::wait::Woken;
 use futures_channel::oneshot;
-use sctp::Message;
+use sctp::{Message, Reliability};
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
+use std::time::Instant as Clock;
+use units::Span;
 
 /// Bytes that wait for the stack's send buffer to have room, unless the user wants another number.
 pub(crate) const OUTBOX: usize = 256 * 1024;
@@ -19,9 +21,27 @@ pub(crate) struct Parcel {
     pub(crate) message: Message,
     /// Of a tracked message.
     pub(crate) receipt: Option<Receipt>,
+    /// When it was given, if its lifetime is limited.
+    given: Option<Clock>,
 }
 
 impl Parcel {
+    pub(crate) fn new(message: Message, receipt: Option<Receipt>) -> Parcel {
+        let limited = matches!(message.reliability, Reliability::Until(_));
+        Parcel { message, receipt, given: limited.then(Clock::now) }
+    }
+
+    /// What is left of its reliability now that it leaves for the stack: the wait before counts. None if its lifetime has passed.
+    pub(crate) fn reliability(&self) -> Option<Reliability> {
+        match (self.message.reliability, self.given) {
+            (Reliability::Until(life), Some(given)) => {
+                let left = life.saturating_sub(Span::from_nanos(given.elapsed().as_nanos() as u64));
+                (!left.is_zero() || life.is_zero()).then_some(Reliability::Until(left))
+            }
+            (reliability, _) => Some(reliability),
+        }
+    }
+
     fn len(&self) -> usize {
         self.message.payload.len()
     }
@@ -29,7 +49,7 @@ impl Parcel {
 
 impl From<Message> for Parcel {
     fn from(message: Message) -> Self {
-        Parcel { message, receipt: None }
+        Parcel::new(message, None)
     }
 }
 
@@ -221,6 +241,20 @@ fn next_ticket(tickets: &mut u64) -> Ticket {
 mod tests {
     use super::*;
     use sctp::Payload;
+
+    #[test]
+    fn the_wait_in_the_outbox_counts_for_the_lifetime_of_a_message() {
+        let left = |reliability| Parcel::from(Message { reliability, ..message(1) });
+        let long = left(Reliability::Until(Span::from_secs(60)));
+        let short = left(Reliability::Until(Span::from_nanos(1)));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert_eq!(short.reliability(), None);
+        let Some(Reliability::Until(left_of_long)) = long.reliability() else { panic!("it lives") };
+        assert!(left_of_long <= Span::from_secs(60) - Span::from_millis(2), "{left_of_long}");
+        let once = Reliability::Until(Span::ZERO);
+        assert_eq!(left(once).reliability(), Some(once), "it is sent if it can be at once");
+        assert_eq!(left(Reliability::Reliable).reliability(), Some(Reliability::Reliable));
+    }
 
     fn message(length: u32) -> Message {
         Message::new(Payload::Filler(length))
