@@ -12,8 +12,8 @@ use units::{Instant, Span};
 /// What both ends must agree on beside the keys.
 const PROLOGUE: &[u8] = b"anabranch tunnel 1";
 const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
-/// Time until the first repetition. It doubles up to [`LONGEST`], so that a handshake of two long round trips can end.
-const FIRST: Span = Span::from_secs(1);
+/// Time until the first repetition. It grows by a half each time up to [`LONGEST`], so that a handshake of two long round trips can end.
+const FIRST: Span = Span::from_millis(250);
 /// Longest time between two repetitions.
 const LONGEST: Span = Span::from_secs(5);
 /// Time after which nobody waits for a session any longer.
@@ -79,7 +79,7 @@ impl Noise {
     pub(super) fn on_timer(&mut self, now: Instant) {
         let Some(attempt) = self.attempt.take_if(|attempt| attempt.deadline <= now) else { return };
         if now.since(attempt.wanted) < WANTED {
-            self.begin(now, attempt.wanted, (attempt.wait + attempt.wait).min(LONGEST));
+            self.begin(now, attempt.wanted, (attempt.wait * 3 / 2).min(LONGEST));
         } else {
             self.waiting.clear();
         }

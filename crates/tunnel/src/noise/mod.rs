@@ -23,8 +23,9 @@ use mac::MacKey;
 pub(crate) use replay::Replay;
 use session::{OVERHEAD, Session};
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use transport::{Datagram, Octets, Transmit};
 use units::{Instant, Span};
 use wire::Parsed;
@@ -36,7 +37,9 @@ const REKEY_LATE: Span = Span::from_secs(150);
 /// How long a session that was replaced still receives.
 const KEPT: Span = Span::from_secs(10);
 /// A peer that is sent packets and sends none for so long may have lost its keys.
-const SILENCE: Span = Span::from_secs(5);
+const SILENCE: Span = Span::from_secs(1);
+/// How long a packet waits for a session that takes the place of another one: what it carries would come too late.
+const PATIENCE: Span = Span::from_millis(500);
 /// Packets that wait for a session.
 const WAITING: usize = 8;
 /// Routes that a handshake is tried on.
@@ -61,7 +64,7 @@ pub struct Noise {
     jar: Jar,
     /// Routes of packets that left, the latest first.
     routes: Vec<Transmit>,
-    waiting: VecDeque<(Transmit, Vec<u8>)>,
+    waiting: VecDeque<(Instant, Transmit, Vec<u8>)>,
     outgoing: VecDeque<(Transmit, Vec<u8>)>,
     /// Since when the peer has not answered.
     unanswered: Option<Instant>,
@@ -85,11 +88,23 @@ pub struct NoiseStats {
     pub refused: AtomicU64,
     /// Packets dropped because there was no session.
     pub unsent: AtomicU64,
+    /// Who began handshakes with other keys last, and how many such came.
+    stranger: Mutex<Option<(IpAddr, u64)>>,
 }
 
 impl NoiseStats {
     fn count(counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The address from which the last initiation with other keys came, which anybody can forge, and their number.
+    pub fn stranger(&self) -> Option<(IpAddr, u64)> {
+        *self.stranger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_stranger(&self, from: IpAddr) {
+        let mut stranger = self.stranger.lock().unwrap_or_else(PoisonError::into_inner);
+        *stranger = Some((from, stranger.map_or(1, |(_, count)| count + 1)));
     }
 }
 
@@ -221,7 +236,7 @@ impl Guard for Noise {
                 self.waiting.pop_front();
                 NoiseStats::count(&self.stats.unsent);
             }
-            self.waiting.push_back((*route, packet.to_vec()));
+            self.waiting.push_back((now, *route, packet.to_vec()));
             return false;
         };
         self.unanswered.get_or_insert(now);
@@ -242,8 +257,11 @@ impl Guard for Noise {
                 opened
             }
             Some(Parsed::Initiation { sender, message, signed, mac, cookie }) => {
-                self.macs[1].verify(&[signed], &mac)
-                    && self.on_initiation(now, datagram, sender, message, (mac, cookie))
+                let ours = self.macs[1].verify(&[signed], &mac);
+                if !ours {
+                    self.stats.note_stranger(datagram.src);
+                }
+                ours && self.on_initiation(now, datagram, sender, message, (mac, cookie))
             }
             Some(Parsed::Response { sender, receiver, message, signed, mac }) => {
                 self.is_awaited(receiver)
@@ -262,14 +280,21 @@ impl Guard for Noise {
         accepted && !out.is_empty()
     }
 
-    fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if let Some((route, datagram)) = self.outgoing.pop_front() {
             out.extend_from_slice(&datagram);
             return Some(route);
         }
         let (session, _) = self.current.as_mut()?;
-        let (route, packet) = self.waiting.pop_front()?;
-        session.seal(&packet, out).then_some(route)
+        // Before the first session only an association begins, which may take its time.
+        let is_first = self.stats.sessions.load(Ordering::Relaxed) == 1;
+        while let Some((since, route, packet)) = self.waiting.pop_front() {
+            if is_first || now.since(since) < PATIENCE {
+                return session.seal(&packet, out).then_some(route);
+            }
+            NoiseStats::count(&self.stats.unsent);
+        }
+        None
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

@@ -320,13 +320,30 @@ fn a_peer_that_lost_its_keys_is_noticed() {
     world.seal(0, b"hello");
     world.run_all();
     world.ends[1] = noise(&two, &one);
-    for _ in 0..7 {
+    for _ in 0..2 {
         world.seal(0, b"is anybody there");
         world.run_all();
         world.wait(Span::from_secs(1));
     }
     assert_eq!(read(&world.stats(0).sessions), 2);
     world.assert_works();
+}
+
+#[test]
+fn a_packet_that_waited_half_a_second_for_a_later_session_is_dropped() {
+    let mut world = World::connected();
+    world.now += Span::from_secs(180);
+    world.seal(0, b"late");
+    world.flying.clear();
+    world.now += Span::from_millis(250);
+    world.ends[0].handle_timeout(world.now);
+    world.collect(0);
+    world.flying.clear();
+    world.seal(0, b"fresh");
+    world.wait(Span::from_millis(400));
+    let opened: Vec<&[u8]> = world.opened[1].iter().map(Vec::as_slice).collect();
+    assert!(opened.contains(&&b"fresh"[..]) && !opened.contains(&&b"late"[..]), "{opened:?}");
+    assert_eq!(read(&world.stats(0).unsent), 1);
 }
 
 #[test]
