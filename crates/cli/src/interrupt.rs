@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one asks the run to stop, the second one exits at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first one asks the run to stop, the second one exits at once.
 
 use crate::code;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,15 +9,25 @@ pub fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let flag = FLAG.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
-        let asked = flag.clone();
-        // Without a handler Ctrl-C exits at once, which loses no finished run either.
-        let _ = ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(code::STOPPED);
-            }
-        });
+        handle(flag.clone(), || ());
         flag
     });
     flag.store(false, Ordering::Relaxed);
     flag.clone()
+}
+
+/// Calls `first` at the first Ctrl-C; for a command that is the only one of its process.
+#[cfg(target_os = "linux")]
+pub fn call(first: impl Fn() + Send + 'static) {
+    handle(Arc::default(), first);
+}
+
+fn handle(asked: Arc<AtomicBool>, first: impl Fn() + Send + 'static) {
+    // Without a handler Ctrl-C exits at once, which loses no finished run either.
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(code::STOPPED);
+        }
+        first();
+    });
 }

@@ -1,27 +1,31 @@
 //! `anabranch tunnel` and `anabranch key`.
 
 use crate::arguments::text;
-use crate::{Failure, code, complain, say};
+use crate::{Failure, code, complain, interrupt, say};
 use clap::ArgMatches;
 use std::path::Path;
-use tunnel::{PrivateKey, TunnelConfig};
+use tunnel::{PrivateKey, Stop, TunnelConfig};
 
 /// `anabranch tunnel`.
 pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
-    let config = TunnelConfig::read(Path::new(text(chosen, "file")))
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let file = Path::new(text(chosen, "file"));
     if chosen.get_flag("status") {
-        let status = tunnel::ask(&config.status).map_err(|error| {
-            let socket = config.status.display();
+        let socket = TunnelConfig::read_status(file).map_err(|error| Failure::usage(error.to_string()))?;
+        let status = tunnel::ask(&socket).map_err(|error| {
+            let socket = socket.display();
             Failure::failed(format!("no tunnel answers at {socket}: {error}"))
         })?;
         say(&if chosen.get_flag("json") { format!("{status:#}\n") } else { tunnel::render(&status) })?;
         return Ok(code::OK);
     }
+    let config = TunnelConfig::read(file).map_err(|error| Failure::usage(error.to_string()))?;
     if config.keys.is_none() {
         complain("WITHOUT ENCRYPTION: anyone on the way can read, change and enter this tunnel");
     }
-    tunnel::run(&config, complain).map_err(|error| Failure::failed(error.to_string()))?;
+    let stop = Stop::default();
+    let asked = stop.clone();
+    interrupt::call(move || asked.stop());
+    tunnel::run(&config, &stop, complain).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(code::OK)
 }
 

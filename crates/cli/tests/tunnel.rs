@@ -4,6 +4,8 @@
 mod scratch;
 
 use scratch::Scratch;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_key_is_made_once_and_its_public_half_printed() {
@@ -19,7 +21,10 @@ fn a_key_is_made_once_and_its_public_half_printed() {
 #[test]
 fn wrong_files_are_usage_errors_and_a_tunnel_that_does_not_run_has_no_status() {
     let open = "encryption = false\nstatus = 'socket'\n";
-    let scratch = Scratch::with("tunnel", &[("wrong.toml", "mtu = 1"), ("open.toml", open)]);
+    let keys = "key = 'missing.key'\npeer = '00'\nstatus = 'socket'\n";
+    let scratch =
+        Scratch::with("tunnel", &[("wrong.toml", "mtu = 1"), ("open.toml", open), ("keys.toml", keys)]);
+
     for file in ["wrong.toml", "missing.toml"] {
         let (code, _, error) = scratch.call(&["tunnel", file]);
         assert_eq!(code, 2, "{error}");
@@ -28,4 +33,23 @@ fn wrong_files_are_usage_errors_and_a_tunnel_that_does_not_run_has_no_status() {
     let (code, out, error) = scratch.call(&["tunnel", "open.toml", "--status"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(error.contains("no tunnel answers at socket"), "{error}");
+    // The status needs no key, and none that can be read.
+    let (code, _, error) = scratch.call(&["tunnel", "keys.toml", "--status"]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("no tunnel answers at socket"), "{error}");
+    assert_eq!(scratch.call(&["tunnel", "keys.toml"]).0, 2);
+}
+
+#[test]
+fn sigterm_ends_a_tunnel_that_waits_for_its_uplinks_without_an_error() {
+    let text = "encryption = false\nstatus = 'socket'\nuplinks = ['ana-missing']\n";
+    let scratch = Scratch::with("sigterm", &[("a.toml", text)]);
+    let mut command = scratch.command(&["tunnel", "a.toml"]);
+    let mut tunnel = command.stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(tunnel.stderr.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line.contains("there is no interface ana-missing")));
+    let (code, out, error) = scratch.call(&["tunnel", "a.toml", "--status"]);
+    assert!(code == 0 && out.contains("there is no interface ana-missing"), "{out}{error}");
+    assert!(Command::new("kill").arg(tunnel.id().to_string()).status().unwrap().success());
+    assert_eq!(tunnel.wait().unwrap().code(), Some(0));
 }

@@ -35,6 +35,10 @@ pub struct TunnelConfig {
     pub keys: Option<(PrivateKey, PublicKey)>,
     /// The socket that tells the status.
     pub status: PathBuf,
+    /// Command for `/bin/sh`, run when there is an association.
+    pub up: Option<String>,
+    /// Command for `/bin/sh`, run when there is none any more.
+    pub down: Option<String>,
 }
 
 /// A file cannot be used.
@@ -46,7 +50,7 @@ fn wrong(text: impl Into<String>) -> ConfigError {
     ConfigError(text.into())
 }
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 14] = [
     "interface",
     "addresses",
     "mtu",
@@ -59,6 +63,8 @@ const KEYS: [&str; 12] = [
     "peer",
     "encryption",
     "status",
+    "up",
+    "down",
 ];
 
 impl TunnelConfig {
@@ -72,6 +78,18 @@ impl TunnelConfig {
         TunnelConfig::parse(&text, |key| PrivateKey::read(Path::new(key))).map_err(at)
     }
 
+    /// Reads no more of a file than which socket tells the status: the key may be unreadable.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_status(file: &Path) -> Result<PathBuf, ConfigError> {
+        let at = |what: String| wrong(format!("{}: {what}", file.display()));
+        let text = fs::read_to_string(file).map_err(|error| at(error.to_string()))?;
+        let document = DeTable::parse(&text).map_err(|error| at(error.to_string()))?;
+        let table = Table(document.get_ref());
+        table.check_names().and_then(|()| table.status()).map_err(|error| at(error.to_string()))
+    }
+
     /// Reads the text of a file; `key` reads that of the private key.
     fn parse(
         text: &str,
@@ -80,11 +98,7 @@ impl TunnelConfig {
         let document = DeTable::parse(text).map_err(|error| wrong(error.to_string()))?;
         let table = Table(document.get_ref());
         table.check_names()?;
-        let interface = table.text("interface")?.unwrap_or("ana0").to_owned();
-        // The kernel's IFNAMSIZ with the zero at the end; a slash would be part of a path in /sys and in ours.
-        if interface.is_empty() || interface.len() > 15 || interface.contains(['/', ' ', '%']) {
-            return Err(wrong("interface: a name of 1 to 15 letters"));
-        }
+        let interface = table.interface()?.to_owned();
         let connect: Vec<IpAddr> = table.list("connect", "an IP address")?;
         let port = table.number("port", 0, if connect.is_empty() { PORT } else { 0 })?;
         if port == 0 && connect.is_empty() {
@@ -101,7 +115,6 @@ impl TunnelConfig {
         if addresses.iter().filter(|Prefix((address, _))| address.is_ipv4()).count() > 1 {
             return Err(wrong("addresses: at most one of IPv4"));
         }
-        let default_status = format!("/run/anabranch/{interface}.sock");
         Ok(TunnelConfig {
             addresses: addresses.into_iter().map(|Prefix(address)| address).collect(),
             mtu: table.number("mtu", 576, MTU)?,
@@ -110,10 +123,20 @@ impl TunnelConfig {
             connect_port: table.number("connect_port", 1, PORT)?,
             nat: table.flag("nat")?.unwrap_or(false),
             keys: table.keys(key)?,
-            status: table.text("status")?.unwrap_or(&default_status).into(),
+            status: table.status()?,
+            up: table.text("up")?.map(str::to_owned),
+            down: table.text("down")?.map(str::to_owned),
             interface,
             connect,
         })
+    }
+}
+
+#[cfg(test)]
+impl TunnelConfig {
+    /// Reads a text that is right and has no keys.
+    pub(crate) fn parse_without_keys(text: &str) -> TunnelConfig {
+        TunnelConfig::parse(text, |_| Err(wrong("there is a key"))).expect("it is right")
     }
 }
 
@@ -141,6 +164,21 @@ impl Table<'_> {
             }
         }
         Ok(())
+    }
+
+    fn interface(&self) -> Result<&str, ConfigError> {
+        let interface = self.text("interface")?.unwrap_or("ana0");
+        // The kernel's IFNAMSIZ with the zero at the end; a slash would be part of a path in /sys and in ours.
+        if interface.is_empty() || interface.len() > 15 || interface.contains(['/', ' ', '%']) {
+            return Err(wrong("interface: a name of 1 to 15 letters"));
+        }
+        Ok(interface)
+    }
+
+    fn status(&self) -> Result<PathBuf, ConfigError> {
+        let interface = self.interface()?;
+        let status = self.text("status")?.map(PathBuf::from);
+        Ok(status.unwrap_or_else(|| format!("/run/anabranch/{interface}.sock").into()))
     }
 
     fn get(&self, name: &str) -> Option<&DeValue<'_>> {
@@ -192,7 +230,13 @@ impl Table<'_> {
         match (key, peer, self.flag("encryption")?) {
             (Some(key), Some(peer), None | Some(true)) => {
                 let peer: PublicKey = peer.parse().map_err(|error| wrong(format!("peer: {error}")))?;
-                Ok(Some((read(key)?, peer)))
+                let private = read(key)?;
+                if private.public() == peer {
+                    return Err(wrong(format!(
+                        "peer: {peer} is the public key of this end: expected that of the other end, which `anabranch key` prints there"
+                    )));
+                }
+                Ok(Some((private, peer)))
             }
             (None, None, Some(false)) => Ok(None),
             (_, _, Some(false)) => {
@@ -233,6 +277,13 @@ mod tests {
         );
         assert_eq!(config.uplinks, [Uplink::Device("wwan0".into()), Uplink::Address([192, 0, 2, 1].into())]);
         assert!(config.keys.is_some());
+    }
+
+    #[test]
+    fn the_public_key_of_this_end_is_no_peer() {
+        let own = "7".repeat(64).parse::<PrivateKey>().expect("64 digits").public();
+        let error = error(&format!("key = \"/k\"\npeer = \"{own}\""));
+        assert!(error.contains("public key of this end"), "{error}");
     }
 
     #[test]

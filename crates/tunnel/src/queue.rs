@@ -19,13 +19,15 @@ const PACKETS: usize = 10_240;
 const TARGET: Span = Span::from_millis(10);
 /// How long it must last.
 const INTERVAL: Span = Span::from_millis(100);
+/// How long a packet may wait here and take behind: one that waited longer is dropped.
+pub(crate) const LIFETIME: Span = Span::from_millis(500);
 /// CoDel leaves a queue of so many bytes alone.
 const LEAST: usize = 1514;
 
 /// Counters of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueueStats {
-    /// Packets dropped by CoDel or because the queue was full.
+    /// Packets dropped by CoDel, because the queue was full, or because they waited for their whole [`LIFETIME`].
     pub(crate) dropped: u64,
     /// Packets marked instead (ECN).
     pub(crate) marked: u64,
@@ -100,8 +102,8 @@ impl Queue {
         !self.flows[place(hash)].packets.is_empty()
     }
 
-    /// The next packet.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<Vec<u8>> {
+    /// The next packet, and when it came.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, Vec<u8>)> {
         loop {
             let is_new = !self.new.is_empty();
             let n = *self.new.front().or(self.old.front())?;
@@ -111,9 +113,9 @@ impl Queue {
                 self.old.push_back(n);
                 continue;
             }
-            if let Some(packet) = self.pop_from(now, n) {
+            if let Some((since, packet)) = self.pop_from(now, n) {
                 self.flows[n].credit -= packet.len() as i64;
-                return Some(packet);
+                return Some((since, packet));
             }
             self.unlist(is_new);
             // A flow that sends little does not come first for ever.
@@ -147,20 +149,24 @@ impl Queue {
         Some((since, packet))
     }
 
-    /// The next packet of a queue that CoDel lets pass.
-    fn pop_from(&mut self, now: Instant, n: usize) -> Option<Vec<u8>> {
+    /// The next packet of a queue that is not too old and that CoDel lets pass.
+    fn pop_from(&mut self, now: Instant, n: usize) -> Option<(Instant, Vec<u8>)> {
         loop {
             let Some((since, mut packet)) = self.take(n) else {
                 self.flows[n].codel.dropping = false;
                 return None;
             };
+            if now.since(since) >= LIFETIME {
+                self.stats.dropped += 1;
+                continue;
+            }
             let flow = &mut self.flows[n];
             if !flow.codel.is_due(now, now.since(since), flow.bytes) {
-                return Some(packet);
+                return Some((since, packet));
             }
             if mark_congestion(&mut packet) {
                 self.stats.marked += 1;
-                return Some(packet);
+                return Some((since, packet));
             }
             self.stats.dropped += 1;
         }
@@ -231,11 +237,11 @@ mod tests {
             queue.pop(at(1));
         }
         queue.push(at(1), 3, packet(3, 100));
-        let next: Vec<u8> = (0..3).filter_map(|_| queue.pop(at(1))).map(|packet| packet[0]).collect();
+        let next: Vec<u8> = (0..3).filter_map(|_| queue.pop(at(1))).map(|(_, packet)| packet[0]).collect();
         assert!(next.contains(&3), "{next:?}");
         let mut bytes = [0; 3];
         for _ in 0..60 {
-            let packet = queue.pop(at(2)).expect("it is long");
+            let (_, packet) = queue.pop(at(2)).expect("it is long");
             bytes[usize::from(packet[0])] += packet.len();
         }
         assert!(bytes[1].abs_diff(bytes[2]) <= 4 * QUANTUM as usize, "{bytes:?}");
@@ -247,9 +253,21 @@ mod tests {
         for n in 0..200_u8 {
             queue.push(at(0), 5, packet(n, 100));
         }
-        let out: Vec<u8> = std::iter::from_fn(|| queue.pop(at(5))).map(|packet| packet[0]).collect();
+        let out: Vec<u8> = std::iter::from_fn(|| queue.pop(at(5))).map(|(_, packet)| packet[0]).collect();
         assert_eq!(out, (0..200).collect::<Vec<u8>>());
         assert_eq!((queue.stats, queue.bytes, queue.packets), (QueueStats::default(), 0, 0));
+    }
+
+    #[test]
+    fn packets_that_waited_for_500_ms_are_dropped_and_those_behind_them_pass() {
+        let mut queue = Queue::default();
+        for ms in 0..1000 {
+            queue.push(at(ms), ms % 7, packet(1, 100));
+        }
+        let out: Vec<Instant> = std::iter::from_fn(|| queue.pop(at(1000))).map(|(since, _)| since).collect();
+        assert!(out.iter().all(|&since| since > at(500)), "{:?}", out.iter().min());
+        assert!(out.len() > 400, "{}", out.len());
+        assert_eq!(queue.stats.dropped as usize, 1000 - out.len());
     }
 
     /// Sends 12 packets of a flow in 10 ms, of which 10 leave; counts drops and marks.

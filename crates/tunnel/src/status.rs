@@ -3,6 +3,7 @@
 use crate::config::TunnelConfig;
 use crate::counters::CarrierStats;
 use crate::noise::Stats;
+use crate::stop::Stop;
 use io::blocking::block_on;
 use io::{Connection, Endpoint, PathInfo, PathState};
 use serde_json::{Value as Json, json};
@@ -20,8 +21,10 @@ use std::time::{Duration, Instant as Clock};
 
 /// Version of the JSON.
 const SCHEMA: &str = "anabranch.tunnel/1";
-/// How long one who asks may take to read.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long who asks waits for the answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long writing an answer may take, and pause after a caller could not be accepted.
+const BREATH: Duration = Duration::from_millis(100);
 
 /// The latest state.
 #[derive(Clone, Debug)]
@@ -29,8 +32,8 @@ pub(crate) struct Board(Arc<Mutex<Json>>);
 
 impl Board {
     /// Makes the socket and answers those who connect.
-    pub(crate) fn start(config: &TunnelConfig) -> std_io::Result<Board> {
-        let board = Board(Arc::new(Mutex::new(Snapshot::waiting("connecting").json)));
+    pub(crate) fn start(config: &TunnelConfig, stop: &Stop) -> std_io::Result<Board> {
+        let board = Board(Arc::new(Mutex::new(Snapshot::waiting("connecting", &None).json)));
         if let Some(folder) = config.status.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -39,17 +42,32 @@ impl Board {
             fs::remove_file(&config.status)?;
         }
         let listener = UnixListener::bind(&config.status)?;
-        let (latest, interface) = (board.0.clone(), config.interface.clone());
-        thread::Builder::new().name("status".to_owned()).spawn(move || {
-            for mut stream in listener.incoming().flatten() {
+        let (latest, interface, mtu) = (board.0.clone(), config.interface.clone(), config.mtu);
+        stop.spawn("status", move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else {
+                    // Such as for want of descriptors, which others may free.
+                    thread::sleep(BREATH);
+                    continue;
+                };
                 let mut json = latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 json["interface"] = json!(interface);
-                // Whoever does not read gets nothing.
-                let _ = stream.set_write_timeout(Some(PATIENCE));
-                let _ = writeln!(stream, "{json:#}");
+                json["mtu"] = json!(mtu);
+                // The socket takes it at once, whether anybody reads or not.
+                let _ = stream.set_write_timeout(Some(BREATH));
+                let _ = stream.write_all(format!("{json:#}\n").as_bytes());
             }
+            Ok(())
         })?;
         Ok(board)
+    }
+
+    /// Counts the datagrams that came while there is no association.
+    pub(crate) fn count_datagrams(&self, noise: &Option<Stats>) {
+        let mut json = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if json["state"] == "waiting" {
+            json["encryption"] = json!(noise.as_ref().map(noise_json));
+        }
     }
 
     pub(crate) fn set(&self, snapshot: Snapshot) {
@@ -76,6 +94,8 @@ pub(crate) struct Snapshot {
     paths: BTreeMap<(IpAddr, IpAddr), u64>,
     sockets: BTreeMap<IpAddr, u64>,
     tunnel: Counted,
+    /// The longest packet that an uplink carries in one piece.
+    pub(crate) whole: Option<u64>,
     json: Json,
 }
 
@@ -86,6 +106,7 @@ impl Default for Snapshot {
             paths: BTreeMap::new(),
             sockets: BTreeMap::new(),
             tunnel: Counted::default(),
+            whole: None,
             json: Json::Null,
         }
     }
@@ -93,8 +114,9 @@ impl Default for Snapshot {
 
 impl Snapshot {
     /// There is no association.
-    pub(crate) fn waiting(why: &str) -> Snapshot {
-        let json = json!({ "schema": SCHEMA, "state": "waiting", "reason": why });
+    pub(crate) fn waiting(why: &str, noise: &Option<Stats>) -> Snapshot {
+        let encryption = noise.as_ref().map(noise_json);
+        let json = json!({ "schema": SCHEMA, "state": "waiting", "reason": why, "encryption": encryption });
         Snapshot { json, ..Snapshot::default() }
     }
 
@@ -138,9 +160,11 @@ impl Snapshot {
         let stats = block_on(connection.stats());
         let limit = stats.as_ref().and_then(|stats| stats.limits.present());
         let abandoned = stats.map_or(0, |stats| stats.abandoned.sent + stats.abandoned.unsent);
+        next.whole = paths.iter().filter(|path| path.state == PathState::Active).map(whole).max();
         next.json = json!({
             "schema": SCHEMA,
             "state": "connected",
+            "whole_packet_bytes": next.whole,
             "limited_by": limit.map(|limit| limit.name()),
             "send_bps": rate(carried.sent[1], self.tunnel.sent),
             "receive_bps": rate(carried.received[1], self.tunnel.received),
@@ -153,6 +177,13 @@ impl Snapshot {
         });
         next
     }
+}
+
+/// Bytes that one DATA chunk carries on a path, in a packet of its own.
+fn whole(path: &PathInfo) -> u64 {
+    const DATA: u64 = 16;
+    let below = if path.remote.is_ipv4() { 20 } else { 40 } + 8 + 12;
+    path.mtu.get().saturating_sub(below + DATA)
 }
 
 fn path_json(path: &PathInfo, rate: f64) -> Json {
@@ -186,6 +217,8 @@ fn noise_json(stats: &Stats) -> Json {
         "handshakes": read(&stats.sessions),
         "refused_datagrams": read(&stats.refused),
         "unsent_packets": read(&stats.unsent),
+        "strangers": stats.stranger().map_or(0, |(_, count)| count),
+        "last_stranger": stats.stranger().map(|(from, _)| from.to_string()),
     })
 }
 
@@ -210,6 +243,14 @@ pub fn render(status: &Json) -> String {
         let _ = write!(out, " ({reason})");
     }
     out.push('\n');
+    let encryption = &status["encryption"];
+    if let Some(from) = encryption["last_stranger"].as_str() {
+        let count = &encryption["strangers"];
+        let _ = writeln!(
+            out,
+            "{count} handshakes came with other keys, the last one from {from}: compare `peer` at both ends with what `anabranch key` prints at the other one"
+        );
+    }
     if status["state"] != "connected" {
         return out;
     }
@@ -223,7 +264,12 @@ pub fn render(status: &Json) -> String {
         packets["dropped"],
         packets["abandoned"],
     );
-    let encryption = &status["encryption"];
+    let (mtu, whole) = (status["mtu"].as_u64(), status["whole_packet_bytes"].as_u64());
+    if let (Some(mtu), Some(whole)) = (mtu, whole)
+        && whole < mtu
+    {
+        let _ = writeln!(out, "packets of more than {whole} bytes are cut (mtu = {mtu})");
+    }
     let _ = match encryption {
         Json::Null => writeln!(out, "NOT ENCRYPTED"),
         _ => writeln!(

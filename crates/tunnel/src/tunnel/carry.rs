@@ -1,31 +1,34 @@
 //! The threads between device and association.
 
+use super::log::{Log, Repeated};
 use super::options::{STREAMS, URGENT};
 use crate::counters::CarrierStats;
+use crate::error::TunnelError;
 use crate::packet::{self, Inner, TCP};
-use crate::queue::Queue;
+use crate::queue::{LIFETIME, Queue};
+use crate::stop::Stop;
 use crate::urgent::{self, Allowance, Arrived, Way};
 use io::blocking::block_on;
 use io::sctp::{AssocId, PathId};
-use io::{Connection, Message, Reliability, StreamId};
+use io::{Connection, Message, Reliability, SendError, StreamId};
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::io as std_io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant as Clock;
+use std::time::{Duration, Instant as Clock};
 use tun_rs::SyncDevice;
 use units::{Instant, Span};
 
-/// How long a packet may take: after it the sender gives it up, and those behind it pass.
-const LIFETIME: Span = Span::from_millis(500);
 /// Age up to which round-trip times and windows of the paths are believed.
 const FRESH: Span = Span::from_millis(50);
 /// At most so many urgent packets wait; further ones take their place in the queue of flows.
 const MOST_URGENT: usize = 64;
 /// Longest packet of a TUN device.
 const LONGEST: usize = 65_535;
+/// Pause after the device refused to give a packet.
+const BREATH: Duration = Duration::from_millis(10);
 
 /// Reads the device for ever, and gives its packets to the association of the moment.
 #[derive(Clone)]
@@ -33,6 +36,7 @@ pub(super) struct Carrier(Arc<Shared>);
 
 struct Shared {
     device: SyncDevice,
+    stop: Stop,
     mtu: usize,
     began: Clock,
     hasher: RandomState,
@@ -47,17 +51,17 @@ struct Shared {
 struct Line {
     queue: Queue,
     /// Packets that need not wait behind those in the queue.
-    urgent: VecDeque<Vec<u8>>,
+    urgent: VecDeque<(Instant, Vec<u8>)>,
     allowance: Allowance,
     /// The association that packets leave by.
-    current: Option<AssocId>,
+    current: Option<Connection>,
 }
 
 #[derive(Debug, Default)]
 struct Counters {
     sent: [AtomicU64; 2],
     received: [AtomicU64; 2],
-    /// Packets that the device gave or the peer sent that are no IP packets, or that the device refused.
+    /// Packets that the device gave or the peer sent that are no IP packets, or that the device or the association refused.
     refused: AtomicU64,
     copied: AtomicU64,
     duplicates: AtomicU64,
@@ -65,9 +69,10 @@ struct Counters {
 
 impl Carrier {
     /// Starts to read the device; without an association its packets are dropped.
-    pub(super) fn start(device: SyncDevice, mtu: usize) -> std_io::Result<Carrier> {
+    pub(super) fn start(device: SyncDevice, mtu: usize, stop: &Stop, log: Log) -> std_io::Result<Carrier> {
         let carrier = Carrier(Arc::new(Shared {
             device,
+            stop: stop.clone(),
             mtu,
             began: Clock::now(),
             hasher: RandomState::new(),
@@ -77,41 +82,48 @@ impl Carrier {
             counters: Counters::default(),
         }));
         let shared = carrier.0.clone();
-        thread::Builder::new().name("device".to_owned()).spawn(move || shared.read())?;
+        stop.spawn("device", move || Err(shared.read(&log)))?;
         Ok(carrier)
     }
 
     /// Sends what the device gives by this association from now on, and gives the device what it brings.
-    pub(super) fn carry(&self, connection: Connection) {
+    ///
+    /// # Errors
+    /// The system has no threads to give.
+    pub(super) fn carry(&self, connection: &Connection) -> std_io::Result<()> {
         {
             let mut line = self.0.line();
             line.clear();
-            line.current = Some(connection.id());
+            line.current = Some(connection.clone());
         }
         self.0.wake_senders();
-        let start = |name: &str, run: fn(&Shared, &Connection)| {
+        let start = |name, run: fn(&Shared, &Connection)| {
             let (shared, connection) = (self.0.clone(), connection.clone());
-            thread::Builder::new().name(name.to_owned()).spawn(move || run(&shared, &connection))
+            self.0.stop.spawn(name, move || {
+                run(&shared, &connection);
+                Ok(())
+            })
         };
-        let threads = [
-            start("sender", Shared::send),
-            start("urgent sender", Shared::send_urgent),
-            start("receiver", Shared::receive),
-        ];
-        if threads.iter().any(Result::is_err) {
-            // Without threads nothing can be carried: the association ends, and the next one tries again.
-            self.0.line().current = None;
-        }
+        start("sender", Shared::send)?;
+        start("urgent sender", Shared::send_urgent)?;
+        start("receiver", Shared::receive)
     }
 
     /// The association is over.
     pub(super) fn stop(&self, id: AssocId) {
         let mut line = self.0.line();
-        if line.current == Some(id) {
+        if line.is_current(id) {
             line.current = None;
             line.clear();
         }
         self.0.wake_senders();
+    }
+
+    /// Takes no more packets; gives the association of the moment.
+    pub(super) fn leave(&self) -> Option<Connection> {
+        let current = self.0.line().current.take();
+        self.0.wake_senders();
+        current
     }
 
     pub(super) fn stats(&self) -> CarrierStats {
@@ -135,6 +147,10 @@ impl Line {
         self.urgent.clear();
     }
 
+    fn is_current(&self, id: AssocId) -> bool {
+        self.current.as_ref().is_some_and(|connection| connection.id() == id)
+    }
+
     /// Adds a packet. Those of a flow of which others wait are not urgent. True if it is.
     fn push(&mut self, now: Instant, inner: &Inner, packet: Vec<u8>) -> bool {
         let urgent = self.urgent.len() < MOST_URGENT
@@ -142,7 +158,7 @@ impl Line {
             && !self.queue.holds(inner.hash)
             && self.allowance.take(now);
         if urgent {
-            self.urgent.push_back(packet);
+            self.urgent.push_back((now, packet));
         } else {
             self.queue.push(now, inner.hash, packet);
         }
@@ -172,18 +188,30 @@ impl Shared {
         inner
     }
 
-    /// Reads the device until it is gone.
-    fn read(&self) {
+    /// Reads the device until it is gone, which it tells. Any other error passes.
+    fn read(&self, log: &Log) -> TunnelError {
         let mut buffer = vec![0; LONGEST];
-        while let Ok(length) = self.device.recv(&mut buffer) {
-            let packet = &mut buffer[..length];
-            let Some(inner) = self.inspect(packet) else { continue };
-            packet::clamp_mss(packet, &inner, self.mtu);
-            let mut line = self.line();
-            if line.current.is_some() {
-                let urgent = line.push(self.now(), &inner, packet.to_vec());
-                if urgent { &self.urgent_ready } else { &self.ready }.notify_one();
+        let mut errors = Repeated::default();
+        loop {
+            match self.device.recv(&mut buffer) {
+                Ok(length) => self.take_packet(&mut buffer[..length]),
+                Err(_) if self.device.name().is_err() => return TunnelError::DeviceGone,
+                Err(error) => {
+                    errors.say(log, &format!("the TUN device cannot be read now: {error}"));
+                    thread::sleep(BREATH);
+                }
             }
+        }
+    }
+
+    /// Queues a packet of the device.
+    fn take_packet(&self, packet: &mut [u8]) {
+        let Some(inner) = self.inspect(packet) else { return };
+        packet::clamp_mss(packet, &inner, self.mtu);
+        let mut line = self.line();
+        if line.current.is_some() {
+            let urgent = line.push(self.now(), &inner, packet.to_vec());
+            if urgent { &self.urgent_ready } else { &self.ready }.notify_one();
         }
     }
 
@@ -191,7 +219,7 @@ impl Shared {
     fn next<T>(&self, id: AssocId, ready: &Condvar, take: impl Fn(&mut Line) -> Option<T>) -> Option<T> {
         let mut line = self.line();
         loop {
-            if line.current != Some(id) {
+            if !line.is_current(id) {
                 // The one that is may wait behind this thread.
                 ready.notify_one();
                 return None;
@@ -205,20 +233,21 @@ impl Shared {
 
     fn send(&self, connection: &Connection) {
         let take = |line: &mut Line| line.queue.pop(self.now());
-        while let Some(packet) = self.next(connection.id(), &self.ready, take) {
+        while let Some((since, packet)) = self.next(connection.id(), &self.ready, take) {
             let (length, inner) = (packet.len(), packet::inspect(&self.hasher, &packet));
-            if block_on(connection.send(message(packet, inner))).is_err() {
+            let message = message(packet, inner).reliability(self.left_since(since));
+            if !self.count_sent(length, block_on(connection.send(message))) {
                 return;
             }
-            count(&self.counters.sent, length);
         }
     }
 
     fn send_urgent(&self, connection: &Connection) {
         let mut fastest = Fastest::default();
         let take = |line: &mut Line| line.urgent.pop_front();
-        while let Some(packet) = self.next(connection.id(), &self.urgent_ready, take) {
-            let length = packet.len();
+        while let Some((since, packet)) = self.next(connection.id(), &self.urgent_ready, take) {
+            let (length, left) = (packet.len(), self.left_since(since));
+            let urgent_message = |packet| urgent_message(packet).reliability(left);
             let sent = match fastest.paths(self.now(), connection) {
                 None => block_on(connection.send(urgent_message(packet))),
                 Some((path, None)) => block_on(connection.send(urgent_message(packet).path(path))),
@@ -230,11 +259,28 @@ impl Shared {
                     block_on(connection.send(copy)).and_then(|()| block_on(connection.send(other)))
                 }
             };
-            if sent.is_err() {
+            if !self.count_sent(length, sent) {
                 return;
             }
-            count(&self.counters.sent, length);
         }
+    }
+
+    /// What is left of the lifetime of a packet that the device gave then: the association gives it up after that.
+    fn left_since(&self, since: Instant) -> Reliability {
+        // With a lifetime of zero it would leave if it can at once.
+        Reliability::Until(LIFETIME.saturating_sub(self.now().since(since)).max(Span::from_nanos(1)))
+    }
+
+    /// Counts a packet. False if the association takes no more; one packet that it refused ends nothing.
+    fn count_sent(&self, length: usize, sent: Result<(), SendError>) -> bool {
+        match sent {
+            Ok(()) => count(&self.counters.sent, length),
+            Err(SendError::Ended(_) | SendError::Shut) => return false,
+            Err(_) => {
+                self.counters.refused.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        true
     }
 
     fn receive(&self, connection: &Connection) {
@@ -297,13 +343,12 @@ fn count(pair: &[AtomicU64; 2], bytes: usize) {
 
 /// An urgent packet as a message.
 fn urgent_message(packet: Vec<u8>) -> Message {
-    let message = Message::from(packet).stream(URGENT).unordered(true).urgent(true);
-    message.reliability(Reliability::Until(LIFETIME))
+    Message::from(packet).stream(URGENT).unordered(true).urgent(true)
 }
 
-/// A packet as a message. Packets of a TCP flow arrive in order, each at most its lifetime late; all others as they come.
+/// A packet as a message. Packets of a TCP flow arrive in order; all others as they come.
 fn message(packet: Vec<u8>, inner: Option<Inner>) -> Message {
-    let message = Message::from(packet).reliability(Reliability::Until(LIFETIME));
+    let message = Message::from(packet);
     match inner.filter(|inner| inner.protocol == TCP) {
         Some(inner) => message.stream(StreamId((inner.hash % u64::from(STREAMS)) as u16)),
         None => message.unordered(true),

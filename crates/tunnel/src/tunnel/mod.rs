@@ -1,79 +1,99 @@
 //! The running tunnel: packets from the device to the association and back, and a new association whenever one ends.
 
 mod carry;
+mod hooks;
+mod log;
 mod options;
+mod trouble;
 
 use crate::config::TunnelConfig;
 use crate::device;
-use crate::noise::{Noise, NoiseError, Stats};
+use crate::error::TunnelError;
+use crate::noise::{Noise, Stats};
 use crate::status::{Board, Snapshot};
+use crate::stop::Stop;
 use crate::uplinks::{Follower, working};
 use carry::Carrier;
-use io::blocking::{block_on, block_on_for};
-use io::{BindError, Connection, Endpoint, Peer};
-use std::io as std_io;
+use hooks::Hooks;
+use io::blocking::block_on_for;
+use io::{Connection, Endpoint, Listener, Peer};
+use log::{Log, Repeated};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant as Clock};
 
 /// How long one attempt to connect may take.
 const ATTEMPT: Duration = Duration::from_secs(20);
-/// First pause between two attempts; it doubles up to [`LONGEST_PAUSE`].
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause between two attempts: an end that comes back is found soon.
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// Pause after an association that lived for [`SETTLED`]: an end that starts anew is back soon.
+const SHORT_PAUSE: Duration = Duration::from_millis(100);
+/// An association that lived shorter may have been refused.
+const SETTLED: Duration = Duration::from_secs(10);
 /// Time between two looks at the interfaces and at the association.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The tunnel cannot begin.
-#[derive(Debug, thiserror::Error)]
-pub enum TunnelError {
-    /// The device cannot be made.
-    #[error("the TUN device {name} cannot be made, which needs CAP_NET_ADMIN and /dev/net/tun: {source}")]
-    Device {
-        /// Its name.
-        name: String,
-        /// The system's error.
-        source: std_io::Error,
-    },
-    /// No uplink has an address now.
-    #[error("none of the uplinks is up and has an address")]
-    NoUplink,
-    /// The sockets cannot be bound.
-    #[error(transparent)]
-    Bind(#[from] BindError),
-    /// Encryption cannot begin.
-    #[error(transparent)]
-    Noise(#[from] NoiseError),
-    /// Nobody could ask for the status.
-    #[error("the socket for --status cannot be made: {0}")]
-    Status(std_io::Error),
-    /// The system has no thread to give, or no longer a device.
-    #[error(transparent)]
-    System(#[from] std_io::Error),
-}
+/// How long the other end may take to answer when this one says goodbye.
+const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Runs one end of a tunnel for ever. `log` gets a line for each thing that happens.
+/// Runs one end of a tunnel until `stop` ends it. `log` gets a line for each thing that happens.
 ///
 /// # Errors
-/// [`TunnelError`] if it cannot begin.
-pub fn run(config: &TunnelConfig, log: impl Fn(&str) + Send + Sync + 'static) -> Result<(), TunnelError> {
+/// [`TunnelError`] if it cannot begin, or not go on.
+pub fn run(
+    config: &TunnelConfig,
+    stop: &Stop,
+    log: impl Fn(&str) + Send + Sync + 'static,
+) -> Result<(), TunnelError> {
     let log: Log = Arc::new(log);
+    let board = Board::start(config, stop).map_err(TunnelError::Status)?;
     // Before the device: its address is none that the association may use.
-    let waiting = if config.connect.is_empty() { Some(bind_patiently(config, &log)?) } else { None };
+    let waiting = match config.connect.is_empty() {
+        true => match bind_patiently(config, &board, stop, &log)? {
+            None => return stop.wait(),
+            // At once: a peer that comes before is refused.
+            Some((endpoint, stats)) => Some((endpoint.listen(1), endpoint, stats)),
+        },
+        false => None,
+    };
     let device = device::open(config)
         .map_err(|source| TunnelError::Device { name: config.interface.clone(), source })?;
-    let board = Board::start(config).map_err(TunnelError::Status)?;
-    let carrier = Carrier::start(device, usize::from(config.mtu))?;
+    let carrier = Carrier::start(device, usize::from(config.mtu), stop, log.clone())?;
     log(&format!("{}: MTU {}", config.interface, config.mtu));
-    match waiting {
-        Some((endpoint, stats)) => serve(config, &endpoint, &stats, &carrier, &board, &log),
-        None => call(config, &carrier, &board, &log),
+    let hooks = Hooks::start(config, stop, &log)?;
+    let (config, stop) = (config.clone(), stop.clone());
+    let tunnel = Arc::new(Tunnel { config, carrier, board, hooks, stop, log });
+    let works = tunnel.clone();
+    tunnel.stop.spawn("tunnel", move || match waiting {
+        Some((listener, endpoint, stats)) => works.serve(&listener, &endpoint, &stats),
+        None => works.call(),
+    })?;
+    let outcome = tunnel.stop.wait();
+    if let Some(connection) = tunnel.carrier.leave() {
+        say_goodbye(&connection);
     }
+    tunnel.hooks.down("the tunnel ends");
+    tunnel.hooks.finish();
+    outcome
 }
 
-type Log = Arc<dyn Fn(&str) + Send + Sync>;
+/// What the threads of a tunnel share.
+struct Tunnel {
+    config: TunnelConfig,
+    carrier: Carrier,
+    board: Board,
+    hooks: Hooks,
+    stop: Stop,
+    log: Log,
+}
+
+/// Ends an association so that the other end knows it at once: by SHUTDOWN, which is repeated, and by ABORT if that is not answered.
+fn say_goodbye(connection: &Connection) {
+    if block_on_for(connection.shutdown(), GOODBYE).is_none() {
+        connection.abort("the tunnel ends");
+        block_on_for(connection.closed(), GOODBYE);
+    }
+}
 
 /// Makes the endpoint of the so many-th attempt. Behind NATs it has one address, another one in each attempt, and lists none to the peer, who could do
 /// nothing with it; the others join the association later, each by a request from itself.
@@ -85,7 +105,7 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
         .config(options::config(config));
     let mut places = working(&config.uplinks);
     if places.is_empty() && !config.uplinks.is_empty() {
-        return Err(TunnelError::NoUplink);
+        return Err(TunnelError::NoUplink(trouble::of_uplinks(&config.uplinks)));
     }
     if config.nat {
         let first = attempt % places.len().max(1);
@@ -111,112 +131,142 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
     }
 }
 
-/// As [`bind`], as soon as an uplink works: at boot this may take a while.
-fn bind_patiently(config: &TunnelConfig, log: &Log) -> Result<(Endpoint, Option<Stats>), TunnelError> {
-    let mut bound = bind(config, 0);
-    if let Err(TunnelError::NoUplink) = &bound {
-        log(&TunnelError::NoUplink.to_string());
-    }
-    while let Err(TunnelError::NoUplink) = &bound {
-        thread::sleep(LOOK);
-        bound = bind(config, 0);
-    }
-    bound
-}
-
-/// Waits for the other end, again and again. A new association takes the place of the one before: the peer has lost that.
-fn serve(
+/// As [`bind`], as soon as an uplink works: at boot this may take a while. None if the tunnel is to end before.
+fn bind_patiently(
     config: &TunnelConfig,
-    endpoint: &Endpoint,
-    stats: &Option<Stats>,
-    carrier: &Carrier,
     board: &Board,
+    stop: &Stop,
     log: &Log,
-) -> Result<(), TunnelError> {
-    let listener = endpoint.listen(1);
-    let mut before: Option<(Connection, Arc<AtomicBool>)> = None;
-    while let Ok(connection) = block_on(listener.accept()) {
-        if let Some((old, ended)) = before.take() {
-            ended.store(true, Ordering::Relaxed);
-            old.abort("replaced");
-        }
-        let ended = Arc::new(AtomicBool::new(false));
-        before = Some((connection.clone(), ended.clone()));
-        let (config, endpoint, stats) = (config.clone(), endpoint.clone(), stats.clone());
-        let (carrier, board, log) = (carrier.clone(), board.clone(), log.clone());
-        thread::Builder::new().name("association".to_owned()).spawn(move || {
-            live(&config, &endpoint, &stats, &connection, &carrier, &board, &log, &ended);
-        })?;
-    }
-    Ok(())
-}
-
-/// Connects to the other end, again and again. Each attempt has new sockets and a new SCTP port, so that nothing of an association before
-/// it is in its way.
-fn call(config: &TunnelConfig, carrier: &Carrier, board: &Board, log: &Log) -> Result<(), TunnelError> {
-    let mut pause = PAUSE;
-    for number in 0.. {
-        match attempt(config, number) {
-            Ok((endpoint, stats, connection)) => {
-                pause = PAUSE;
-                let ended = AtomicBool::new(false);
-                live(config, &endpoint, &stats, &connection, carrier, board, log, &ended);
-                drop(connection);
-                let _ = block_on_for(endpoint.close(), LOOK);
-            }
-            Err(error) => {
-                board.set(Snapshot::waiting(&error));
-                log(&error);
-            }
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
-    Ok(())
-}
-
-fn attempt(config: &TunnelConfig, number: usize) -> Result<(Endpoint, Option<Stats>, Connection), String> {
-    let (endpoint, stats) = bind(config, number).map_err(|error| error.to_string())?;
-    let mut peer = Peer::from((config.connect.clone(), options::PORT));
-    peer.udp_port = Some(config.connect_port);
-    match block_on_for(endpoint.connect(peer), ATTEMPT) {
-        Some(Ok(connection)) => Ok((endpoint, stats, connection)),
-        Some(Err(error)) => Err(format!("no connection: {error}")),
-        None => Err(format!("no answer within {} s", ATTEMPT.as_secs())),
-    }
-}
-
-/// Carries packets until the association ends.
-#[expect(clippy::too_many_arguments, reason = "what a tunnel consists of")]
-fn live(
-    config: &TunnelConfig,
-    endpoint: &Endpoint,
-    stats: &Option<Stats>,
-    connection: &Connection,
-    carrier: &Carrier,
-    board: &Board,
-    log: &Log,
-    ended: &AtomicBool,
-) {
-    log("connected");
-    carrier.carry(connection.clone());
-    let (mut snapshot, mut follower) = (Snapshot::default(), Follower::new(config.nat));
+) -> Result<Option<(Endpoint, Option<Stats>)>, TunnelError> {
+    let mut errors = Repeated::default();
     loop {
-        if let Some(reason) = block_on_for(connection.closed(), LOOK) {
-            carrier.stop(connection.id());
-            // Another association may have begun meanwhile.
-            if !ended.load(Ordering::Relaxed) {
-                board.set(Snapshot::waiting(&reason.to_string()));
+        match bind(config, 0) {
+            Err(error @ TunnelError::NoUplink(_)) => {
+                errors.say(log, &error.to_string());
+                board.set(Snapshot::waiting(&error.to_string(), &None));
             }
-            log(&reason.to_string());
-            return;
+            bound => return bound.map(Some),
         }
-        if !config.uplinks.is_empty() {
-            follower.follow(endpoint, connection, &config.uplinks);
+        if stop.sleep(LOOK) {
+            return Ok(None);
         }
-        if !ended.load(Ordering::Relaxed) {
-            snapshot = snapshot.next(endpoint, connection, stats, carrier.stats());
-            board.set(snapshot.clone());
+    }
+}
+
+impl Tunnel {
+    /// Waits for the other end, again and again. A new association takes the place of the one before: the peer has lost that.
+    fn serve(
+        self: &Arc<Self>,
+        listener: &Listener,
+        endpoint: &Endpoint,
+        stats: &Option<Stats>,
+    ) -> Result<(), TunnelError> {
+        let mut before: Option<(Connection, Arc<AtomicBool>)> = None;
+        let mut strangers = trouble::Strangers::default();
+        self.board.set(Snapshot::waiting("for the other end to connect", stats));
+        while !self.stop.is_over() {
+            strangers.look(&self.config, stats, &self.log);
+            self.board.count_datagrams(stats);
+            let Some(accepted) = block_on_for(listener.accept(), LOOK) else { continue };
+            let connection = accepted.map_err(|_| TunnelError::Closed)?;
+            if let Some((old, ended)) = before.take() {
+                ended.store(true, Ordering::Relaxed);
+                old.abort("replaced");
+            }
+            let ended = Arc::new(AtomicBool::new(false));
+            before = Some((connection.clone(), ended.clone()));
+            let (tunnel, endpoint, stats) = (self.clone(), endpoint.clone(), stats.clone());
+            self.stop.spawn("association", move || tunnel.live(&endpoint, &stats, &connection, &ended))?;
+        }
+        Ok(())
+    }
+
+    /// Connects to the other end, again and again. Each attempt has new sockets and a new SCTP port, so that nothing of an association before
+    /// it is in its way.
+    fn call(&self) -> Result<(), TunnelError> {
+        let mut failures = Repeated::default();
+        for number in 0.. {
+            let mut pause = PAUSE;
+            match self.attempt(number) {
+                Ok((endpoint, stats, connection)) => {
+                    let begin = Clock::now();
+                    self.live(&endpoint, &stats, &connection, &AtomicBool::new(false))?;
+                    if begin.elapsed() >= SETTLED {
+                        pause = SHORT_PAUSE;
+                    }
+                    drop(connection);
+                    let _ = block_on_for(endpoint.close(), LOOK);
+                }
+                Err(error) => failures.say(&self.log, &error),
+            }
+            if self.stop.sleep(pause) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn attempt(&self, number: usize) -> Result<(Endpoint, Option<Stats>, Connection), String> {
+        let config = &self.config;
+        let fail = |why: String, stats: &Option<Stats>| {
+            self.board.set(Snapshot::waiting(&why, stats));
+            Err(why)
+        };
+        let (endpoint, stats) = match bind(config, number) {
+            Ok(bound) => bound,
+            Err(error) => return fail(error.to_string(), &None),
+        };
+        let mut peer = Peer::from((config.connect.clone(), options::PORT));
+        peer.udp_port = Some(config.connect_port);
+        match block_on_for(endpoint.connect(peer), ATTEMPT) {
+            Some(Ok(connection)) => Ok((endpoint, stats, connection)),
+            Some(Err(error)) => fail(format!("no connection: {error}"), &stats),
+            None => fail(trouble::no_answer(config, &stats, ATTEMPT), &stats),
+        }
+    }
+
+    /// Carries packets until the association ends.
+    fn live(
+        &self,
+        endpoint: &Endpoint,
+        stats: &Option<Stats>,
+        connection: &Connection,
+        ended: &AtomicBool,
+    ) -> Result<(), TunnelError> {
+        (self.log)("connected");
+        self.carrier.carry(connection)?;
+        let addresses = connection.peer().map(|(addresses, _)| addresses).unwrap_or_default();
+        self.hooks.up(&addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        let (begin, mut cut) = (Clock::now(), None);
+        let (mut snapshot, mut follower) = (Snapshot::default(), Follower::new(self.config.nat));
+        loop {
+            if let Some(reason) = block_on_for(connection.closed(), LOOK) {
+                self.carrier.stop(connection.id());
+                let reason = match reason.is_graceful() {
+                    true if self.stop.is_over() => "this end stops".to_owned(),
+                    true => "the other end stopped".to_owned(),
+                    false => reason.to_string(),
+                };
+                (self.log)(&reason);
+                // Another association may have begun meanwhile.
+                if !ended.swap(true, Ordering::Relaxed) {
+                    self.board.set(Snapshot::waiting(&reason, stats));
+                    self.hooks.down(&reason);
+                }
+                return Ok(());
+            }
+            if !self.config.uplinks.is_empty() {
+                follower.follow(endpoint, connection, &self.config.uplinks);
+            }
+            if !ended.load(Ordering::Relaxed) {
+                snapshot = snapshot.next(endpoint, connection, stats, self.carrier.stats());
+                self.board.set(snapshot.clone());
+                // The path MTUs are known by then.
+                if begin.elapsed() >= SETTLED && cut != snapshot.whole {
+                    cut = snapshot.whole;
+                    trouble::tell_of_cuts(self.config.mtu, cut, &self.log);
+                }
+            }
         }
     }
 }

@@ -3,13 +3,17 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
+mod endings;
 #[path = "../../../io/tests/common/namespace.rs"]
 mod namespace;
 mod world;
 
-use anabranch_tunnel::{TunnelConfig, ask, render, run};
+use anabranch_tunnel::{Stop, TunnelConfig, ask, render, run};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use world::{END, ROLE, World, folder, in_namespaces, sh, write_configs};
@@ -58,11 +62,31 @@ fn small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing() {
     );
 }
 
-/// One end of the tunnel, until it is killed. Its name is in the environment.
+/// One end of the tunnel, until it is killed or a line on standard input asks it to stop. Its name is in the environment.
 fn end() {
-    let file = folder().join(std::env::var(END).expect("is set"));
-    let config = TunnelConfig::read(&file).expect("is right");
-    run(&config, |line| eprintln!("{line}")).expect("runs");
+    let end = std::env::var(END).expect("is set");
+    let config = TunnelConfig::read(&folder().join(&end)).expect("is right");
+    let stop = Stop::default();
+    let asked = stop.clone();
+    thread::spawn(move || {
+        let _ = std::io::stdin().read_line(&mut String::new());
+        asked.stop();
+    });
+    let file = File::options().create(true).append(true).open(log_file(&end)).expect("opens");
+    let log = Arc::new(move |line: &str| {
+        eprintln!("{end}: {line}");
+        writeln!(&file, "{line}").expect("can be written");
+    });
+    let says = log.clone();
+    if let Err(error) = run(&config, &stop, move |line| says(line)) {
+        log(&error.to_string());
+        std::process::exit(1);
+    }
+}
+
+/// The lines that an end has logged.
+fn log_file(end: &str) -> PathBuf {
+    folder().join(format!("{end}.log"))
 }
 
 /// Sends back what arrives, until it is killed.
@@ -71,7 +95,7 @@ fn echo() {
     let socket = UdpSocket::bind(("0.0.0.0", UDP)).expect("is free");
     println!("\nready");
     thread::spawn(move || {
-        let mut buffer = [0; 2000];
+        let mut buffer = [0; 10_000];
         while let Ok((length, from)) = socket.recv_from(&mut buffer) {
             let _ = socket.send_to(&buffer[..length], from);
         }

@@ -5,13 +5,15 @@ use anabranch_tunnel::PrivateKey;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the process does in place of the test.
 pub const ROLE: &str = "ANABRANCH_TUNNEL_ROLE";
 /// The end that it is.
 pub const END: &str = "ANABRANCH_TUNNEL_END";
+/// What a link carries, as a queueing discipline.
+const RATE: &str = "tbf rate 20mbit burst 15000 limit 100000";
 const FOLDER: &str = "ANABRANCH_TUNNEL_FOLDER";
 
 /// Runs the test of this name again in a namespace of its own, with the role `client`; says so where a program is missing.
@@ -76,6 +78,29 @@ impl Running {
     pub fn await_line(&mut self, expected: &str) {
         let stdout = self.0.stdout.take().expect("is piped");
         assert!(BufReader::new(stdout).lines().any(|line| line.is_ok_and(|line| line == expected)));
+    }
+
+    /// Asks the process to stop, as SIGTERM does the command, and waits for its end.
+    pub fn stop(&mut self) -> ExitStatus {
+        self.stdin().write_all(b"stop\n").expect("it reads");
+        self.0.wait().expect("is our child")
+    }
+
+    /// Its status if it has ended.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().expect("is our child")
+    }
+
+    /// Sets how many descriptors the process may open from now on, as `prlimit` takes it.
+    pub fn limit_descriptors(&self, limit: &str) {
+        sh(&format!("prlimit --pid {} --nofile={limit}", self.0.id()));
+    }
+
+    /// The time that the process has computed, in hundredths of a second.
+    pub fn cpu_ticks(&self) -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).expect("it runs");
+        let (_, after) = stat.rsplit_once(')').expect("the name is in brackets");
+        after.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
     }
 
     fn stdin(&mut self) -> &mut ChildStdin {
@@ -180,9 +205,7 @@ impl World {
     /// Rates, since one link alone shall not be enough, and the way to the server.
     fn finish_link(&self, link: u8) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
-            sh(&format!(
-                "{prefix}tc qdisc add dev {side}{link} root tbf rate 20mbit burst 15000 limit 100000"
-            ));
+            sh(&format!("{prefix}tc qdisc add dev {side}{link} root {RATE}"));
         }
         let metric = link + 1;
         sh(&format!("ip route add 10.9.9.9/32 via 10.7.{link}.2 dev here{link} metric {metric}"));
@@ -200,6 +223,20 @@ impl World {
     pub fn silence(&self, link: u8) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
             sh(&format!("{prefix}tc qdisc replace dev {side}{link} root tbf rate 8kbit burst 20 limit 20"));
+        }
+    }
+
+    /// Ends that.
+    pub fn unsilence(&self, link: u8) {
+        for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
+            sh(&format!("{prefix}tc qdisc replace dev {side}{link} root {RATE}"));
+        }
+    }
+
+    /// Gives both sides of a link another MTU.
+    pub fn narrow(&self, link: u8, mtu: u16) {
+        for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
+            sh(&format!("{prefix}ip link set {side}{link} mtu {mtu}"));
         }
     }
 

@@ -1,0 +1,44 @@
+use crate::noise::NoiseError;
+use io::BindError;
+use std::io as std_io;
+
+/// The tunnel cannot begin, or not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TunnelError {
+    /// The device cannot be made.
+    #[error(
+        "the TUN device {name} cannot be made or used, which needs CAP_NET_ADMIN and /dev/net/tun: {source}"
+    )]
+    Device {
+        /// Its name.
+        name: String,
+        /// The system's error.
+        source: std_io::Error,
+    },
+    /// No uplink has an address now.
+    #[error("none of the uplinks is up and has an address: {0}")]
+    NoUplink(String),
+    /// The sockets cannot be bound.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// Encryption cannot begin.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// Nobody could ask for the status.
+    #[error("the socket for --status cannot be made: {0}")]
+    Status(std_io::Error),
+    /// The system has no thread to give.
+    #[error("the system gives no thread: {0}")]
+    System(#[from] std_io::Error),
+    /// Somebody deleted the device while the tunnel ran.
+    #[error("the TUN device was deleted while the tunnel ran: start the tunnel again, which makes a new one")]
+    DeviceGone,
+    /// The thread that drives the sockets ended.
+    #[error("the thread of the sockets ended: start the tunnel again")]
+    Closed,
+    /// Another thread ended by a mistake in this program.
+    #[error(
+        "the thread \"{0}\" ended by a mistake in this program: please report it; start the tunnel again"
+    )]
+    Thread(&'static str),
+}

@@ -1,0 +1,105 @@
+//! How a running tunnel ends: by a request, or because one of its threads failed.
+
+use crate::error::TunnelError;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Ends a running tunnel; clones end the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    decided: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_over: bool,
+    /// How it ends, until [`Stop::wait`] takes it. The first one who says so decides.
+    outcome: Option<Result<(), TunnelError>>,
+}
+
+impl Stop {
+    /// Asks the tunnel to say goodbye to the other end, and to end without an error.
+    pub fn stop(&self) {
+        self.end(Ok(()));
+    }
+
+    pub(crate) fn end(&self, outcome: Result<(), TunnelError>) {
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.is_over, true) {
+            state.outcome = Some(outcome);
+        }
+        self.0.decided.notify_all();
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    /// Waits for so long, or until the tunnel is to end: true then.
+    pub(crate) fn sleep(&self, time: Duration) -> bool {
+        let runs = |state: &mut State| !state.is_over;
+        let waited = self.0.decided.wait_timeout_while(self.state(), time, runs);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_over
+    }
+
+    /// Waits until the tunnel is to end, and tells how.
+    pub(crate) fn wait(&self) -> Result<(), TunnelError> {
+        let waited = self.0.decided.wait_while(self.state(), |state| !state.is_over);
+        waited.unwrap_or_else(PoisonError::into_inner).outcome.take().unwrap_or(Ok(()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a thread whose failure ends the tunnel, be it an error or a panic.
+    pub(crate) fn spawn(
+        &self,
+        name: &'static str,
+        run: impl FnOnce() -> Result<(), TunnelError> + Send + 'static,
+    ) -> io::Result<()> {
+        let thread = Thread { name, stop: self.clone() };
+        let run = move || {
+            if let Err(error) = run() {
+                thread.stop.end(Err(error));
+            }
+        };
+        thread::Builder::new().name(name.to_owned()).spawn(run).map(drop)
+    }
+}
+
+/// Ends the tunnel if its thread panics.
+struct Thread {
+    name: &'static str,
+    stop: Stop,
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.stop.end(Err(TunnelError::Thread(self.name)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_failure_of_a_thread_ends_the_tunnel_and_a_thread_that_is_done_does_not() {
+        let stop = Stop::default();
+        stop.spawn("done", || Ok(())).expect("starts");
+        stop.spawn("broken", || panic!("as if there were a mistake")).expect("starts");
+        assert!(matches!(stop.wait(), Err(TunnelError::Thread("broken"))));
+        let stop = Stop::default();
+        stop.spawn("failed", || Err(TunnelError::Closed)).expect("starts");
+        assert!(matches!(stop.wait(), Err(TunnelError::Closed)));
+    }
+}

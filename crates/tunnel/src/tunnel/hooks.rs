@@ -1,0 +1,142 @@
+//! Commands of the operator, run when the tunnel is connected and when it is lost.
+
+use super::log::Log;
+use crate::config::TunnelConfig;
+use crate::error::TunnelError;
+use crate::stop::Stop;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long the end of the tunnel waits for the last command.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs the commands one after the other in a thread of their own, `up` and `down` in turn.
+pub(super) struct Hooks(Mutex<State>);
+
+struct State {
+    is_up: bool,
+    events: Sender<Event>,
+}
+
+enum Event {
+    /// Addresses of the other end.
+    Up(String),
+    /// The reason.
+    Down(String),
+    /// Tells when the commands before it are done.
+    Done(Sender<()>),
+}
+
+impl Hooks {
+    pub(super) fn start(config: &TunnelConfig, stop: &Stop, log: &Log) -> Result<Hooks, TunnelError> {
+        let (events, receiver) = channel();
+        let (config, log) = (config.clone(), log.clone());
+        stop.spawn("hooks", move || {
+            run_all(&config, &log, &receiver);
+            Ok(())
+        })?;
+        Ok(Hooks(Mutex::new(State { is_up: false, events })))
+    }
+
+    /// There is an association.
+    pub(super) fn up(&self, peer: &str) {
+        let mut state = self.state();
+        if !std::mem::replace(&mut state.is_up, true) {
+            state.tell(Event::Up(peer.to_owned()));
+        }
+    }
+
+    /// There is none any more.
+    pub(super) fn down(&self, reason: &str) {
+        let mut state = self.state();
+        if std::mem::replace(&mut state.is_up, false) {
+            state.tell(Event::Down(reason.to_owned()));
+        }
+    }
+
+    /// Waits for the commands that run.
+    pub(super) fn finish(&self) {
+        let (done, wait) = channel();
+        self.state().tell(Event::Done(done));
+        let _ = wait.recv_timeout(PATIENCE);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn tell(&self, event: Event) {
+        // The thread ends with the tunnel only.
+        let _ = self.events.send(event);
+    }
+}
+
+fn run_all(config: &TunnelConfig, log: &Log, events: &Receiver<Event>) {
+    while let Ok(event) = events.recv() {
+        let (name, hook, detail) = match event {
+            Event::Up(peer) => ("up", &config.up, ("ANABRANCH_PEER", peer)),
+            Event::Down(reason) => ("down", &config.down, ("ANABRANCH_REASON", reason)),
+            Event::Done(done) => {
+                let _ = done.send(());
+                continue;
+            }
+        };
+        let Some(hook) = hook else { continue };
+        let addresses = config.addresses.iter().map(|(address, length)| format!("{address}/{length}"));
+        let status = Command::new("/bin/sh")
+            .args(["-c", hook])
+            .env("ANABRANCH_EVENT", name)
+            .env("ANABRANCH_INTERFACE", &config.interface)
+            .env("ANABRANCH_ADDRESSES", addresses.collect::<Vec<_>>().join(" "))
+            .env("ANABRANCH_MTU", config.mtu.to_string())
+            .env(detail.0, detail.1)
+            .stdin(Stdio::null())
+            .status();
+        match status {
+            Ok(status) if status.success() => {}
+            Ok(status) => log(&format!("the command of `{name}` failed, {status}: {hook}")),
+            Err(error) => log(&format!("the command of `{name}` cannot run, /bin/sh: {error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_commands_run_in_turn_with_their_environment_and_failures_are_logged() {
+        let file = std::env::temp_dir().join(format!("anabranch-hooks-{}", std::process::id()));
+        let text = format!(
+            "encryption = false\naddresses = ['10.9.0.1/24']\n\
+             up = 'echo $ANABRANCH_EVENT $ANABRANCH_INTERFACE $ANABRANCH_ADDRESSES $ANABRANCH_MTU $ANABRANCH_PEER >> {0}'\n\
+             down = 'echo $ANABRANCH_EVENT $ANABRANCH_REASON >> {0}; exit 3'\n",
+            file.display()
+        );
+        let config = TunnelConfig::parse_without_keys(&text);
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let logged = lines.clone();
+        let log: Log = Arc::new(move |line: &str| logged.lock().expect("no panic").push(line.to_owned()));
+        let hooks = Hooks::start(&config, &Stop::default(), &log).expect("starts");
+        hooks.down("was never up");
+        hooks.up("192.0.2.1");
+        hooks.up("is up");
+        hooks.down("lost");
+        hooks.down("is down");
+        hooks.up("192.0.2.2");
+        hooks.finish();
+        let written = std::fs::read_to_string(&file).expect("is written");
+        std::fs::remove_file(&file).expect("is ours");
+        assert_eq!(
+            written,
+            "up ana0 10.9.0.1/24 1400 192.0.2.1\ndown lost\nup ana0 10.9.0.1/24 1400 192.0.2.2\n"
+        );
+        let lines = lines.lock().expect("no panic");
+        assert!(lines.len() == 1 && lines[0].contains("`down` failed, exit status: 3"), "{lines:?}");
+    }
+}

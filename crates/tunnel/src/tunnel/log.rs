@@ -1,0 +1,48 @@
+//! What the operator is told.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Takes one line for each thing that happens.
+pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// How often the same line is logged at most.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Something that may go on for a long time: lines of the same kind are logged at most once a minute.
+#[derive(Debug, Default)]
+pub(super) struct Repeated(Option<(String, Instant)>);
+
+impl Repeated {
+    pub(super) fn say(&mut self, log: &Log, line: &str) {
+        if self.is_due(line, Instant::now()) {
+            log(line);
+        }
+    }
+
+    /// Whether a line of this kind may be logged now.
+    pub(super) fn is_due(&mut self, kind: &str, now: Instant) -> bool {
+        let due = self.0.as_ref().is_none_or(|(last, at)| last != kind || now.duration_since(*at) >= MINUTE);
+        if due {
+            self.0 = Some((kind.to_owned(), now));
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_line_is_logged_once_a_minute_and_another_one_at_once() {
+        let (mut repeated, begin) = (Repeated::default(), Instant::now());
+        let mut is_due = |line, seconds| repeated.is_due(line, begin + Duration::from_secs(seconds));
+        assert!(is_due("down", 0));
+        assert!(!is_due("down", 59));
+        assert!(is_due("refused", 59));
+        assert!(is_due("down", 60));
+        assert!(!is_due("down", 119));
+        assert!(is_due("down", 120));
+    }
+}
