@@ -99,6 +99,12 @@ impl From<&'static str> for Message {
     }
 }
 
+impl From<String> for Message {
+    fn from(data: String) -> Self {
+        data.into_bytes().into()
+    }
+}
+
 /// The bytes are copied.
 impl From<&[u8]> for Message {
     fn from(data: &[u8]) -> Self {
@@ -146,10 +152,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_and_vectors_are_shared_with_the_stack_and_not_copied() {
+    fn bytes_vectors_and_strings_are_shared_with_the_stack_and_not_copied() {
         let bytes = Bytes::from(vec![7; 1000]);
         let vector = vec![7; 1000];
         let at = vector.as_ptr();
+        let text = "7".repeat(1000);
+        let text_at = text.as_ptr();
+        assert_eq!(Message::from(text).inner.clone().payload.to_bytes().as_ptr(), text_at);
         assert_eq!(Message::from(vector).inner.clone().payload.to_bytes().as_ptr(), at);
         assert_eq!(Message::from(bytes.clone()).inner.clone().payload.to_bytes().as_ptr(), bytes.as_ptr());
     }
