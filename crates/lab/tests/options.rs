@@ -22,8 +22,10 @@ fn rows(options: &mut dyn Options, into: &mut Vec<Row>) {
             let values = match setting.expected {
                 "" => kind,
                 numbers if numbers.starts_with("a number") => numbers.to_owned(),
-                expected if expected.contains("none") => kind.replace(" or `none`", ": ") + expected,
-                expected => format!("{kind}: {expected}"),
+                expected => match kind.strip_suffix(" or `none`") {
+                    Some(kind) if expected.contains("none") => format!("{kind}: {expected}"),
+                    _ => format!("{kind}: {expected}"),
+                },
             };
             into.push(Row { path: setting.path, default: String::new(), values, doc: in_short(setting.doc) });
         }
