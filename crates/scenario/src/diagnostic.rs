@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use transport::printable;
 
 /// The error of a scenario file that cannot be used: all faults found, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,12 +35,22 @@ impl ScenarioError {
         for d in &self.diagnostics {
             let number = d.line.to_string();
             let gutter = " ".repeat(number.len());
+            // Characters that are shown escaped are wider.
+            let before: String = d.source.chars().take(d.column - 1).collect();
+            let wrong: String = d.source.chars().skip(d.column - 1).take(d.width).collect();
             let lead: String =
-                d.source.chars().take(d.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            text += &format!("{}:{}:{}: {}\n", self.file, d.line, d.column, d.message);
-            text += &format!(" {number} | {}\n {gutter} | {lead}{}\n", d.source, "^".repeat(d.width));
+                printable(&before).chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            let marks = "^".repeat(printable(&wrong).chars().count().max(1));
+            text += &format!("{}\n", self.line(d));
+            text += &format!(" {number} | {}\n {gutter} | {lead}{marks}\n", printable(&d.source));
         }
         text
+    }
+
+    /// One fault on one line.
+    fn line(&self, d: &Diagnostic) -> String {
+        let message = d.message.replace('\n', "\\n");
+        printable(&format!("{}:{}:{}: {message}", self.file, d.line, d.column)).into_owned()
     }
 }
 
@@ -47,7 +58,7 @@ impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, d) in self.diagnostics.iter().enumerate() {
             let end = if i + 1 < self.diagnostics.len() { "\n" } else { "" };
-            write!(f, "{}:{}:{}: {}{end}", self.file, d.line, d.column, d.message)?;
+            write!(f, "{}{end}", self.line(d))?;
         }
         Ok(())
     }
@@ -106,7 +117,7 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// The word among `words` that is most similar to `given`; `None` if none is similar.
-pub(super) fn nearest<'w>(given: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+pub fn nearest<'w>(given: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let plain = |word: &str| word.to_lowercase().replace(['-', ' '], "_");
     let wanted = plain(given);
     let close = |word: &&'w str| {
@@ -126,7 +137,7 @@ pub(super) fn nearest<'w>(given: &str, words: impl IntoIterator<Item = &'w str>)
 }
 
 /// The text `expected one of ...`, with the most similar word if there is one.
-pub(super) fn expected_one_of<'w>(given: &str, words: impl IntoIterator<Item = &'w str> + Clone) -> String {
+pub fn expected_one_of<'w>(given: &str, words: impl IntoIterator<Item = &'w str> + Clone) -> String {
     let list: Vec<String> = words.clone().into_iter().map(|word| format!("`{word}`")).collect();
     let list = match &list[..] {
         [] => "expected none".to_owned(),
@@ -166,6 +177,16 @@ mod tests {
         let text = "a = 1\nä = ö\n";
         let d = locate(text, 11..13, "bad".into());
         assert_eq!((d.line, d.column, d.width, d.source.as_str()), (2, 5, 1, "ä = ö"));
+    }
+
+    #[test]
+    fn control_characters_of_the_file_are_escaped_and_underlined_as_they_are_shown() {
+        let mut faults = Faults::default();
+        faults.note(2..5, "unknown key `a\n\u{1b}[31m`".into());
+        let error = faults.into_error("x\u{7}.toml", "\u{7} \u{1b}[3 = 1");
+        assert_eq!(error.to_string(), "x\\u0007.toml:1:3: unknown key `a\\n\\u001b[31m`");
+        let excerpt = error.render().lines().skip(1).collect::<Vec<_>>().join("\n");
+        assert_eq!(excerpt, " 1 | \\u0007 \\u001b[3 = 1\n   |        ^^^^^^^^");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod rounds;
 mod rtt;
 mod serial;
 mod slab;
+mod text;
 
 pub use address::{is_unicast, nearest};
 pub use agenda::{Agenda, Turn};
@@ -34,3 +35,4 @@ pub use payload::Payload;
 pub use rounds::RoundRates;
 pub use rtt::SmoothedRtt;
 pub use slab::Slab;
+pub use text::{NotUtf8, printable, utf8};

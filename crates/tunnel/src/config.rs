@@ -6,6 +6,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
+use transport::utf8;
 
 /// UDP port of tunnels unless another one is set.
 pub const PORT: u16 = 9901;
@@ -73,7 +74,8 @@ impl TunnelConfig {
     /// # Errors
     /// [`ConfigError`] says what is wrong and what was expected.
     pub fn read(file: &Path) -> Result<TunnelConfig, ConfigError> {
-        let text = fs::read_to_string(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+        let bytes = fs::read(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+        let text = utf8(bytes).map_err(|error| wrong(format!("{}:{error}", file.display())))?;
         let at = |error: ConfigError| wrong(format!("{}: {error}", file.display()));
         TunnelConfig::parse(&text, |key| PrivateKey::read(Path::new(key))).map_err(at)
     }

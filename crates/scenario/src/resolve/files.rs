@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use transport::utf8;
 use units::Span;
 
 /// Reads each file once for all combinations of a sweep. Their paths are relative to the folder of the scenario.
@@ -55,7 +56,8 @@ impl Files {
 }
 
 fn read(path: &Path, name: &str, format: Format) -> Result<TransmitterSpec, String> {
-    let text = contents(path).map_err(|kind| unreadable(path, name, kind))?;
+    let bytes = contents(path).map_err(|kind| unreadable(path, name, kind))?;
+    let text = utf8(bytes).map_err(|error| format!("the file \"{name}\" is no trace: {name}:{error}"))?;
     let wrong = |why: String| format!("the file \"{name}\" is no trace: {why}");
     match format {
         Format::Series(repeat) => match RateSeries::parse(&text, repeat) {
@@ -74,8 +76,8 @@ fn read(path: &Path, name: &str, format: Format) -> Result<TransmitterSpec, Stri
     }
 }
 
-/// The text of a file. Devices and pipes, which may have no end, are not read.
-fn contents(path: &Path) -> Result<String, ErrorKind> {
+/// The bytes of a file. Devices and pipes, which may have no end, are not read.
+fn contents(path: &Path) -> Result<Vec<u8>, ErrorKind> {
     let about = std::fs::metadata(path).map_err(|error| error.kind())?;
     if !about.is_file() {
         return Err(ErrorKind::InvalidInput);
@@ -83,7 +85,7 @@ fn contents(path: &Path) -> Result<String, ErrorKind> {
     if about.len() > LARGEST {
         return Err(ErrorKind::FileTooLarge);
     }
-    std::fs::read_to_string(path).map_err(|error| error.kind())
+    std::fs::read(path).map_err(|error| error.kind())
 }
 
 fn unreadable(path: &Path, name: &str, kind: ErrorKind) -> String {
@@ -92,7 +94,6 @@ fn unreadable(path: &Path, name: &str, kind: ErrorKind) -> String {
         ErrorKind::NotFound => format!("there is no file \"{name}\"; {expected}{}", similar(path)),
         ErrorKind::InvalidInput => format!("\"{name}\" is not a file; {expected}"),
         ErrorKind::FileTooLarge => format!("the file \"{name}\" is too large; expected at most 256 MiB"),
-        ErrorKind::InvalidData => format!("the file \"{name}\" is no trace: expected text"),
         _ => format!("the file \"{name}\" cannot be read; {expected}, of a file that may be read"),
     }
 }
