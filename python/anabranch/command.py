@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from . import _core, shipped
-from .console import finish, say
+from .console import complain, finish, say
+from .parser import Parser, count
 
 OK, FAILED, USAGE, MISSED, STOPPED, PIPE = 0, 1, 2, 3, 130, 141
 
@@ -27,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     # The Rust code finds shipped scenarios in this folder.
     os.environ.setdefault("ANABRANCH_SCENARIOS", str(shipped.folder("scenarios")))
+    if sys.stdout.isatty():
+        # The Rust code narrows its tables to this width.
+        os.environ.setdefault("COLUMNS", str(shutil.get_terminal_size().columns))
     try:
         try:
             return _run(arguments)
@@ -37,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return PIPE
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "
-        print(f"anabranch: {where}{error.strerror or error}", file=sys.stderr)
+        complain(f"{where}{error.strerror or error}")
         return FAILED
 
 
@@ -46,21 +51,14 @@ def _run(arguments: Sequence[str]) -> int:
         command = _COMMANDS.get(arguments[0]) if arguments else None
         return command(arguments[1:]) if command else _rust(arguments)
     except shipped.UsageError as error:
-        print(f"anabranch: {error}", file=sys.stderr)
+        complain(error)
         return USAGE
     except (_core.ScenarioError, _core.SimulationError) as error:
-        print(f"anabranch: {error}", file=sys.stderr)
+        complain(error)
         return FAILED
     except KeyboardInterrupt:
-        print("anabranch: stopped; finished runs are kept, and the same command reuses them", file=sys.stderr)
+        complain("stopped; finished runs are kept, and the same command reuses them")
         return STOPPED
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
 
 
 def _rust(arguments: Sequence[str]) -> int:
@@ -85,12 +83,12 @@ def _declared() -> Iterator[tuple[str, list[str], str | None, str, list[str]]]:
     from .suites.bonding import command as bonding
 
     parsers = {
-        "reproduce": reproduce_command.declared(_count),
+        "reproduce": reproduce_command.declared(count),
         "papers": _papers_declared(),
-        "fairness": suites.parser(fairness.SUITE, _count),
-        "bonding": bonding.declared(_count),
+        "fairness": suites.parser(fairness.SUITE, count),
+        "bonding": bonding.declared(count),
         "report": report.declared(),
-        "overlay": overlay.declared(_count),
+        "overlay": overlay.declared(count),
     }
     for name, parser in parsers.items():
         for action in parser._actions:
@@ -104,11 +102,11 @@ def _declared() -> Iterator[tuple[str, list[str], str | None, str, list[str]]]:
 def _reproduce(arguments: Sequence[str]) -> int:
     from . import reproduce_command
 
-    return OK if reproduce_command.run(arguments, _count) else MISSED
+    return OK if reproduce_command.run(arguments, count) else MISSED
 
 
 def _papers_declared() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="anabranch papers", description="List the papers and their figures.")
+    parser = Parser("papers", "List the papers and their figures.")
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
     return parser
 
@@ -139,19 +137,19 @@ def _papers(arguments: Sequence[str]) -> int:
 def _fairness(arguments: Sequence[str]) -> int:
     from .suites import command, fairness
 
-    return command.run(fairness.SUITE, arguments, _count)
+    return command.run(fairness.SUITE, arguments, count)
 
 
 def _bonding(arguments: Sequence[str]) -> int:
     from .suites.bonding import command
 
-    return command.run(arguments, _count)
+    return command.run(arguments, count)
 
 
 def _overlay(arguments: Sequence[str]) -> int:
     from .overlay import command
 
-    return command.run(arguments, _count)
+    return command.run(arguments, count)
 
 
 def _report(arguments: Sequence[str]) -> int:

@@ -45,8 +45,9 @@ def measure(
     ``host``: the server, and its further addresses for SCTP; ``local``: addresses of this host. ``rate``: bit/s of each
     flow, 0 as much as possible, the default but for UDP. ``length``: bytes of a message. ``flows``: NetPerfMeter's flow
     specifications, in place of ``rate``, ``length``, ``direction``, ``parallel`` and ``streams``. ``options``: those of
-    SCTP. ``progress`` gets each interval. ``pcap``: file for a capture of the packets of SCTP at this side, of at most
-    ``pcap_limit`` bytes, 100 MiB unless set; a warning says how many packets at the end are not in it.
+    SCTP. ``time``: seconds, 0 until it is stopped. ``progress`` gets each interval. ``pcap``: file for a capture of the
+    packets of SCTP at this side, of at most ``pcap_limit`` bytes, 100 MiB unless set; a warning says how many packets
+    at the end are not in it.
 
     The manifest of the result is the report of ``anabranch measure --json``. Ctrl-C stops the measurement. Raises
     ``OSError`` if the server cannot be reached or the measurement fails, ``ValueError`` for wrong arguments.

@@ -207,6 +207,9 @@ def _blaming(file: Path) -> Iterator[Path]:
     """Turns a missing or unknown key into an error that names the file."""
     try:
         yield file
+    except shipped.UsageError:
+        # It names the file.
+        raise
     except KeyError as error:
         raise PaperError(f"{file}: expected a key `{error.args[0]}`, which is missing") from error
     except (TypeError, ValueError) as error:
@@ -216,8 +219,7 @@ def _blaming(file: Path) -> Iterator[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(shipped.text(path))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise PaperError(f"{path}: {error}") from error
 

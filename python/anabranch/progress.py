@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from .console import printable
+
 
 class Progress:
     """An overwritten status line: what runs, the number of finished runs, and the time left for it and for all.
@@ -32,7 +34,7 @@ class Progress:
         wait = "" if left is None else f", {duration(left)} left"
         whole = self._left(done / total)
         more = "" if whole is None else f"; about {duration(whole)} for all"
-        self._stream.write(f"\r\x1b[K{self._kind} {name}{place}: {done} of {total} runs{wait}{more}")
+        self._stream.write(f"\r\x1b[K{self._kind} {printable(name)}{place}: {done} of {total} runs{wait}{more}")
         self._stream.flush()
 
     def _left(self, share: float) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from . import plots
+from . import plots, shipped
 from .laboratory import sweep
 from .overview import overview
 from .papers import Expectation, FigureSpec, Paper, Quantity
@@ -120,7 +120,7 @@ def reproduce(
 
 def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | None) -> FigureData:
     path = paper.folder / spec.scenario
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    content = tomllib.loads(shipped.text(path))
     chosen, usual = spec.default, spec.default_replicas
     if options.full:
         chosen, usual = spec.full, None

@@ -13,8 +13,9 @@ from typing import Any, TextIO
 
 from . import papers, plots
 from .cluster import connected
-from .console import say
+from .console import printable, say
 from .papers import Paper, PaperError
+from .parser import Parser, seed
 from .progress import Progress
 from .reproduce import Options, Reproduction, reproduce
 from .verdict import Row, Verdict
@@ -48,7 +49,7 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> bool:
                 if progress is not None:
                     progress.clear()
                 if not chosen.json:
-                    say(table(paper, item, color=_colored(sys.stdout)))
+                    say(table(paper, item, color=_colored(sys.stdout)), colored=True)
                 rows += item.rows
             reports.append(json.loads((out / "verdicts.json").read_text(encoding="utf-8")))
     if chosen.json:
@@ -82,13 +83,14 @@ def counts(rows: Sequence[Row]) -> str:
 
 def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="anabranch reproduce",
-        description="Run the figures of papers, and compare each number that the papers state with the measured one.",
+    parser = Parser(
+        "reproduce",
+        "Run the figures of papers, and compare each number that the papers state with the measured one.",
         epilog=(
             "Exit code 3 if a number was missed or, except with --demo, left OPEN without a reason. "
             "The same command after an interruption reuses the finished runs."
         ),
+        examples=("--demo", "000 --figure 5-right --replicas 10", "./mypaper"),
     )
     add = parser.add_argument
     add(
@@ -108,7 +110,7 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
     few = "few replicas, and few points besides those that the paper states"
     level.add_argument("--demo", "--quick", action="store_true", help=few)
     level.add_argument("--full", action="store_true", help="everything that the paper ran, where the default is less")
-    add("--seed", type=int, help="root seed (default: the scenario's)")
+    add("--seed", type=seed, help="root seed (default: the scenario's)")
     threads = parser.add_mutually_exclusive_group()
     threads.add_argument("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
     threads.add_argument("--cluster", metavar="ADDRESS", help="a Dask cluster: tcp://SCHEDULER:8786, or local")
@@ -131,7 +133,7 @@ def table(paper: Paper, item: Reproduction, color: bool = False) -> str:
     many = f"{item.replicas} replicas" if item.replicas > 1 else "1 replica"
     many += f"; {item.note}" if item.note else ""
     title = f"Paper {paper.id}, {item.spec.label}: {item.spec.title} ({many}, seed {item.seed})"
-    lines = textwrap.wrap(title, WIDTH, subsequent_indent="    ")
+    lines = textwrap.wrap(printable(title), WIDTH, subsequent_indent="    ")
     heads = ("", "measured", "expected", "what (source)")
     parts = wrapped([heads, *map(_cells, item.rows)], WIDTH)
     lines += parts[0]
@@ -143,7 +145,7 @@ def table(paper: Paper, item: Reproduction, color: bool = False) -> str:
 def _cells(row: Row) -> tuple[str, str, str, str]:
     where = row.finding.point.where
     what = f"{row.what}, {where} ({row.source})" if where else f"{row.what} ({row.source})"
-    return (row.label, row.measured, row.expected, "\n".join(filter(None, (what, row.remark))))
+    return (row.label, row.measured, row.expected, printable("\n".join(filter(None, (what, row.remark)))))
 
 
 def wrapped(rows: Sequence[tuple[str, ...]], width: int, indent: int = 2) -> list[list[str]]:

@@ -22,7 +22,7 @@ def as_text(scenario: Scenario) -> tuple[str, str]:
     if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
         return scenario, "<text>"
     path = shipped.scenario(str(scenario)) or Path(scenario)
-    return path.read_text(encoding="utf-8"), str(path)
+    return shipped.text(path), str(path)
 
 
 def with_values(text: str, values: Mapping[str, Any] | None) -> str:

@@ -67,10 +67,14 @@ def test_rate_and_rtt_are_needed(text: str, missing: str) -> None:
         line_text.read(text)
 
 
+def test_units_of_rates_are_those_of_scenario_files() -> None:
+    assert line_text.read("100 Mbps, 10 ms") == line_text.read("100 Mbit/s, 10 ms")
+
+
 def test_wrong_lines_end_with_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["bonding", "--path", "50 Mbit/s, 24 ms"]) == 2
     assert "expected at least two paths" in capsys.readouterr().err
-    assert command.main(["bonding", "--path", "50 Mbit/s, 24 ms", "--path", "50 Mbps, 24 ms"]) == 2
+    assert command.main(["bonding", "--path", "50 Mbit/s, 24 ms", "--path", "50 Mbits, 24 ms"]) == 2
     assert "column 4: expected a number with a unit" in capsys.readouterr().err
 
 

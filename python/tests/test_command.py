@@ -51,7 +51,7 @@ def test_completions_and_manual_pages_know_the_options_of_every_subcommand(tmp_p
     for name in command._COMMANDS:
         with pytest.raises(SystemExit):
             command.main([name, "--help"])
-        options = set(re.findall(r"--[a-z]+", capfd.readouterr().out.partition("\noptions:")[2])) - {"--help"}
+        options = set(re.findall(r"--[a-z]+", capfd.readouterr().out.partition("\nOptions:")[2])) - {"--help"}
         page = (tmp_path / f"anabranch-{name}.1").read_text(encoding="utf-8").replace("\\-", "-")
         assert options
         for option in options:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .. import plots
 from ..console import say
+from ..parser import Parser, seconds
 from ..progress import Progress
 from ..suites import tables
 from . import foreign, suite
@@ -116,13 +117,14 @@ def _suite(given: argparse.Namespace) -> int:
 
 def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="anabranch overlay",
-        description="Compares real runs with simulated ones: prediction bands, and a verdict for each quantity.",
+    parser = Parser(
+        "overlay",
+        "Compares real runs with simulated ones: prediction bands, and a verdict for each quantity.",
         epilog="The network of the scenario is emulated between network namespaces, which needs Linux and root, and "
         "real programs send over it: SCTP of this project in UDP or, with --program, another stack; TCP of the kernel. "
         "docs/sim-vs-real.md explains the "
         "verdict. Exit code 3: a quantity differs.",
+        examples=("two-lines --real 3", "mine.toml --runs measured-1 measured-2"),
     )
     add = parser.add_argument
     add("scenario", nargs="?", metavar="SCENARIO", help="scenario file, or name of a shipped scenario")
@@ -134,7 +136,7 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
         help="what runs the flow of SCTP for real: our stack (default), usrsctp, or MPTCP of the kernel")  # fmt: skip
     add("--force", action="store_true", help="compare late runs, too")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="another value for a key of the scenario")
-    add("--bin", type=float, default=1.0, metavar="SECONDS", help="width of a time bin (default: 1)")
+    add("--bin", type=seconds, default=1.0, metavar="SECONDS", help="width of a time bin (default: 1)")
     add("--jobs", "-j", type=count, metavar="J", help="threads of the simulator (default: all cores)")
     add("--out", type=Path, metavar="DIR", help="folder of figure, verdicts and runs (default: out/overlay)")
     add(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..scenario import Scenario, as_text, at, to_toml, with_settings
-from ..shipped import UsageError
+from ..shipped import UsageError, similar_scenario
 
 OURS = "ours"
 """The program that sends and receives with our stack: ``anabranch measure``."""
@@ -126,7 +126,11 @@ def read(scenario: Scenario, settings: Sequence[str] = (), bin_width: float = 1.
 
     Raises :class:`OverlayError` with what cannot be run for real.
     """
-    text, name = as_text(scenario)
+    try:
+        text, name = as_text(scenario)
+    except FileNotFoundError as error:
+        tip = similar_scenario(str(scenario))
+        raise OverlayError(f"{scenario}: there is no file and no scenario of that name{tip}") from error
     text, chosen = with_settings(text, name, settings)
     content: dict[str, Any] = tomllib.loads(text)
     for axis, position in chosen.items():

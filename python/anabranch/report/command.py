@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..console import say
+from ..parser import Parser, seconds
 from ..shipped import UsageError
 from .source import Choice, write
 
@@ -22,16 +22,24 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def declared() -> argparse.ArgumentParser:
+def declared() -> Parser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="anabranch report",
-        description="Write one HTML file, which needs no network, about a run, a sweep or reproduced papers.",
+    parser = Parser(
+        "report",
+        "Write one HTML file, which needs no network, about a run, a sweep or reproduced papers.",
         epilog="A scenario is run once, with probes of everything that the report shows; its own probes are left out.",
+        examples=("two-paths", "results -o results.html --flow transfer", "mine.toml --set link.slow.loss='1 %'"),
     )
     add = parser.add_argument
     add("source", metavar="RUN|SWEEP|REPRODUCE|SCENARIO", help="folder of results, or a scenario (file or name)")
-    add("--out", "-o", type=Path, default=Path("report.html"), metavar="FILE", help="the file (default: %(default)s)")
+    add(
+        "--out",
+        "-o",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="the file; its folder is made if it does not exist (default: %(default)s)",
+    )
     add(
         "--flow",
         action="append",
@@ -39,8 +47,8 @@ def declared() -> argparse.ArgumentParser:
         metavar="NAME",
         help="show this flow; may be repeated (default: the first 6)",
     )
-    add("--from", dest="start", type=float, metavar="S", help="show the run from this second on")
-    add("--to", dest="end", type=float, metavar="S", help="show the run up to this second")
+    add("--from", dest="start", type=seconds, metavar="S", help="show the run from this second on")
+    add("--to", dest="end", type=seconds, metavar="S", help="show the run up to this second")
     add(
         "--set", action="append", default=[], metavar="KEY=VALUE",
         help="another value for a key of the scenario, or one value of an axis of variation; may be repeated",

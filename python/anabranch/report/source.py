@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .. import _core
+from .. import _core, shipped
 from ..laboratory import run_text
 from ..result import Result
 from ..scenario import as_text, at, to_toml
@@ -101,7 +101,8 @@ def _run(source: str, settings: Sequence[str]) -> tuple[Result, str]:
     try:
         text, name = as_text(source)
     except FileNotFoundError as error:
-        raise UsageError(f"{source}: there is neither a folder nor a scenario of that name") from error
+        tip = shipped.similar_scenario(source)
+        raise UsageError(f"{source}: there is neither a folder nor a scenario of that name{tip}") from error
     # Files that the scenario names are beside it, so the name stays the same.
     text, chosen = choose(text, name, settings)
     scenario = tomllib.loads(text)

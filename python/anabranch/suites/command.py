@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from .. import plots
 from ..console import say
+from ..parser import Parser, seed
 from ..progress import Progress
 from . import tables
 from .running import Report, Running
@@ -53,6 +54,8 @@ class Suite(Generic[T]):
     name: str
     description: str
     epilog: str
+    examples: tuple[str, ...]
+    """Arguments of the command, for its help."""
     replicas: int
     choice: tuple[str, str, str]
     """The option that selects the controls or sets of options to compare: its name, the placeholder of its value, and
@@ -117,12 +120,12 @@ def execute(experiment: Experiment[T], given: argparse.Namespace, replicas: int)
 
 def parser(suite: Suite[Any], count: Callable[[str], int]) -> argparse.ArgumentParser:
     """The options of a suite."""
-    parser = argparse.ArgumentParser(prog=f"anabranch {suite.name}", description=suite.description, epilog=suite.epilog)
+    parser = Parser(suite.name, suite.description, suite.epilog, suite.examples)
     add = parser.add_argument
     option, value, which = suite.choice
     add(option, dest="choice", metavar=value, help=which)
     add("--replicas", type=count, metavar="N", help=f"runs of each point (default: {suite.replicas})")
-    add("--seed", type=int, help="root seed (default: the scenario's)")
+    add("--seed", type=seed, help="root seed (default: the scenario's)")
     add("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
     add("--out", type=Path, metavar="DIR", help=f"folder of table, figure and runs (default: out/{suite.name})")
     add("--page", type=Path, metavar="FILE", help="Markdown page: the table replaces its part between the marks")

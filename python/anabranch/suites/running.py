@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import tomllib
 from collections.abc import Callable, Mapping
@@ -75,7 +76,9 @@ def chosen(names: str | None, known: tuple[str, ...], what: str) -> tuple[str, .
     wanted = known if names is None else tuple(name.strip() for name in names.split(","))
     for name in wanted:
         if name not in known:
-            raise SuiteError(f"there is no {what} `{name}`: there are {', '.join(known)}")
+            near = difflib.get_close_matches(name, known, 1)
+            tip = f"; did you mean `{near[0]}`?" if near else ""
+            raise SuiteError(f"there is no {what} `{name}`: there are {', '.join(known)}{tip}")
     return wanted
 
 

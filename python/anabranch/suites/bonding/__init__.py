@@ -12,6 +12,7 @@ SUITE = Suite(
     "stops the other one.",
     epilog="Exit codes: 0 success, 1 a run failed, 2 wrong arguments, 3 a target of --random or --path was missed. In "
     "the suite an aggregate that is slower is a result, not a failure. Calls that were stopped reuse finished runs.",
+    examples=('--path "50/10 Mbit/s, 24 ms, 0.2 %" --path "30/10 Mbit/s, 60 ms, lte"', "--random 10"),
     replicas=measure.DEFAULT_REPLICAS,
     choice=("--options", "A,B", "sets of options of suites/bonding/bonding.toml to compare (default: all)"),
     chosen=measure.chosen,

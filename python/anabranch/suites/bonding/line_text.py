@@ -16,6 +16,8 @@ LEAST_QUEUE = 0.02
 """The queue of a line without ``queue`` holds what it sends in one RTT, but at least in this time, in seconds."""
 
 _RATES = {"kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
+_BITS = {"kbps": "kbit/s", "Mbps": "Mbit/s", "Gbps": "Gbit/s"}
+"""Units that scenario files read as well."""
 _TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 _SHARES = {"%": 0.01}
 _TIMED = ("jitter", "queue")
@@ -43,6 +45,9 @@ class _Reader:
         self._found: dict[str, Any] = {}
 
     def line(self) -> Line:
+        if comma := re.search(r"(\d+),(\d+)", self._text):
+            number = _Part(comma[0], comma.start() + 1)
+            raise self._error(number, f"expected a decimal point, {comma[1]}.{comma[2]}, or a space after the comma")
         column = 1
         for piece in self._text.split(","):
             text = piece.strip()
@@ -78,6 +83,7 @@ class _Reader:
         if matched is None:
             raise self._error(part, f"expected {_PARTS}")
         unit, second = matched["unit"], matched["second"]
+        unit = _BITS.get(unit, unit)
         first = float(matched["first"])
         place = _Part(unit or part.text, part.column + (matched.start("unit") if unit else 0))
         if unit in _RATES:

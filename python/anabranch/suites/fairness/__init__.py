@@ -10,6 +10,7 @@ SUITE = Suite(
     description="Measures how well congestion controls keep the three design rules of multipath transport: "
     "improve throughput, do no harm, balance congestion.",
     epilog="A broken rule is a result, not a failure. A suite that was stopped reuses its finished runs.",
+    examples=("", "--controls lia,olia,balia --replicas 10"),
     replicas=measure.DEFAULT_REPLICAS,
     choice=("--controls", "A,B", "congestion controls to compare (default: all)"),
     chosen=measure.chosen,
