@@ -1,4 +1,4 @@
-# The two commands: `make demo` and `make test`. Both set up what they need below this folder.
+# The two commands: `make demo` and `make test`. Both set up what they need below this folder; `make build` does no more.
 
 VENV   := .venv
 PY     := $(VENV)/bin/python
@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms advisories msrv fuzz clean
+.PHONY: demo test build papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -15,6 +15,9 @@ demo: $(VENV)/.module
 test: $(VENV)/.module
 	cargo test --workspace --exclude anabranch-py --no-fail-fast
 	$(PY) -m pytest -q
+
+# The command `anabranch` and the Python package in .venv, built anew if a source changed.
+build: $(VENV)/.module
 
 # Every figure of every paper with all its replicas. Exit code 3 if a number was missed or left open without a reason.
 papers: $(VENV)/.module

@@ -59,13 +59,18 @@
 //! }
 //! ```
 //!
-//! and add one line to the list in `src/algorithm.rs`:
+//! and add an entry to the list `algorithms!` in `src/algorithm.rs`:
 //!
 //! ```ignore
+//! #[doc = "Ours: n paths grow together as fast as one does."]
 //! Gentle = "gentle" in gentle, alone Standard;
 //! ```
 //!
-//! The line also names the algorithm that it equals on one path; a property test runs random histories through every
+//! `cargo test -p anabranch-cc` tests it, and `make build` builds the command `anabranch` and the Python module with it.
+//! docs/tutorials/researcher.md shows these steps with the whole file. For a change of this repository it also needs a
+//! page in docs/controls, which `cargo test -p anabranch --test controls` checks.
+//!
+//! The entry also names the algorithm that it equals on one path; a property test runs random histories through every
 //! algorithm of the list and checks that. The same formulas serve SCTP and TCP, whose rules of growth are in
 //! [`Setup::rules`].
 //!

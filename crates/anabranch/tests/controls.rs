@@ -1,9 +1,12 @@
 //! Every registered algorithm has its page in docs/controls, with the equations of its source and its options.
+//!
+//! These tests are not in the crate of the controls: whoever tries an algorithm runs the tests of that crate without
+//! writing a page first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anabranch_cc::{Algorithm, Knobs};
+use anabranch::cc::{Algorithm, Knobs};
 use transport::{OptionValue, Options};
 
 const LARGEST_PICTURE: u64 = 60_000;
