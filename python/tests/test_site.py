@@ -31,6 +31,13 @@ def test_no_link_of_a_page_is_dead(page: Path) -> None:
     assert dead == []
 
 
+def test_no_two_pictures_are_the_same() -> None:
+    seen: dict[bytes, Path] = {}
+    for path in sorted(path for path in (ROOT / "docs").rglob("*") if path.suffix in (".png", ".svg", ".jpg")):
+        same = seen.setdefault(path.read_bytes(), path)
+        assert same == path, f"{path.relative_to(ROOT)} has the bytes of {same.relative_to(ROOT)}"
+
+
 def test_every_page_has_a_place_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     placed = {line.split(" ")[-1] for line in navigation.splitlines() if line.endswith(".md")}
