@@ -16,6 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const NAME: &str = "the_kernels_of_two_namespaces_exchange_packets_over_emulated_links";
+const PRINTED: &str = "the_printed_scenario_carries_the_printed_ping";
 const SERVER: ([u8; 4], u16) = ([10, 1, 0, 2], 7001);
 const BYTES: usize = 2_000_000;
 
@@ -31,6 +32,38 @@ fn the_kernels_of_two_namespaces_exchange_packets_over_emulated_links() {
         Some(missing) => namespace::skip(NAME, &missing),
         None => inside::run_again(NAME, "inside"),
     }
+}
+
+#[test]
+fn the_printed_scenario_carries_the_printed_ping() {
+    if std::env::var(ROLE).is_ok() {
+        return printed();
+    }
+    match inside::missing() {
+        Some(missing) => namespace::skip(PRINTED, &missing),
+        None if Command::new("ping").arg("-V").output().is_err() => {
+            namespace::skip(PRINTED, "the program ping")
+        }
+        None => inside::run_again(PRINTED, "inside"),
+    }
+}
+
+/// Scenario and command of docs/emulate.md.
+fn printed() {
+    inside::hide_names();
+    let section = include_str!("../../../docs/emulate.md").split("## TUN mode").nth(1).expect("the section");
+    let block = |language: &str| {
+        let rest = section.split(&format!("```{language}\n")).nth(1).expect("a block");
+        rest.split("```").next().expect("the end of the block")
+    };
+    let emulation = Emulation::start(block("toml"));
+    let line = block("sh").lines().find(|line| line.contains("ping")).expect("a line with ping");
+    let words: Vec<&str> = line.split('#').next().expect("a command").split_whitespace().collect();
+    let output = Command::new(words[0]).args(&words[1..]).output().expect("runs");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{line}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("3 received, 0% packet loss"), "{text}");
+    emulation.stop();
 }
 
 fn scenario(queue: &str) -> String {
