@@ -6,7 +6,7 @@ mod common;
 
 use anabranch_io::sctp::StreamScheduler;
 use anabranch_io::{
-    Config, Delivery, Endpoint, Event, Message, NotDelivered, PathState, SendError, StreamId,
+    Config, Delivery, Endpoint, Event, Message, NotDelivered, PathState, Reliability, SendError, StreamId,
 };
 use common::{CLIENT, LOSSY, SERVER, SOON, World, poll_times, quick, run, small};
 use std::future::Future;
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 use testkit::Faults;
-use units::ByteCount;
+use units::{ByteCount, Span};
 
 const NO_FAULTS: Faults = Faults { loss: 0.0, duplication: 0.0, delay: 0.0, longest_delay: Duration::ZERO };
 
@@ -71,6 +71,33 @@ fn senders_that_wait_get_room_in_the_order_in_which_they_came() {
     });
     run(one.shutdown()).expect("ends gracefully");
     assert_eq!(reading.join().expect("reads"), (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_whose_lifetime_passes_before_the_stack_has_room_is_not_sent() {
+    let world = world();
+    let (one, other) = world.connect();
+    let one = one.into_async();
+    let given = fill(&one);
+    let send = |life, byte| {
+        let message = Message::from(vec![byte; 10]).reliability(Reliability::Until(Span::from_millis(life)));
+        Box::pin(one.send(message))
+    };
+    let mut waiting = [(50, 2), (60_000, 3)].map(|(life, byte)| Some(send(life, byte)));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut poll_all = || {
+        for sending in &mut waiting {
+            if sending.as_mut().is_some_and(|sending| sending.as_mut().poll(&mut cx).is_ready()) {
+                *sending = None;
+            }
+        }
+        waiting.iter().all(Option::is_none)
+    };
+    poll_all();
+    thread::sleep(Duration::from_millis(100));
+    let next = thread::spawn(move || std::iter::from_fn(|| other.recv()).nth(given).map(|next| next.data[0]));
+    wait_until("sends", poll_all);
+    assert_eq!(next.join().expect("no panic"), Some(3));
 }
 
 #[test]

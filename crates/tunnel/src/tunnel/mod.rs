@@ -237,7 +237,7 @@ impl Tunnel {
         self.carrier.carry(connection)?;
         let addresses = connection.peer().map(|(addresses, _)| addresses).unwrap_or_default();
         self.hooks.up(&addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
-        let (begin, mut cut) = (Clock::now(), None);
+        let mut cuts = trouble::Cuts::default();
         let (mut snapshot, mut follower) = (Snapshot::default(), Follower::new(self.config.nat));
         loop {
             if let Some(reason) = block_on_for(connection.closed(), LOOK) {
@@ -261,10 +261,8 @@ impl Tunnel {
             if !ended.load(Ordering::Relaxed) {
                 snapshot = snapshot.next(endpoint, connection, stats, self.carrier.stats());
                 self.board.set(snapshot.clone());
-                // The path MTUs are known by then.
-                if begin.elapsed() >= SETTLED && cut != snapshot.whole {
-                    cut = snapshot.whole;
-                    trouble::tell_of_cuts(self.config.mtu, cut, &self.log);
+                if let Some(line) = cuts.look(self.config.mtu, snapshot.whole, Clock::now()) {
+                    (self.log)(&line);
                 }
             }
         }

@@ -39,12 +39,31 @@ pub(super) fn no_answer(config: &TunnelConfig, stats: &Option<Stats>, within: Du
     }
 }
 
-/// Tells what the uplinks carry in one piece, if that is less than a packet may have.
-pub(super) fn tell_of_cuts(mtu: u16, whole: Option<u64>, log: &Log) {
-    if let Some(whole) = whole.filter(|&whole| whole < u64::from(mtu)) {
-        log(&format!(
+/// How long the path MTUs must stay the same until they count as known: a path that appears begins with a small one.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// Tells what the uplinks carry in one piece, if that is less than a packet may have, once for each value.
+#[derive(Debug, Default)]
+pub(super) struct Cuts {
+    /// The longest packet in one piece, and since when.
+    seen: Option<(u64, Instant)>,
+    told: Option<u64>,
+}
+
+impl Cuts {
+    pub(super) fn look(&mut self, mtu: u16, whole: Option<u64>, now: Instant) -> Option<String> {
+        let whole = whole?;
+        let since = self.seen.filter(|&(seen, _)| seen == whole).map_or(now, |(_, since)| since);
+        self.seen = Some((whole, since));
+        if now.duration_since(since) < SETTLED
+            || self.told.replace(whole) == Some(whole)
+            || whole >= mtu.into()
+        {
+            return None;
+        }
+        Some(format!(
             "packets of more than {whole} bytes are cut, since no uplink carries longer ones in one piece: mtu = {whole} avoids that (it is {mtu} now)"
-        ));
+        ))
     }
 }
 
@@ -66,5 +85,25 @@ impl Strangers {
                 private.public()
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_are_told_once_the_path_mtu_is_known_and_again_if_it_changes() {
+        let (mut cuts, begin) = (Cuts::default(), Instant::now());
+        let mut look = |seconds, whole| cuts.look(1400, whole, begin + Duration::from_secs(seconds));
+        assert_eq!(look(0, Some(1112)), None);
+        assert_eq!(look(5, Some(1380)), None);
+        assert_eq!(look(14, Some(1380)), None);
+        let line = look(15, Some(1380)).expect("it lasted");
+        assert!(line.contains("more than 1380 bytes are cut") && line.contains("it is 1400 now"), "{line}");
+        assert_eq!(look(16, Some(1380)), None);
+        assert_eq!(look(17, None), None, "no path is active");
+        assert_eq!(look(18, Some(1412)), None);
+        assert_eq!(look(30, Some(1412)), None, "all packets fit");
     }
 }

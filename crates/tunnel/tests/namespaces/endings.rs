@@ -80,6 +80,13 @@ fn a_device_made_before_keeps_its_addresses_and_routes_while_no_tunnel_runs() {
     );
 }
 
+/// Adds lines to the description of an end.
+fn add_to_config(end: &str, lines: &str) {
+    let file = folder().join(end);
+    let text = fs::read_to_string(&file).expect("is ours");
+    fs::write(&file, format!("{lines}\n{text}")).expect("is ours");
+}
+
 /// Both ends, once datagrams pass.
 fn both(world: &World) -> [crate::world::Running; 3] {
     let mut echo = world.start("echo", "there");
@@ -94,7 +101,10 @@ fn a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out() {
     play("endings::a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out", PROGRAMS, |name| {
         let world = World::new(name);
         write_configs();
-        let [_here, mut there, _echo] = both(&world);
+        let hooks = folder().join("hooks");
+        let hook = format!("'echo $ANABRANCH_EVENT $ANABRANCH_INTERFACE >> {}'", hooks.display());
+        add_to_config("here", &format!("up = {hook}\ndown = {hook}"));
+        let [mut here, mut there, _echo] = both(&world);
         // An association that lived shorter counts as refused.
         thread::sleep(Duration::from_secs(11));
         let begin = Instant::now();
@@ -116,6 +126,9 @@ fn a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out() {
         let gap = begin.elapsed();
         eprintln!("killed and back after 1 s: {gap:?}");
         assert!(gap < Duration::from_millis(6500), "{gap:?}");
+        assert!(here.stop().success());
+        let ran = fs::read_to_string(hooks).expect("the hooks write");
+        assert_eq!(ran, "up here\ndown here\n".repeat(3));
     });
 }
 
@@ -234,11 +247,7 @@ fn packets_pass_in_pieces_over_small_uplinks_and_with_a_large_mtu() {
     play("endings::packets_pass_in_pieces_over_small_uplinks_and_with_a_large_mtu", PROGRAMS, |name| {
         let world = World::new(name);
         write_configs();
-        for end in ["here", "there"] {
-            let file = folder().join(end);
-            let text = fs::read_to_string(&file).expect("is ours");
-            fs::write(&file, format!("mtu = 9000\n{text}")).expect("is ours");
-        }
+        ["here", "there"].into_iter().for_each(|end| add_to_config(end, "mtu = 9000"));
         let pass = |length: usize| {
             let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
             socket.set_read_timeout(Some(Duration::from_millis(500))).expect("is positive");
