@@ -37,7 +37,9 @@ const REKEY_LATE: Span = Span::from_secs(150);
 /// How long a session that was replaced still receives.
 const KEPT: Span = Span::from_secs(10);
 /// A peer that is sent packets and sends none for so long may have lost its keys.
-const SILENCE: Span = Span::from_secs(1);
+const SILENCE: Span = Span::from_secs(5);
+/// The same for a peer that is sent packets all the time, without a pause as long as this. A last packet before a pause may have needed no answer.
+const STEADY_SILENCE: Span = Span::from_secs(1);
 /// How long a packet waits for a session that takes the place of another one: what it carries would come too late.
 const PATIENCE: Span = Span::from_millis(500);
 /// Packets that wait for a session.
@@ -66,10 +68,33 @@ pub struct Noise {
     routes: Vec<Transmit>,
     waiting: VecDeque<(Instant, Transmit, Vec<u8>)>,
     outgoing: VecDeque<(Transmit, Vec<u8>)>,
-    /// Since when the peer has not answered.
-    unanswered: Option<Instant>,
+    unanswered: Option<Unanswered>,
     packet: Vec<u8>,
     stats: Stats,
+}
+
+/// Packets that the peer was sent since one came from it.
+#[derive(Debug)]
+struct Unanswered {
+    since: Instant,
+    /// When the first one after the last pause was sent.
+    steady: Instant,
+    last: Instant,
+}
+
+impl Unanswered {
+    fn note(&mut self, now: Instant) {
+        if now.since(self.last) >= STEADY_SILENCE {
+            self.steady = now;
+        }
+        self.last = now;
+    }
+
+    /// Whether the peer should have answered by now.
+    fn is_silence(&self, now: Instant) -> bool {
+        let is_steady = now.since(self.last) < STEADY_SILENCE;
+        now.since(self.since) >= SILENCE || (is_steady && now.since(self.steady) >= STEADY_SILENCE)
+    }
 }
 
 /// Counters that other threads may read.
@@ -162,7 +187,7 @@ impl Noise {
         if self.current.as_ref().is_some_and(|(session, _)| !session.is_alive(now)) {
             self.current = None;
         }
-        let silent = self.unanswered.is_some_and(|since| now.since(since) >= SILENCE);
+        let silent = self.unanswered.as_ref().is_some_and(|unanswered| unanswered.is_silence(now));
         let due = self.current.as_ref().is_none_or(|(session, is_ours)| {
             silent || session.is_worn(now, if *is_ours { REKEY } else { REKEY_LATE })
         });
@@ -239,7 +264,7 @@ impl Guard for Noise {
             self.waiting.push_back((now, *route, packet.to_vec()));
             return false;
         };
-        self.unanswered.get_or_insert(now);
+        self.unanswered.get_or_insert(Unanswered { since: now, steady: now, last: now }).note(now);
         self.packet.clear();
         packet.append_to(&mut self.packet);
         session.seal(&self.packet, out)

@@ -320,13 +320,48 @@ fn a_peer_that_lost_its_keys_is_noticed() {
     world.seal(0, b"hello");
     world.run_all();
     world.ends[1] = noise(&two, &one);
-    for _ in 0..2 {
+    for _ in 0..7 {
         world.seal(0, b"is anybody there");
         world.run_all();
         world.wait(Span::from_secs(1));
     }
     assert_eq!(read(&world.stats(0).sessions), 2);
     world.assert_works();
+}
+
+#[test]
+fn a_peer_that_lost_its_keys_is_noticed_within_a_second_if_it_is_sent_packets_all_the_time() {
+    let [one, two] = [key(), key()];
+    let mut world = World::with(&one, &two);
+    world.seal(0, b"hello");
+    world.run_all();
+    world.ends[1] = noise(&two, &one);
+    for _ in 0..12 {
+        world.seal(0, b"is anybody there");
+        world.run_all();
+        world.wait(Span::from_millis(100));
+    }
+    assert_eq!(read(&world.stats(0).sessions), 2);
+    world.assert_works();
+}
+
+#[test]
+fn a_pause_after_a_packet_that_needs_no_answer_begins_no_handshake() {
+    let mut world = World::connected();
+    for _ in 0..20 {
+        world.seal(0, b"heartbeat");
+        world.run_all();
+        world.wait(Span::from_millis(20));
+        world.seal(1, b"answer");
+        world.run_all();
+        world.wait(Span::from_secs(1));
+        world.seal(1, b"heartbeat");
+        world.run_all();
+        world.seal(0, b"answer");
+        world.run_all();
+        world.wait(Span::from_secs(2));
+    }
+    assert_eq!([0, 1].map(|end| read(&world.stats(end).sessions)), [1, 1]);
 }
 
 #[test]
