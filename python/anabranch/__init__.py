@@ -28,6 +28,7 @@ from ._core import (
     scenario_schema,
 )
 from .endpoint import Endpoint, nanoseconds
+from .folder import DamagedResultError
 from .laboratory import merge, run, sweep
 from .measuring import measure
 from .result import Result
@@ -41,6 +42,7 @@ __all__ = [
     "ConfigError",
     "ConnectError",
     "ConnectionLostError",
+    "DamagedResultError",
     "Endpoint",
     "EndpointClosedError",
     "Estimate",

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 
 from . import _core, shipped
 from .console import complain, finish, say
+from .folder import DamagedResultError
 from .parser import Parser, count
 
 OK, FAILED, USAGE, MISSED, STOPPED, PIPE = 0, 1, 2, 3, 130, 141
@@ -53,7 +54,7 @@ def _run(arguments: Sequence[str]) -> int:
     except shipped.UsageError as error:
         complain(error)
         return USAGE
-    except (_core.ScenarioError, _core.SimulationError) as error:
+    except (_core.ScenarioError, _core.SimulationError, DamagedResultError) as error:
         complain(error)
         return FAILED
     except KeyboardInterrupt:

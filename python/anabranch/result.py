@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .folder import manifest_of, table_of
 from .statistics import summarize
 
 if TYPE_CHECKING:
@@ -40,14 +41,18 @@ class Result:
     @classmethod
     def from_bytes(cls, scalars: bytes, series: bytes, manifest: str) -> Result:
         """Reads two Parquet tables and a JSON manifest from memory."""
-        return cls(_table(io.BytesIO(scalars)), _table(io.BytesIO(series)), json.loads(manifest))
+        return cls(_table(scalars), _table(series), json.loads(manifest))
 
     @classmethod
     def read(cls, directory: str | Path) -> Result:
-        """Reads the folder that ``anabranch sweep --out DIRECTORY`` wrote."""
+        """Reads the folder that ``anabranch sweep --out DIRECTORY``, ``run --out`` or ``measure --out`` wrote.
+
+        The manifest has the SHA-256 of each table and of itself. Raises :class:`DamagedResultError`, a ValueError, if a
+        file is not what was written, and OSError if it cannot be read.
+        """
         folder = Path(directory)
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        return cls(_table(folder / "scalars.parquet"), _table(folder / "series.parquet"), manifest)
+        manifest = manifest_of(folder)
+        return cls(table_of(folder, manifest, "scalars"), table_of(folder, manifest, "series"), manifest)
 
     @property
     def axes(self) -> list[str]:
@@ -112,10 +117,10 @@ class Result:
         return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
-def _table(source: Path | io.BytesIO) -> pl.DataFrame:
+def _table(data: bytes) -> pl.DataFrame:
     import polars as pl
 
-    return pl.read_parquet(source)
+    return pl.read_parquet(io.BytesIO(data))
 
 
 def _html_row(row: dict[str, Any], keys: list[str]) -> str:

@@ -1,10 +1,16 @@
 """Frames, summaries and the HTML for notebooks."""
 
+import re
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import anabranch
+from anabranch.command import main
+from anabranch.folder import DamagedResultError
+from anabranch.report import write
 from anabranch.result import Result
 
 
@@ -50,13 +56,89 @@ def test_html_shows_means_and_escapes_names(result: Result) -> None:
     assert "<drops>" not in page
 
 
-def test_a_directory_of_a_sweep_reads_back(result: Result, tmp_path: Path) -> None:
-    result.scalars.write_parquet(tmp_path / "scalars.parquet")
-    result.series.write_parquet(tmp_path / "series.parquet")
-    (tmp_path / "manifest.json").write_text('{"seed": 1}')
-    found = Result.read(tmp_path)
-    assert found.scalars.equals(result.scalars)
-    assert found.manifest == {"seed": 1}
+FILES = ("scalars.parquet", "series.parquet", "manifest.json")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> dict[str, Path]:
+    """The folder of a run, that of a sweep, and that of a stored run of the sweep."""
+    base = tmp_path_factory.mktemp("folders")
+    values = {"simulation.stop_time": "7 s"}
+    anabranch.run("two-paths", set=values, out=base / "run")
+    anabranch.sweep("two-paths", set={**values, "link.slow.loss": [0.0, 0.01]}, replicas=1, out=base / "sweep")
+    stored = next((base / "sweep" / "runs").iterdir())
+    return {"run": base / "run", "sweep": base / "sweep", "stored": stored}
+
+
+@pytest.mark.parametrize("kind", ["run", "sweep"])
+def test_a_folder_reads_back(folders: dict[str, Path], kind: str) -> None:
+    found = Result.read(folders[kind])
+    assert found.scalars.equals(pl.read_parquet(folders[kind] / "scalars.parquet"))
+    assert set(found.manifest["outputs_sha256"]) == set(FILES[:2])
+
+
+def read(kind: str, folder: Path, out: Path) -> None:
+    """Reads a folder in every way that Python offers."""
+    if kind != "stored":
+        Result.read(folder)
+    write(folder, out / "report.html")
+
+
+@pytest.mark.parametrize("kind", ["run", "sweep", "stored"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_bit_is_an_error_that_names_the_file(
+    folders: dict[str, Path], tmp_path: Path, kind: str, name: str
+) -> None:
+    folder = shutil.copytree(folders[kind], tmp_path / "copy")
+    path = folder / name
+    whole = path.read_bytes()
+    for n in range(60):
+        data = bytearray(whole)
+        data[n * len(whole) // 60] ^= 1 << (n % 8)
+        path.write_bytes(data)
+        with pytest.raises(DamagedResultError, match=re.escape(str(path))):
+            read(kind, folder, tmp_path)
+
+
+BROKEN = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "longer": lambda data: data + b"x",
+    "not utf-8": lambda data: b"\xff\xfe" + data,
+    "a number": lambda data: b"1",
+    "a list": lambda data: b"[]",
+    "nested": lambda data: b'{"manifest_sha256":' + b"[" * 100_000,
+    "no checksums": lambda data: b'{"runs": [], "axes": []}',
+    "another type": lambda data: data.replace(b'"runs": [', b'"runs": 7, "x": ['),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_folder_is_one_line_that_names_the_file(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, how: str
+) -> None:
+    folder = shutil.copytree(folders["sweep"], tmp_path / "copy")
+    path = folder / name
+    path.write_bytes(BROKEN[how](path.read_bytes()))
+    for command in (["report", str(folder), "-o", str(tmp_path / "r.html"), "-q"], ["explain", str(folder)]):
+        if command[0] == "explain" and name == "series.parquet":
+            continue
+        if path.name == "manifest.json" or how != "another type":
+            assert main(command) == 1
+            said = capsys.readouterr().err.strip()
+            assert str(path) in said
+            assert len(said.splitlines()) == 1, said
+
+
+def test_missing_and_swapped_tables_are_named(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(folders["run"], tmp_path / "copy")
+    shutil.copy(folders["sweep"] / "scalars.parquet", folder / "scalars.parquet")
+    with pytest.raises(DamagedResultError, match=r"scalars\.parquet is damaged"):
+        Result.read(folder)
+    (folder / "scalars.parquet").unlink()
+    with pytest.raises(OSError, match=r"scalars\.parquet"):
+        Result.read(folder)
 
 
 def test_parquet_in_memory_reads_back(result: Result, tmp_path: Path) -> None:

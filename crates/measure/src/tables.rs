@@ -4,7 +4,10 @@ use crate::paths::{Association, Limits, PathSample};
 use crate::report::{FlowReport, Interval, Report};
 use lab::metrics::quantity::{self, Quantity};
 use lab::output::{Scalar, Series};
-use lab::results::{RunKey, Table, TableError, scalars_of, series_of, sweep_table, to_parquet_bytes};
+use lab::results::{
+    MANIFEST, OUTPUTS, RunKey, Table, TableError, scalars_of, sealed, series_of, sums, sweep_table,
+    to_parquet_bytes,
+};
 use scenario::ProbeQuantity;
 use serde_json::{Value, json};
 use std::fs;
@@ -22,10 +25,15 @@ impl Report {
     pub fn write(&self, folder: &Path) -> Result<(), TableError> {
         fs::create_dir_all(folder)?;
         let [scalars, series] = self.tables();
+        let mut written = Vec::new();
         for (name, table) in [("scalars", scalars), ("series", series)] {
-            fs::write(folder.join(name).with_extension("parquet"), to_parquet_bytes(&table)?)?;
+            let path = folder.join(name).with_extension("parquet");
+            fs::write(&path, to_parquet_bytes(&table)?)?;
+            written.push(path);
         }
-        Ok(fs::write(folder.join("manifest.json"), format!("{:#}\n", self.manifest()))?)
+        let mut manifest = self.manifest();
+        manifest[OUTPUTS] = sums(&written)?.into();
+        Ok(fs::write(folder.join(MANIFEST), sealed(&manifest))?)
     }
 
     /// Scalars and series.

@@ -89,6 +89,11 @@ class Page:
         )  # fmt: skip
 
 
+def in_script(text: str) -> str:
+    """JSON that may stand in a script element: HTML gives ``</script`` and ``<!--`` a meaning there."""
+    return text.replace("<", "\\u003c")
+
+
 def asset(name: str) -> str:
     """A file of this package as text."""
     return (files(__package__ or "anabranch.report") / name).read_text(encoding="utf-8")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from .. import papers
+from ..folder import json_of
 from ..shipped import UsageError
 from .page import Cell, Page, escape, number, table
 
@@ -21,7 +21,7 @@ def verdicts(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     """The ``verdicts.json`` of a paper, or of all papers in the folders ``paper-*``, with their folders."""
     found = [folder] if (folder / "verdicts.json").is_file() else sorted(folder.glob("paper-*"))
     return [
-        (place, json.loads((place / "verdicts.json").read_text(encoding="utf-8")))
+        (place, json_of(place / "verdicts.json"))
         for place in found if (place / "verdicts.json").is_file()
     ]  # fmt: skip
 

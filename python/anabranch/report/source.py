@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core, shipped
+from ..folder import manifest_of
 from ..laboratory import run_text
 from ..result import Result
 from ..scenario import as_text, at, to_toml
@@ -69,7 +69,7 @@ def _page(source: str | Path | Result, out: Path, choice: Choice) -> Page:
     if verdicts := paper_page.verdicts(folder):
         return paper_page.build(verdicts)
     if (folder / "manifest.json").is_file():
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        manifest = manifest_of(folder)
         if "runs" in manifest or measured.is_measured(manifest):
             return of_result(Result.read(folder), folder.name, None, out, choice, folder=folder)
         return of_result(sweep_page.stored(folder, manifest), folder.name, None, out, choice)

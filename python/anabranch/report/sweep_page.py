@@ -12,9 +12,10 @@ import polars as pl
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from bokeh.plotting import figure
 
+from ..folder import table_of
 from ..reproduce import leading_number
 from ..result import Result
-from .page import Cell, Page, asset, details, escape, number, table
+from .page import Cell, Page, asset, details, escape, in_script, number, table
 from .run_page import network, origin
 
 MOST_ROWS = 60_000
@@ -72,8 +73,8 @@ def _points(page: Page, result: Result) -> None:
                for name in summary.columns}  # fmt: skip
     orders = {axis: {value: place for place, value in enumerate(values[axis])} for axis in axes}
     data = {"axes": axes, "columns": columns, "order": orders, "numbers": {a: _numbers(orders[a]) for a in axes}}
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).replace("</", "<\\/")
-    page.add(f'<script type="application/json" id="sweep-data">{text}</script>')
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, default=str)
+    page.add(f'<script type="application/json" id="sweep-data">{in_script(text)}</script>')
     page.scripts.append(asset("sweep.js"))
 
 
@@ -163,7 +164,7 @@ def _runs(manifest: Mapping[str, Any], folder: str | None) -> str:
 
 def stored(folder: Path, manifest: dict[str, Any]) -> Result:
     """A run in the store of a sweep, as the result of one run."""
-    scalars, series = (pl.read_parquet(folder / f"{name}.parquet") for name in ("scalars", "series"))
+    scalars, series = (table_of(folder, manifest, name) for name in ("scalars", "series"))
     columns = {"run": pl.lit(0, dtype=pl.Int32), "replica": pl.lit(manifest["replica"], dtype=pl.Int32)}
     missing = {name: value for name, value in columns.items() if name not in scalars.columns}
     record = {**manifest, "run": 0, "simulated_s": manifest["simulated_ns"] / 1e9, "parameters": {}}

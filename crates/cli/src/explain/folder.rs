@@ -6,31 +6,28 @@ use super::words::Subject;
 use crate::{Failure, code, complain, say};
 use clap::ArgMatches;
 use lab::explain::Diagnosis;
-use lab::results::{Column, Kind, Table, read_parquet};
+use lab::results::{Column, FolderError, Kind, MANIFEST, ResultFolder, Table};
 use measure::SCHEMA;
 use serde_json::Value as Json;
-use std::fs::File;
 use std::path::Path;
 
 /// Explains the run in a folder.
 pub(super) fn explain(chosen: &ArgMatches, folder: &Path) -> Result<i32, Failure> {
-    let manifest = folder.join("manifest.json");
-    let text = std::fs::read_to_string(&manifest).map_err(|error| {
-        Failure::usage(format!("no run in {}: {}: {error}", folder.display(), manifest.display()))
+    let opened = ResultFolder::open(folder).map_err(|error| match error {
+        FolderError::Unreadable { .. } => Failure::usage(format!("no run in {}: {error}", folder.display())),
+        _ => Failure::failed(error.to_string()),
     })?;
-    let damaged = || Failure::usage(format!("{} is not that of a run or a sweep", manifest.display()));
-    let manifest: Json = serde_json::from_str(&text).map_err(|_| damaged())?;
+    let manifest = opened.manifest();
+    let damaged =
+        || Failure::usage(format!("{} is not that of a run or a sweep", folder.join(MANIFEST).display()));
     let is_measured = manifest["schema"] == SCHEMA;
     let (axes, run) = match manifest["axes"].as_array() {
-        Some(axes) => (axes.as_slice(), choose(chosen, &manifest)?),
+        Some(axes) => (axes.as_slice(), choose(chosen, manifest)?),
         None if is_measured => (&[][..], 0),
         None => return Err(damaged()),
     };
-    let path = folder.join("scalars.parquet");
-    let table = File::open(&path)
-        .map_err(|error| error.to_string())
-        .and_then(|file| read_parquet(file, &shape(axes)).map_err(|error| error.to_string()));
-    let table = table.map_err(|error| Failure::failed(format!("cannot read {}: {error}", path.display())))?;
+    const SCALARS: &str = "scalars.parquet";
+    let table = opened.table(SCALARS, &shape(axes)).map_err(|error| Failure::failed(error.to_string()))?;
     let rows = Rows::of(&table, run).ok_or_else(damaged)?;
     let name = rows.flow(chosen.get_one::<String>("flow").map(String::as_str))?;
     let of = |back| Diagnosis::of_rows(rows.of_flow(name), back);

@@ -7,11 +7,14 @@
 //! kind, such as rates, a second column has their numbers in its base unit, and a name that ends with this unit (`rate_bps`).
 
 mod csv;
+mod folder;
 mod frames;
 mod parquet;
 mod table;
 
 pub use csv::CsvWriter;
+pub(crate) use folder::unsealed;
+pub use folder::{FolderError, MANIFEST, OUTPUTS, ResultFolder, sealed, sums};
 pub use frames::{RunKey, number_column, scalars_of, series_of, sweep_table};
 pub use parquet::{ParquetWriter, read_parquet, to_parquet_bytes};
 pub use table::{Column, Kind, Table};

@@ -1,11 +1,9 @@
 //! `manifest.json`: the inputs from which a result was computed.
 
 use super::store::RunRecord;
-use crate::results::number_column;
-use crate::scenario::{Axis, AxisValue, Sweep, hexadecimal};
+use crate::results::{OUTPUTS, number_column};
+use crate::scenario::{Axis, AxisValue, Sweep};
 use serde_json::{Map, Value as Json, json};
-use sha2::{Digest, Sha256};
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use units::Span;
 
@@ -44,11 +42,11 @@ fn find_machine() -> Json {
     })
 }
 
-/// The manifest of one run, with the SHA-256 of its tables and of itself.
+/// The manifest of one run, with the SHA-256 of its tables.
 pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -> Json {
     let tables: Map<String, Json> =
         tables.iter().map(|(name, sum)| ((*name).to_owned(), json!(sum))).collect();
-    let mut manifest = json!({
+    json!({
         "format": FORMAT,
         "simulator": simulator(),
         "commit": COMMIT,
@@ -63,36 +61,20 @@ pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -
         "warnings": record.warnings,
         "failures": record.failures,
         "wall_ns": record.wall.as_nanos(),
-        TABLES: tables,
-    });
-    let sum = hexadecimal(&Sha256::digest(manifest.to_string()));
-    manifest[SEAL] = json!(sum);
-    manifest
+        OUTPUTS: tables,
+    })
 }
-
-/// The key of the SHA-256 of each table of a run.
-pub(super) const TABLES: &str = "tables_sha256";
-
-/// The key of the SHA-256 of a run's manifest without this key.
-const SEAL: &str = "manifest_sha256";
 
 /// The keys of a run's manifest that depend on where and when the run was simulated.
 pub(super) const CIRCUMSTANCES: [&str; 4] = ["simulator", "commit", "machine", "wall_ns"];
 
-/// Parses the manifest of a run; none if it is damaged.
-pub(super) fn read_run(text: &str) -> Option<Json> {
-    let mut manifest: Json = serde_json::from_str(text).ok()?;
-    let sum = manifest.as_object_mut()?.remove(SEAL)?;
-    (sum == hexadecimal(&Sha256::digest(manifest.to_string()))).then_some(manifest)
-}
-
-/// The manifest of a sweep, with the SHA-256 of the files it wrote.
+/// The manifest of a sweep, with the SHA-256 of its tables.
 pub(super) fn of_sweep(
     sweep: &Sweep,
     runs: &[RunRecord],
     replicas: &[u32],
     wall: Span,
-    files: &[PathBuf],
+    outputs: Map<String, Json>,
 ) -> Json {
     let of_runs = sweep
         .variants()
@@ -111,7 +93,7 @@ pub(super) fn of_sweep(
         // Of the combination that has the fewest.
         "replicas": replicas.iter().min(),
         "axes": axes(sweep.axes()),
-        "outputs_sha256": sums(files),
+        OUTPUTS: outputs,
         "wall_s": wall.as_secs_f64(),
         "runs": runs.iter().zip(of_runs).map(|(record, key)| listed(record, key)).collect::<Vec<_>>(),
     })
@@ -124,15 +106,6 @@ pub(super) fn axes(axes: &[Axis]) -> Json {
         json!({ "name": axis.name, "values": values, "number_column": number_column(axis, axes) })
     };
     axes.iter().map(axis).collect()
-}
-
-/// The SHA-256 of files by their names.
-pub(super) fn sums(files: &[PathBuf]) -> Map<String, Json> {
-    let sum = |path: &PathBuf| {
-        let digest = hexadecimal(&Sha256::digest(std::fs::read(path).ok()?));
-        Some((path.file_name()?.to_string_lossy().into_owned(), json!(digest)))
-    };
-    files.iter().filter_map(sum).collect()
 }
 
 /// A run in the list of its sweep.

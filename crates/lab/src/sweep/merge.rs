@@ -5,7 +5,7 @@ use super::manifest::{self, CIRCUMSTANCES};
 use super::parts;
 use super::store::{self, RunRecord, Store};
 use super::tables;
-use crate::results::RunKey;
+use crate::results::{MANIFEST, OUTPUTS, ResultFolder, RunKey, sealed, sums, unsealed};
 use crate::scenario::{Axis, AxisValue};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,7 +138,7 @@ fn refuse_conflict(one: &Path, other: &Path) -> Result<(), MergeError> {
     let differs = || -> io::Result<Option<std::ffi::OsString>> {
         for name in names(one)?.union(&names(other)?) {
             let (a, b) = (one.join(name), other.join(name));
-            let same = if name == "manifest.json" {
+            let same = if name == MANIFEST {
                 inputs_and_outputs(&a)? == inputs_and_outputs(&b)?
             } else {
                 a.exists() == b.exists() && is_equal(&a, &b)?
@@ -156,7 +156,7 @@ fn refuse_conflict(one: &Path, other: &Path) -> Result<(), MergeError> {
 }
 
 fn inputs_and_outputs(path: &Path) -> io::Result<Option<Json>> {
-    let mut manifest = manifest::read_run(&fs::read_to_string(path)?);
+    let mut manifest = unsealed(&fs::read_to_string(path)?);
     if let Some(keys) = manifest.as_mut().and_then(Json::as_object_mut) {
         keys.retain(|key, _| !CIRCUMSTANCES.contains(&key.as_str()));
     }
@@ -213,18 +213,20 @@ impl Listing {
     fn of(folders: &[&Path]) -> Result<Self, String> {
         let mut listing: Option<Listing> = None;
         for folder in folders {
-            let path = folder.join("manifest.json");
-            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let path = folder.join(MANIFEST);
+            if !path.exists() {
+                continue;
+            }
             let not_one = |why: &str| format!("{}: {why}", path.display());
-            let manifest: Json =
-                serde_json::from_str(&text).map_err(|_| not_one("is not the manifest of a sweep"))?;
-            let axes = axes(&manifest).ok_or_else(|| not_one("is not the manifest of a sweep"))?;
+            let opened = ResultFolder::open(folder).map_err(|error| error.to_string())?;
+            let manifest = opened.manifest();
+            let axes = axes(manifest).ok_or_else(|| not_one("is not the manifest of a sweep"))?;
             let listing = listing.get_or_insert_with(|| Listing {
                 base: manifest.clone(),
                 axes: axes.iter().map(|axis| Axis { name: axis.name.clone(), values: Vec::new() }).collect(),
                 runs: BTreeMap::new(),
             });
-            listing.add(&manifest, &axes).map_err(|why| not_one(&why))?;
+            listing.add(manifest, &axes).map_err(|why| not_one(&why))?;
         }
         listing.ok_or_else(|| "no folder has a manifest.json that lists its runs".to_owned())
     }
@@ -289,10 +291,10 @@ impl Listing {
         let mut manifest = self.base;
         manifest["axes"] = manifest::axes(&self.axes);
         manifest["replicas"] = count.values().min().copied().into();
-        manifest["outputs_sha256"] = manifest::sums(&files).into();
+        manifest[OUTPUTS] = sums(&files).map_err(|error| store::refused(out, error))?.into();
         manifest["runs"] =
             records.iter().zip(&keys).map(|(record, key)| manifest::listed(record, key.parameters)).collect();
-        store::replace(&out.join("manifest.json"), format!("{manifest:#}\n").as_bytes())?;
+        store::replace(&out.join(MANIFEST), sealed(&manifest).as_bytes())?;
         Ok(records.len())
     }
 }

@@ -22,12 +22,12 @@ pub use store::{CAPTURE_LIMIT, RunRecord};
 pub use until::{Until, Wide};
 
 use crate::output::{RunControl, RunError, RunOutput};
-use crate::results::{RunKey, Table, TableError};
-use crate::results::{scalars_of, series_of, sweep_table};
+use crate::results::{MANIFEST, OUTPUTS, RunKey, Table, TableError};
+use crate::results::{scalars_of, sealed, series_of, sums, sweep_table};
 use crate::scenario::{Scenario, Sweep, Variant};
 use crate::world;
 use pool::Job;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -213,7 +213,7 @@ impl RunReport {
         let key = RunKey { run: 0, replica, parameters };
         let scalars = sweep_table(&key, sweep.axes(), &scalars_of(&output.scalars));
         let series = sweep_table(&key, sweep.axes(), &series_of(&output.series));
-        let manifest = manifest::of_sweep(sweep, &[record], &[1], wall, &[]);
+        let manifest = manifest::of_sweep(sweep, &[record], &[1], wall, Map::new());
         RunReport { output, scalars, series, manifest }
     }
 
@@ -223,13 +223,17 @@ impl RunReport {
     /// # Errors
     /// [`SweepError::Store`] names the file that could not be written.
     pub fn write(&self, out: &Path, csv: bool) -> Result<(), SweepError> {
+        let mut written = Vec::new();
         for (name, table) in [("scalars", &self.scalars), ("series", &self.series)] {
-            tables::write_one(&out.join(name).with_extension("parquet"), false, table)?;
-            if csv {
-                tables::write_one(&out.join(name).with_extension("csv"), true, table)?;
+            for extension in ["parquet", "csv"].iter().take(1 + usize::from(csv)) {
+                let path = out.join(name).with_extension(extension);
+                tables::write_one(&path, *extension == "csv", table)?;
+                written.push(path);
             }
         }
-        store::replace(&out.join("manifest.json"), format!("{:#}\n", self.manifest).as_bytes())
+        let mut manifest = self.manifest.clone();
+        manifest[OUTPUTS] = sums(&written).map_err(|error| store::refused(out, error))?.into();
+        store::replace(&out.join(MANIFEST), sealed(&manifest).as_bytes())
     }
 }
 
@@ -267,9 +271,9 @@ fn sweep_with(
     let target = tables::Target { out: &options.out, csv: options.csv, jobs: options.jobs };
     let tables = tables::write(&target, sweep.axes(), &keys, &runs, &store)?;
     store.clear_parts(&runs);
-    let manifest = manifest::of_sweep(sweep, &runs, &replicas, watch.elapsed(), &tables);
-    let path = options.out.join("manifest.json");
-    store::replace(&path, format!("{manifest:#}\n").as_bytes())?;
+    let sums = sums(&tables).map_err(|error| store::refused(&options.out, error))?;
+    let manifest = manifest::of_sweep(sweep, &runs, &replicas, watch.elapsed(), sums);
+    store::replace(&options.out.join(MANIFEST), sealed(&manifest).as_bytes())?;
     Ok(SweepReport {
         runs,
         replicas,

@@ -5,7 +5,10 @@ use super::manifest::RESULTS_VERSION;
 use super::stopwatch::Stopwatch;
 use super::{Simulate, SweepError, manifest, parts};
 use crate::output::{RunControl, RunOutput};
-use crate::results::{Table, TableError, read_parquet, scalars_of, series_of, to_parquet_bytes};
+use crate::results::{
+    MANIFEST, OUTPUTS, Table, TableError, read_parquet, scalars_of, sealed, series_of, to_parquet_bytes,
+    unsealed,
+};
 use crate::scenario::{Scenario, hexadecimal};
 use bytes::Bytes;
 use serde_json::Value as Json;
@@ -101,7 +104,7 @@ impl Store {
 
     /// Whether a run seems to be finished; [`Store::run`] looks closer.
     pub fn has(&self, hash: &str) -> bool {
-        self.runs.join(hash).join("manifest.json").exists()
+        self.runs.join(hash).join(MANIFEST).exists()
     }
 
     /// The record of a run: from disk, or else by simulating it.
@@ -150,7 +153,7 @@ impl Store {
                 fs::write(part.join(name), bytes)?;
             }
             let manifest = manifest::of_run(scenario.seed, record, &sums);
-            fs::write(part.join("manifest.json"), format!("{manifest:#}\n"))?;
+            fs::write(part.join(MANIFEST), sealed(&manifest))?;
             // A damaged run is replaced.
             if folder.exists() && self.load(record.run, record.replica, &record.hash).is_none() {
                 fs::remove_dir_all(&folder)?;
@@ -169,13 +172,13 @@ impl Store {
 
     /// The manifest of a finished run, if it is undamaged.
     pub fn manifest(&self, hash: &str) -> Option<Json> {
-        manifest::read_run(&fs::read_to_string(self.runs.join(hash).join("manifest.json")).ok()?)
+        unsealed(&fs::read_to_string(self.runs.join(hash).join(MANIFEST)).ok()?)
     }
 
     /// The bytes of a table of a finished run, if they are undamaged.
     fn bytes(&self, hash: &str, name: &str, manifest: &Json) -> Option<Vec<u8>> {
         let bytes = fs::read(self.runs.join(hash).join(name)).ok()?;
-        (manifest[manifest::TABLES][name] == hexadecimal(&Sha256::digest(&bytes))).then_some(bytes)
+        (manifest[OUTPUTS][name] == hexadecimal(&Sha256::digest(&bytes))).then_some(bytes)
     }
 
     /// The record of a finished run, if all its files exist and are undamaged.

@@ -172,6 +172,10 @@ fn flow_targets(name: &At<String>, groups: &[Group], faults: &mut Faults) -> Opt
     Some(found)
 }
 
+/// The files that a run writes beside its captures.
+const RESULTS: [&str; 5] =
+    ["scalars.parquet", "series.parquet", "scalars.csv", "series.csv", "manifest.json"];
+
 /// The captures; `None` if a fault was noted.
 pub(super) fn captures(
     tables: &[CaptureTable],
@@ -185,6 +189,14 @@ pub(super) fn captures(
         let fits = |c: char| c.is_alphanumeric() || "_-. ".contains(c);
         if file.value.is_empty() || file.value.starts_with('.') || !file.value.chars().all(fits) {
             let message = format!("\"{}\" is not a file name; expected one without folders", file.value);
+            faults.note(file.span.clone(), message);
+            return None;
+        }
+        if RESULTS.iter().any(|name| name.eq_ignore_ascii_case(&file.value)) {
+            let message = format!(
+                "\"{}\" is a file of the results; expected another name such as \"bottleneck.pcapng\"",
+                file.value
+            );
             faults.note(file.span.clone(), message);
             return None;
         }

@@ -1,0 +1,72 @@
+"""Folders of results: every reader goes through here, so that damaged files are never shown as results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SEAL = "manifest_sha256"
+
+
+class DamagedResultError(ValueError):
+    """A file of a folder of results is not what was written."""
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The ``manifest.json`` of a folder of results.
+
+    Its SHA-256 stands in the manifest itself, computed with an empty text in that place. Raises OSError if it cannot be
+    read, and :class:`DamagedResultError` if it is not what was written.
+    """
+    path = folder / "manifest.json"
+    data = path.read_bytes()
+    if _SEAL.encode() not in data:
+        raise DamagedResultError(
+            f"{path} has no checksums: it is damaged, or of an older version of this program; run the scenario again"
+        )
+    manifest = parsed(data)
+    seal = manifest.pop(_SEAL, None) if isinstance(manifest, dict) else None
+    if not isinstance(seal, str) or len(seal) != 64 or _sum(data.replace(seal.encode(), b"", 1)) != seal:
+        raise _damaged(path)
+    return manifest
+
+
+def table_of(folder: Path, manifest: dict[str, Any], name: str) -> pl.DataFrame:
+    """The table ``name.parquet`` of a folder, as ``manifest`` says that it was written."""
+    import polars as pl  # slow to import
+
+    path = folder / f"{name}.parquet"
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if manifest.get("outputs_sha256", {}).get(path.name) != found:
+        raise _damaged(path)
+    return pl.read_parquet(path)
+
+
+def json_of(path: Path) -> Any:
+    """The contents of a JSON file. Raises :class:`DamagedResultError` if it is none."""
+    content = parsed(path.read_bytes())
+    if content is None:
+        raise DamagedResultError(f"{path} is damaged: it is not JSON")
+    return content
+
+
+def parsed(data: bytes) -> Any:
+    """What JSON text says; None if it is none."""
+    try:
+        return json.loads(data.decode())
+    except (ValueError, RecursionError):
+        return None
+
+
+def _damaged(path: Path) -> DamagedResultError:
+    return DamagedResultError(f"{path} is damaged: its SHA-256 is not the one that the manifest has")
+
+
+def _sum(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
