@@ -4,7 +4,7 @@ use crate::npmp::{OnOffEvent, Random};
 use crate::spec::{BadFlow, FlowSpec, Load, Transport};
 use sctp::Reliability;
 use std::str::FromStr;
-use units::Span;
+use units::{Probability, Span};
 
 impl FlowSpec {
     /// Reads a FLOWSPEC: frame rate and size of the active side, those of the passive side (left out: nothing is sent), and options.
@@ -89,8 +89,8 @@ fn number<T: FromStr>(name: &str, value: &str) -> Result<T, BadFlow> {
 }
 
 fn share(name: &str, value: &str) -> Result<f64, BadFlow> {
-    let share = value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| bad(name, value, "a number from 0 to 1"))
+    let share = Probability::parse(value).map(Probability::get);
+    share.ok_or_else(|| bad(name, value, &Probability::expected(value.parse().ok())))
 }
 
 fn switch(name: &str, value: &str) -> Result<bool, BadFlow> {

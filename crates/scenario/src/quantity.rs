@@ -27,6 +27,15 @@ pub(super) trait Quantity: Sized {
         let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = (&text[..split], text[split..].trim_start());
         let expected = || format!("expected {} such as \"{}\"", Self::KIND, Self::EXAMPLE);
+        if let Some(message) = comma(text, |repaired| Self::parse(repaired).ok()) {
+            return Err(message);
+        }
+        if text
+            .strip_prefix(['-', '\u{2212}'])
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            return Err(format!("\"{text}\" is negative; {} of at least zero", expected()));
+        }
         let decimal =
             Decimal::parse(number).ok_or_else(|| format!("\"{text}\" is not a quantity; {}", expected()))?;
         if unit.is_empty() {
@@ -57,6 +66,22 @@ pub(super) trait Quantity: Sized {
             Some(bits) if units().any(|name| name == bits) => format!("1 {unit} is 8 {bits}"),
             _ => expected_one_of(unit, units()),
         }
+    }
+}
+
+/// The message about a number with a comma, if it would be right without: as the decimal point, or between thousands.
+pub(super) fn comma<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<String> {
+    let text = text.trim();
+    let right = |other: &str| text.contains(',') && parse(&text.replace(',', other)).is_some();
+    let quoted = |other: &str| format!("\"{}\"", text.replace(',', other));
+    match (right("."), right("")) {
+        // 1,500 is one and a half in some countries, and fifteen hundred in others.
+        (true, true) if text.split(',').nth(1)?.bytes().take_while(u8::is_ascii_digit).count() == 3 => {
+            Some(format!("\"{text}\" has a comma; expected {}, or {}", quoted("."), quoted("")))
+        }
+        (true, _) => Some(format!("\"{text}\" has a comma; expected a decimal point: {}", quoted("."))),
+        (false, true) => Some(format!("\"{text}\" has commas; expected a number without: {}", quoted(""))),
+        (false, false) => None,
     }
 }
 
@@ -219,7 +244,23 @@ mod tests {
         for (got, message) in [
             (Span::parse("10").err(), r#""10" has no unit; expected a time such as "10 ms""#),
             (Span::parse("fast").err(), r#""fast" is not a quantity; expected a time such as "10 ms""#),
-            (Span::parse("-1 s").err(), r#""-1 s" is not a quantity; expected a time such as "10 ms""#),
+            (
+                Span::parse("-1 s").err(),
+                r#""-1 s" is negative; expected a time such as "10 ms" of at least zero"#,
+            ),
+            (
+                BitRate::parse("10,5 Mbit/s").err(),
+                r#""10,5 Mbit/s" has a comma; expected a decimal point: "10.5 Mbit/s""#,
+            ),
+            (
+                BitRate::parse("1,500 kbit/s").err(),
+                r#""1,500 kbit/s" has a comma; expected "1.500 kbit/s", or "1500 kbit/s""#,
+            ),
+            (
+                BitRate::parse("1,000,000 bit/s").err(),
+                r#""1,000,000 bit/s" has commas; expected a number without: "1000000 bit/s""#,
+            ),
+            (Span::parse("a,b").err(), r#""a,b" is not a quantity; expected a time such as "10 ms""#),
             (Span::parse("1. s").err(), r#""1. s" is not a quantity; expected a time such as "10 ms""#),
             (
                 Span::parse("1 sec").err(),

@@ -58,7 +58,9 @@ impl Sweep {
         let mut faults = Faults::default();
         let (document, errors) = DeTable::parse_recoverable(text);
         for error in errors {
-            faults.note(error.span().unwrap_or(0..0), error.message().to_owned());
+            let span = error.span().unwrap_or(0..0);
+            let message = bare_comma(text, span.start).unwrap_or_else(|| error.message().to_owned());
+            faults.note(span, message);
         }
         if faults.is_empty() {
             let read = expand(&Item::from(&document), text, &mut Files::of(file), new_trial, &mut faults);
@@ -134,6 +136,15 @@ impl Sweep {
         self.variants.iter_mut().for_each(|variant| variant.scenario.seed = seed);
         self.recipe.seed = Some(seed);
     }
+}
+
+/// The message about a comma between the digits of a number that is not in quotes, if there is one at this place.
+fn bare_comma(text: &str, at: usize) -> Option<String> {
+    let (before, after) = (text.get(..at)?, text.get(at..)?.strip_prefix(',')?);
+    let whole = &before[before.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
+    let fraction = &after[..after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len()];
+    let is_number = !whole.is_empty() && !fraction.is_empty();
+    is_number.then(|| format!("a comma cannot be in a number; expected a decimal point: {whole}.{fraction}"))
 }
 
 fn expand(

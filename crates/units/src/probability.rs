@@ -22,6 +22,26 @@ impl Probability {
         if (0.0..=1.0).contains(&p) { Ok(Probability(p)) } else { Err(NotAProbability(p)) }
     }
 
+    /// Reads a number such as `0.05`, or a percentage such as `5 %`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let Some(percent) = text.strip_suffix('%').map(str::trim_end) else {
+            return Probability::new(text.parse().ok()?).ok();
+        };
+        // `5e-2` is rounded once, and 5.0 * 0.01 would be rounded twice.
+        let value = match percent.contains(['e', 'E']) {
+            true => percent.parse::<f64>().ok()? / 100.0,
+            false => format!("{percent}e-2").parse().ok()?,
+        };
+        Probability::new(value).ok()
+    }
+
+    /// What is expected instead of a wrong text or number, for messages: 5 is probably meant as 5 %.
+    pub fn expected(given: Option<f64>) -> String {
+        let percent = given.filter(|given| *given > 1.0 && *given <= 100.0).unwrap_or(5.0);
+        format!("a number from 0 to 1, such as {}, or a percentage, such as \"{percent} %\"", percent / 100.0)
+    }
+
     /// The number.
     pub const fn get(self) -> f64 {
         self.0
@@ -50,6 +70,33 @@ impl fmt::Display for Probability {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percentage_is_the_number_that_is_written_with_two_more_places() {
+        let read = |text| Probability::parse(text).map(Probability::get);
+        for (text, value) in [
+            ("0.05", 0.05),
+            ("5 %", 0.05),
+            (" 7% ", 0.07),
+            ("0.1 %", 0.001),
+            ("29 %", 0.29),
+            ("100 %", 1.0),
+            ("1e-6", 1e-6),
+            ("1e-4 %", 1e-6),
+        ] {
+            assert_eq!(read(text), Some(value), "{text}");
+        }
+        for wrong in ["5", "101 %", "-1 %", "0,5", "%", "", "NaN", "5 percent"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_expected_notation_has_the_number_that_was_probably_meant() {
+        let told = Probability::expected(Some(20.0));
+        assert_eq!(told, "a number from 0 to 1, such as 0.2, or a percentage, such as \"20 %\"");
+        assert_eq!(Probability::expected(Some(-1.0)), Probability::expected(Some(5.0)));
+    }
 
     #[test]
     fn only_numbers_from_zero_to_one_pass() {

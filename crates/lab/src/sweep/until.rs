@@ -3,6 +3,8 @@
 use crate::metrics::quantity::ALL_FLOWS;
 use crate::results::{Column, Table};
 use crate::statistics::mean_and_half_width;
+use scenario::nearest;
+use units::Probability;
 
 /// The interval at which a combination has enough replicas.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +34,7 @@ pub struct Wide {
 pub(super) type Values = Vec<(String, f64)>;
 
 impl Until {
-    /// Parses `throughput_bps ± 2 %`; `+-` stands for ±.
+    /// Parses `throughput_bps ± 2 %`; `+-` stands for ±, and 0.02 for 2 %.
     ///
     /// # Errors
     /// What was expected.
@@ -41,10 +43,9 @@ impl Until {
             || format!("\"{text}\": expected a quantity and an interval, such as \"throughput_bps ± 2 %\"");
         let (quantity, width) =
             text.split_once('±').or_else(|| text.split_once("+-")).ok_or_else(expected)?;
-        let percent: Option<f64> = width.trim().strip_suffix('%').and_then(|n| n.trim().parse().ok());
-        match percent.filter(|percent| *percent > 0.0 && percent.is_finite()) {
-            Some(percent) if !quantity.trim().is_empty() => {
-                Ok(Until { quantity: quantity.trim().to_owned(), share: percent / 100.0, most })
+        match Probability::parse(width).filter(|share| !share.is_zero()) {
+            Some(share) if !quantity.trim().is_empty() => {
+                Ok(Until { quantity: quantity.trim().to_owned(), share: share.get(), most })
             }
             _ => Err(expected()),
         }
@@ -104,7 +105,9 @@ impl Until {
         let mut known: Vec<&str> = quantity.iter().collect();
         known.sort_unstable();
         known.dedup();
-        Err(format!("no run has a quantity `{}`; there are {}", self.quantity, known.join(", ")))
+        let tip = nearest(&self.quantity, known.iter().copied())
+            .map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+        Err(format!("no run has a quantity `{}`{tip}\nThere are {}", self.quantity, known.join(", ")))
     }
 
     /// The replicas that a combination gets next: as many as its interval asks for, at most twice as many as it has.
@@ -149,6 +152,7 @@ mod tests {
     fn an_interval_is_read_with_both_signs() {
         assert_eq!(until(), Until { quantity: "throughput_bps".into(), share: 0.05, most: 40 });
         assert_eq!(Until::parse("srtt_s +- 0.5%", 9).map(|until| until.share), Ok(0.005));
+        assert_eq!(Until::parse("srtt_s +- 0.005", 9).map(|until| until.share), Ok(0.005));
         for wrong in ["throughput_bps", "throughput_bps ± 2", "± 2 %", "throughput_bps ± -2 %", "x ± 0 %"]
         {
             let error = Until::parse(wrong, 9).expect_err(wrong);
@@ -172,7 +176,7 @@ mod tests {
             value: 1.0,
         };
         let missing = Until { quantity: "rate".into(), ..until() }.values(&scalars_of(&[scalar]));
-        assert_eq!(missing, Err("no run has a quantity `rate`; there are throughput_bps".to_owned()));
+        assert_eq!(missing, Err("no run has a quantity `rate`\nThere are throughput_bps".to_owned()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{At, Decode, Definitions, OneOrMore, Show, describe, mismatch, number, refer, whole};
 use crate::Hertz;
 use crate::diagnostic::Faults;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, comma};
 use crate::tree::{Item, Value};
 use serde_json::{Value as Json, json};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
@@ -104,12 +104,25 @@ impl Decode for f64 {
 
 impl Decode for Probability {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
-        Probability::new(number(item, faults)?)
-            .ok()
-            .or_else(|| mismatch(item, "a number from 0 to 1", faults))
+        let (read, given) = match &item.value {
+            Value::Text(text) => {
+                if let Some(message) = comma(text, Probability::parse) {
+                    faults.note(item.span.clone(), message);
+                    return None;
+                }
+                (Probability::parse(text).filter(|_| text.contains('%')), text.trim().parse().ok())
+            }
+            Value::Integer(n) => (Probability::new(*n as f64).ok(), Some(*n as f64)),
+            Value::Real(n) => (Probability::new(*n).ok(), Some(*n)),
+            _ => (None, None),
+        };
+        read.or_else(|| mismatch(item, &Probability::expected(given), faults))
     }
     fn schema(_: &mut Definitions) -> Json {
-        json!({ "type": "number", "minimum": 0, "maximum": 1 })
+        json!({ "anyOf": [
+            { "type": "number", "minimum": 0, "maximum": 1 },
+            { "type": "string", "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*%\\s*$" },
+        ] })
     }
 }
 

@@ -82,8 +82,13 @@ impl Decode for Loss {
                 let bursts = LossBursts { to_bad: p, to_good: r, good, bad };
                 checked(bursts, bursts.check(), item, faults).map(Loss::Bursts)
             }
-            Value::Integer(_) | Value::Real(_) => Probability::decode(item, faults).map(Loss::Single),
-            _ => mismatch(item, "a number from 0 to 1, or a table such as { p = 0.01, r = 0.25 }", faults),
+            Value::Integer(_) | Value::Real(_) | Value::Text(_) => {
+                Probability::decode(item, faults).map(Loss::Single)
+            }
+            _ => {
+                let number = Probability::expected(None);
+                mismatch(item, &format!("{number}, or a table such as {{ p = 0.01, r = 0.25 }}"), faults)
+            }
         }
     }
 
