@@ -37,6 +37,7 @@ fn portable() -> Command {
         .subcommand(
             Command::new("validate")
                 .about("Checks scenario files")
+                .after_help(examples(&["anabranch validate mine.toml", "anabranch validate *.toml --json"], ""))
                 .arg(file("SCENARIO", "Scenario files (TOML), or names of shipped scenarios").num_args(1..))
                 .arg(flag("json", "Print the errors as JSON")),
         )
@@ -49,7 +50,7 @@ fn portable() -> Command {
         .subcommand(
             Command::new("man")
                 .about("Writes manual pages")
-                .arg(Arg::new("dir").value_name("DIR").required(true).help("Folder to write them to")),
+                .arg(Arg::new("dir").value_name("DIR").required(true).help("Folder to write them to, which is made if it does not exist")),
         )
         .subcommand(handed_over("reproduce", "Runs figures of papers and compares the numbers that the papers state"))
         .subcommand(handed_over("papers", "Lists the papers and their figures"))
@@ -64,6 +65,14 @@ const SCENARIO: &str = "Scenario file (TOML), or the name of a shipped scenario 
 fn run() -> Command {
     Command::new("run")
         .about("Runs a scenario once and prints the throughput of its flows")
+        .after_help(examples(
+            &[
+                "anabranch run two-paths",
+                "anabranch run mine.toml --set link.slow.rate='5 Mbit/s' --set 'link.*.loss'='1 %'",
+                "anabranch run mine.toml --out results --csv",
+            ],
+            "",
+        ))
         .arg(file("SCENARIO", SCENARIO))
         .arg(number("replica", "N", "Replica: each draws other random numbers").default_value("0"))
         .arg(value("out", "DIR", "Write tables, manifest and captures to this folder"))
@@ -75,7 +84,14 @@ fn run() -> Command {
 fn sweep() -> Command {
     Command::new("sweep")
         .about("Runs every combination of a scenario's variations, many times each")
-        .after_help("The same command after an interruption reuses the finished runs.")
+        .after_help(examples(
+            &[
+                "anabranch sweep mine.toml --replicas 30 --out results",
+                "anabranch sweep mine.toml --until 'throughput_bps ± 2 %'",
+                "anabranch sweep mine.toml --set loss='1 %' -j 4",
+            ],
+            "The same command after an interruption reuses the finished runs.",
+        ))
         .arg(file("SCENARIO", SCENARIO))
         .arg(positive(
             "replicas",
@@ -137,8 +153,11 @@ fn merge() -> Command {
 fn explain() -> Command {
     Command::new("explain")
         .about("Says why a transfer is not faster, and runs what would change it")
-        .after_help("The flow is the first one of the scenario, in the direction in which it sends. Each change is run, not guessed: \
-             changes are tried for scenarios only.")
+        .after_help(examples(
+            &["anabranch explain mine.toml", "anabranch explain results --flow transfer", "anabranch explain capture.pcapng"],
+            "The flow is the first one of the scenario, in the direction in which it sends. Each change is run, not guessed: \
+             changes are tried for scenarios only.",
+        ))
         .arg(file(
             "SCENARIO|RUN|CAPTURE",
             "Scenario (file or name), folder of results, or capture of SCTP (pcapng or pcap)",
@@ -153,7 +172,7 @@ fn explain() -> Command {
 /// Which of the scenarios of a file.
 fn choice() -> [Arg; 2] {
     [
-        number("seed", "S", "Root seed instead of the scenario's").value_parser(value_parser!(u64)),
+        number("seed", "S", "Root seed instead of the scenario's").value_parser(whole(0, u64::MAX)),
         value(
             "set",
             "KEY=VALUE",
@@ -190,11 +209,27 @@ fn value(name: &'static str, placeholder: &'static str, help: &'static str) -> A
 }
 
 fn number(name: &'static str, placeholder: &'static str, help: &'static str) -> Arg {
-    value(name, placeholder, help).value_parser(value_parser!(u32))
+    value(name, placeholder, help).value_parser(whole(0, u32::MAX)).allow_negative_numbers(true)
 }
 
 fn positive(name: &'static str, placeholder: &'static str, help: &'static str) -> Arg {
-    value(name, placeholder, help).value_parser(value_parser!(u32).range(1..))
+    value(name, placeholder, help).value_parser(whole(1, u32::MAX)).allow_negative_numbers(true)
+}
+
+/// Reads a whole number within a range.
+fn whole<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: std::str::FromStr + std::fmt::Display + PartialOrd + Copy + Send + Sync + 'static,
+{
+    move |text: &str| {
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| format!("expected a whole number from {least} to {most}"))
+    }
+}
+
+/// The end of a help text: examples, and what else there is to know.
+fn examples(lines: &[&str], text: &str) -> String {
+    format!("Examples:\n  {}\n\n{text}", lines.join("\n  ")).trim_end().to_owned()
 }
 
 /// The text of a required argument.

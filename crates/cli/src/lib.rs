@@ -17,10 +17,13 @@ mod show;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod tunnel;
+mod usage;
 mod validate;
 
 pub use manual::Declared;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use transport::printable;
 
 /// Exit codes.
 mod code {
@@ -68,11 +71,7 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared:
     let command = std::iter::once("anabranch".to_owned()).chain(arguments.iter().cloned());
     let matches = match arguments::command().try_get_matches_from(command) {
         Ok(matches) => matches,
-        Err(error) => {
-            // A message that cannot be printed has nobody else to go to.
-            let _ = error.print();
-            return error.exit_code();
-        }
+        Err(error) => return usage::report(&error, &arguments),
     };
     let result = match matches.subcommand() {
         Some(("run", chosen)) => run::run(chosen),
@@ -105,10 +104,34 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared:
     })
 }
 
-/// Prints to standard output. A closed pipe is no error: who closed it has read enough.
+/// Refuses a folder to write to that is a file, or would be in one; `argument` is what comes before it on the command line.
+fn check_folder(argument: &str, folder: &Path) -> Result<(), Failure> {
+    match folder.ancestors().find(|path| path.exists()) {
+        Some(file) if file.is_file() => Err(Failure::usage(format!(
+            "{argument} {}: {} is a file; expected a folder, which is made if it does not exist",
+            folder.display(),
+            file.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Why the system refuses a file, in our words where they say more.
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "this user has no permission".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::NotADirectory => "a part of its path is a file, not a folder".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Prints to standard output, control characters escaped as JSON does. A closed pipe is no error: who closed it has read
+/// enough.
 fn say(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("cannot write to standard output: {error}")))
         }
@@ -116,7 +139,13 @@ fn say(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints to standard error.
+/// Prints to standard error, control characters escaped.
 fn complain(message: &str) {
-    let _ = writeln!(std::io::stderr(), "anabranch: {}", message.trim_end());
+    complain_as("anabranch: ", message);
+}
+
+/// The same with another word before the message.
+fn complain_as(before: &str, message: &str) {
+    // A message that cannot be printed has nobody else to go to.
+    let _ = writeln!(std::io::stderr(), "{before}{}", printable(message.trim_end()));
 }

@@ -1,6 +1,6 @@
 //! `anabranch completions` and `anabranch man`: made from the declaration of the command line.
 
-use crate::{Failure, arguments, code, say};
+use crate::{Failure, arguments, check_folder, code, reason, say};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use clap_complete::Shell;
 use std::path::Path;
@@ -32,8 +32,10 @@ pub fn completions(chosen: &ArgMatches, declared: &[Declared]) -> Result<i32, Fa
 /// `anabranch man`: a manual page for the command and for each subcommand, in a folder.
 pub fn man(chosen: &ArgMatches, declared: &[Declared]) -> Result<i32, Failure> {
     let folder = Path::new(arguments::text(chosen, "dir"));
-    let refused =
-        |error: std::io::Error| Failure::failed(format!("cannot write {}: {error}", folder.display()));
+    check_folder("man", folder)?;
+    let refused = |error: std::io::Error| {
+        Failure::failed(format!("cannot write {}: {}", folder.display(), reason(&error)))
+    };
     std::fs::create_dir_all(folder).map_err(refused)?;
     clap_mangen::generate_to(whole(declared), folder).map_err(refused)?;
     Ok(code::OK)

@@ -1,4 +1,4 @@
-use crate::{Failure, code, complain, interrupt, say, scenario, show};
+use crate::{Failure, check_folder, code, complain, interrupt, reason, say, scenario, show};
 use clap::ArgMatches;
 use lab::output::{RunControl, RunError, Scalar};
 use lab::scenario::{Scenario, Sweep};
@@ -41,8 +41,9 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
 /// Creates the folder of results; without one, says that captures are not written.
 pub fn prepare_out(out: Option<&Path>, scenario: &Scenario) -> Result<(), Failure> {
     if let Some(out) = out {
+        check_folder("--out", out)?;
         std::fs::create_dir_all(out).map_err(|error| {
-            Failure::failed(format!("cannot create the folder {}: {error}", out.display()))
+            Failure::failed(format!("cannot create the folder {}: {}", out.display(), reason(&error)))
         })?;
     } else if !scenario.captures.is_empty() {
         complain("captures are written only with --out");

@@ -1,9 +1,10 @@
 //! The scenario of a command: a file, or one that is shipped with the Python package.
 
-use crate::{Failure, arguments};
+use crate::{Failure, arguments, reason};
 use clap::ArgMatches;
-use lab::scenario::Sweep;
+use lab::scenario::{Sweep, nearest};
 use std::path::{Path, PathBuf};
+use transport::utf8;
 
 /// Reads the file of a scenario that can be simulated, with `--seed` and `--set` applied.
 pub fn read(chosen: &ArgMatches) -> Result<Sweep, Failure> {
@@ -69,8 +70,10 @@ impl<'f> Text<'f> {
     fn read(file: &'f str) -> Result<Self, Failure> {
         let shipped = Shipped::new();
         let path = shipped.find(file).unwrap_or_else(|| PathBuf::from(file));
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| Failure::usage(format!("cannot read {file}: {error}{}", shipped.hint(file))))?;
+        let bytes = std::fs::read(&path).map_err(|error| {
+            Failure::usage(format!("cannot read {file}: {}{}", reason(&error), shipped.hint(file)))
+        })?;
+        let text = utf8(bytes).map_err(|error| Failure::usage(format!("{file}:{error}")))?;
         Ok(Text { file, path: path.display().to_string(), text })
     }
 
@@ -88,15 +91,26 @@ impl<'f> Text<'f> {
         let text = lab::scenario::with_values(&self.text, settings.iter().copied())
             .map_err(|message| Failure::usage(format!("--set {message}")))?;
         lab::parse(&text, &self.path).map_err(|error| {
-            let set: Vec<_> = settings.iter().map(|(key, value)| format!("--set {key}={value}")).collect();
-            let mut message =
-                format!("{} cannot be used with {}\n{}", self.file, set.join(" "), error.render());
+            // The file is right, so that all faults come from the settings, and their lines are not in the file.
+            let faults: Vec<_> = error.diagnostics.iter().map(|fault| fault.message.as_str()).collect();
+            let mut message = format!("{}: {}", self.blamed(settings), faults.join("\n"));
             if !before.axes().is_empty() {
                 let names: Vec<_> = before.axes().iter().map(|axis| format!("`{}`", axis.name)).collect();
-                message += &format!("Its axes of variation: {}", names.join(", "));
+                message += &format!("\nAxes of variation of {}: {}", self.file, names.join(", "));
             }
             Failure::usage(message)
         })
+    }
+
+    /// The setting that is wrong by itself, or all of them.
+    fn blamed(&self, settings: &[(&str, &str)]) -> String {
+        let is_wrong = |setting: &&(&str, &str)| {
+            lab::scenario::with_values(&self.text, [**setting])
+                .is_ok_and(|text| lab::parse(&text, &self.path).is_err())
+        };
+        let blamed = settings.iter().find(is_wrong).map_or(settings, std::slice::from_ref);
+        let set: Vec<_> = blamed.iter().map(|(key, value)| format!("--set {key}={value}")).collect();
+        set.join(" ")
     }
 }
 
@@ -114,17 +128,38 @@ impl Shipped {
         (is_name(name) && !Path::new(name).exists() && path.is_file()).then_some(path)
     }
 
-    /// The names of all shipped scenarios, if `name` could have been meant as one.
+    /// The file or the shipped scenario that was probably meant, and if `name` could be one of these, the names of all.
     fn hint(&self, name: &str) -> String {
-        let Some(folder) = self.0.as_ref().filter(|_| is_name(name)) else { return String::new() };
-        let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut names: Vec<String> = files
-            .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-            .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
-            .collect();
-        names.sort();
-        format!("; shipped scenarios: {}", names.join(", "))
+        if Path::new(name).exists() {
+            return String::new();
+        }
+        let list = |folder: &Path| {
+            let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+            let mut files: Vec<PathBuf> =
+                files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect();
+            files.sort();
+            files
+        };
+        let of_path = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let Some(folder) = self.0.as_ref().filter(|_| is_name(name)) else {
+            let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+            let files = list(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+            let files: Vec<String> = files
+                .iter()
+                .map(|file| of_path(&folder.join(file.file_name().unwrap_or_default())))
+                .collect();
+            return nearest(name, files.iter().map(String::as_str)).map_or(String::new(), did_you_mean);
+        };
+        let names: Vec<String> = list(folder).iter().map(|path| of_path(&path.with_extension(""))).collect();
+        let names: Vec<&str> =
+            names.iter().filter_map(|path| Path::new(path).file_name()?.to_str()).collect();
+        let similar = nearest(name, names.iter().copied()).map_or(String::new(), did_you_mean);
+        format!("{similar}\nShipped scenarios: {}", names.join(", "))
     }
+}
+
+fn did_you_mean(name: &str) -> String {
+    format!("; did you mean `{name}`?")
 }
 
 /// Whether this is a name rather than a path.

@@ -1,7 +1,27 @@
 //! Numbers and tables as text.
 
-/// A table with aligned columns; the first row is the head.
+/// A table with aligned columns; the first row is the head. Where the terminal has fewer columns (the environment variable
+/// `COLUMNS`), it has a line for each cell.
 pub fn table(rows: &[Vec<String>]) -> String {
+    let wide = wide(rows);
+    let widest = wide.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    if columns.is_some_and(|columns| widest > columns) { narrow(rows) } else { wide }
+}
+
+/// A block for each row, with a line for each of its cells.
+fn narrow(rows: &[Vec<String>]) -> String {
+    let [head, rows @ ..] = rows else { return String::new() };
+    let width = head.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let line = |(name, cell): (&String, &String)| {
+        (!cell.is_empty()).then(|| format!("{}\n", format!("{name:<width$}  {cell}").trim()))
+    };
+    let blocks: Vec<String> =
+        rows.iter().map(|row| head.iter().zip(row).filter_map(line).collect()).collect();
+    blocks.join("\n")
+}
+
+fn wide(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| {
         rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -81,6 +101,16 @@ mod tests {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let text = table(&[row(["flow", "rate", ""]), row(["ä", "1.5", "x"]), row(["long name", "±2", ""])]);
         assert_eq!(text, "flow       rate\nä           1.5  x\nlong name    ±2\n");
+    }
+
+    #[test]
+    fn a_narrow_table_has_a_line_for_each_cell() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = [row(["flow", "throughput", "lost"]), row(["f", "1 Mbit/s", ""]), row(["g", "2", "3"])];
+        assert_eq!(
+            narrow(&rows),
+            "flow        f\nthroughput  1 Mbit/s\n\nflow        g\nthroughput  2\nlost        3\n"
+        );
     }
 
     #[test]

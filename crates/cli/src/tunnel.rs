@@ -4,13 +4,22 @@ use crate::arguments::text;
 use crate::{Failure, code, complain, interrupt, say};
 use clap::ArgMatches;
 use std::path::Path;
-use tunnel::{PrivateKey, Stop, TunnelConfig};
+use tunnel::{ConfigError, PrivateKey, Stop, TunnelConfig};
 
 /// `anabranch tunnel`.
 pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     let file = Path::new(text(chosen, "file"));
+    let refused = |error: ConfigError| {
+        if is_scenario(text(chosen, "file")) {
+            let (file, configuration) = (file.display(), "a tunnel is described by another file (docs/tunnel.md)");
+            return Failure::usage(format!(
+                "{file} is a scenario: `anabranch run {file}` simulates it; {configuration}"
+            ));
+        }
+        Failure::usage(error.to_string())
+    };
     if chosen.get_flag("status") {
-        let socket = TunnelConfig::read_status(file).map_err(|error| Failure::usage(error.to_string()))?;
+        let socket = TunnelConfig::read_status(file).map_err(refused)?;
         let status = tunnel::ask(&socket).map_err(|error| {
             let socket = socket.display();
             Failure::failed(format!("no tunnel answers at {socket}: {error}"))
@@ -18,7 +27,7 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
         say(&if chosen.get_flag("json") { format!("{status:#}\n") } else { tunnel::render(&status) })?;
         return Ok(code::OK);
     }
-    let config = TunnelConfig::read(file).map_err(|error| Failure::usage(error.to_string()))?;
+    let config = TunnelConfig::read(file).map_err(refused)?;
     if config.keys.is_none() {
         complain("WITHOUT ENCRYPTION: anyone on the way can read, change and enter this tunnel");
     }
@@ -29,10 +38,28 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     Ok(code::OK)
 }
 
-/// `anabranch key`.
+/// Whether a file has tables of a scenario.
+fn is_scenario(file: &str) -> bool {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().any(|line| matches!(line.trim(), "[[node]]" | "[[link]]" | "[[flow]]"))
+}
+
+/// `anabranch key`. Standard output is the bare public key, for scripts.
 pub fn key(chosen: &ArgMatches) -> Result<i32, Failure> {
-    let key = PrivateKey::read_or_create(Path::new(text(chosen, "file")))
-        .map_err(|error| Failure::failed(error.to_string()))?;
+    let file = text(chosen, "file");
+    if let Some(folder) =
+        Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
+    {
+        let shown = folder.display();
+        let what = match folder.exists() {
+            true => format!("{shown} is not a folder"),
+            false => format!("there is no folder {shown}; make it first: mkdir -p {shown}"),
+        };
+        return Err(Failure::usage(format!("{file}: {what}")));
+    }
+    let key =
+        PrivateKey::read_or_create(Path::new(file)).map_err(|error| Failure::failed(error.to_string()))?;
+    complain(&format!("the private key is in {file}; its public key, for the other end, is:"));
     say(&format!("{}\n", key.public()))?;
     Ok(code::OK)
 }

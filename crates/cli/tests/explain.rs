@@ -116,7 +116,7 @@ fn what_cannot_be_explained_is_refused_with_the_reason() {
         (&["explain", "empty"], 2, "no run in empty"),
         (&["explain", "cut.pcap"], 2, "damaged capture: it ends in its header"),
         (&["explain", "nothing.pcap"], 1, "no data of SCTP in nothing.pcap: 0 packets"),
-        (&["explain", "small.toml", "--flow", "g"], 2, "no flow `g`; expected one of f"),
+        (&["explain", "small.toml", "--flow", "g"], 2, "--flow g: no such flow; expected `f`"),
         (&["explain", "udp.toml"], 1, "is of UDP, which has no limits"),
         (&["explain"], 2, "<SCENARIO|RUN|CAPTURE>"),
     ] {

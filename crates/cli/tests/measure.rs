@@ -116,6 +116,20 @@ fn a_server_that_sends_over_two_paths_is_shown_path_by_path_and_its_capture_is_e
     assert!(found["goodput_share"].is_null(), "links are not known: {found}");
 }
 
+#[cfg(unix)]
+#[test]
+fn zero_seconds_last_until_it_is_stopped_and_the_report_is_printed() {
+    let (server, scratch) = (Server::start(), Scratch::with("measure-endless", &[]));
+    let arguments = server.measure(&["--sctp", "-t", "0", "-i", "0.2", "-b", "4 Mbit/s"]);
+    let mut child = scratch.command(&arguments).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    assert!(lines.by_ref().take(4).all(|line| line.contains("sent")), "four intervals");
+    assert_eq!(child.try_wait().expect("it is ours"), None, "it goes on");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+    assert!(lines.any(|line| line.contains("to server")), "the report");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
 #[test]
 fn wrong_arguments_have_code_2_and_a_missing_server_has_code_1() {
     let scratch = Scratch::with("measure-wrong", &[]);
@@ -127,5 +141,10 @@ fn wrong_arguments_have_code_2_and_a_missing_server_has_code_1() {
     assert!(code == 1 && error.contains("cannot write missing/m.pcapng"), "{code} {error}");
     // The port of control would be 1, where nobody listens.
     let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "-p", "0"]);
-    assert!(code == 1 && error.contains("is a server running there?"), "{code} {error}");
+    assert!(
+        code == 1
+            && error
+                .contains("on port 0 (control port 1: connection refused); is `anabranch measure --server"),
+        "{code} {error}"
+    );
 }

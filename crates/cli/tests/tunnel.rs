@@ -10,9 +10,10 @@ use std::process::{Command, Stdio};
 #[test]
 fn a_key_is_made_once_and_its_public_half_printed() {
     let scratch = Scratch::with("key", &[("no.key", "not a key")]);
-    let (code, made, _) = scratch.call(&["key", "a.key"]);
+    let (code, made, told) = scratch.call(&["key", "a.key"]);
     assert_eq!((code, made.trim().len()), (0, 64));
-    assert_eq!(scratch.call(&["key", "a.key"]), (0, made, String::new()));
+    assert_eq!(told, "anabranch: the private key is in a.key; its public key, for the other end, is:\n");
+    assert_eq!(scratch.call(&["key", "a.key"]), (0, made, told));
     let (code, out, error) = scratch.call(&["key", "no.key"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(error.contains("no.key") && error.contains("chmod 600"), "{error}");

@@ -1,14 +1,15 @@
-use super::{SCENARIO, choice, file, flag, value};
+use super::{SCENARIO, choice, examples, file, flag, value};
 use clap::{Command, value_parser};
 
 /// `anabranch emulate`.
 pub fn command() -> Command {
     Command::new("emulate")
         .about("Runs the network of a scenario in real time between real programs (Linux)")
-        .after_help(
+        .after_help(examples(
+            &["anabranch emulate mine.toml", "sudo anabranch emulate mine.toml --time 60 --out results"],
             "The [[host]] tables of the scenario say which hosts are real, and whether they are attached by UDP sockets, which needs \
              no privilege, or by TUN devices, which needs root. It ends with Ctrl-C, or after --time. docs/emulate.md has examples.",
-        )
+        ))
         .arg(file("SCENARIO", SCENARIO))
         .arg(value("time", "SECONDS", "End after this time").value_parser(value_parser!(f64)))
         .arg(value("out", "DIR", "Write tables of the probes, manifest and captures to this folder"))

@@ -1,17 +1,23 @@
 //! The command line of `anabranch measure`: the letters of iperf3, and NetPerfMeter's flows.
 
-use super::{flag, value};
+use super::{examples, flag, value, whole};
 use clap::{Arg, ArgAction, Command, value_parser};
 
 /// The subcommand.
 pub fn command() -> Command {
     Command::new("measure")
         .about("Measures SCTP, TCP and UDP between two hosts")
-        .after_help(
+        .after_help(examples(
+            &[
+                "anabranch measure --server",
+                "anabranch measure 192.0.2.1 -t 30 -R",
+                "anabranch measure 192.0.2.1,198.51.100.1 -B 10.0.0.2,10.1.0.2 --json",
+                "anabranch measure 192.0.2.1 -u -b 20M -l 1200",
+            ],
             "Start `anabranch measure --server` on one host, and `anabranch measure HOST` on the other one. Each of both also works \
              with NetPerfMeter over TCP control (`-control-over-tcp`). Rates have K, M or G for powers of 1000, bytes for powers of \
              1024.",
-        )
+        ))
         // `-h` is help, so that a host is named without a letter or with iperf3's `-c`.
         .arg(Arg::new("host").value_name("HOST").help("Server; further addresses of it for SCTP follow after commas"))
         .arg(value("client", "HOST", "The same as HOST alone").short('c').conflicts_with("host"))
@@ -43,7 +49,7 @@ fn both() -> Vec<Arg> {
 
 fn client() -> Vec<Arg> {
     vec![
-        seconds("time", "How long to send").short('t').default_value("10"),
+        seconds("time", "How long to send; 0: until it is stopped").short('t').default_value("10"),
         seconds("interval", "Time between two lines; 0: none").short('i').default_value("1"),
         value(
             "at",
@@ -56,13 +62,16 @@ fn client() -> Vec<Arg> {
         value("transport", "NAME", "sctp (the default), tcp or udp").value_parser(["sctp", "tcp", "udp"]),
         flag("udp", "The same as --transport udp").short('u').conflicts_with("transport"),
         flag("tcp", "The same as --transport tcp").conflicts_with_all(["transport", "udp"]),
+        flag("sctp", "The same as --transport sctp").conflicts_with_all(["transport", "udp", "tcp"]),
     ]
 }
 
 fn flows() -> Vec<Arg> {
     vec![
         count("parallel", "N", "Associations or connections at once").short('P').default_value("1"),
-        count("streams", "N", "Streams of each association, each a flow").default_value("1"),
+        count("streams", "N", "Streams of each association, each a flow")
+            .alias("nstreams")
+            .default_value("1"),
         value("bitrate", "RATE", "Rate of each flow; 0: as much as possible (the default, but 1M for UDP)")
             .short('b'),
         value("length", "BYTES", "Length of a message (default: 1400; 16000 for TCP)")
@@ -70,7 +79,8 @@ fn flows() -> Vec<Arg> {
             .alias("len"),
         flag("reverse", "The server sends").short('R').conflicts_with("bidir"),
         flag("bidir", "Both sides send"),
-        value("unordered", "SHARE", "Share of messages sent unordered, 0 to 1").conflicts_with("flow"),
+        value("unordered", "SHARE", "Share of messages sent unordered: 0 to 1, or 0 % to 100 %")
+            .conflicts_with("flow"),
         value("flow", "SPEC", "A flow in NetPerfMeter's way, after sctp:, tcp: or udp:; may be repeated")
             .action(ArgAction::Append)
             .conflicts_with_all(["parallel", "streams", "bitrate", "length", "reverse", "bidir"]),
@@ -95,16 +105,16 @@ fn results() -> Vec<Arg> {
 }
 
 fn port(name: &'static str, help: &'static str) -> Arg {
-    value(name, "PORT", help).value_parser(value_parser!(u16))
+    value(name, "PORT", help).allow_negative_numbers(true).value_parser(whole(0, u16::MAX))
 }
 
 fn seconds(name: &'static str, help: &'static str) -> Arg {
-    value(name, "SECONDS", help).value_parser(|text: &str| {
+    value(name, "SECONDS", help).allow_negative_numbers(true).value_parser(|text: &str| {
         let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
-        seconds.ok_or_else(|| "expected seconds, at most a million".to_owned())
+        seconds.ok_or_else(|| "expected seconds, from 0 to a million".to_owned())
     })
 }
 
 fn count(name: &'static str, placeholder: &'static str, help: &'static str) -> Arg {
-    value(name, placeholder, help).value_parser(value_parser!(u16).range(1..=64))
+    value(name, placeholder, help).allow_negative_numbers(true).value_parser(whole::<u16>(1, 64))
 }

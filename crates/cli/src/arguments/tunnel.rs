@@ -1,4 +1,4 @@
-use super::{file, flag};
+use super::{examples, file, flag};
 use clap::Command;
 
 /// `anabranch tunnel`, and `anabranch key` beside it.
@@ -6,7 +6,13 @@ pub fn commands() -> [Command; 2] {
     [
         Command::new("tunnel")
             .about("Bonds several uplinks: one end of an encrypted IP tunnel over all of them (Linux)")
-            .after_help("Needs CAP_NET_ADMIN and /dev/net/tun. docs/tunnel.md has an example of both ends.")
+            .after_help(examples(
+                &[
+                    "sudo anabranch tunnel /etc/anabranch/ana0.toml",
+                    "anabranch tunnel /etc/anabranch/ana0.toml --status",
+                ],
+                "Needs CAP_NET_ADMIN and /dev/net/tun. docs/tunnel.md has an example of both ends.",
+            ))
             .arg(file("CONFIG", "Description of this end (TOML)"))
             .arg(flag(
                 "status",

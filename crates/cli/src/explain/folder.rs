@@ -7,8 +7,10 @@ use crate::{Failure, code, complain, say};
 use clap::ArgMatches;
 use lab::explain::Diagnosis;
 use lab::results::{Column, FolderError, Kind, MANIFEST, ResultFolder, Table};
+use lab::scenario::expected_one_of;
 use measure::SCHEMA;
 use serde_json::Value as Json;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Explains the run in a folder.
@@ -138,10 +140,18 @@ impl<'t> Rows<'t> {
     /// The name of the flow, or of the first one.
     fn flow(&self, name: Option<&str>) -> Result<&'t str, Failure> {
         let group = |flow: &str| ["link:", "nat:", "flows:"].iter().any(|group| flow.starts_with(group));
-        let mut flows = self.0.iter().map(|row| row.0).filter(|flow| !group(flow));
-        let found = flows.find(|flow| name.is_none_or(|name| name == *flow));
-        found
-            .ok_or_else(|| Failure::usage(format!("no flow `{}` in these results", name.unwrap_or_default())))
+        let flows = || self.0.iter().map(|row| row.0).filter(|flow| !group(flow));
+        let found = flows().find(|flow| name.is_none_or(|name| name == *flow));
+        found.ok_or_else(|| match name {
+            None => Failure::usage("these results have no flow"),
+            Some(name) => {
+                let known: BTreeSet<&str> = flows().collect();
+                Failure::usage(format!(
+                    "--flow {name}: no such flow in these results; {}",
+                    expected_one_of(name, known)
+                ))
+            }
+        })
     }
 
     fn of_flow(&self, name: &str) -> impl Iterator<Item = (Option<u8>, &'t str, f64)> {

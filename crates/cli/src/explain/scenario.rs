@@ -6,7 +6,7 @@ use crate::{Failure, code, complain, interrupt, run, say};
 use clap::ArgMatches;
 use lab::explain::{Alternative, Diagnosis, Kind, alternatives};
 use lab::output::{RunControl, RunError};
-use lab::scenario::Scenario;
+use lab::scenario::{Scenario, expected_one_of};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,7 +82,7 @@ fn choose(scenario: &Scenario, name: Option<&str>) -> Result<usize, Failure> {
         None => Ok(0),
         Some(name) => names().position(|one| one == name).ok_or_else(|| {
             let known: Vec<&str> = names().take(20).collect();
-            Failure::usage(format!("no flow `{name}`; expected one of {}", known.join(", ")))
+            Failure::usage(format!("--flow {name}: no such flow; {}", expected_one_of(name, known)))
         }),
     }
 }

@@ -3,7 +3,7 @@
 mod options;
 mod text;
 
-use crate::{Failure, code, complain, interrupt, say};
+use crate::{Failure, check_folder, code, complain, interrupt, say};
 use ::measure::{Captured, Client, Interval, MeasureError, Notice, Report, SCHEMA, Server};
 use clap::ArgMatches;
 use serde_json::json;
@@ -91,6 +91,7 @@ fn run(
 
 fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     let format = Format::of(chosen);
+    chosen.get_one::<String>("out").map_or(Ok(()), |out| check_folder("--out", Path::new(out)))?;
     // The report at the end says whether standard output can be written.
     let report = run(chosen, host, &interrupt::flag(), |interval| drop(format.interval(interval)))?;
     format.report(&report, "server")?;

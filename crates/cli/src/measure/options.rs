@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
-use units::ByteCount;
+use units::{ByteCount, Probability};
 
 fn text<'m>(chosen: &'m ArgMatches, name: &str) -> Option<&'m str> {
     chosen.get_one::<String>(name).map(String::as_str)
@@ -52,7 +52,10 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         locals: locals(chosen)?,
         flows,
         config: config(chosen, most)?,
-        duration: seconds(chosen, "time"),
+        duration: match seconds(chosen, "time") {
+            Duration::ZERO => UNTIL_STOPPED,
+            time => time,
+        },
         at: at(chosen)?,
         omit: seconds(chosen, "omit"),
         interval: seconds(chosen, "interval"),
@@ -63,6 +66,9 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         events: if text(chosen, "npmp-events") == Some("36") { EventSize::Packed } else { EventSize::Padded },
     })
 }
+
+/// Time to send with `-t 0`, which is without end in iperf3, too: the longest that can be chosen.
+const UNTIL_STOPPED: Duration = Duration::from_secs(1_000_000);
 
 /// The capture, if one is wanted of this number of flows of SCTP.
 fn capture(chosen: &ArgMatches, sctp: usize) -> Result<Option<CaptureFile>, Failure> {
@@ -172,7 +178,10 @@ fn plain(chosen: &ArgMatches, transport: Transport) -> Result<FlowSpec, Failure>
         return Err(Failure::usage(format!("--length {length}: expected 48 to 65507 bytes")));
     }
     let rate = match text(chosen, "bitrate") {
-        Some(rate) => number("--bitrate", rate, 1000.0)?,
+        Some(rate) => {
+            let amount = ["bit/s", "bps"].iter().find_map(|unit| rate.strip_suffix(unit)).unwrap_or(rate);
+            number("--bitrate", amount, 1000.0)?
+        }
         None if transport == Transport::Udp => 1e6,
         None => 0.0,
     };
@@ -187,17 +196,17 @@ fn plain(chosen: &ArgMatches, transport: Transport) -> Result<FlowSpec, Failure>
         spec.inbound = load;
     }
     if let Some(share) = text(chosen, "unordered") {
-        let share = share.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-        let expected = || Failure::usage("--unordered: expected a number from 0 to 1");
-        spec.ordered = 1.0 - share.ok_or_else(expected)?;
+        let expected = || Probability::expected(share.parse().ok());
+        let refused = || Failure::usage(format!("--unordered {share}: expected {}", expected()));
+        spec.ordered = 1.0 - Probability::parse(share).ok_or_else(refused)?.get();
     }
     Ok(spec)
 }
 
 /// A number with K, M, G or T for powers of `base`.
 fn number(name: &str, text: &str, base: f64) -> Result<f64, Failure> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
+    let digits = text.trim_end().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
+    let power = match text[digits.len()..].trim().to_ascii_uppercase().as_str() {
         "" => Some(0),
         "K" => Some(1),
         "M" => Some(2),
@@ -208,6 +217,10 @@ fn number(name: &str, text: &str, base: f64) -> Result<f64, Failure> {
     let value = digits.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
     match (value, power) {
         (Some(value), Some(power)) => Ok(value * base.powi(power)),
+        _ if text.contains(',') => {
+            let point = text.replacen(',', ".", 1);
+            Err(Failure::usage(format!("{name} {text}: expected a decimal point, as in {point}")))
+        }
         _ => Err(Failure::usage(format!("{name} {text}: expected a number such as 20M"))),
     }
 }
@@ -244,6 +257,25 @@ mod tests {
         assert_eq!((options.duration, options.omit), (Duration::from_secs(3), Duration::from_secs(1)));
         assert_eq!(options.interval, Duration::from_millis(500));
         assert_eq!(options.bytes, Some(2048));
+    }
+
+    #[test]
+    fn rates_may_have_their_unit_and_shares_may_be_percentages() {
+        let rate = |text: &str| {
+            let options = client_of(&["-b", text]);
+            (options.flows[0].spec.outbound.rate.values[0] * 8.0 * 1400.0).round()
+        };
+        for text in ["20M", "20 M", "20 Mbit/s", "20Mbps", "20000000"] {
+            assert_eq!(rate(text), 20e6, "{text}");
+        }
+        assert_eq!(client_of(&["--unordered", "25 %"]).flows[0].spec.ordered, 0.75);
+        assert_eq!(client_of(&["--unordered", "0.25"]).flows[0].spec.ordered, 0.75);
+    }
+
+    #[test]
+    fn zero_seconds_are_without_end_as_in_iperf3() {
+        assert_eq!(client_of(&["-t", "0"]).duration, UNTIL_STOPPED);
+        assert_eq!(client_of(&["--sctp"]).flows, client_of(&[]).flows);
     }
 
     #[test]
@@ -293,6 +325,7 @@ mod tests {
             (&["--pcap", "x.pcapng", "--pcap-limit", "much"], "--pcap-limit much"),
             (&["-B", "here"], "--local here"),
             (&["--unordered", "2"], "0 to 1"),
+            (&["-b", "10,5M"], "10.5M"),
             (&["--at", "1e12"], "at most 30 from now"),
         ] {
             let message = complaint(arguments);

@@ -1,6 +1,6 @@
 mod export;
 
-use crate::{Cluster, Failure, arguments, code, complain, interrupt, say, scenario, show};
+use crate::{Cluster, Failure, arguments, check_folder, code, complain, interrupt, say, scenario, show};
 use clap::ArgMatches;
 use lab::metrics::quantity::{ALL_FLOWS, THROUGHPUT};
 use lab::results::{Column, Table, TableError, read_parquet, scalars_of, sweep_table};
@@ -23,6 +23,7 @@ pub fn sweep(chosen: &ArgMatches, cluster: Option<&mut dyn Cluster>) -> Result<i
         complain("captures are written only with --captures; each run writes its own");
     }
     let options = options(chosen)?;
+    check_folder("--out", &options.out)?;
     if let Some(warning) = capture_sizes(&sweep, &options) {
         complain(&warning);
     }

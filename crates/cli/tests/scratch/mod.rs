@@ -24,7 +24,7 @@ impl Scratch {
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
-        command.current_dir(&self.0).args(arguments).env_remove("ANABRANCH_PYTHON");
+        command.current_dir(&self.0).args(arguments).env_remove("ANABRANCH_PYTHON").env_remove("COLUMNS");
         command
     }
 

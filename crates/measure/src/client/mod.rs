@@ -80,10 +80,15 @@ pub enum MeasureError {
     #[error(transparent)]
     Flow(#[from] BadFlow),
     /// No control connection.
-    #[error("cannot connect to {peer}: {source}; is a server running there?")]
+    #[error(
+        "cannot reach a server at {host} on port {port} (control port {}: {}); is `anabranch measure --server -p {port}` running there?",
+        u32::from(*.port) + 1, .source.kind()
+    )]
     Connect {
         /// Where to.
-        peer: SocketAddr,
+        host: IpAddr,
+        /// Port of data; that of control is the next one.
+        port: u16,
         /// Why.
         source: std::io::Error,
     },
@@ -162,7 +167,7 @@ impl Client {
         let port = port
             .ok_or_else(|| MeasureError::System("the port of control is the one after 65535".to_owned()))?;
         let peer = SocketAddr::new(*peer, port);
-        let failed = |source| MeasureError::Connect { peer, source };
+        let failed = |source| MeasureError::Connect { host: peer.ip(), port: port - 1, source };
         let stream = data::connect_tcp(peer, &options.locals, ANSWER).map_err(failed)?;
         control::prepare(&stream).map_err(failed)?;
         let reader = ControlReader::new(stream.try_clone().map_err(failed)?, usize::from(u16::MAX));
