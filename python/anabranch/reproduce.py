@@ -13,12 +13,13 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from . import plots, shipped
+from . import _core, plots, shipped
 from .laboratory import sweep
 from .overview import overview
-from .papers import Expectation, FigureSpec, Paper, Quantity
+from .papers import Expectation, FigureSpec, Paper, Quantity, original
 from .result import Result
-from .scenario import restrict
+from .scenario import differences, restrict, with_settings
+from .shipped import UsageError
 from .statistics import summarize
 from .verdict import Point, Row, judge
 
@@ -39,6 +40,8 @@ class Options:
     formats: tuple[str, ...] = plots.FORMATS
     cluster: Any = None
     """As for :func:`anabranch.sweep`."""
+    settings: tuple[str, ...] = ()
+    """Other values of parameters, each ``KEY=VALUE``; what differs from the paper gets no verdict."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class FigureData:
     seed: int
     replicas: int
     note: str = ""
+    differs: str = ""
+    """The parameters that are not the paper's."""
 
     @property
     def axes(self) -> list[str]:
@@ -120,13 +125,15 @@ def reproduce(
 
 def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | None) -> FigureData:
     path = paper.folder / spec.scenario
-    content = tomllib.loads(shipped.text(path))
+    text = _set(shipped.text(path), spec, options.settings)
+    content = tomllib.loads(text)
+    differs = differences(tomllib.loads(shipped.text(original(paper, spec))), content)
     chosen, usual = spec.default, spec.default_replicas
     if options.full:
         chosen, usual = spec.full, None
     elif options.demo:
         chosen, usual = spec.demo, spec.demo_replicas
-    scenario = restrict(content, chosen) if chosen else path
+    scenario = restrict(content, chosen) if chosen else text if options.settings else path
     replicas = spec.replicas or options.replicas or usual or paper.replicas
     seed = options.seed if options.seed is not None else int(content.get("seed", 1))
     name = f"{paper.id}, {spec.label}"
@@ -143,7 +150,25 @@ def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | 
     )
     notes = [f"the paper: {paper.replicas}"] if replicas < paper.replicas and spec.replicas is None else []
     notes += [spec.shortened] if spec.shortened and not options.full else []
-    return FigureData(paper, spec, result, seed, replicas, "; ".join(notes))
+    notes += [f"differs from the paper: {', '.join(differs)}"] if differs else []
+    return FigureData(paper, spec, result, seed, replicas, "; ".join(notes), ", ".join(differs))
+
+
+def _set(text: str, spec: FigureSpec, settings: Sequence[str]) -> str:
+    """The scenario with other parameters; its axes of variation stay, since the figure is drawn over them."""
+    if not settings:
+        return text
+    text_set, positions = with_settings(text, spec.scenario, settings)
+    try:
+        kept = [name for name, _ in _core.axes(text_set, spec.scenario)]
+    except _core.ScenarioError as error:
+        raise UsageError(f"--set: {error}") from error
+    lost = [name for name, _ in _core.axes(text, spec.scenario) if name not in kept or name in positions]
+    if lost:
+        raise UsageError(
+            f"--set: {spec.label} shows all values of the axis `{lost[0]}`; set a parameter that it does not vary"
+        )
+    return text_set
 
 
 def _samples(result: Result, quantities: Mapping[str, Quantity], name: str) -> pl.DataFrame:
@@ -194,6 +219,8 @@ def _row(data: FigureData, expectation: Expectation, code: object) -> Row:
         judge(found),
         calibrated=expectation.calibrated,
         reason=expectation.open,
+        missed=expectation.missed,
+        differs=data.differs,
     )
 
 

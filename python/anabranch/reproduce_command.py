@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,6 +19,7 @@ from .papers import Paper, PaperError
 from .parser import Parser, seed
 from .progress import Progress
 from .reproduce import Options, Reproduction, reproduce
+from .screen import TABLES, screen
 from .verdict import Row, Verdict
 
 WIDTH = 110
@@ -36,26 +38,43 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> bool:
         raise PaperError("--figure needs the number of one paper before it")
     figures = [paper.select(chosen.figure) for paper in wanted]
     parts = sum(not chosen.demo or spec.demo_replicas is not None for found in figures for spec in found)
-    progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "paper", parts)
-    rows: list[Row] = []
+    progress = None if chosen.quiet else Progress(sys.stderr, "paper", parts)
+    began = time.monotonic()
+    # A demo of whole papers ends with one screen, and its tables are in the file only.
+    brief = chosen.demo and not chosen.figure
+    done: list[tuple[Paper, list[Reproduction]]] = []
     reports: list[dict[str, Any]] = []
-    with connected(chosen.cluster) as client:
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    with connected(chosen.cluster) as client, (chosen.out / TABLES).open("w", encoding="utf-8") as tables:
         for paper, found in zip(wanted, figures, strict=True):
             out = chosen.out / f"paper-{paper.id}"
             options = Options(
-                out, chosen.replicas, chosen.demo, chosen.full, chosen.seed, chosen.jobs, chosen.formats, client
+                out,
+                chosen.replicas,
+                chosen.demo,
+                chosen.full,
+                chosen.seed,
+                chosen.jobs,
+                chosen.formats,
+                client,
+                tuple(chosen.set),
             )
+            done.append((paper, []))
             for item in reproduce(paper, found, options, progress):
                 if progress is not None:
                     progress.clear()
-                if not chosen.json:
+                print(table(paper, item), file=tables, flush=True)
+                if not chosen.json and not brief:
                     say(table(paper, item, color=_colored(sys.stdout)), colored=True)
-                rows += item.rows
+                done[-1][1].append(item)
             reports.append(json.loads((out / "verdicts.json").read_text(encoding="utf-8")))
+    rows = [row for _, items in done for item in items for row in item.rows]
     if chosen.json:
         say(json.dumps(reports, indent=2, ensure_ascii=False))
+    elif brief:
+        say(screen(done, chosen.out, time.monotonic() - began))
     else:
-        say(f"{counts(rows)}. Pictures, verdicts.json and runs are in {chosen.out}")
+        say(f"{counts(rows)}. Pictures, verdicts.json, {TABLES} and runs are in {chosen.out}")
     return is_reproduced(rows, demo=chosen.demo)
 
 
@@ -71,13 +90,15 @@ def counts(rows: Sequence[Row]) -> str:
     """The number of rows with each verdict."""
     verdicts = [row.verdict for row in rows]
     notes = {
-        Verdict.PASS: (sum(row.label != row.verdict for row in rows), "calibrated"),
+        Verdict.PASS: (sum(row.verdict is Verdict.PASS and bool(row.calibrated) for row in rows), "calibrated"),
         Verdict.OPEN: (sum(row.unexplained for row in rows), "without a reason"),
     }
     parts: list[str] = []
     for verdict in Verdict:
         some, what = notes.get(verdict, (0, ""))
         parts.append(f"{verdicts.count(verdict)} {verdict}" + (f" ({some} {what})" if some else ""))
+    if differ := verdicts.count(None):
+        parts.append(f"{differ} without a verdict (parameters differ from the paper's)")
     return ", ".join(parts)
 
 
@@ -110,6 +131,13 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
     few = "few replicas, and few points besides those that the paper states"
     level.add_argument("--demo", "--quick", action="store_true", help=few)
     level.add_argument("--full", action="store_true", help="everything that the paper ran, where the default is less")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="give a parameter another value, such as link.NAME.delay='20 ms'; the figure then gets no verdicts",
+    )
     add("--seed", type=seed, help="root seed (default: the scenario's)")
     threads = parser.add_mutually_exclusive_group()
     threads.add_argument("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
@@ -166,6 +194,8 @@ def wrapped(rows: Sequence[tuple[str, ...]], width: int, indent: int = 2) -> lis
 
 
 def _painted(line: str, row: Row) -> str:
+    if row.verdict is None:
+        return line
     return line.replace(row.label, f"\x1b[{_COLORS[row.verdict]}m{row.label}\x1b[0m", 1)
 
 

@@ -85,6 +85,34 @@ def _label(element: Any, index: int) -> str:
     return str(index + 1)
 
 
+NOT_PARAMETERS = ("title", "seed", "capture")
+"""Keys of a scenario without influence on what its runs mean."""
+
+
+def differences(paper: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
+    """The parameters of a scenario that another one has differently, as ``KEY=VALUE``."""
+    before, now = (
+        dict(_leaves({k: v for k, v in of.items() if k not in NOT_PARAMETERS}, "")) for of in (paper, present)
+    )
+    changed = [f"{key}={_plain(value)}" for key, value in now.items() if key not in before or before[key] != value]
+    return changed + [f"{key} is not set" for key in before if key not in now]
+
+
+def _leaves(node: Any, dotted: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping) and "vary" not in node:
+        for key, value in node.items():
+            yield from _leaves(value, f"{dotted}.{key}".lstrip("."))
+    elif isinstance(node, list) and any(isinstance(item, Mapping) for item in node):
+        for index, item in enumerate(node):
+            yield from _leaves(item, f"{dotted}.{_label(item, index)}")
+    else:
+        yield dotted, node
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else _value(value)
+
+
 def to_toml(table: Mapping[str, Any]) -> str:
     """The dictionary as TOML: a line for each key, deeper levels as inline tables."""
     return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())

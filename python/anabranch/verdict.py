@@ -233,7 +233,9 @@ def _deciding(found: Sequence[Finding]) -> Finding:
 class Row:
     """One line of a verdict table.
 
-    ``calibrated`` names the parameter that was chosen to match the number, ``reason`` says why the row stays OPEN.
+    ``calibrated`` names the parameter that was chosen to match the number, ``reason`` says why the row stays OPEN,
+    ``missed`` why the number is missed. ``differs`` lists the parameters that are not the paper's; the row then has no
+    verdict, because the paper states nothing about them.
     """
 
     figure: str
@@ -242,11 +244,13 @@ class Row:
     finding: Finding
     calibrated: str = ""
     reason: str = ""
+    missed: str = ""
+    differs: str = ""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Verdict | None:
         """The verdict on the claim."""
-        return self.finding.verdict
+        return None if self.differs else self.finding.verdict
 
     @property
     def unexplained(self) -> bool:
@@ -256,6 +260,8 @@ class Row:
     @property
     def label(self) -> str:
         """The verdict as printed."""
+        if self.verdict is None:
+            return "none"
         return f"{self.verdict} (calibrated)" if self.calibrated and self.verdict is Verdict.PASS else str(self.verdict)
 
     @property
@@ -274,7 +280,11 @@ class Row:
 
     @property
     def remark(self) -> str:
-        """Of a row that is OPEN: what would decide, and why it stays so."""
+        """Why the row has no verdict or is missed; of a row that is OPEN what would decide, and why it stays so."""
+        if self.differs:
+            return f"differs from the paper: {self.differs}"
+        if self.verdict is Verdict.MISS:
+            return self.missed
         if self.verdict is not Verdict.OPEN:
             return ""
         return f"{_outlook(self.finding)}; {self.reason or 'no reason given'}"
@@ -288,7 +298,8 @@ class Row:
             "what": self.what,
             "source": self.source,
             "where": point.where,
-            "verdict": self.verdict.value,
+            "verdict": self.verdict and self.verdict.value,
+            "differs": self.differs or None,
             "calibrated": self.calibrated or None,
             "unit": point.unit,
             "mean": finite(found.mean),
@@ -301,6 +312,7 @@ class Row:
             "replicas_needed": int(replicas) if replicas is not None and math.isfinite(replicas) else None,
             "on_edge": replicas == math.inf,
             "reason": self.reason or None,
+            "missed": self.missed or None,
         }
 
 

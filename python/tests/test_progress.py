@@ -9,12 +9,20 @@ import pytest
 from anabranch.progress import Progress, duration
 
 
+class Terminal(io.StringIO):
+    """Text that was written to a terminal."""
+
+    def isatty(self) -> bool:
+        """True, as for a terminal."""
+        return True
+
+
 def shown(stream: io.StringIO) -> str:
     return stream.getvalue().rpartition("\r\x1b[K")[2]
 
 
 def test_the_line_has_the_time_left_for_a_part_and_for_all() -> None:
-    now, stream = [100.0], io.StringIO()
+    now, stream = [100.0], Terminal()
     progress = Progress(stream, "figure", 4, lambda: now[0])
     now[0] += 10
     progress("8-left", 5, 10, 10.0)
@@ -29,11 +37,24 @@ def test_the_line_has_the_time_left_for_a_part_and_for_all() -> None:
 
 
 def test_a_command_of_one_part_has_no_total() -> None:
-    stream = io.StringIO()
+    stream = Terminal()
     progress = Progress(stream, "lines", clock=lambda: 0.0)
     progress("paths (together)", 1, 4, 150.0)
     progress("paths (alone)", 4, 4, 0.0)
     assert shown(stream) == "lines paths (alone): 4 of 4 runs, 0 s left"
+
+
+def test_a_pipe_gets_a_plain_line_each_time_the_interval_has_passed() -> None:
+    now, stream = [0.0], io.StringIO()
+    progress = Progress(stream, "paper", 2, lambda: now[0])
+    progress.silence = 2.0
+    for tenths in range(61):
+        now[0] = tenths / 10
+        progress("000, figure 4", tenths, 100, None)
+    progress.clear()
+    assert stream.getvalue().splitlines() == [
+        f"paper 000, figure 4 (1 of 2): {done} of 100 runs" for done in (20, 40, 60)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,11 @@
 
 import json
 import math
+import re
+import shlex
 import tomllib
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,8 @@ import pytest
 from anabranch import command, papers, reproduce, reproduce_command
 from anabranch.reproduce import FigureData
 from anabranch.result import Result
-from anabranch.verdict import Verdict, above
+from anabranch.screen import screen
+from anabranch.verdict import Point, Row, Verdict, above, judge
 
 RATES = [f"{rate} Mbit/s" for rate in range(10, 101, 10)]
 VARIANTS = ["off", "cmt", "cuc-v1", "cuc-normal", "no-sfr", "no-dac"]
@@ -265,7 +269,7 @@ def test_a_sum_of_windows_changes_whenever_one_of_them_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 2)]
+    ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 6)]
 )
 def test_points_and_replicas_depend_on_the_level(
     level: dict[str, Any], length: str, replicas: int, tmp_path: Path, monkeypatch
@@ -286,3 +290,55 @@ def test_points_and_replicas_depend_on_the_level(
 def test_a_demo_leaves_out_figures_without_demo_replicas(tmp_path: Path) -> None:
     paper = papers.find("003")
     assert not list(reproduce.reproduce(paper, paper.select(["12"]), reproduce.Options(tmp_path, demo=True)))
+
+
+@pytest.mark.parametrize("page", ["verdicts.md", "tutorials/researcher.md"])
+def test_the_printed_setting_runs_without_verdicts(page: str, tmp_path: Path, capsys) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    printed = re.search(r"anabranch (reproduce 000 .* --set [^`\n]+)", text)
+    assert printed is not None
+    less = ["--demo", "--replicas", "1", "--formats", "svg", "--quiet", "--out", str(tmp_path)]
+    assert command.main([*shlex.split(printed[1]), *less]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "differs from the paper: link.west1-east1.delay=20 ms" in shown
+    assert "0 PASS, 0 NEAR, 0 MISS, 0 OPEN" in shown
+
+
+def screen_of(values: dict[str, list[float]]) -> list[str]:
+    """The screen of all papers, in which each row has these values against a claim of 1, by verdicts."""
+    names = cycle(values)
+    done = []
+    for paper in papers.all_papers():
+        items = []
+        for spec in paper.figures:
+            told = [e for e in paper.expectations if e.figure == spec.id]
+            rows = [
+                Row(
+                    e.figure,
+                    e.what,
+                    e.source,
+                    judge([Point("", values[next(names)], above(1.0), "Mbit/s")]),
+                    missed=e.missed,
+                )
+                for e in told
+            ]
+            items.append(
+                reproduce.Reproduction(spec, 1, 3, rows, [Path(f"out/demo/paper-{paper.id}/figure-{spec.id}.png")])
+            )
+        done.append((paper, items))
+    return screen(done, Path("out/demo"), 250.0).splitlines()
+
+
+@pytest.mark.parametrize("missed", [0, 1, 3, 400])
+def test_a_demo_fits_one_screen(missed: int) -> None:
+    kinds = {"pass": [2.0, 2.0], "open": [0.5, 1.6], **{f"miss {n}": [0.5, 0.5] for n in range(missed)}}
+    lines = screen_of(kinds)
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80, lines
+    assert "The picture of README.md:  out/demo/paper-001/figure-8-left.png" in lines
+    assert lines[-1] == "Every number, with its verdict:  out/demo/verdicts.txt"
+    assert any(re.fullmatch(r"OPEN: \d+ numbers?: .*make papers.*", line) for line in lines)
+    assert ("Missed:" in lines) == (missed > 0)
+    if missed:
+        place = lines.index("Missed:")
+        assert re.match(r"  00\d \S+: 0\.5 ± 0 Mbit/s, not > 1 Mbit/s: \w+", lines[place + 1])

@@ -42,7 +42,7 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
 
 def one(plan: Plan, given: argparse.Namespace, out: Path) -> Overlay:
     """Does the real runs, unless they are given, and the overlay."""
-    progress = None if given.quiet or not sys.stderr.isatty() else Progress(sys.stderr, plan.title)
+    progress = None if given.quiet else Progress(sys.stderr, plan.title)
 
     def report(what: str, done: int, total: int) -> None:
         if progress is not None:

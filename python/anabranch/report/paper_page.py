@@ -30,7 +30,9 @@ def build(found: list[tuple[Path, dict[str, Any]]]) -> Page:
     """The page of some papers."""
     ids = [content["paper"] for _, content in found]
     page = Page("Reproduced papers" if len(ids) > 1 else f"Paper {ids[0]}, reproduced")
-    every = Counter(row["verdict"] for _, content in found for item in content["figures"] for row in item["verdicts"])
+    every = Counter(
+        row["verdict"] or "none" for _, content in found for item in content["figures"] for row in item["verdicts"]
+    )
     counts = ", ".join(f'{count} <span class="verdict {name}">{name}</span>' for name, count in sorted(every.items()))
     page.lead = (
         f"<p>{sum(every.values())} numbers and claims: {counts}.</p>"
@@ -76,6 +78,8 @@ def _row(row: Mapping[str, Any]) -> list[object]:
     unit = f" {row['unit']}" if row.get("unit") else ""
     what = escape(", ".join(filter(None, (row["what"], row.get("where")))))
     remarks = [f"calibrated: {row['calibrated']}" if row.get("calibrated") else "", row.get("reason") or ""]
+    remarks += [f"differs from the paper: {row['differs']}"] if row.get("differs") else []
+    remarks += [row["missed"]] if row.get("missed") and row["verdict"] == "MISS" else []
     if row.get("replicas_needed"):
         remarks.append(f"about {row['replicas_needed']} replicas would decide")
     what += "".join(f'<br><span class="note">{escape(text)}</span>' for text in remarks if text)
@@ -83,7 +87,7 @@ def _row(row: Mapping[str, Any]) -> list[object]:
     mean, half = row.get("mean"), row.get("half_width")
     measured = "" if mean is None else number(mean) + (f" ± {number(float(f'{half:.2g}'))}" if half is not None else "")
     measured += unit if measured else ""
-    verdict = Cell(f'<span class="verdict {row["verdict"]}">{row["verdict"]}</span>')
+    verdict = Cell(f'<span class="verdict {row["verdict"] or "none"}">{row["verdict"] or "none"}</span>')
     told = Cell(
         f'{escape(stated + (unit if stated else ""))}<br><span class="note">{escape(limits)}</span>', number=True
     )

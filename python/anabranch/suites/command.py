@@ -93,8 +93,7 @@ def execute(experiment: Experiment[T], given: argparse.Namespace, replicas: int)
     """Measures, prints the tables, writes them and the figure, and returns what was measured."""
     out = Path("out", experiment.name) if given.out is None else given.out
     page = None if given.page is None else tables.Page.read(given.page, experiment.mark)
-    shown = not given.quiet and sys.stderr.isatty()
-    progress = Progress(sys.stderr, experiment.unit, experiment.parts) if shown else None
+    progress = None if given.quiet else Progress(sys.stderr, experiment.unit, experiment.parts)
     running = Running(out, replicas if given.replicas is None else given.replicas, given.seed, given.jobs)
     table = experiment.measure(running, progress)
     if progress is not None:
