@@ -230,14 +230,21 @@ def formats(text: str) -> tuple[str, ...]:
     return names
 
 
-def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Writes the figure in each format, without a date, so that equal figures are equal files."""
+def save(
+    figure: Figure, directory: str | Path, name: str, formats: Iterable[str] = FORMATS, numbers: str = ""
+) -> list[Path]:
+    """Writes the figure in each format, without a date, so that equal figures are equal files.
+
+    ``numbers`` is what the figure shows, as text; a PNG keeps it as its description.
+    """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for extension in formats:
         path = folder / f"{name}.{extension}"
         undated: dict[str, dict[str, str | None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+        if numbers:
+            undated["png"] = {"Description": numbers}
         figure.savefig(path, metadata=undated.get(extension))
         written.append(path)
     if isinstance(figure, TableFigure):

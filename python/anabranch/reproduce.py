@@ -74,6 +74,12 @@ class FigureData:
             return found
         return found.with_columns(pl.Series(number, [leading_number(v) for v in found[number]], dtype=pl.Float64))
 
+    def numbers(self) -> str:
+        """The figure's own quantity at each point, with replicas and interval, as CSV; empty if it has none."""
+        if self.spec.quantity not in self.paper.quantities:
+            return ""
+        return self.summary().sort(self.axes).write_csv(float_precision=4)
+
     def marks(self, x: str) -> list[plots.Mark]:
         """The values that the paper states for points of this figure, at their values of axis ``x``."""
         return [
@@ -117,7 +123,7 @@ def reproduce(
         rows = [_row(data, e, code) for e in paper.expectations if e.figure == spec.id and _covered(data, e)]
         with plots.style():
             picture: Figure = getattr(code, spec.draw)(data) if spec.draw else overview(data)
-            files = plots.save(picture, options.out, spec.label.replace(" ", "-"), options.formats)
+            files = plots.save(picture, options.out, spec.label.replace(" ", "-"), options.formats, data.numbers())
         done.append(Reproduction(spec, data.seed, data.replicas, rows, files, data.note))
         _write(paper, done, options.out)
         yield done[-1]
