@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from html import unescape
 from html.parser import HTMLParser
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from anabranch.report.topology import topology
 from anabranch.scenario import at
 from anabranch.shipped import UsageError
 
+ROOT = Path(__file__).parents[2]
 SCENARIO = """
 title = "Two <lines>"
 seed = 5
@@ -346,6 +349,74 @@ def test_shares_of_a_step_function() -> None:
     # Before its first point it is undefined.
     late = shares(np.array([3.0]), np.array([0.0]), 4.0, np.array([0.0, 2.0, 4.0]), 1)
     assert late.tolist() == [[0.0, 0.5]]
+
+
+def network(paths: int, routers: bool, name: str) -> dict[str, Any]:
+    """A client and a server with several paths between them, each over two routers of its own or by one link."""
+    nodes = [{"name": f"{name}-client"}, {"name": f"{name}-server"}]
+    links: list[dict[str, Any]] = []
+    for path in range(paths):
+        ends = [f"{name}-client", f"{name}-server"]
+        if routers:
+            west, east = f"{name}-west-{path}", f"{name}-east-{path}"
+            nodes += [{"name": west, "kind": "router"}, {"name": east, "kind": "router"}]
+            ends = [ends[0], west, east, ends[1]]
+        links += [
+            {
+                "between": list(pair),
+                "rate": f"{10 * path + 1} Gbit/s",
+                "delay": {"vary": ["5 ms", "30 ms", "100 ms"]},
+                "name": f"{name}, mean {path} Mbit/s",
+            }
+            for pair in pairwise(ends)
+        ]
+    return {"node": nodes, "link": links, "flow": [{"client": f"{name}-client"}]}
+
+
+NETWORKS = [
+    network(paths, routers, name)
+    for paths in (1, 2, 3, 5)
+    for routers in (False, True)
+    for name in ("el", "satellite line")
+] + [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "scenarios").glob("*.toml"))]
+
+
+@pytest.mark.parametrize("scenario", NETWORKS)
+def test_no_label_of_the_drawing_is_cut_or_covers_another_one_or_a_node(scenario: dict[str, Any]) -> None:
+    drawn = topology(scenario)
+    view = re.search(r'viewBox="(\S+) (\S+) (\S+) (\S+)"', drawn)
+    assert view is not None
+    left, top, width, height = map(float, view.groups())
+    texts = re.findall(
+        r'<text(?: class="([\w ]+)")? x="(\S+)" y="(\S+)"[^>]*>(?:<title>[^<]*</title>)?([^<]*)</text>', drawn
+    )
+    assert len(texts) == drawn.count("<text")
+    boxes = [
+        (
+            float(x) - 3.4 * len(unescape(text)),
+            float(y) - 11,
+            float(x) + 3.4 * len(unescape(text)),
+            float(y) + 3,
+            text,
+            kind,
+        )
+        for kind, x, y, text in texts
+    ]
+    nodes = [
+        tuple(map(float, found))
+        for found in re.findall(r'<rect class="node[^>]*x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"', drawn)
+    ]
+    for a in boxes:
+        whole = left <= a[0] and a[2] <= left + width and top <= a[1] and a[3] <= top + height
+        assert whole, f"{a[4]} is cut off"
+    for a, b in combinations(boxes, 2):
+        apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+        assert apart, f"{a[4]} covers {b[4]}"
+    for x, y, w, h in nodes:
+        for a in boxes:
+            outside = a[2] <= x or x + w <= a[0] or a[3] <= y or y + h <= a[1]
+            inside = x <= a[0] and a[2] <= x + w and y <= a[1] and a[3] <= y + h
+            assert outside or (inside and not a[5]), f"{a[4]} is over a node"
 
 
 def test_parallel_links_of_the_drawing_are_apart() -> None:
