@@ -65,7 +65,8 @@ impl Emulator {
         if scenario.real.is_empty() {
             return Err(EmulateError::NoRealHost);
         }
-        let delays = scenario.links.iter().flat_map(|link| [link.forward.delay, link.back.delay]);
+        let delays =
+            scenario.links.iter().flat_map(|link| [link.forward.delay.least(), link.back.delay.least()]);
         let name = |node: usize| scenario.nodes[node].name.as_str();
         let both = |link: &lab::scenario::Link| {
             let [a, b] = link.between.map(name);

@@ -99,7 +99,7 @@ fn a_capture_of_a_lossy_path_has_the_retransmissions_of_the_sender() {
 #[test]
 fn a_capture_shows_that_a_small_receive_window_is_closed() {
     let (_, found) = captured("window", |scenario| {
-        scenario.links[1].forward.delay = Span::from_millis(50);
+        scenario.links[1].forward.delay = Span::from_millis(50).into();
         scenario.flows[0].server_options.receive_buffer = ByteCount::new(32 << 10);
     });
     let share = found.closed.as_secs_f64() / found.time.as_secs_f64();
@@ -167,7 +167,7 @@ fn a_flow_that_shares_its_port_gets_one_of_its_own() {
 #[test]
 fn what_is_tried_does_what_the_limit_says() {
     let mut scenario = disjoint_paths(BitRate::from_mbps(20), 1);
-    impair(&mut scenario.links[1], |channel| channel.delay = Span::from_millis(50));
+    impair(&mut scenario.links[1], |channel| channel.delay = Span::from_millis(50).into());
     let flow = &mut scenario.flows[0];
     flow.server_options.receive_buffer = ByteCount::new(64 << 10);
     flow.forward.as_mut().expect("traffic").unordered = Probability::ZERO;

@@ -14,7 +14,7 @@ use anabranch_lab as lab;
 /// A saturated flow over 10 Mbit/s and 10 ms each way with these options at both ends, measured for 20 s.
 fn scenario(options: impl Fn(&mut Config)) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
-    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10));
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10).into());
     let flow = &mut scenario.flows[0];
     for config in [&mut flow.client_options, &mut flow.server_options] {
         options(config);

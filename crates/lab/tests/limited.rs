@@ -26,7 +26,7 @@ fn paths(of: &[(u64, u64)]) -> Scenario {
     for (n, &(rate, delay)) in of.iter().enumerate() {
         impair(&mut scenario.links[3 * n + 1], |channel| {
             channel.transmitter = BitRate::from_mbps(rate).into();
-            channel.delay = Span::from_millis(delay);
+            channel.delay = Span::from_millis(delay).into();
         });
     }
     let flow = &mut scenario.flows[0];

@@ -7,8 +7,8 @@ use common::*;
 use lab::output::RunOutput;
 use lab::scenario::{Scenario, Sweep};
 use net::{
-    ChannelSpec, CodelSpec, DelayLimit, FqCodelSpec, LossBursts, PieSpec, QueueSpec, RateModel,
-    RateModelKind, RateSeries, TokenBucket, Trace, TransmitterSpec,
+    ChannelSpec, CodelSpec, DelayLimit, DelaySeries, DelaySpec, FqCodelSpec, LossBursts, Model, PieSpec,
+    QueueSpec, RateModel, RateModelKind, RateSeries, TokenBucket, Trace, TransmitterSpec,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -96,6 +96,39 @@ fn a_rate_is_constant_or_follows_a_file_or_a_model() {
         rate("{ model = \"wifi\", mean = \"20 Mbit/s\", cv = 0.4, time_scale = \"50 ms\" }"),
         TransmitterSpec::Model(model)
     );
+}
+
+#[test]
+fn a_rate_and_a_delay_follow_steps_and_a_delay_follows_a_file_or_a_model() {
+    let series = |text| Arc::new(RateSeries::parse(text, Some(Span::from_secs(9))).expect("a series"));
+    let rate = "rate = { steps = [[\"0 s\", \"10 Mbit/s\"], [\"1500 ms\", \"0 bit/s\"]], repeat = \"9 s\" }";
+    assert_eq!(forward(rate).transmitter, TransmitterSpec::Series(series("0,10\n1.5,0")));
+    let delay = |delay: &str| forward(&format!("rate = \"20 Mbit/s\"\ndelay = {delay}")).delay;
+    let series = |period| {
+        DelaySpec::Series(Arc::new(DelaySeries::parse("0,10\n1.5,2\n3,20", period).expect("a series")))
+    };
+    assert_eq!(delay("{ trace = \"traces/steps.csv\" }"), series(None));
+    let steps = "steps = [[\"0 s\", \"10 ms\"], [\"1.5 s\", \"2 ms\"], [\"3 s\", \"20 ms\"]]";
+    assert_eq!(delay(&format!("{{ {steps}, repeat = \"4 s\" }}")), series(Some(Span::from_secs(4))));
+    let model = Model::new(RateModelKind::Satellite, Span::from_millis(40));
+    assert_eq!(delay("{ model = \"satellite\", mean = \"40 ms\" }"), DelaySpec::Model(model));
+    // Both directions have a delay of their own.
+    let link = scenario(
+        "rate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nback = { delay = { model = \"lte\", mean = \"9 ms\" } }",
+    );
+    assert_eq!(link.links[0].forward.delay, Span::from_millis(5).into());
+    assert_eq!(link.links[0].back.delay.mean(), Span::from_millis(9));
+}
+
+#[test]
+fn path_mtu_discovery_finds_the_mtu_of_a_smaller_link() {
+    let text = text(&format!("{RATE}mtu = \"1400 B\"")).replace("[sctp.x]", "[sctp.x]\npmtud = true");
+    let sweep = lab::parse(&text, "tests/x.toml").unwrap_or_else(|error| panic!("{}", error.render()));
+    let output = run(&sweep.variants()[0].scenario);
+    assert!(mbps(&output) > 15.0, "{}", mbps(&output));
+    // Probes of more than 1400 bytes are lost, and no data is.
+    let too_big = of_link(&output, "drops_too_big");
+    assert!((1.0..20.0).contains(&too_big), "{too_big}");
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn the_back_table_changes_only_the_values_that_it_contains() {
         (&link.forward.transmitter, &link.back.transmitter),
         (&BitRate::from_mbps(10).into(), &BitRate::from_mbps(1).into())
     );
-    assert_eq!(link.back.delay, Span::from_millis(10));
+    assert_eq!(link.back.delay, Span::from_millis(10).into());
     assert_eq!(link.back.queue, QueueSpec::DropTail(Limit::Packets(100)));
 }
 

@@ -59,7 +59,7 @@ fn dumbbell(case: &Case) -> (Network, Vec<(NodeId, Outgoing)>) {
     };
     let core = ChannelSpec {
         transmitter: case.rate.into(),
-        delay: Span::from_millis(1),
+        delay: Span::from_millis(1).into(),
         queue: case.queue.clone(),
         ..edge.clone()
     };

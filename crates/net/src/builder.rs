@@ -1,5 +1,5 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
-use crate::channel::{Channel, HostJitter, Parts};
+use crate::channel::{ChangingDelay, Channel, HostJitter, Lateness, Parts};
 use crate::fault::SpecFault;
 use crate::ids::{LinkId, NodeId};
 use crate::nat::{Nat, NatSpec};
@@ -282,17 +282,25 @@ impl NetworkBuilder {
             }),
             _ => None,
         };
+        let (delay, changes) = spec.delay.build(streams, name);
+        let lateness = match (changes, host) {
+            (Some(segments), host) => {
+                Lateness::Delay(Box::new(ChangingDelay { segments, last_arrival: Instant::ZERO, host }))
+            }
+            (None, Some(host)) => Lateness::Host(host),
+            (None, None) => Lateness::None,
+        };
         let wire = (!spec.impairments.is_perfect())
             .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
         Channel::new(Parts {
             transmitter,
-            delay: spec.delay,
+            delay,
             framing,
             mtu: small(spec.mtu),
             queue,
             to: to.0,
             to_host: self.is_host(to),
-            host,
+            lateness,
             wire,
         })
     }

@@ -4,6 +4,7 @@ use crate::flights::Flights;
 use crate::parcel::Parcel;
 use crate::queue::Line;
 use crate::queue::{Admission, Backlog, Kind, Queued, Verdict};
+use crate::rates::Segments;
 use crate::transmitter::Transmitter;
 use crate::wire::Wire;
 use des::Random;
@@ -31,7 +32,7 @@ pub(crate) struct Channel {
     delay: Span,
     pub wire: Option<Box<Wire>>,
 
-    host: Option<HostJitter>,
+    lateness: Lateness,
 
     queue: Kind,
     /// None if nobody looks.
@@ -49,12 +50,29 @@ pub(crate) struct Taps {
     pub receiver: Option<Tap>,
 }
 
+/// What makes packets take different times on their way; they keep their order.
+#[derive(Debug)]
+pub(crate) enum Lateness {
+    /// Nothing: the propagation delay is constant, and the far end needs no time.
+    None,
+    Host(HostJitter),
+    Delay(Box<ChangingDelay>),
+}
+
 /// The processing time of the host at the far end. It is part of the time of arrival.
 #[derive(Debug)]
 pub(crate) struct HostJitter {
     pub most: Span,
     pub random: Random,
     pub last_arrival: Instant,
+}
+
+/// A propagation delay that changes. A packet that would overtake another arrives with it.
+#[derive(Debug)]
+pub(crate) struct ChangingDelay {
+    pub segments: Segments<Span>,
+    pub last_arrival: Instant,
+    pub host: Option<HostJitter>,
 }
 
 /// When a packet leaves the queue and when it arrives.
@@ -83,14 +101,14 @@ pub(crate) struct Parts {
     pub mtu: u32,
     pub queue: Kind,
     pub to: u32,
-    pub host: Option<HostJitter>,
+    pub lateness: Lateness,
     pub to_host: bool,
     pub wire: Option<Box<Wire>>,
 }
 
 impl Channel {
     pub fn new(parts: Parts) -> Self {
-        let Parts { transmitter, delay, framing, mtu, queue, to, host, to_host, wire } = parts;
+        let Parts { transmitter, delay, framing, mtu, queue, to, lateness, to_host, wire } = parts;
         Channel {
             flights: Flights::new(),
             counters: Counters::default(),
@@ -104,7 +122,7 @@ impl Channel {
             armed: false,
             up: true,
             epoch: 0,
-            host,
+            lateness,
             wire,
             taps: None,
         }
@@ -169,10 +187,10 @@ impl Channel {
     /// When a packet arrives whose transmission ends at `end`.
     #[inline]
     fn arrival(&mut self, end: Instant) -> Instant {
-        let arrival = end + self.delay;
-        match &mut self.host {
-            Some(host) => host.arrival(arrival),
-            None => arrival,
+        match &mut self.lateness {
+            Lateness::None => end + self.delay,
+            Lateness::Host(host) => host.arrival(end + self.delay),
+            Lateness::Delay(changing) => changing.arrival(end),
         }
     }
 
@@ -240,8 +258,10 @@ impl Channel {
         self.armed = false;
         self.transmitter.reset(now);
         self.empties_at(now);
-        if let Some(host) = &mut self.host {
-            host.last_arrival = now;
+        match &mut self.lateness {
+            Lateness::None => {}
+            Lateness::Host(host) => host.last_arrival = now,
+            Lateness::Delay(changing) => changing.reset(now),
         }
         if let Some(wire) = &mut self.wire {
             wire.last_arrival = now;
@@ -258,6 +278,27 @@ impl HostJitter {
     }
 }
 
+impl ChangingDelay {
+    /// When a packet arrives whose transmission ends at `end`: the delay of that time counts.
+    #[inline(never)] // away from links with a constant delay
+    fn arrival(&mut self, end: Instant) -> Instant {
+        self.segments.advance_to(end);
+        self.last_arrival = self.last_arrival.max(end + self.segments.value());
+        match &mut self.host {
+            Some(host) => host.arrival(self.last_arrival),
+            None => self.last_arrival,
+        }
+    }
+
+    fn reset(&mut self, now: Instant) {
+        self.segments.reset(now);
+        self.last_arrival = now;
+        if let Some(host) = &mut self.host {
+            host.last_arrival = now;
+        }
+    }
+}
+
 #[cfg(all(test, target_pointer_width = "64"))]
 mod tests {
     use super::Channel;
@@ -266,7 +307,7 @@ mod tests {
 
     #[test]
     fn what_a_packet_looks_at_takes_four_cache_lines() {
-        assert!(offset_of!(Channel, transmitter) <= 64 && offset_of!(Channel, host) <= 128);
+        assert!(offset_of!(Channel, transmitter) <= 64 && offset_of!(Channel, lateness) <= 128);
         assert_eq!(offset_of!(Channel, queue), 192);
         assert!(offset_of!(Channel, counters) + offset_of!(Counters, duplicated) <= 256);
     }

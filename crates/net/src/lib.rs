@@ -19,7 +19,7 @@
 //! let client = builder.add_node("client", NodeKind::Host { jitter: Span::ZERO });
 //! let server = builder.add_node("server", NodeKind::Host { jitter: Span::ZERO });
 //! let transmitter = TransmitterSpec::Rate(BitRate::from_mbps(10));
-//! let channel = ChannelSpec { transmitter, delay: Span::from_millis(1), ..Default::default() };
+//! let channel = ChannelSpec { transmitter, delay: Span::from_millis(1).into(), ..Default::default() };
 //! builder.add_link(LinkSpec::symmetric(client, server, 1, channel));
 //! let mut network = builder.configure(&des::Streams::new(1, 0))?;
 //!
@@ -45,6 +45,7 @@ mod builder;
 mod capture;
 mod channel;
 mod counters;
+mod delay;
 mod event;
 mod fault;
 mod flights;
@@ -70,6 +71,7 @@ pub use capture::{
     IpPacket, is_capture,
 };
 pub use counters::{Counters, DropCause};
+pub use delay::{DelayModel, DelaySpec};
 pub use event::{NetEvent, Schedule};
 pub use fault::SpecFault;
 pub use ids::{LinkDir, LinkId, NodeId};
@@ -79,7 +81,9 @@ pub use nat::{NatCounters, NatSpec};
 pub use network::{Arrival, Delivered, Network, Route, UnderWay};
 pub use packet::{Outgoing, Packet, PacketId, Protocol};
 pub use queue::*;
-pub use rates::{RateModel, RateModelKind, RateSeries, SeriesFault, Trace, TraceFault};
+pub use rates::{
+    DelaySeries, Model, RateModel, RateModelKind, RateSeries, Series, SeriesFault, Trace, TraceFault, Varying,
+};
 pub use topology::{ChannelSpec, LinkSpec, NodeKind};
 pub use transmitter::TransmitterSpec;
 pub use transport::Ecn;

@@ -1,4 +1,5 @@
 use crate::bucket::TokenBucket;
+use crate::delay::DelaySpec;
 use crate::fault::SpecFault;
 use crate::ids::NodeId;
 use crate::impairments::Impairments;
@@ -49,7 +50,7 @@ pub struct ChannelSpec {
     /// The transmitter.
     pub transmitter: TransmitterSpec,
     /// Propagation delay.
-    pub delay: Span,
+    pub delay: DelaySpec,
     /// Drops packets that come faster than this, before the queue.
     pub policer: Option<TokenBucket>,
     /// The queue before the transmitter.
@@ -69,7 +70,7 @@ impl Default for ChannelSpec {
     fn default() -> Self {
         ChannelSpec {
             transmitter: TransmitterSpec::Unlimited,
-            delay: Span::ZERO,
+            delay: DelaySpec::ZERO,
             policer: None,
             queue: QueueSpec::default(),
             shaper: None,
@@ -96,6 +97,7 @@ impl ChannelSpec {
         let largest = self.mtu + self.framing;
         let bucket = |bucket: &Option<TokenBucket>| bucket.map_or(Ok(()), |bucket| bucket.check(largest));
         self.transmitter.check().map_err(of("rate"))?;
+        self.delay.check().map_err(of("delay"))?;
         bucket(&self.policer).map_err(of("policer"))?;
         self.queue.check().map_err(of("queue"))?;
         bucket(&self.shaper).map_err(of("shaper"))?;

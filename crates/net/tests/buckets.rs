@@ -12,7 +12,7 @@ use units::{BitRate, ByteCount, Probability, Span};
 /// 100 Mbit/s and 1 ms: 1500 bytes take 120 us.
 fn channel(queue: QueueSpec) -> ChannelSpec {
     let transmitter = BitRate::from_mbps(100).into();
-    ChannelSpec { transmitter, delay: Span::from_millis(1), queue, ..ChannelSpec::default() }
+    ChannelSpec { transmitter, delay: Span::from_millis(1).into(), queue, ..ChannelSpec::default() }
 }
 
 /// 10 Mbit/s: the tokens of 1500 bytes take 1.2 ms.

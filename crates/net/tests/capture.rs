@@ -49,7 +49,7 @@ fn chain_with(queue: QueueSpec, impairments: Impairments) -> Chain {
         builder.add_node("router", NodeKind::Router),
         builder.add_node("server", STEADY),
     ];
-    let near = ChannelSpec { delay: Span::from_millis(3), ..ChannelSpec::default() };
+    let near = ChannelSpec { delay: Span::from_millis(3).into(), ..ChannelSpec::default() };
     let far = ChannelSpec {
         transmitter: BitRate::from_mbps(10).into(),
         queue,

@@ -50,7 +50,7 @@ fn plant(core: Core, impairments: Impairments, mbps: u64, limit: u64, seed: u64)
     let transmitter = BitRate::from_mbps(mbps).into();
     let tail = ChannelSpec {
         transmitter,
-        delay: Span::from_micros(200),
+        delay: Span::from_micros(200).into(),
         queue: QueueSpec::DropTail(Limit::Packets(limit)),
         impairments,
         ..ChannelSpec::default()

@@ -16,7 +16,7 @@ use units::{BitRate, Instant, Probability, Span};
 fn channel(discipline: impl Discipline + 'static) -> ChannelSpec {
     ChannelSpec {
         transmitter: BitRate::from_mbps(100).into(),
-        delay: Span::from_millis(1),
+        delay: Span::from_millis(1).into(),
         queue: QueueSpec::custom(discipline),
         ..ChannelSpec::default()
     }
@@ -107,7 +107,7 @@ fn a_server_is_asked_at_each_delivery_opportunity_of_a_trace() {
     // Opportunities at 5, 10, 10 and 20 ms; small packets share one.
     let transmitter = trace("5\n10\n10\n20\n");
     let Pair { mut world, client, server, .. } =
-        pair(ChannelSpec { transmitter, delay: Span::ZERO, ..channel(RoundRobin) });
+        pair(ChannelSpec { transmitter, delay: Span::ZERO.into(), ..channel(RoundRobin) });
     for (number, size) in [(1, 1500), (1, 500), (1, 1500), (2, 1500), (3, 700), (3, 700), (3, 700)] {
         world.send(client, server, number, size);
     }
@@ -219,7 +219,7 @@ fn chain(
     let routers = ["left", "right"].map(|name| builder.add_node(name, NodeKind::Router));
     let channel = ChannelSpec {
         transmitter: transmitter.clone(),
-        delay: Span::from_micros(100),
+        delay: Span::from_micros(100).into(),
         queue,
         impairments,
         ..ChannelSpec::default()

@@ -4,15 +4,17 @@ mod common;
 
 use anabranch_net as net;
 use common::{Pair, STEADY, World, nanos, numbers, pair, pair_of};
-use net::{ChannelSpec, DropCause, Impairments, Limit, LinkSpec, NetEvent, NetworkBuilder, NodeKind};
+use net::{ChannelSpec, DelaySeries, DelaySpec, DropCause, Impairments, Limit, LinkSpec, Model, NetEvent};
+use net::{NetworkBuilder, NodeKind, RateModelKind};
 use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
+use std::sync::Arc;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// 100 Mbit/s, 1 ms, PPP framing: 1500 bytes take 120.56 us.
 fn fast() -> ChannelSpec {
     ChannelSpec {
         transmitter: BitRate::from_mbps(100).into(),
-        delay: Span::from_millis(1),
+        delay: Span::from_millis(1).into(),
         framing: ByteCount::new(7),
         ..ChannelSpec::default()
     }
@@ -108,8 +110,11 @@ fn the_average_of_red_follows_arrivals_and_idle_time() {
 fn directions_are_independent_and_may_differ() {
     let mut builder = NetworkBuilder::new();
     let (a, b) = (builder.add_node("a", STEADY), builder.add_node("b", STEADY));
-    let slow =
-        ChannelSpec { transmitter: BitRate::from_mbps(1).into(), delay: Span::from_millis(5), ..fast() };
+    let slow = ChannelSpec {
+        transmitter: BitRate::from_mbps(1).into(),
+        delay: Span::from_millis(5).into(),
+        ..fast()
+    };
     builder.add_link(LinkSpec { backward: slow, ..LinkSpec::symmetric(a, b, 1, fast()) });
     let mut world = World::new(builder);
     world.send(a, b, 1, 1500);
@@ -378,4 +383,65 @@ fn bit_errors_corrupt_the_payload_or_drop_the_packet() {
     let beyond_the_number = |packet: &&common::Arrived| packet.bytes[4..].iter().any(|&byte| byte != 0);
     let among_zeros = arrived.iter().filter(beyond_the_number).count();
     assert!(among_zeros as f64 > 0.98 * corrupted as f64, "{among_zeros} of {corrupted}");
+}
+
+#[test]
+fn a_delay_in_steps_counts_from_the_end_of_the_transmission_and_keeps_the_order() {
+    // 4 ms, from 1 ms on 1 ms, from 10 ms on 4 ms, and so on each 20 ms. A packet takes 120.56 us.
+    let ms = Span::from_millis;
+    let steps = vec![(Span::ZERO, ms(4)), (ms(1), ms(1)), (ms(10), ms(4))];
+    let series = DelaySeries::new(steps, Some(ms(20))).unwrap();
+    let delay = DelaySpec::Series(Arc::new(series));
+    let Pair { mut world, client, server, link } = pair(ChannelSpec { delay, ..fast() });
+    let mut arrived = Vec::new();
+    for (number, at) in [(0, 0), (1, 950_000), (2, 2_000_000), (3, 5_000_000), (4, 21_500_000)] {
+        world.kernel.schedule(nanos(at), NetEvent::repair(link));
+        arrived.extend(world.run(nanos(at)));
+        world.send(client, server, number, 1500);
+    }
+    arrived.extend(world.run_all());
+    let times: Vec<u64> = arrived.iter().map(|packet| packet.at.as_nanos()).collect();
+    // Packet 0 arrives after 4 ms. The transmissions of 1 and 2 end at 1.07056 ms and 2.12056 ms, after the delay has become
+    // shorter: they would arrive at 2.07056 ms and 3.12056 ms, before packet 0, and arrive with it.
+    assert_eq!(numbers(&arrived), [0, 1, 2, 3, 4]);
+    assert_eq!(times, [4_120_560, 4_120_560, 4_120_560, 6_120_560, 22_620_560]);
+}
+
+#[test]
+fn after_an_outage_the_delay_is_that_of_the_time() {
+    let ms = Span::from_millis;
+    let series = DelaySeries::new(vec![(Span::ZERO, ms(4)), (ms(1), ms(1))], Some(ms(2))).unwrap();
+    let delay = DelaySpec::Series(Arc::new(series));
+    let Pair { mut world, client, server, link } = pair(ChannelSpec { delay, ..fast() });
+    // 20 packets are planned until 2.4112 ms; the outage takes them from 0.1 ms on.
+    for number in 0..20 {
+        world.send(client, server, number, 1500);
+    }
+    world.kernel.schedule(nanos(100_000), NetEvent::fail(link));
+    world.kernel.schedule(nanos(200_000), NetEvent::repair(link));
+    world.run(nanos(200_000));
+    world.send(client, server, 20, 1500);
+    let arrived = world.run_all();
+    assert_eq!(numbers(&arrived), [20]);
+    assert_eq!(arrived[0].at, nanos(200_000 + 120_560 + 4_000_000));
+}
+
+#[test]
+fn a_random_delay_depends_on_the_seed_of_its_own_stream() {
+    let model = Model::new(RateModelKind::Lte, Span::from_millis(40));
+    let delay = DelaySpec::Model(model);
+    let Pair { mut world, client, server, link } = pair(ChannelSpec { delay, ..fast() });
+    let mut last = Vec::new();
+    for number in 0..200 {
+        let at = nanos(u64::from(number) * 100_000_000);
+        world.kernel.schedule(at, NetEvent::repair(link));
+        last.extend(world.run(at));
+        world.send(client, server, number, 100);
+    }
+    last.extend(world.run_all());
+    assert_eq!(numbers(&last), (0..200).collect::<Vec<_>>());
+    let delays: Vec<f64> = last.iter().map(|p| p.at.as_secs_f64() - f64::from(p.number) * 0.1).collect();
+    let mean = delays.iter().sum::<f64>() / 200.0;
+    assert!((0.02..0.08).contains(&mean), "{mean}");
+    assert!(delays.iter().any(|delay| (delay / delays[0] - 1.0).abs() > 0.2));
 }

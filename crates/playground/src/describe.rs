@@ -53,7 +53,7 @@ fn channel(channel: &ChannelSpec) -> Value {
     let rate = channel.mean_rate().map(|rate| rate.as_bps());
     json!({
         "rate": rate,
-        "delay": channel.delay.as_secs_f64(),
+        "delay": channel.delay.mean().as_secs_f64(),
         "loss": channel.impairments.loss.get(),
         "room": room(channel, rate),
     })

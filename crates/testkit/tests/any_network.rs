@@ -24,7 +24,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     (1u64..50, 0u64..60, chances, 0u64..40, 4u64..100).prop_map(
         |(mbps, delay, (loss, duplication, reordering, bit_errors), held_back, packets)| ChannelSpec {
             transmitter: BitRate::from_mbps(mbps).into(),
-            delay: Span::from_millis(delay),
+            delay: Span::from_millis(delay).into(),
             queue: QueueSpec::DropTail(QueueLimit::Packets(packets)),
             impairments: Impairments {
                 loss: Probability::new(loss).expect("a probability"),

@@ -92,7 +92,7 @@ fn channel(random: &mut Random) -> ChannelSpec {
     ChannelSpec {
         transmitter: BitRate::from_bps(one_of(random, &[64_000, 1_000_000, 20_000_000, 1_000_000_000]))
             .into(),
-        delay: Span::from_millis(one_of(random, &[0, 1, 20, 300])),
+        delay: Span::from_millis(one_of(random, &[0, 1, 20, 300])).into(),
         queue: QueueSpec::DropTail(Limit::Packets(1 + random.below(60))),
         impairments: Impairments {
             loss: chance(random, loss),

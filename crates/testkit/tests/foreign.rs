@@ -18,7 +18,7 @@ fn world(seed: u64) -> World {
     let probability = |p| Probability::new(p).expect("a probability");
     let channel = ChannelSpec {
         transmitter: BitRate::from_mbps(20).into(),
-        delay: Span::from_millis(15),
+        delay: Span::from_millis(15).into(),
         impairments: Impairments {
             loss: probability(0.05),
             duplication: probability(0.03),

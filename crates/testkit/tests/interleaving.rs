@@ -27,7 +27,7 @@ fn lossy(mbps: u64, delay: u64) -> ChannelSpec {
     let probability = |p| Probability::new(p).expect("a probability");
     ChannelSpec {
         transmitter: BitRate::from_mbps(mbps).into(),
-        delay: Span::from_millis(delay),
+        delay: Span::from_millis(delay).into(),
         queue: QueueSpec::DropTail(Limit::Packets(40)),
         impairments: Impairments {
             loss: probability(0.03),
@@ -86,7 +86,7 @@ fn urgent_delays(stream_scheduler: StreamScheduler, interleaving: bool) -> (f64,
     };
     let channel = ChannelSpec {
         transmitter: BitRate::from_mbps(10).into(),
-        delay: Span::from_millis(20),
+        delay: Span::from_millis(20).into(),
         queue: QueueSpec::DropTail(Limit::Packets(30)),
         ..ChannelSpec::default()
     };

@@ -22,7 +22,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     (1u64..50, 0u64..60, 0.0..0.3, 0.0..0.1, 4u64..100).prop_map(
         |(mbps, delay, loss, duplication, packets)| ChannelSpec {
             transmitter: BitRate::from_mbps(mbps).into(),
-            delay: Span::from_millis(delay),
+            delay: Span::from_millis(delay).into(),
             queue: QueueSpec::DropTail(Limit::Packets(packets)),
             impairments: Impairments {
                 loss: Probability::new(loss).expect("a probability"),

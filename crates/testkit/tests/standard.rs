@@ -12,7 +12,7 @@ use units::{BitRate, Probability, Span};
 fn fingerprint(paths: usize, config: &Config) -> u64 {
     let channel = |n: u64| ChannelSpec {
         transmitter: BitRate::from_mbps(5 + 5 * n).into(),
-        delay: Span::from_millis(20 / (n + 1)),
+        delay: Span::from_millis(20 / (n + 1)).into(),
         impairments: Impairments {
             loss: Probability::new(0.03).expect("a probability"),
             reordering: Probability::new(0.05).expect("a probability"),

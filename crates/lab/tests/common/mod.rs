@@ -56,7 +56,7 @@ pub fn link(
 ) -> Link {
     let channel = ChannelSpec {
         transmitter: rate.into(),
-        delay,
+        delay: delay.into(),
         queue: QueueSpec::DropTail(Limit::Packets(packets)),
         mtu: ByteCount::new(1500),
         framing: ByteCount::new(7),

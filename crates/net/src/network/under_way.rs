@@ -47,7 +47,7 @@ mod tests {
         let host = NodeKind::Host { jitter: Span::ZERO };
         let (a, b) = (builder.add_node("a", host), builder.add_node("b", host));
         let transmitter = TransmitterSpec::Rate(BitRate::from_mbps(8));
-        let channel = ChannelSpec { transmitter, delay: Span::from_millis(5), ..Default::default() };
+        let channel = ChannelSpec { transmitter, delay: Span::from_millis(5).into(), ..Default::default() };
         let link = builder.add_link(LinkSpec::symmetric(a, b, 1, channel));
         let mut network = builder.configure(&des::Streams::new(1, 0)).expect("two hosts and a link");
         let mut kernel = des::Kernel::<NetEvent>::new();

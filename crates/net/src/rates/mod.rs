@@ -1,12 +1,65 @@
-//! Rates that change with time: from files, and random ones.
+//! Quantities of a link that change with time, its rate and its delay: from files, in steps, and random ones.
 
 mod model;
 mod segments;
 mod series;
 mod trace;
 
-pub use model::{RateModel, RateModelKind};
+pub use model::{Model, RateModel, RateModelKind};
 pub(crate) use segments::Segments;
-pub use series::{RateSeries, SeriesFault};
+pub use series::{DelaySeries, RateSeries, Series, SeriesFault};
 pub(crate) use trace::Opportunity;
 pub use trace::{Trace, TraceFault};
+
+use std::fmt::Debug;
+use units::{BitRate, Span};
+
+/// A quantity of a link that can change with time: its rate, or its delay.
+pub trait Varying: Copy + Eq + Debug + Send + Sync + 'static {
+    /// Its key in scenario files, which is its name in messages.
+    const KEY: &'static str;
+    /// Its unit in a file.
+    const UNIT: &'static str;
+    /// That unit, as a multiple of the smallest one.
+    const FILE_UNIT: f64;
+    /// What a mean has to be.
+    const ABOVE_ZERO: &'static str;
+    /// While it is zero, nothing passes.
+    const ZERO_IS_A_PAUSE: bool;
+    /// The number of smallest units: bit/s or nanoseconds.
+    fn to_smallest(self) -> u64;
+    /// So many smallest units.
+    fn from_smallest(smallest: u64) -> Self;
+}
+
+impl Varying for BitRate {
+    const KEY: &'static str = "rate";
+    const UNIT: &'static str = "Mbit/s";
+    const ABOVE_ZERO: &'static str = "a rate above zero";
+    const FILE_UNIT: f64 = 1e6;
+    const ZERO_IS_A_PAUSE: bool = true;
+
+    fn to_smallest(self) -> u64 {
+        self.as_bps()
+    }
+
+    fn from_smallest(smallest: u64) -> Self {
+        BitRate::from_bps(smallest)
+    }
+}
+
+impl Varying for Span {
+    const KEY: &'static str = "delay";
+    const UNIT: &'static str = "ms";
+    const ABOVE_ZERO: &'static str = "a time above zero";
+    const FILE_UNIT: f64 = 1e6;
+    const ZERO_IS_A_PAUSE: bool = false;
+
+    fn to_smallest(self) -> u64 {
+        self.as_nanos()
+    }
+
+    fn from_smallest(smallest: u64) -> Self {
+        Span::from_nanos(smallest)
+    }
+}

@@ -1,47 +1,63 @@
+use super::Varying;
 use crate::fault::SpecFault;
 use des::Random;
+use std::marker::PhantomData;
 use transport::named;
 use units::{BitRate, Span};
 
-/// A random rate with given statistics. The shapes are ours, like those of real links, and fitted to no measurement.
+/// A random quantity with given statistics. The shapes are ours, like those of real links, and fitted to no measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateModel {
-    /// How the rate changes.
+pub struct Model<V> {
+    /// How it changes.
     pub kind: RateModelKind,
     /// Its mean over time.
-    pub mean: BitRate,
+    pub mean: V,
     /// Its coefficient of variation: standard deviation over mean.
     pub cv: f64,
     /// How long it stays similar: see [`RateModelKind`].
     pub time_scale: Span,
 }
 
+/// A random rate.
+pub type RateModel = Model<BitRate>;
+
 named! {
-    /// How a random rate changes.
+    /// How a random rate or delay changes.
     "model" RateModelKind {
         /// Swings like a cellular link: log-normal, by an autoregressive process in steps of a hundredth of the time scale,
         /// after which the autocorrelation is 1/e. By default 0.5 around the mean and 1 s.
         Lte = "lte",
-        /// Jumps like a wireless network whose stations share the time on the air: to one of the eighths of the highest rate,
+        /// Jumps like a wireless network whose stations share the time on the air: to one of the eighths of the highest value,
         /// at exponentially distributed intervals. The time scale is their mean, after which the autocorrelation is 1/e. By
         /// default 0.3 around the mean and 100 ms.
         Wifi = "wifi",
-        /// Constant in each slot like a link over satellites in a low orbit, uniformly distributed, with a pause of a 200th
-        /// of the slot before each. The time scale is the length of a slot; the autocorrelation falls to 0 in a straight
+        /// Constant in each slot like a link over satellites in a low orbit, uniformly distributed; a rate has a pause of
+        /// a 200th of the slot before each. The time scale is the length of a slot; the autocorrelation falls to 0 in a straight
         /// line by then, apart from the pauses. By default 0.25 around the mean and 15 s.
         Satellite = "satellite",
     }
 }
 
-impl RateModel {
+impl<V: Varying> Model<V> {
     /// A model with the default statistics of its kind.
-    pub fn new(kind: RateModelKind, mean: BitRate) -> Self {
+    pub fn new(kind: RateModelKind, mean: V) -> Self {
         let (cv, time_scale) = match kind {
             RateModelKind::Lte => (0.5, Span::from_secs(1)),
             RateModelKind::Wifi => (0.3, Span::from_millis(100)),
             RateModelKind::Satellite => (0.25, Span::from_secs(15)),
         };
-        RateModel { kind, mean, cv, time_scale }
+        Model { kind, mean, cv, time_scale }
+    }
+
+    /// The smallest value that it can have.
+    pub fn least(&self) -> V {
+        let share = match self.kind {
+            RateModelKind::Lte => 0.0,
+            RateModelKind::Wifi => Jumps::new(self).highest / LEVELS as f64,
+            RateModelKind::Satellite if V::ZERO_IS_A_PAUSE => 0.0,
+            RateModelKind::Satellite => Slots::new(self).low,
+        };
+        V::from_smallest(share as u64)
     }
 
     /// Checks the parameters.
@@ -55,7 +71,7 @@ impl RateModel {
             RateModelKind::Satellite => (0.1..=0.5, "a number from 0.1 to 0.5"),
         };
         SpecFault::first([
-            (self.mean.as_bps() > 0, "mean", "a rate above zero"),
+            (self.mean.to_smallest() > 0, "mean", V::ABOVE_ZERO),
             (range.contains(&self.cv), "cv", expected),
             (self.time_scale >= Span::from_millis(1), "time_scale", "at least 1 ms"),
         ])
@@ -69,11 +85,12 @@ const LEVELS: usize = 8;
 /// Pauses of [`RateModelKind::Satellite`] that would fill its slot.
 const PAUSES: u64 = 200;
 
-/// A random rate at work.
+/// A random quantity at work.
 #[derive(Clone, Debug)]
-pub(super) struct Generator {
+pub(super) struct Generator<V> {
     shape: Shape,
     random: Random,
+    of: PhantomData<V>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,24 +100,24 @@ enum Shape {
     Slots(Slots),
 }
 
-impl Generator {
-    pub fn new(model: &RateModel, mut random: Random) -> Self {
+impl<V: Varying> Generator<V> {
+    pub fn new(model: &Model<V>, mut random: Random) -> Self {
         let shape = match model.kind {
             RateModelKind::Lte => Shape::Swings(Swings::new(model, &mut random)),
             RateModelKind::Wifi => Shape::Jumps(Jumps::new(model)),
             RateModelKind::Satellite => Shape::Slots(Slots::new(model)),
         };
-        Generator { shape, random }
+        Generator { shape, random, of: PhantomData }
     }
 
-    /// How long the next rate lasts, and that rate.
-    pub fn next(&mut self) -> (Span, BitRate) {
-        let (lasts, bps) = match &mut self.shape {
+    /// How long the next value lasts, and that value.
+    pub fn next(&mut self) -> (Span, V) {
+        let (lasts, value) = match &mut self.shape {
             Shape::Swings(swings) => swings.next(&mut self.random),
             Shape::Jumps(jumps) => jumps.next(&mut self.random),
             Shape::Slots(slots) => slots.next(&mut self.random),
         };
-        (lasts.max(Span::from_nanos(1)), BitRate::from_bps((bps + 0.5) as u64))
+        (lasts.max(Span::from_nanos(1)), V::from_smallest((value + 0.5) as u64))
     }
 }
 
@@ -116,14 +133,14 @@ struct Swings {
 }
 
 impl Swings {
-    fn new(model: &RateModel, random: &mut Random) -> Self {
+    fn new<V: Varying>(model: &Model<V>, random: &mut Random) -> Self {
         let square = model.cv * model.cv;
         // A log-normal variable with this coefficient of variation.
         let variance = libm::log1p(square);
         // Where the correlation of X is ln(1 + cv^2 / e) / sigma^2, that of the rate is 1/e.
         let log_keep = libm::log(libm::log1p(square / std::f64::consts::E) / variance);
         Swings {
-            log_mean: libm::log(model.mean.as_bps() as f64) - variance / 2.0,
+            log_mean: libm::log(model.mean.to_smallest() as f64) - variance / 2.0,
             sigma: libm::sqrt(variance),
             step: model.time_scale / STEPS,
             keep: libm::exp(log_keep / STEPS as f64),
@@ -147,7 +164,7 @@ struct Jumps {
 }
 
 impl Jumps {
-    fn new(model: &RateModel) -> Self {
+    fn new<V: Varying>(model: &Model<V>) -> Self {
         // With all levels alike the coefficient of variation is 0.509; the larger the tilt, the smaller it is.
         let (mut low, mut high) = (1.0, 64.0);
         for _ in 0..60 {
@@ -155,7 +172,7 @@ impl Jumps {
             if Self::statistics(middle).1 > model.cv { low = middle } else { high = middle }
         }
         Jumps {
-            highest: model.mean.as_bps() as f64 / Self::statistics(low).0,
+            highest: model.mean.to_smallest() as f64 / Self::statistics(low).0,
             tilt: low,
             mean_time: model.time_scale.as_nanos() as f64,
         }
@@ -194,39 +211,43 @@ impl Jumps {
     }
 }
 
-/// Slots with a pause at the beginning of each.
+/// Slots, with a pause at the beginning of each if there is a pause.
 #[derive(Clone, Debug)]
 struct Slots {
     low: f64,
     high: f64,
     slot: Span,
+    pause: Span,
     /// The part of the current slot that is over; none before the first one.
     passed: Option<Span>,
 }
 
 impl Slots {
-    fn new(model: &RateModel) -> Self {
+    fn new<V: Varying>(model: &Model<V>) -> Self {
         // What the pauses take from the mean, and add to the variance, is made up for between them.
-        let without = 1.0 - 1.0 / PAUSES as f64;
-        let mean = model.mean.as_bps() as f64 / without;
+        let without = if V::ZERO_IS_A_PAUSE { 1.0 - 1.0 / PAUSES as f64 } else { 1.0 };
+        let mean = model.mean.to_smallest() as f64 / without;
         let cv = libm::sqrt((1.0 + model.cv * model.cv) * without - 1.0);
         let half_width = libm::sqrt(3.0) * cv;
         Slots {
             low: mean * (1.0 - half_width),
             high: mean * (1.0 + half_width),
             slot: model.time_scale,
+            pause: if V::ZERO_IS_A_PAUSE { model.time_scale / PAUSES } else { Span::ZERO },
             passed: None,
         }
     }
 
     fn next(&mut self, random: &mut Random) -> (Span, f64) {
-        let pause = self.slot / PAUSES;
+        let pause = self.pause;
         match self.passed {
             // The first slot began some time before.
             None => self.passed = Some(random.uniform_span(pause, self.slot)),
             Some(passed) if passed >= self.slot => {
                 self.passed = Some(pause);
-                return (pause, 0.0);
+                if !pause.is_zero() {
+                    return (pause, 0.0);
+                }
             }
             Some(_) => {}
         }
@@ -342,6 +363,19 @@ mod tests {
             // 20 Mbit/s +- sqrt(3) * 25 %.
             assert!((11_000_000..29_000_000).contains(&rate.as_bps()), "{rate}");
         }
+    }
+
+    #[test]
+    fn a_delay_of_a_satellite_has_slots_without_pauses_and_none_below_the_least() {
+        let model = Model::new(RateModelKind::Satellite, Span::from_millis(40));
+        let mut generator = Generator::new(&model, Streams::new(1, 0).stream("delay a-b"));
+        generator.next();
+        let drawn: Vec<(Span, Span)> = (0..1000).map(|_| generator.next()).collect();
+        assert!(drawn.iter().all(|(lasts, _)| *lasts == Span::from_secs(15)));
+        // 40 ms +- sqrt(3) * 25 %.
+        let (least, most) = (Span::from_micros(22_679), Span::from_micros(57_321));
+        assert!(drawn.iter().all(|(_, delay)| *delay >= model.least() && (least..=most).contains(delay)));
+        near("mean", mean(drawn.iter().map(|(_, delay)| delay.as_secs_f64())), 0.04, 0.001);
     }
 
     #[test]

@@ -1,64 +1,99 @@
-use super::model::{Generator, RateModel};
-use super::series::{RateSeries, Step};
+use super::Varying;
+use super::model::{Generator, Model};
+use super::series::{Series, Step};
 use des::Random;
 use std::sync::Arc;
-use units::{BitRate, Instant};
+use units::Instant;
 
-/// A rate that changes with time, from one segment in which it is constant to the next.
+/// A quantity that changes with time, from one segment in which it is constant to the next.
 #[derive(Clone, Debug)]
-pub(crate) struct Segments {
-    source: Source,
-    rate: BitRate,
+pub(crate) struct Segments<V: Varying> {
+    ahead: Cursor<V>,
+    /// The same at an instant that has passed: after a failure of the link, all begins anew from there.
+    past: Cursor<V>,
+}
+
+#[derive(Clone, Debug)]
+struct Cursor<V: Varying> {
+    source: Source<V>,
+    value: V,
     end: Instant,
 }
 
 #[derive(Clone, Debug)]
-enum Source {
-    Series(Arc<RateSeries>, Step),
-    Model(Box<Generator>),
+enum Source<V: Varying> {
+    Series(Arc<Series<V>>, Step),
+    Model(Box<Generator<V>>),
 }
 
-impl Segments {
-    pub fn of_series(series: Arc<RateSeries>) -> Self {
+impl<V: Varying> Segments<V> {
+    pub fn of_series(series: Arc<Series<V>>) -> Self {
         let step = Step::default();
-        Segments { rate: series.rate(step), end: series.end(step), source: Source::Series(series, step) }
+        Self::from(Cursor {
+            value: series.value(step),
+            end: series.end(step),
+            source: Source::Series(series, step),
+        })
     }
 
-    pub fn of_model(model: &RateModel, random: Random) -> Self {
+    pub fn of_model(model: &Model<V>, random: Random) -> Self {
         let mut generator = Box::new(Generator::new(model, random));
-        let (lasts, rate) = generator.next();
-        Segments { rate, end: Instant::ZERO + lasts, source: Source::Model(generator) }
+        let (lasts, value) = generator.next();
+        Self::from(Cursor { value, end: Instant::ZERO + lasts, source: Source::Model(generator) })
     }
 
-    /// The rate now.
-    pub fn rate(&self) -> BitRate {
-        self.rate
+    fn from(cursor: Cursor<V>) -> Self {
+        Segments { past: cursor.clone(), ahead: cursor }
+    }
+
+    /// The value now.
+    pub fn value(&self) -> V {
+        self.ahead.value
     }
 
     /// Until when it lasts.
     pub fn end(&self) -> Instant {
-        self.end
+        self.ahead.end
     }
 
     /// Goes on to the next segment.
     pub fn advance(&mut self) {
-        match &mut self.source {
-            Source::Series(series, step) => {
-                *step = series.after(*step);
-                (self.rate, self.end) = (series.rate(*step), series.end(*step));
-            }
-            Source::Model(generator) => {
-                let (lasts, rate) = generator.next();
-                (self.rate, self.end) = (rate, self.end + lasts);
-            }
-        }
+        self.ahead.advance();
     }
 
     /// Goes on to the segment at `now`, which must not be before the current one.
     pub fn advance_to(&mut self, now: Instant) {
+        self.ahead.advance_to(now);
+    }
+
+    /// Goes back to the segment at `now`, which must not be before that of the last reset.
+    pub fn reset(&mut self, now: Instant) {
+        self.past.advance_to(now);
+        self.ahead = self.past.clone();
+    }
+}
+
+impl<V: Varying> Cursor<V> {
+    fn advance(&mut self) {
+        match &mut self.source {
+            Source::Series(series, step) => {
+                *step = series.after(*step);
+                (self.value, self.end) = (series.value(*step), series.end(*step));
+            }
+            Source::Model(generator) => {
+                let (lasts, value) = generator.next();
+                (self.value, self.end) = (value, self.end + lasts);
+            }
+        }
+    }
+
+    fn advance_to(&mut self, now: Instant) {
+        if now < self.end {
+            return;
+        }
         if let Source::Series(series, step) = &mut self.source {
             *step = series.at(now);
-            (self.rate, self.end) = (series.rate(*step), series.end(*step));
+            (self.value, self.end) = (series.value(*step), series.end(*step));
         }
         while self.end <= now && now < Instant::FAR {
             self.advance();

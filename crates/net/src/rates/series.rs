@@ -1,57 +1,83 @@
+use super::Varying;
 use des::Digest;
 use std::fmt;
 use units::{BitRate, Instant, Span};
 
-/// A rate that changes at given times. After the last of them it stays, or all begins anew after a period.
+/// A quantity that changes at given times. After the last of them it stays, or all begins anew after a period.
 #[derive(Clone, PartialEq, Eq)]
-pub struct RateSeries {
-    /// From when on which rate; ascending, the first from 0 on.
-    steps: Vec<(Span, BitRate)>,
+pub struct Series<V> {
+    /// From when on which value; ascending, the first from 0 on.
+    steps: Vec<(Span, V)>,
     period: Option<Span>,
 }
 
-/// Why a list of rates, or a file, is not a [`RateSeries`]. Rates are counted from 1; in a file the number is that of the line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// A rate that changes at given times.
+pub type RateSeries = Series<BitRate>;
+
+/// A delay that changes at given times.
+pub type DelaySeries = Series<Span>;
+
+/// Why a list of values, or a file, is not a [`Series`]. Values are counted from 1; in a file the number is that of the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeriesFault {
-    /// There is no rate.
-    #[error("there is no rate: expected lines such as `0,20`, seconds and Mbit/s")]
+    /// There is no value.
     Empty,
-    /// A line is not a time and a rate.
-    #[error("line {0} is not a time and a rate: expected two numbers such as `1.5,20`, seconds and Mbit/s")]
+    /// A line is not a time and a value.
     Line(usize),
     /// The first time is not 0.
-    #[error("line {0} has the first rate: expected it from 0 s on")]
     First(usize),
     /// A time is not after its predecessor.
-    #[error("line {0} has a time that is not after the one before: expected times in order")]
     Order(usize),
     /// From some time on the rate is 0 for ever.
-    #[error(
-        "line {0} makes the rate 0 for ever: expected a rate above 0 at last, or a time after which all begins anew"
-    )]
     Dead(usize),
     /// All rates are 0.
-    #[error("every rate is 0: expected one above 0")]
     Zero,
-    /// The period ends before the last rate begins.
-    #[error("the period ends before the rate of line {0} begins: expected a longer one")]
+    /// The period ends before the last value begins.
     Period(usize),
 }
 
-/// The largest rate of a file, in Mbit/s, and the latest time, in seconds.
+impl SeriesFault {
+    /// The fault in words, of values of the type `V`; `each` says what the numbers count: "line" or "step".
+    pub fn message<V: Varying>(&self, each: &str) -> String {
+        let (name, unit) = (V::KEY, V::UNIT);
+        match self {
+            SeriesFault::Empty => {
+                format!("there is no {name}: expected lines such as `0,20`, seconds and {unit}")
+            }
+            SeriesFault::Line(line) => format!(
+                "{each} {line} is not a time and a {name}: expected two numbers such as `1.5,20`, seconds and {unit}"
+            ),
+            SeriesFault::First(line) => {
+                format!("{each} {line} has the first {name}: expected it from 0 s on")
+            }
+            SeriesFault::Order(line) => {
+                format!("{each} {line} has a time that is not after the one before: expected times in order")
+            }
+            SeriesFault::Dead(line) => format!(
+                "{each} {line} makes the {name} 0 for ever: expected a {name} above 0 at last, or `repeat`"
+            ),
+            SeriesFault::Zero => format!("every {name} is 0: expected one above 0"),
+            SeriesFault::Period(line) => {
+                format!("`repeat` ends before the {name} of {each} {line} begins: expected a longer time")
+            }
+        }
+    }
+}
+
+/// The largest value of a file, in its unit there, and the latest time, in seconds.
 const MOST: (f64, f64) = (1e9, 3e9);
 
-impl RateSeries {
-    /// A series of these rates, each from its time on; with a period all begins anew after it.
+impl<V: Varying> Series<V> {
+    /// A series of these values, each from its time on; with a period all begins anew after it.
     ///
     /// # Errors
-    /// [`SeriesFault`] names the first rate that is wrong.
-    pub fn new(steps: Vec<(Span, BitRate)>, period: Option<Span>) -> Result<Self, SeriesFault> {
+    /// [`SeriesFault`] names the first value that is wrong.
+    pub fn new(steps: Vec<(Span, V)>, period: Option<Span>) -> Result<Self, SeriesFault> {
         let lines: Vec<usize> = (1..=steps.len()).collect();
         Self::checked(steps, &lines, period)
     }
 
-    /// Reads a file: on each line a time in seconds and the rate in Mbit/s from then on, with a comma between them. Empty
+    /// Reads a file: on each line a time in seconds and the value in its unit (Mbit/s or ms) from then on, with a comma between them. Empty
     /// lines, lines that begin with `#`, and a heading are left out.
     ///
     /// # Errors
@@ -72,21 +98,17 @@ impl RateSeries {
         Self::checked(steps, &lines, period)
     }
 
-    fn step(line: &str) -> Option<(Span, BitRate)> {
-        let (time, rate) = line.split_once(',')?;
+    fn step(line: &str) -> Option<(Span, V)> {
+        let (time, value) = line.split_once(',')?;
         let number = |text: &str, most: f64| {
             text.trim().parse().ok().filter(|number: &f64| (0.0..=most).contains(number))
         };
-        let (seconds, mbps) = (number(time, MOST.1)?, number(rate, MOST.0)?);
-        Some((Span::from_secs_f64(seconds), BitRate::from_bps((mbps * 1e6 + 0.5) as u64)))
+        let (seconds, value) = (number(time, MOST.1)?, number(value, MOST.0)?);
+        Some((Span::from_secs_f64(seconds), V::from_smallest((value * V::FILE_UNIT + 0.5) as u64)))
     }
 
-    fn checked(
-        steps: Vec<(Span, BitRate)>,
-        lines: &[usize],
-        period: Option<Span>,
-    ) -> Result<Self, SeriesFault> {
-        let (Some(&(first, _)), Some(&(last, rate))) = (steps.first(), steps.last()) else {
+    fn checked(steps: Vec<(Span, V)>, lines: &[usize], period: Option<Span>) -> Result<Self, SeriesFault> {
+        let (Some(&(first, _)), Some(&(last, value))) = (steps.first(), steps.last()) else {
             return Err(SeriesFault::Empty);
         };
         let (first_line, last_line) = (lines[0], lines[lines.len() - 1]);
@@ -96,31 +118,37 @@ impl RateSeries {
         if let Some(place) = steps.windows(2).position(|two| two[1].0 <= two[0].0) {
             return Err(SeriesFault::Order(lines[place + 1]));
         }
-        let is_zero = |rate: BitRate| rate.as_bps() == 0;
+        let pauses = |value: V| V::ZERO_IS_A_PAUSE && value.to_smallest() == 0;
         match period {
-            _ if steps.iter().all(|(_, rate)| is_zero(*rate)) => Err(SeriesFault::Zero),
-            None if is_zero(rate) => Err(SeriesFault::Dead(last_line)),
+            _ if steps.iter().all(|(_, value)| pauses(*value)) => Err(SeriesFault::Zero),
+            None if pauses(value) => Err(SeriesFault::Dead(last_line)),
             Some(period) if period <= last => Err(SeriesFault::Period(last_line)),
-            _ => Ok(RateSeries { steps, period }),
+            _ => Ok(Series { steps, period }),
         }
     }
 
-    /// The mean rate in the long run: that of a period, or the last rate if it stays.
-    pub fn mean_rate(&self) -> BitRate {
+    /// The mean in the long run: that of a period, or the last value if it stays.
+    pub fn mean(&self) -> V {
         let Some(period) = self.period else { return self.steps[self.steps.len() - 1].1 };
         let ends = self.steps[1..].iter().map(|step| step.0).chain([period]);
-        let bits = |((from, rate), end): (&(Span, BitRate), Span)| {
-            u128::from(rate.as_bps()) * u128::from((end - *from).as_nanos())
+        let area = |((from, value), end): (&(Span, V), Span)| {
+            u128::from(value.to_smallest()) * u128::from((end - *from).as_nanos())
         };
-        let sum: u128 = self.steps.iter().zip(ends).map(bits).sum();
-        BitRate::from_bps(u64::try_from(sum / u128::from(period.as_nanos())).unwrap_or(u64::MAX))
+        let sum: u128 = self.steps.iter().zip(ends).map(area).sum();
+        V::from_smallest(u64::try_from(sum / u128::from(period.as_nanos())).unwrap_or(u64::MAX))
     }
 
-    pub(super) fn rate(&self, step: Step) -> BitRate {
+    /// The smallest of its values.
+    pub fn least(&self) -> V {
+        let smallest = self.steps.iter().map(|(_, value)| value.to_smallest()).min();
+        V::from_smallest(smallest.unwrap_or_default())
+    }
+
+    pub(super) fn value(&self, step: Step) -> V {
         self.steps[step.index].1
     }
 
-    /// When the rate of a step ends.
+    /// When the value of a step ends.
     pub(super) fn end(&self, Step { cycle, index }: Step) -> Instant {
         match (self.steps.get(index + 1), self.period) {
             (Some((next, _)), period) => self.begin_of(cycle, period) + *next,
@@ -152,23 +180,23 @@ impl RateSeries {
     }
 }
 
-/// One of the rates of a [`RateSeries`], in one of its periods.
+/// One of the values of a [`Series`], in one of its periods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Step {
     cycle: u64,
     index: usize,
 }
 
-impl fmt::Debug for RateSeries {
-    /// Shows a digest of the rates: a series may have very many.
+impl<V: Varying> fmt::Debug for Series<V> {
+    /// Shows a digest of the values: a series may have very many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut digest = Digest::new();
-        for (from, rate) in &self.steps {
+        for (from, value) in &self.steps {
             digest.word(from.as_nanos());
-            digest.word(rate.as_bps());
+            digest.word(value.to_smallest());
         }
-        f.debug_struct("RateSeries")
-            .field("rates", &self.steps.len())
+        f.debug_struct("Series")
+            .field(V::KEY, &self.steps.len())
             .field("period", &self.period)
             .field("digest", &digest.value())
             .finish()
@@ -195,9 +223,17 @@ mod tests {
 
     #[test]
     fn the_mean_is_that_of_a_period_or_the_rate_that_stays() {
-        let mean = |period| RateSeries::parse("0,10\n1,40", period).unwrap().mean_rate();
+        let mean = |period| RateSeries::parse("0,10\n1,40", period).unwrap().mean();
         assert_eq!(mean(None), BitRate::from_mbps(40));
         assert_eq!(mean(Some(SECOND * 3)), BitRate::from_mbps(30));
+    }
+
+    #[test]
+    fn a_file_of_delays_has_seconds_and_milliseconds() {
+        let series = DelaySeries::parse("seconds,ms\n0,40\n15,62.5", Some(SECOND * 30)).unwrap();
+        let steps = vec![(Span::ZERO, Span::from_millis(40)), (SECOND * 15, Span::from_micros(62_500))];
+        assert_eq!(Ok(series.clone()), DelaySeries::new(steps, Some(SECOND * 30)));
+        assert_eq!((series.mean(), series.least()), (Span::from_micros(51_250), Span::from_millis(40)));
     }
 
     #[test]
@@ -216,6 +252,9 @@ mod tests {
         assert_eq!(parse("0,0\n2,0", Some(SECOND * 3)), Err(SeriesFault::Zero));
         assert_eq!(parse("0,5\n2,0", Some(SECOND * 2)), Err(SeriesFault::Period(2)));
         assert_eq!(parse("0,5\n2,0", Some(SECOND * 3)), Ok(()));
+        // A delay of zero stops nothing.
+        assert!(DelaySeries::parse("0,0\n2,0", None).is_ok());
+        assert_eq!(DelaySeries::parse("0,5\n2,x", None), Err(SeriesFault::Line(2)));
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl TransmitterSpec {
             TransmitterSpec::Unlimited => None,
             TransmitterSpec::Rate(rate) => Some(*rate),
             TransmitterSpec::Trace(trace) => Some(trace.mean_rate()),
-            TransmitterSpec::Series(series) => Some(series.mean_rate()),
+            TransmitterSpec::Series(series) => Some(series.mean()),
             TransmitterSpec::Model(model) => Some(model.mean),
         }
     }

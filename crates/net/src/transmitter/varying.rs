@@ -2,7 +2,7 @@
 
 use super::Uneven;
 use crate::rates::Segments;
-use units::{Instant, Span};
+use units::{BitRate, Instant, Span};
 
 /// Bits times nanoseconds of a second: a byte needs this much, and a rate of 1 bit/s yields one in a nanosecond.
 const UNITS_PER_BYTE: u128 = 8_000_000_000;
@@ -10,17 +10,15 @@ const UNITS_PER_BYTE: u128 = 8_000_000_000;
 #[derive(Debug)]
 pub(super) struct Varying {
     /// The rate at `busy_until` and after.
-    segments: Segments,
-    /// The same at an instant that has passed: after a failure of the link, transmissions begin anew from there.
-    past: Segments,
+    segments: Segments<BitRate>,
     busy_until: Instant,
     /// What the transmission that ended at `busy_until` needed beyond the last full nanosecond.
     carry: u128,
 }
 
 impl Varying {
-    pub fn new(segments: Segments) -> Self {
-        Varying { past: segments.clone(), segments, busy_until: Instant::ZERO, carry: 0 }
+    pub fn new(segments: Segments<BitRate>) -> Self {
+        Varying { segments, busy_until: Instant::ZERO, carry: 0 }
     }
 }
 
@@ -39,7 +37,7 @@ impl Uneven for Varying {
     fn send(&mut self, bytes: u64) -> Instant {
         let mut need = u128::from(bytes) * UNITS_PER_BYTE + self.carry;
         loop {
-            let rate = u128::from(self.segments.rate().as_bps());
+            let rate = u128::from(self.segments.value().as_bps());
             let lasts = self.segments.end().since(self.busy_until).as_nanos();
             let carries = rate * u128::from(lasts);
             // `need` is never 0 here, so that the rate is not either.
@@ -58,8 +56,7 @@ impl Uneven for Varying {
     }
 
     fn reset(&mut self, now: Instant) {
-        self.past.advance_to(now);
-        self.segments = self.past.clone();
+        self.segments.reset(now);
         (self.busy_until, self.carry) = (now, 0);
     }
 }
@@ -72,7 +69,7 @@ mod tests {
     use des::Streams;
     use proptest::prelude::*;
     use std::sync::Arc;
-    use units::{BitRate, ByteCount};
+    use units::ByteCount;
 
     fn us(n: u64) -> Instant {
         Instant::ZERO + Span::from_micros(n)

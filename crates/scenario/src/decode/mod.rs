@@ -6,6 +6,7 @@ mod values;
 mod words;
 
 pub(crate) use table::{property, table};
+pub(crate) use values::decode_quantity;
 pub(crate) use words::{set_word, words};
 
 use crate::diagnostic::{Faults, expected_one_of, nearest};

@@ -8,7 +8,8 @@ use crate::tree::{Item, Value};
 use serde_json::{Value as Json, json};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
-fn decode_quantity<Q: Quantity>(item: &Item, faults: &mut Faults) -> Option<Q> {
+/// Reads a quantity of any size, also zero.
+pub(crate) fn decode_quantity<Q: Quantity>(item: &Item, faults: &mut Faults) -> Option<Q> {
     let expected = || format!("{} such as \"{}\"", Q::KIND, Q::EXAMPLE);
     match &item.value {
         Value::Text(text) => match Q::parse(text) {

@@ -1,6 +1,6 @@
 use super::bucket::BucketTable;
 use super::queue::{DEFAULT_QUEUE, QueueTable};
-use super::rate::RateTable;
+use super::rate::{Course, RateTable};
 use super::wire::{Jitter, Loss};
 use crate::decode::{At, Definitions, Fields, Record, property, table};
 use crate::diagnostic::Faults;
@@ -47,8 +47,8 @@ table! {
     struct DirectionTable in "a direction of [[link]]" {
         /// Rate of the transmitter: constant, or as a table says that changes with time.
         rate: RateTable;
-        /// Propagation delay.
-        delay: Span = Span::ZERO;
+        /// Propagation delay: constant, or as a table says that changes with time. Packets keep their order.
+        delay: Course<Span> = Course::Constant(Span::ZERO);
         /// Additional random delay of each packet, uniform from zero to this. Packets keep their order, unless a table
         /// { up_to = "1 ms", reorder = true } lets them overtake each other.
         jitter: Jitter = Jitter::NONE;

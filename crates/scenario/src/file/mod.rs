@@ -21,7 +21,7 @@ pub(super) use link::{DirectionTable, LinkTable, RenumberTable};
 pub(super) use options::OptionSets;
 pub use options::{assoc_options_over, sctp_options, sctp_options_over};
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
-pub(super) use rate::RateTable;
+pub(super) use rate::{Course, RateTable};
 pub(super) use transfers::TransfersTable;
 pub(super) use wire::Loss;
 

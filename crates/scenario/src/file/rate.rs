@@ -1,31 +1,42 @@
-//! Rates of links: constant, from a file, or random.
+//! Rates and delays of links: constant, from a file, in steps, or random.
 
 use super::checked::checked;
-use crate::decode::{At, Decode, Definitions, mismatch, refer, table, words};
+use crate::decode::{
+    At, Decode, Definitions, Fields, Record, Show, decode_quantity, mismatch, property, refer, table, words,
+};
 use crate::diagnostic::{Faults, expected_one_of};
+use crate::quantity::Quantity;
 use crate::tree::{Item, Value};
-use net::{RateModel, RateModelKind};
-use serde_json::{Value as Json, json};
+use net::{Model, RateModelKind, Series, Varying};
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
 use units::{BitRate, Span};
+
+/// A quantity of a link that may change with time.
+#[derive(Clone)]
+pub(crate) enum Course<V> {
+    Constant(V),
+    File { file: At<String>, repeat: Option<At<Span>> },
+    Series(Arc<Series<V>>),
+    Model(Model<V>),
+}
 
 /// The rate of a direction of a link.
 #[derive(Clone)]
 pub(crate) enum RateTable {
-    Constant(BitRate),
-    Series { file: At<String>, repeat: Option<At<Span>> },
+    Course(Course<BitRate>),
     Deliveries { file: At<String> },
-    Model(RateModel),
 }
 
 words!(RateModelKind);
 
 table! {
-    /// A rate that changes at the times of a file.
-    struct SeriesTable in "`rate` with a trace" {
-        /// File with a time in seconds and the rate in Mbit/s from then on in each line, with a comma between them; its path is
-        /// relative to the folder of the scenario.
+    /// Values that change at the times of a file.
+    struct FileOfSteps in "a trace" {
+        /// File with a time in seconds and the rate in Mbit/s or the delay in ms from then on in each line, with a comma between
+        /// them; its path is relative to the folder of the scenario.
         trace: At<String>;
-        /// Time after which all begins anew. By default the last rate stays.
+        /// Time after which all begins anew. By default the last value stays.
         repeat: Option<At<Span>>;
     }
 }
@@ -40,71 +51,208 @@ table! {
 }
 
 table! {
-    /// A random rate.
-    struct ModelTable in "`rate` with a model" {
-        /// How the rate changes.
+    /// How a random value changes.
+    struct ShapeTable in "a model" {
+        /// How the value changes.
         model: RateModelKind;
-        /// Mean rate.
-        mean: BitRate;
         /// Coefficient of variation: standard deviation over mean. The default depends on the model.
         cv: Option<f64>;
-        /// How long the rate stays similar. The default depends on the model.
+        /// How long the value stays similar. The default depends on the model.
         time_scale: Option<Span>;
     }
 }
 
-const KEYS: [&str; 3] = ["trace", "deliveries", "model"];
+/// The keys of a random value.
+struct ModelTable<V> {
+    mean: V,
+    shape: ShapeTable,
+}
+
+impl<V: Decode> Record for ModelTable<V> {
+    fn keys() -> Vec<&'static str> {
+        vec!["model", "mean", "cv", "time_scale"]
+    }
+
+    fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self> {
+        let (shape, mean) = (ShapeTable::read(fields, faults), fields.take("mean", faults));
+        Some(ModelTable { mean: mean?, shape: shape? })
+    }
+
+    fn properties(
+        definitions: &mut Definitions,
+        into: &mut Map<String, Json>,
+        required: &mut Vec<&'static str>,
+    ) {
+        ShapeTable::properties(definitions, into, required);
+        required.push("mean");
+        into.insert("mean".to_owned(), property(V::schema(definitions), "Mean in the long run.", None));
+    }
+}
+
+/// The keys of values that change at given times.
+struct StepsTable<V> {
+    steps: At<Vec<Step<V>>>,
+    repeat: Option<At<Span>>,
+}
+
+impl<V: Decode + Quantity> Record for StepsTable<V> {
+    fn keys() -> Vec<&'static str> {
+        vec!["steps", "repeat"]
+    }
+
+    fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self> {
+        let (steps, repeat) = (fields.take("steps", faults), fields.take("repeat", faults));
+        Some(StepsTable { steps: steps?, repeat: repeat? })
+    }
+
+    fn properties(
+        definitions: &mut Definitions,
+        into: &mut Map<String, Json>,
+        required: &mut Vec<&'static str>,
+    ) {
+        let doc = "Times and the value from each of them on, in order, the first from 0 s on.";
+        into.insert("steps".to_owned(), property(Vec::<Step<V>>::schema(definitions), doc, None));
+        let doc = "Time after which all begins anew. By default the last value stays.";
+        into.insert("repeat".to_owned(), property(Span::schema(definitions), doc, None));
+        required.push("steps");
+    }
+}
+
+/// A time and the value from then on.
+struct Step<V>(Span, V);
+
+impl<V: Decode + Quantity> Decode for Step<V> {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        match &item.value {
+            Value::List(pair) if pair.len() == 2 => {
+                let (from, value) = (Span::decode(&pair[0], faults), decode_quantity(&pair[1], faults));
+                Some(Step(from?, value?))
+            }
+            _ => mismatch(item, "a list of a time and the value from then on", faults),
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let pair = [Span::schema(definitions), V::schema(definitions)];
+        json!({ "type": "array", "prefixItems": pair, "minItems": 2, "maxItems": 2 })
+    }
+}
+
+/// Reads a table that is described as `with` in messages about the key of the quantity `V`.
+fn part<V: Varying, R: Record>(item: &Item, with: &str, faults: &mut Faults) -> Option<R> {
+    let place = format!("`{}` with {with}", V::KEY);
+    R::read(&Fields::open(item, &place, &R::keys(), faults)?, faults)
+}
+
+/// The key of a table that says how a quantity changes; `Some(None)` if the item is no table, and `None` if a fault was noted.
+fn changes<V: Varying + Quantity>(
+    item: &Item,
+    keys: &[&'static str],
+    faults: &mut Faults,
+) -> Option<Option<&'static str>> {
+    let table = match &item.value {
+        Value::Table(table) => table,
+        Value::List(_) | Value::Flag(_) | Value::Date => {
+            let expected =
+                format!("{} such as \"{}\", or a table with a trace, steps or a model", V::KIND, V::EXAMPLE);
+            return mismatch(item, &expected, faults);
+        }
+        _ => return Some(None),
+    };
+    if let Some(key) = keys.iter().find(|key| table.get(key).is_some()) {
+        return Some(Some(key));
+    }
+    let first = table.entries().first();
+    let (given, span) = first.map_or(("", &item.span), |entry| (entry.key.as_str(), &entry.span));
+    let (key, expected) = (V::KEY, expected_one_of(given, keys.iter().copied()));
+    faults.note(span.clone(), format!("this `{key}` has no key that says how it changes; {expected}"));
+    None
+}
+
+const KEYS: [&str; 3] = ["trace", "steps", "model"];
+
+impl<V: Varying + Quantity + Decode> Course<V> {
+    fn changing(key: &str, item: &Item, faults: &mut Faults) -> Option<Self> {
+        match key {
+            "trace" => {
+                let FileOfSteps { trace, repeat } = part::<V, _>(item, "a trace", faults)?;
+                Some(Course::File { file: trace, repeat })
+            }
+            "steps" => {
+                let StepsTable { steps, repeat } = part::<V, StepsTable<V>>(item, "steps", faults)?;
+                let period = repeat.map(|repeat| repeat.value);
+                let span = steps.span;
+                let pairs = steps.value.into_iter().map(|Step(from, value)| (from, value)).collect();
+                match Series::new(pairs, period) {
+                    Ok(series) => Some(Course::Series(Arc::new(series))),
+                    Err(fault) => {
+                        faults.note(span, fault.message::<V>("step"));
+                        None
+                    }
+                }
+            }
+            _ => {
+                let ModelTable { mean, shape } = part::<V, ModelTable<V>>(item, "a model", faults)?;
+                let usual = Model::new(shape.model, mean);
+                let (cv, time_scale) =
+                    (shape.cv.unwrap_or(usual.cv), shape.time_scale.unwrap_or(usual.time_scale));
+                let model = Model { cv, time_scale, ..usual };
+                checked(model, model.check(), item, faults).map(Course::Model)
+            }
+        }
+    }
+
+    /// Schemas of the ways in which it is written.
+    fn schemas(definitions: &mut Definitions) -> Vec<Json> {
+        vec![
+            V::schema(definitions),
+            FileOfSteps::object(definitions),
+            StepsTable::<V>::object(definitions),
+            ModelTable::<V>::object(definitions),
+        ]
+    }
+}
 
 impl Decode for RateTable {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
-        let table = match &item.value {
-            Value::Table(table) => table,
-            Value::List(_) | Value::Flag(_) | Value::Date => {
-                return mismatch(
-                    item,
-                    "a rate such as \"10 Mbit/s\", or a table with a trace or a model",
-                    faults,
-                );
-            }
-            _ => return BitRate::decode(item, faults).map(RateTable::Constant),
-        };
-        match KEYS.into_iter().find(|key| table.get(key).is_some()) {
-            Some("trace") => {
-                let SeriesTable { trace, repeat } = SeriesTable::decode(item, faults)?;
-                Some(RateTable::Series { file: trace, repeat })
-            }
+        match changes::<BitRate>(item, &["trace", "steps", "deliveries", "model"], faults)? {
+            None => BitRate::decode(item, faults).map(|rate| RateTable::Course(Course::Constant(rate))),
             Some("deliveries") => {
                 let DeliveriesTable { deliveries } = DeliveriesTable::decode(item, faults)?;
                 Some(RateTable::Deliveries { file: deliveries })
             }
-            Some(_) => {
-                let ModelTable { model, mean, cv, time_scale } = ModelTable::decode(item, faults)?;
-                let usual = RateModel::new(model, mean);
-                let (cv, time_scale) = (cv.unwrap_or(usual.cv), time_scale.unwrap_or(usual.time_scale));
-                let model = RateModel { cv, time_scale, ..usual };
-                checked(model, model.check(), item, faults).map(RateTable::Model)
-            }
-            None => {
-                let first = table.entries().first();
-                let (given, span) = first.map_or(("", &item.span), |entry| (entry.key.as_str(), &entry.span));
-                let expected = expected_one_of(given, KEYS);
-                faults.note(
-                    span.clone(),
-                    format!("this `rate` has no key that says how it changes; {expected}"),
-                );
-                None
-            }
+            Some(key) => Course::changing(key, item, faults).map(RateTable::Course),
         }
     }
 
     fn schema(definitions: &mut Definitions) -> Json {
         refer(definitions, "rates", |definitions| {
-            json!({ "anyOf": [
-                BitRate::schema(definitions),
-                SeriesTable::schema(definitions),
-                DeliveriesTable::schema(definitions),
-                ModelTable::schema(definitions),
-            ] })
+            let mut ways = Course::<BitRate>::schemas(definitions);
+            ways.push(DeliveriesTable::schema(definitions));
+            json!({ "anyOf": ways })
         })
+    }
+}
+
+/// The delay of a direction of a link.
+impl Decode for Course<Span> {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        match changes::<Span>(item, &KEYS, faults)? {
+            None => Span::decode(item, faults).map(Course::Constant),
+            Some(key) => Course::changing(key, item, faults),
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        refer(definitions, "delays", |definitions| json!({ "anyOf": Course::<Span>::schemas(definitions) }))
+    }
+}
+
+impl Show for Course<Span> {
+    fn show(&self) -> Json {
+        match self {
+            Course::Constant(delay) => delay.show(),
+            _ => json!("changes"),
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! Files that a scenario names: traces of rates.
+//! Files that a scenario names: traces of rates and delays.
 
 use crate::decode::At;
 use crate::diagnostic::{Faults, nearest};
-use net::{RateSeries, SeriesFault, Trace, TransmitterSpec};
+use net::{DelaySeries, RateSeries, Series, SeriesFault, Trace, Varying};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,13 @@ use units::Span;
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
-    known: BTreeMap<(String, Format), Result<TransmitterSpec, String>>,
+    rates: Known<RateSeries>,
+    delays: Known<DelaySeries>,
+    deliveries: Known<Trace>,
 }
 
-/// What a file contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Format {
-    /// Times and rates, repeated after a period or not.
-    Series(Option<Span>),
-    /// Delivery opportunities, as of Mahimahi.
-    Deliveries,
-}
+/// What files contain, or why they cannot be used, by their names and the time after which all begins anew.
+type Known<T> = BTreeMap<(String, Option<Span>), Result<Arc<T>, String>>;
 
 /// Bytes of the largest file that is read.
 const LARGEST: u64 = 256 << 20;
@@ -33,47 +29,70 @@ impl Files {
     /// The files that the scenario file of this name refers to.
     pub fn of(scenario: &str) -> Self {
         let folder = Path::new(scenario).parent().map(Path::to_owned).unwrap_or_default();
-        Files { folder, known: BTreeMap::new() }
+        Files { folder, rates: Known::new(), delays: Known::new(), deliveries: Known::new() }
     }
 
-    /// The transmitter that a file describes; `None` if a fault was noted.
-    pub(super) fn transmitter(
+    /// The rates in a file; `None` if a fault was noted.
+    pub(super) fn rates(
         &mut self,
         file: &At<String>,
-        format: Format,
+        repeat: Option<Span>,
         faults: &mut Faults,
-    ) -> Option<TransmitterSpec> {
-        let known = self.known.entry((file.value.clone(), format));
-        let read = known.or_insert_with(|| read(&self.folder.join(&file.value), &file.value, format));
-        match read {
-            Ok(transmitter) => Some(transmitter.clone()),
-            Err(message) => {
-                faults.note(file.span.clone(), message.clone());
-                None
-            }
+    ) -> Option<Arc<RateSeries>> {
+        once(&mut self.rates, &self.folder, file, repeat, series, faults)
+    }
+
+    /// The delays in a file; `None` if a fault was noted.
+    pub(super) fn delays(
+        &mut self,
+        file: &At<String>,
+        repeat: Option<Span>,
+        faults: &mut Faults,
+    ) -> Option<Arc<DelaySeries>> {
+        once(&mut self.delays, &self.folder, file, repeat, series, faults)
+    }
+
+    /// The delivery opportunities in a file, as of Mahimahi; `None` if a fault was noted.
+    pub(super) fn deliveries(&mut self, file: &At<String>, faults: &mut Faults) -> Option<Arc<Trace>> {
+        let parse = |text: &str, name: &str, _| {
+            Trace::parse(text).map_err(|fault| format!("the file \"{name}\" is no trace: {fault}"))
+        };
+        once(&mut self.deliveries, &self.folder, file, None, parse, faults)
+    }
+}
+
+fn once<T>(
+    known: &mut Known<T>,
+    folder: &Path,
+    file: &At<String>,
+    repeat: Option<Span>,
+    parse: impl Fn(&str, &str, Option<Span>) -> Result<T, String>,
+    faults: &mut Faults,
+) -> Option<Arc<T>> {
+    let name = &file.value;
+    let read = known.entry((name.clone(), repeat)).or_insert_with(|| {
+        let path = folder.join(name);
+        let bytes = contents(&path).map_err(|kind| unreadable(&path, name, kind))?;
+        let text = utf8(bytes).map_err(|error| format!("the file \"{name}\" is no trace: {name}:{error}"))?;
+        parse(&text, name, repeat).map(Arc::new)
+    });
+    match read {
+        Ok(contents) => Some(contents.clone()),
+        Err(message) => {
+            faults.note(file.span.clone(), message.clone());
+            None
         }
     }
 }
 
-fn read(path: &Path, name: &str, format: Format) -> Result<TransmitterSpec, String> {
-    let bytes = contents(path).map_err(|kind| unreadable(path, name, kind))?;
-    let text = utf8(bytes).map_err(|error| format!("the file \"{name}\" is no trace: {name}:{error}"))?;
-    let wrong = |why: String| format!("the file \"{name}\" is no trace: {why}");
-    match format {
-        Format::Series(repeat) => match RateSeries::parse(&text, repeat) {
-            Ok(series) => Ok(TransmitterSpec::Series(Arc::new(series))),
-            Err(SeriesFault::Dead(line)) => Err(wrong(format!(
-                "line {line} makes the rate 0 for ever: expected a rate above 0 at last, or `repeat`"
-            ))),
-            Err(SeriesFault::Period(line)) => Err(format!(
-                "`repeat` ends before the rate of line {line} of \"{name}\" begins; expected a longer time"
-            )),
-            Err(fault) => Err(wrong(fault.to_string())),
-        },
-        Format::Deliveries => Trace::parse(&text)
-            .map(|trace| TransmitterSpec::Trace(Arc::new(trace)))
-            .map_err(|fault| wrong(fault.to_string())),
-    }
+fn series<V: Varying>(text: &str, name: &str, repeat: Option<Span>) -> Result<Series<V>, String> {
+    Series::parse(text, repeat).map_err(|fault| match fault {
+        SeriesFault::Period(line) => format!(
+            "`repeat` ends before the {} of line {line} of \"{name}\" begins; expected a longer time",
+            V::KEY
+        ),
+        fault => format!("the file \"{name}\" is no trace: {}", fault.message::<V>("line")),
+    })
 }
 
 /// The bytes of a file. Devices and pipes, which may have no end, are not read.

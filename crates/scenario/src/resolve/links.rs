@@ -1,13 +1,13 @@
-use super::files::{Files, Format};
+use super::files::Files;
 use super::{Nodes, has_room, is_name, is_new, members, node_indices};
 use crate::decode::At;
 use crate::diagnostic::{Faults, expected_one_of};
-use crate::file::{BucketTable, DirectionTable, LinkTable, Loss, RateTable, RenumberTable};
+use crate::file::{BucketTable, Course, DirectionTable, LinkTable, Loss, RateTable, RenumberTable};
 use crate::{Link, Node, NodeKind, Outage, Renumbering};
-use net::{ChannelSpec, Impairments, SpecFault, TransmitterSpec};
+use net::{ChannelSpec, DelaySpec, Impairments, SpecFault, TransmitterSpec};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use units::{ByteCount, Instant, Probability};
+use units::{ByteCount, Instant, Probability, Span};
 
 /// The links; `None` if a fault was noted.
 pub(super) fn resolve(
@@ -119,7 +119,7 @@ fn channel(
     let bucket = |table: &BucketTable| table.0.as_ref().map(|bucket| bucket.value);
     let channel = ChannelSpec {
         transmitter: transmitter(&direction.rate, files, faults)?,
-        delay: direction.delay,
+        delay: delay(&direction.delay, files, faults)?,
         policer: bucket(&direction.policer),
         queue: direction.queue.0.clone(),
         shaper: bucket(&direction.shaper),
@@ -144,15 +144,28 @@ fn channel(
 }
 
 fn transmitter(rate: &RateTable, files: &mut Files, faults: &mut Faults) -> Option<TransmitterSpec> {
-    match rate {
-        RateTable::Constant(rate) => Some((*rate).into()),
-        RateTable::Model(model) => Some(TransmitterSpec::Model(*model)),
-        RateTable::Deliveries { file } => files.transmitter(file, Format::Deliveries, faults),
-        RateTable::Series { file, repeat } => {
-            let repeat = repeat.as_ref().map(|repeat| repeat.value);
-            files.transmitter(file, Format::Series(repeat), faults)
+    Some(match rate {
+        RateTable::Course(Course::Constant(rate)) => (*rate).into(),
+        RateTable::Course(Course::Model(model)) => TransmitterSpec::Model(*model),
+        RateTable::Course(Course::Series(series)) => TransmitterSpec::Series(series.clone()),
+        RateTable::Course(Course::File { file, repeat }) => {
+            TransmitterSpec::Series(files.rates(file, period(repeat), faults)?)
         }
-    }
+        RateTable::Deliveries { file } => TransmitterSpec::Trace(files.deliveries(file, faults)?),
+    })
+}
+
+fn delay(delay: &Course<Span>, files: &mut Files, faults: &mut Faults) -> Option<DelaySpec> {
+    Some(match delay {
+        Course::Constant(delay) => (*delay).into(),
+        Course::Model(model) => DelaySpec::Model(*model),
+        Course::Series(series) => DelaySpec::Series(series.clone()),
+        Course::File { file, repeat } => DelaySpec::Series(files.delays(file, period(repeat), faults)?),
+    })
+}
+
+fn period(repeat: &Option<At<Span>>) -> Option<Span> {
+    repeat.as_ref().map(|repeat| repeat.value)
 }
 
 /// `ends`: the names of both ends in the table, and their nodes.
