@@ -194,8 +194,8 @@ fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Checks that each direction has a route and that its largest packets fit the MTU of all links on it, because the
-/// protocols here do not discover the path MTU.
+/// Checks that each direction has a route and that its largest packets fit the MTU of all links on it. An SCTP sender with
+/// `pmtud` finds what fits, down to what every path carries.
 fn fits_the_way(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -232,14 +232,34 @@ fn fits_the_way(
     }
     for (from, reached, traffic) in ways {
         let Some(traffic) = traffic else { continue };
+        let discovers = flow.protocol == Protocol::Sctp && from.sctp.pmtud;
         let packet = Packet::largest(flow, traffic, from.sctp);
         for link in reached.iter().flat_map(|&(src, dst)| network.way(from.node, src, dst)) {
             let spec = &scenario.links[link.link().index()];
             let channel = if link == link.link().forward() { &spec.forward } else { &spec.back };
-            packet.fits(&spec.name, channel.mtu)?;
+            if discovers {
+                carries_the_least(flow.ip_version, &spec.name, channel.mtu)?;
+            } else {
+                packet.fits(&spec.name, channel.mtu)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Checks that a link carries what path MTU discovery takes for granted (MIN_PLPMTU, `rfc8899#section-5.1.2`).
+fn carries_the_least(version: IpVersion, link: &str, mtu: ByteCount) -> Result<(), Misfit> {
+    let (least, name) = match version {
+        IpVersion::V4 => (576, "IPv4"),
+        IpVersion::V6 => (1280, "IPv6"),
+    };
+    if mtu.get() >= least {
+        return Ok(());
+    }
+    let message = format!(
+        "the mtu of the link `{link}` is {mtu}, less than `pmtud` can find; expected at least {least} B for {name}"
+    );
+    Err(misfit("mtu", message))
 }
 
 /// The sending end of a direction.
@@ -302,8 +322,9 @@ impl Packet {
             return Ok(());
         }
         let headers_of = if headers > 0 { format!(" and {headers} B of headers") } else { String::new() };
+        let or_discovery = if key == "mtu" { ", or `pmtud = true`, which finds it" } else { "" };
         let message = format!(
-            "{key} = {payload} B{headers_of} do not fit the link `{link}`, whose mtu is {mtu}; expected at most {} B",
+            "{key} = {payload} B{headers_of} do not fit the link `{link}`, whose mtu is {mtu}; expected at most {} B{or_discovery}",
             mtu.get().saturating_sub(headers)
         );
         Err(misfit(key, message))
