@@ -125,3 +125,108 @@ fn what_cannot_be_explained_is_refused_with_the_reason() {
         assert!(err.contains(told), "{arguments:?}: {err}");
     }
 }
+
+/// A classic capture of raw IP: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, then ABORT with the cause of a user.
+fn aborted() -> Vec<u8> {
+    let mut file: Vec<u8> =
+        [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101].into_iter().flat_map(u32::to_le_bytes).collect();
+    let init = [0, 0, 0, 9, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1];
+    let chunks: [(bool, u32, u8, &[u8]); 5] = [
+        (false, 0, 1, &init),
+        (true, 9, 2, &init),
+        (false, 9, 10, &[1, 2, 3, 4]),
+        (true, 9, 11, &[]),
+        (false, 9, 6, &[0, 12, 0, 4]),
+    ];
+    for (n, (back, tag, kind, body)) in chunks.into_iter().enumerate() {
+        let length = body.len() as u8 + 4;
+        let mut ip = vec![0x45, 0, 0, 32 + length, 0, n as u8, 0, 0, 64, 132, 0, 0];
+        let (from, to) = if back { (2, 1) } else { (1, 2) };
+        ip.extend([10, 0, 0, from, 10, 0, 0, to, 0, from, 0, to]);
+        ip.extend(tag.to_be_bytes());
+        ip.extend([0, 0, 0, 0, kind, 0, 0, length]);
+        ip.extend(body);
+        let words = [n as u32, 0, ip.len() as u32, ip.len() as u32];
+        file.extend(words.into_iter().flat_map(u32::to_le_bytes));
+        file.extend(ip);
+    }
+    file
+}
+
+#[test]
+fn a_capture_without_data_tells_who_ended_the_association_and_why() {
+    let scratch = scratch("aborted");
+    fs::write(scratch.0.join("aborted.pcap"), aborted()).unwrap();
+    let (code, out, err) = scratch.call(&["explain", "aborted.pcap"]);
+    let line = "Association 0, 10.0.0.1 port 1 to 10.0.0.2 port 2: established; 10.0.0.1 port 1 aborted it with the \
+                cause \"User-Initiated Abort\".\n";
+    assert_eq!((code, out.as_str(), err.as_str()), (0, line, ""));
+    let found = scratch.json(&["explain", "aborted.pcap", "--json"]);
+    let one = &found["associations"][0];
+    assert_eq!(
+        (&one["handshake"], &one["end"], &one["ended_by"]),
+        (&"established".into(), &"abort".into(), &0.into())
+    );
+}
+
+#[test]
+fn what_is_left_out_of_a_capture_is_told_in_one_line() {
+    let scratch = scratch("left-out");
+    let mut other = aborted();
+    other[20] = 147;
+    fs::write(scratch.0.join("other.pcap"), &other).unwrap();
+    let (code, _, err) = scratch.call(&["explain", "other.pcap"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("left out: 5 packets: link type 147, which is not supported"), "{err}");
+    // The last packet is no IP.
+    let mut damaged = aborted();
+    let last = damaged.len() - 40;
+    damaged[last] = 0x15;
+    fs::write(scratch.0.join("damaged.pcap"), &damaged).unwrap();
+    let (code, _, err) = scratch.call(&["explain", "damaged.pcap"]);
+    assert!(code == 0 && err.contains("left out: 1 packets: malformed headers below SCTP"), "{err}");
+    let found: Json = serde_json::from_str(&scratch.call(&["explain", "damaged.pcap", "--json"]).1).unwrap();
+    assert_eq!(found["not_decoded"][0]["count"], 1, "{found}");
+}
+
+#[test]
+fn captures_compressed_with_gzip_are_read() {
+    use std::io::Write as _;
+    let scratch = scratch("gzip");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&aborted()).unwrap();
+    fs::write(scratch.0.join("aborted.pcap.gz"), packed.finish().unwrap()).unwrap();
+    let (code, out, err) = scratch.call(&["explain", "aborted.pcap.gz"]);
+    assert!(code == 0 && out.contains("User-Initiated Abort"), "{out}{err}");
+}
+
+#[test]
+fn captures_come_through_pipes() {
+    let scratch = scratch("pipe");
+    let pipe = scratch.0.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let writer = std::thread::spawn(move || fs::write(pipe, aborted()).unwrap());
+    let (code, out, err) = scratch.call(&["explain", "pipe"]);
+    writer.join().unwrap();
+    assert!(code == 0 && out.contains("User-Initiated Abort"), "{out}{err}");
+}
+
+#[test]
+fn a_file_that_is_neither_scenario_nor_folder_nor_capture_is_named_so() {
+    let scratch = scratch("neither");
+    fs::write(scratch.0.join("hostname"), "vm\n").unwrap();
+    let (code, _, err) = scratch.call(&["explain", "hostname"]);
+    assert_eq!((code, err.lines().count()), (2, 1), "{err}");
+    assert!(err.contains("is neither a scenario (.toml), nor a folder with results, nor a capture"), "{err}");
+}
+
+#[test]
+fn a_profile_that_replaces_options_names_them() {
+    let scratch = scratch("without");
+    let found = scratch.json(&["explain", "small.toml", "--json"]);
+    let changes = found["changes"].as_array().unwrap();
+    let profile = changes.iter().find(|one| one["change"] == "profile = \"recommended\"").unwrap();
+    assert_eq!(profile["without"], serde_json::json!(["receive_buffer"]));
+    let sentence = found["sentences"][2].as_str().unwrap();
+    assert!(sentence.contains("profile = \"recommended\", without your receive_buffer, it is"), "{sentence}");
+}

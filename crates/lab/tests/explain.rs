@@ -47,7 +47,7 @@ fn a_capture_of_usrsctp_with_losses_on_two_paths_says_what_tshark_and_usrsctp_sa
     let counts = |path: &PathReport| (path.src.to_string(), path.chunks, path.retransmissions, path.sacks);
     let found: Vec<_> = direction.paths.iter().map(counts).collect();
     assert_eq!(found, [("10.1.0.1".to_owned(), 595, 30, 535), ("10.2.0.1".to_owned(), 116, 34, 85)]);
-    assert_eq!((report.cut_sacks, report.truncated), (0, false));
+    assert_eq!((report.not_decoded.iter().count(), report.truncated), (0, false));
     // No SACK reports a duplicate, and the receiver counted none.
     assert!(direction.paths.iter().all(|path| path.needless == 0), "{direction:?}");
     let sent_once: u64 = direction.paths.iter().map(|path| path.chunks - path.retransmissions).sum();
@@ -142,6 +142,8 @@ fn buffers_schedulers_controls_and_single_paths_are_tried() {
     changed(&list, "receive_buffer = 2 MiB, send_buffer = 6 MiB");
     changed(&list, "cmt.path_selection = \"in-time\"");
     changed(&list, "congestion_control = \"cubic\"");
+    assert_eq!(changed(&list, "max_burst = 16").client_options.max_burst, 16);
+    assert!(changed(&list, "pacing = true").client_options.pacing);
     changed(&list, "profile = \"recommended\"");
     assert_eq!(changed(&list, "networks = [2]").networks, Some(vec![2]));
     assert!(list.iter().all(|one| one.kind != Kind::Traffic), "it is saturated already");
@@ -182,4 +184,19 @@ fn what_is_tried_does_what_the_limit_says() {
     assert!((1.9..2.1).contains(&window), "{window}");
     let control = gain("congestion_control = \"cubic\"");
     assert!((0.95..1.05).contains(&control), "{control}");
+}
+
+#[test]
+fn a_profile_names_the_options_of_the_scenario_that_it_gives_up() {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    let flow = &mut scenario.flows[0];
+    for options in [&mut flow.client_options, &mut flow.server_options] {
+        *options = sctp::Config::recommended();
+        options.congestion_control = cc::Algorithm::Lia.into();
+        options.cmt.path_selection = "ecf".parse().expect("a scheduler");
+    }
+    let list = alternatives(&scenario, 0, false);
+    let profile = list.iter().find(|one| one.kind == Kind::Profile).expect("it is tried");
+    assert_eq!(profile.without, ["congestion_control", "cmt.path_selection"]);
+    assert!(list.iter().filter(|one| one.kind != Kind::Profile).all(|one| one.without.is_empty()));
 }

@@ -67,8 +67,8 @@ pub use address::InterfaceAddress;
 pub use bucket::TokenBucket;
 pub use builder::{ConfigError, NetworkBuilder};
 pub use capture::{
-    CaptureDirection, CaptureError, CaptureOptions, CaptureReader, DatagramCapture, FinishPacket, Frame,
-    IpPacket, is_capture,
+    CaptureDirection, CaptureError, CaptureOptions, CaptureReader, DatagramCapture, FinishPacket, Fragment,
+    Fragments, Frame, IpPacket, Reassembled, Undecoded, is_capture,
 };
 pub use counters::{Counters, DropCause};
 pub use delay::{DelayModel, DelaySpec};

@@ -1,31 +1,65 @@
 //! What a capture tells, as a table and as JSON.
 
+use super::association;
 use super::words::percent;
 use crate::{Failure, code, complain, say, show};
 use clap::ArgMatches;
-use lab::explain::capture::{CaptureReport, DirectionReport, PathReport, read_capture};
+use flate2::read::MultiGzDecoder;
+use lab::explain::capture::{CaptureReport, DirectionReport, Missed, PathReport, read_capture};
 use net::CaptureError;
 use serde_json::{Value as Json, json};
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
-/// True if a file is a capture.
-pub(super) fn is_capture(file: &str) -> bool {
+/// The first bytes of a file compressed with gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The bytes of a file, of a pipe, or of standard input, with the first of them looked at.
+pub(super) struct Opened {
+    first: [u8; 4],
+    source: Box<dyn BufRead>,
+}
+
+/// Opens a file; `-` is standard input.
+pub(super) fn open(file: &str) -> io::Result<Opened> {
+    let source: Box<dyn Read> = if file == "-" { Box::new(io::stdin()) } else { Box::new(File::open(file)?) };
+    let (first, source) = peek(source)?;
+    if !first.starts_with(&GZIP) {
+        return Ok(Opened { first, source });
+    }
+    // Unpacked as it is read: a small file may hold a very large one.
+    let (first, source) = peek(Box::new(MultiGzDecoder::new(source)))?;
+    Ok(Opened { first, source })
+}
+
+/// The first bytes, and all bytes.
+fn peek(mut source: Box<dyn Read>) -> io::Result<([u8; 4], Box<dyn BufRead>)> {
+    let mut begin = Vec::new();
+    source.by_ref().take(4).read_to_end(&mut begin)?;
     let mut first = [0; 4];
-    File::open(file).and_then(|mut file| file.read_exact(&mut first)).is_ok() && net::is_capture(first)
+    first[..begin.len()].copy_from_slice(&begin);
+    Ok((first, Box::new(BufReader::new(io::Cursor::new(begin).chain(source)))))
+}
+
+impl Opened {
+    /// True of a capture.
+    pub(super) fn is_capture(&self) -> bool {
+        net::is_capture(self.first)
+    }
 }
 
 /// Explains a capture.
-pub(super) fn explain(chosen: &ArgMatches, file: &str) -> Result<i32, Failure> {
-    let opened = File::open(file).map_err(|error| Failure::usage(format!("cannot read {file}: {error}")))?;
-    let report = read_capture(BufReader::new(opened)).map_err(|error| match error {
+pub(super) fn explain(chosen: &ArgMatches, file: &str, opened: Opened) -> Result<i32, Failure> {
+    let report = read_capture(opened.source).map_err(|error| match error {
         CaptureError::Io(error) => Failure::failed(format!("cannot read {file}: {error}")),
         error => Failure::usage(format!("{file} cannot be used: {error}")),
     })?;
-    if report.directions.is_empty() {
+    let missed = not_decoded(&report);
+    if report.associations.is_empty() {
+        let (frames, sctp) = (report.frames, report.sctp_packets);
+        let missed = missed.map(|missed| format!("; {missed}")).unwrap_or_default();
         return Err(Failure::failed(format!(
-            "no data of SCTP in {file}: {} packets, {} of them of SCTP",
-            report.frames, report.sctp_packets
+            "no data of SCTP in {file}: {frames} packets, {sctp} of them of SCTP{missed}"
         )));
     }
     if chosen.get_flag("json") {
@@ -36,21 +70,24 @@ pub(super) fn explain(chosen: &ArgMatches, file: &str) -> Result<i32, Failure> {
     if report.truncated {
         complain(&format!("{file} ends in the middle of a packet"));
     }
-    if report.cut_sacks > 0 {
-        complain(&format!(
-            "{} SACKs do not count since only a part was captured: capture 256 bytes of each packet, or all",
-            report.cut_sacks
-        ));
+    if let Some(missed) = missed {
+        complain(&missed);
     }
-    if report.left_out > 0 {
-        complain(&format!("{} packets were left out: there are too many associations", report.left_out));
+    if report.not_decoded.count(Missed::CutSack) + report.not_decoded.count(Missed::CutPacket) > 0 {
+        complain("capture 256 bytes of each packet or, if packets hold several chunks, all of it");
     }
     Ok(code::OK)
 }
 
-fn rate(bytes: u64, direction: &DirectionReport) -> f64 {
-    let seconds = direction.time.as_secs_f64();
-    if seconds > 0.0 { 8.0 * bytes as f64 / seconds } else { 0.0 }
+/// What does not count, in one line; none if everything does.
+fn not_decoded(report: &CaptureReport) -> Option<String> {
+    let parts: Vec<String> = report.not_decoded.iter().map(|(why, times)| format!("{times} {why}")).collect();
+    (!parts.is_empty()).then(|| format!("left out: {}", parts.join("; ")))
+}
+
+/// User bytes in the time of a direction, bit/s; none over a time that is too short for a rate.
+fn rate(bytes: u64, direction: &DirectionReport) -> Option<f64> {
+    direction.has_rate().then(|| 8.0 * bytes as f64 / direction.time.as_secs_f64())
 }
 
 fn ratio(part: f64, whole: f64) -> f64 {
@@ -68,24 +105,30 @@ fn sack_share(path: &PathReport) -> f64 {
 
 fn readable(report: &CaptureReport) -> String {
     let mut text = String::new();
-    for direction in &report.directions {
-        text += &sentences(direction);
-        text += &format!("\n{}\n", table(direction));
+    for one in &report.associations {
+        text += &format!("{}\n", association::line(one));
+        for direction in report.directions.iter().filter(|d| d.association == one.association) {
+            text += &sentences(direction);
+            text += &format!("{}\n", table(direction));
+        }
     }
-    text + "RTTs are those from the place of the capture to the receiver and back: capture at the sender.\n"
+    if !report.directions.is_empty() {
+        text +=
+            "RTTs are those from the place of the capture to the receiver and back: capture at the sender.\n";
+    }
+    text
 }
 
 fn sentences(direction: &DirectionReport) -> String {
-    let sum = |of: fn(&PathReport) -> u64| direction.paths.iter().map(of).sum::<u64>();
+    let sum = |of| direction.sum(of);
     let (again, needless, chunks) = (sum(|p| p.retransmissions), sum(|p| p.needless), sum(|p| p.chunks));
-    let mut text = format!(
-        "Association {}, port {} to port {}: {} of user data in {}.\n",
-        direction.association,
-        direction.ports.0,
-        direction.ports.1,
-        show::rate(rate(direction.user_bytes, direction)),
-        show::time(direction.time.as_secs_f64()),
-    );
+    let (bytes, time) = (direction.user_bytes, show::time(direction.time.as_secs_f64()));
+    let amount = match rate(bytes, direction) {
+        Some(rate) => format!("{} of user data in {time}", show::rate(rate)),
+        None => format!("{bytes} B of user data in {time}"),
+    };
+    let mut text = format!("Port {} to port {}: {amount}.\n", direction.ports.0, direction.ports.1);
+    text += &format!("{}\n", association::slowness(direction));
     text += &format!(
         "{} of {} chunks were sent again ({}), {} of them needlessly.\n",
         again,
@@ -121,7 +164,7 @@ fn table(direction: &DirectionReport) -> String {
             .map(|rtt| [rtt.least, rtt.mean, rtt.greatest].map(|time| show::time(time.as_secs_f64())));
         let mut row = vec![
             format!("{} to {}", path.src, path.dst),
-            show::rate(rate(path.user_bytes, direction)),
+            rate(path.user_bytes, direction).map(show::rate).unwrap_or_default(),
             path.packets.to_string(),
         ];
         row.extend(times.unwrap_or_default());
@@ -167,16 +210,27 @@ fn as_json(report: &CaptureReport) -> Json {
                 "user_bytes": direction.user_bytes,
                 "throughput_bps": rate(direction.user_bytes, direction),
                 "window_closed_share": closed_share(direction),
+                "idle_share": ratio(direction.idle.as_secs_f64(), direction.time.as_secs_f64()),
+                "timeout_share": ratio(direction.timeout_time.as_secs_f64(), direction.time.as_secs_f64()),
+                "timeouts": direction.timeouts,
+                "most_outstanding_bytes": direction.most_outstanding,
+                "limited_by": direction.verdict().name(),
+                "sentence": association::slowness(direction),
                 "paths": paths,
             })
         })
         .collect();
+    let missed = report.not_decoded.iter();
+    let missed: Vec<Json> =
+        missed.map(|(why, times)| json!({ "reason": why.to_string(), "count": times })).collect();
     json!({
         "packets": report.frames,
         "sctp_packets": report.sctp_packets,
-        "left_out": report.left_out,
-        "cut_sacks": report.cut_sacks,
+        "left_out": report.not_decoded.count(Missed::Association),
+        "cut_sacks": report.not_decoded.count(Missed::CutSack),
+        "not_decoded": missed,
         "truncated": report.truncated,
+        "associations": report.associations.iter().map(association::as_json).collect::<Vec<Json>>(),
         "directions": directions,
     })
 }

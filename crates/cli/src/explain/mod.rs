@@ -1,5 +1,6 @@
 //! `anabranch explain`: why is it slow, and what would help?
 
+mod association;
 mod capture;
 mod folder;
 mod report;
@@ -14,10 +15,24 @@ use std::path::Path;
 pub fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     let file = arguments::text(chosen, "file");
     if Path::new(file).is_dir() {
-        folder::explain(chosen, Path::new(file))
-    } else if capture::is_capture(file) {
-        capture::explain(chosen, file)
-    } else {
-        scenario::explain(chosen)
+        return folder::explain(chosen, Path::new(file));
     }
+    // Another error than these is told by what reads a scenario, which may be a shipped one.
+    let Ok(opened) = capture::open(file) else { return scenario::explain(chosen) };
+    if opened.is_capture() {
+        capture::explain(chosen, file, opened)
+    } else if looks_like_scenario(file) {
+        scenario::explain(chosen)
+    } else {
+        Err(Failure::usage(format!(
+            "{file} is neither a scenario (.toml), nor a folder with results, nor a capture (pcapng or pcap, also with gzip)"
+        )))
+    }
+}
+
+/// True of a file named as scenarios are, or with a table of one.
+fn looks_like_scenario(file: &str) -> bool {
+    let path = Path::new(file);
+    let has_table = || std::fs::read(path).is_ok_and(|text| text.windows(2).any(|pair| pair == b"[["));
+    path.extension().is_some_and(|end| end == "toml") || (path.is_file() && has_table())
 }

@@ -83,7 +83,9 @@ pub(super) fn as_json(subject: &Subject<'_>) -> Json {
         .tried
         .iter()
         .map(|one| match &one.throughput {
-            Ok(rate) => json!({ "change": one.change, "throughput_bps": rate }),
+            Ok(rate) => {
+                json!({ "change": one.change, "without": one.without, "throughput_bps": rate })
+            }
             Err(why) => json!({ "change": one.change, "error": why }),
         })
         .collect();

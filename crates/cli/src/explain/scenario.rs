@@ -1,7 +1,7 @@
 //! Runs a scenario and the changes of it that are worth a try.
 
 use super::report;
-use super::words::{Facts, Subject};
+use super::words::{Facts, Subject, WORTH};
 use crate::{Failure, code, complain, interrupt, run, say};
 use clap::ArgMatches;
 use lab::explain::{Alternative, Diagnosis, Kind, alternatives};
@@ -17,6 +17,8 @@ use transport::Limit;
 pub(super) struct Tried {
     pub(super) kind: Kind,
     pub(super) change: String,
+    /// As in [`Alternative`].
+    pub(super) without: Vec<&'static str>,
     /// Payload received per second in bit/s, or why there is none.
     pub(super) throughput: Result<f64, String>,
 }
@@ -53,6 +55,9 @@ pub(super) fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     let mut list = if quick { Vec::new() } else { alternatives(scenario, number, back) };
     if found.share(Limit::Application) > IDLE {
         list.retain(|alternative| alternative.kind == Kind::Traffic);
+    }
+    if found.share(Limit::Pacing) < WORTH {
+        list.retain(|alternative| alternative.kind != Kind::Bursts);
     }
     let quiet = chosen.get_flag("quiet");
     let runs = Runs { flow: &flow.name, back, replica, control: &control };
@@ -144,6 +149,7 @@ impl Runs<'_> {
             Ok(output) => Err(output.failures.join("; ")),
             Err(error) => Err(error.to_string()),
         };
-        Tried { kind: alternative.kind, change: alternative.change.clone(), throughput }
+        let Alternative { kind, change, without, .. } = alternative;
+        Tried { kind: *kind, change: change.clone(), without: without.clone(), throughput }
     }
 }

@@ -17,8 +17,8 @@ pub(super) struct Subject<'a> {
     pub(super) tried: &'a [Tried],
 }
 
-/// A change that brings less than this share is not worth a word.
-const WORTH: f64 = 0.05;
+/// A share, or a change that brings a share, below this one is not worth a word.
+pub(super) const WORTH: f64 = 0.05;
 
 /// Options of the sender that sentences name.
 pub(super) struct Facts<'a> {
@@ -98,17 +98,9 @@ impl Subject<'_> {
                 "The retransmission timer had to expire before anything was sent again".to_owned()
             }
         };
-        let dead =
+        let waiting =
             self.found.paths.iter().enumerate().filter(|(_, path)| path.share(Limit::Timeout) >= WORTH);
-        let silent: Vec<String> = dead
-            .map(|(n, path)| {
-                let times = show::count(path.timeouts);
-                format!(
-                    "path {n} waited for {} of the time for its timer, which expired {times} times",
-                    percent(path.share(Limit::Timeout))
-                )
-            })
-            .collect();
+        let silent: Vec<String> = waiting.map(|(n, path)| silence(n, path)).collect();
         if !silent.is_empty() {
             text += &format!("; {}", listed(&silent));
         }
@@ -180,9 +172,9 @@ impl Subject<'_> {
                 format!("None of the {n} changes that were tried brings more than {}.", percent(WORTH))
             }
             ([first, rest @ ..], _) => {
-                let mut text = format!("With {} it is {}", first.0.words(), instead_of(first.1, base));
+                let mut text = format!("With {} it is {}", first.0.sentence(), instead_of(first.1, base));
                 if let Some(second) = rest.first() {
-                    text += &format!(", with {} {}", second.0.words(), show::rate(second.1));
+                    text += &format!(", with {} {}", second.0.sentence(), show::rate(second.1));
                 }
                 text + "."
             }
@@ -202,6 +194,39 @@ impl Tried {
             self.change.clone()
         }
     }
+}
+
+/// Most options that a sentence names.
+const MOST_NAMED: usize = 4;
+
+impl Tried {
+    /// As [`Self::words`], with the options of the scenario that the change gives up.
+    fn sentence(&self) -> String {
+        if self.without.is_empty() {
+            return self.words();
+        }
+        let mut names: Vec<String> =
+            self.without.iter().take(MOST_NAMED).map(|name| (*name).to_owned()).collect();
+        match self.without.len().saturating_sub(MOST_NAMED) {
+            0 => {}
+            1 => names.push("1 other option".to_owned()),
+            more => names.push(format!("{more} other options")),
+        }
+        format!("{}, without your {},", self.words(), listed(&names))
+    }
+}
+
+/// A path that timeouts limit, or that is dead.
+fn silence(n: usize, path: &PathDiagnosis) -> String {
+    let share = percent(path.share(Limit::Timeout));
+    // A path that is inactive has no timer that expires: only heartbeats are sent on it.
+    if path.timeouts < 1.0 {
+        return format!("path {n} was dead for {share} of the time");
+    }
+    let times = show::count(path.timeouts);
+    let plural = if path.timeouts < 1.5 { "time" } else { "times" };
+    let packets = if path.packets < 1.0 { ", and carried no data" } else { "" };
+    format!("path {n} did not answer for {share} of the time: its timer expired {times} {plural}{packets}")
 }
 
 /// Two rates, with one unit if both have the same.
@@ -235,10 +260,23 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// "a", "a and b", "a, b and c".
-fn listed(words: &[String]) -> String {
+pub(super) fn listed(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_without_an_expired_timer_was_dead() {
+        let mut path = PathDiagnosis { limits: vec![(Limit::Timeout, 0.75)], ..PathDiagnosis::default() };
+        assert_eq!(silence(2, &path), "path 2 was dead for 75 % of the time");
+        (path.timeouts, path.packets) = (1.0, 8.0);
+        assert_eq!(silence(2, &path), "path 2 did not answer for 75 % of the time: its timer expired 1 time");
     }
 }

@@ -11,6 +11,8 @@ pub struct Alternative {
     pub kind: Kind,
     /// What is changed, as one would write it in the scenario.
     pub change: String,
+    /// Options that the scenario sets and that are given up with it.
+    pub without: Vec<&'static str>,
     /// The scenario with the change.
     pub scenario: Scenario,
 }
@@ -24,6 +26,8 @@ pub enum Kind {
     Scheduler,
     /// Another congestion control.
     Control,
+    /// Another limit of bursts, or pacing: to be tried if these limit the sender.
+    Bursts,
     /// All options of a profile.
     Profile,
     /// One path alone.
@@ -86,7 +90,7 @@ impl Tried {
     fn push(&mut self, kind: Kind, change: String, apply: impl FnOnce(&mut Flow)) {
         let mut scenario = self.base.clone();
         apply(&mut scenario.flows[self.flow]);
-        self.list.push(Alternative { kind, change, scenario });
+        self.list.push(Alternative { kind, change, without: Vec::new(), scenario });
     }
 
     fn sctp(&mut self) {
@@ -129,18 +133,30 @@ impl Tried {
                 both(flow, back)[0].congestion_control = control.into();
             });
         }
+        self.bursts(sender);
         let recommended = sctp::Config::recommended();
+        let without = given_up([sender, receiver], &recommended);
         let alike = [&flow.client_options, &flow.server_options].into_iter().all(|one| *one == recommended);
         if !alike {
             self.push(Kind::Profile, "profile = \"recommended\"".to_owned(), |flow| {
                 (flow.client_options, flow.server_options) = (recommended.clone(), recommended);
             });
+            self.list.last_mut().expect("it was pushed").without = without;
         }
         for network in networks.into_iter().filter(|_| several) {
             self.push(Kind::Path, format!("networks = [{network}]"), |flow| {
                 flow.networks = Some(vec![network])
             });
         }
+    }
+
+    /// Larger bursts, and pacing on or off.
+    fn bursts(&mut self, sender: &sctp::Config) {
+        let (back, most, pacing) = (self.back, sender.max_burst.saturating_mul(4), !sender.pacing);
+        self.push(Kind::Bursts, format!("max_burst = {most}"), |flow| {
+            both(flow, back)[0].max_burst = most;
+        });
+        self.push(Kind::Bursts, format!("pacing = {pacing}"), |flow| both(flow, back)[0].pacing = pacing);
     }
 
     fn tcp(&mut self) {
@@ -218,6 +234,35 @@ impl Tried {
         }
         at(hosts[0]).intersection(&at(hosts[1])).copied().filter(allowed).collect()
     }
+}
+
+/// The options of these hosts that the scenario sets beside a profile, and that `new` has otherwise. The profile is not in the
+/// scenario any more: it is the one from which fewer options differ.
+fn given_up(hosts: [&sctp::Config; 2], new: &sctp::Config) -> Vec<&'static str> {
+    let (standard, new) = (values(&mut sctp::Config::default()), values(&mut new.clone()));
+    let mut names = Vec::new();
+    for own in hosts.map(|host| values(&mut host.clone())) {
+        let differ = |other: &[(&str, String)]| own.iter().zip(other).filter(|(a, b)| a != b).count();
+        let profile = if differ(&new) < differ(&standard) { &new } else { &standard };
+        let set =
+            own.iter().zip(profile).zip(&new).filter(|((own, profile), new)| own != profile && own != new);
+        for ((&(name, _), _), _) in set {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+/// All options, in one order, with their values.
+fn values(options: &mut dyn transport::Options) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    options.each(&mut |setting| match setting.value {
+        transport::OptionValue::Group(group) => found.extend(values(group)),
+        value => found.push((setting.path, format!("{value:?}"))),
+    });
+    found
 }
 
 /// The options of the sender and of the receiver.

@@ -15,7 +15,9 @@ use units::{ByteCount, Instant};
 
 pub use datagrams::DatagramCapture;
 pub use pcapng::Direction as CaptureDirection;
-pub use read::{CaptureError, CaptureReader, Frame, IpPacket, is_capture};
+pub use read::{
+    CaptureError, CaptureReader, Fragment, Fragments, Frame, IpPacket, Reassembled, Undecoded, is_capture,
+};
 
 /// Completes the IP payload of a captured packet in place.
 ///

@@ -2,10 +2,11 @@
 //! addresses.
 
 use super::data_of;
+use super::life::{AssociationReport, Life};
 use super::sending::{Acknowledgement, DirectionReport, Seen, Sending};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use wire::{Chunk, CommonHeader, Packet};
+use wire::{Abort, Chunk, CommonHeader, Packet, ShutdownComplete, Tsn};
 
 /// Most associations, and most ways of packets to one, that are kept apart.
 const MOST_ASSOCIATIONS: usize = 1024;
@@ -28,7 +29,10 @@ impl End {
 struct Association {
     /// The verification tag of packets that each side sends.
     tags: [Option<u32>; 2],
+    /// Tag and first TSN in the INIT of each side: another association may have the same ports and tag, but not both.
+    inits: [Option<(u32, Tsn)>; 2],
     sending: [Sending; 2],
+    life: Life,
 }
 
 /// All associations of a capture.
@@ -52,8 +56,11 @@ impl Associations {
         if has_data {
             association.sending[from.side].on_packet(seen, path);
         }
+        let CommonHeader { source_port, destination_port, .. } = packet.header;
+        association.life.on_packet(seen, from.side, [source_port, destination_port]);
         // After an error the next chunk cannot be found.
         for chunk in packet.chunks().map_while(Result::ok) {
+            association.life.on_chunk(seen, from.side, &chunk);
             if let Some((tsn, length)) = data_of(&chunk) {
                 association.sending[from.side].on_data(seen.at, path, tsn, length);
             }
@@ -73,15 +80,28 @@ impl Associations {
         let end = match first {
             Some(Chunk::Init(init)) => {
                 let answers = (to, from, init.initiate_tag);
+                let identity = (init.initiate_tag, init.initial_tsn);
                 let known = self.by_tag.get(&answers).map(|end| end.peer());
+                let known = known.filter(|end| {
+                    let own = self.list[end.association].inits[end.side];
+                    own.is_none_or(|own| own == identity)
+                });
                 let end = known.or_else(|| self.open())?;
+                self.list[end.association].inits[end.side] = Some(identity);
                 self.name(end.peer(), answers);
                 end
             }
             // An INIT that was cut.
             _ if tag == 0 => self.by_route.get(&route).copied().or_else(|| self.open())?,
+            // The tag is that of the other direction.
+            Some(
+                Chunk::Abort(Abort { reflected_tag: true, .. })
+                | Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
+            ) if self.by_route.contains_key(&route) => self.by_route[&route],
             _ => {
-                let by_tag = self.by_tag.get(&(from, to, tag)).copied();
+                let here = self.by_route.get(&route).copied();
+                let here = here.filter(|end| self.list[end.association].tags[end.side] == Some(tag));
+                let by_tag = here.or_else(|| self.by_tag.get(&(from, to, tag)).copied());
                 let end = by_tag.or_else(|| self.untagged(route)).or_else(|| self.open())?;
                 self.name(end, (from, to, tag));
                 end
@@ -113,21 +133,21 @@ impl Associations {
 
     /// Packets with these ports and this tag come from `end`.
     fn name(&mut self, end: End, key: (u16, u16, u32)) {
-        if self.by_tag.len() < MOST_KEYS {
-            self.by_tag.entry(key).or_insert(end);
+        if self.by_tag.len() < MOST_KEYS || self.by_tag.contains_key(&key) {
+            self.by_tag.insert(key, end);
         }
-        let Association { tags, sending } = &mut self.list[end.association];
+        let Association { tags, sending, .. } = &mut self.list[end.association];
         tags[end.side].get_or_insert(key.2);
         sending[end.side].ports = (key.0, key.1);
     }
 
-    /// What each side that sent data did.
-    pub(super) fn into_reports(self) -> Vec<DirectionReport> {
-        let numbered = self.list.into_iter().enumerate();
-        numbered
-            .flat_map(|(number, association)| {
-                association.sending.into_iter().filter_map(move |sending| sending.into_report(number))
-            })
-            .collect()
+    /// What was seen of each association, and what each side that sent data did.
+    pub(super) fn into_reports(self) -> (Vec<AssociationReport>, Vec<DirectionReport>) {
+        let (mut lives, mut directions) = (Vec::new(), Vec::new());
+        for (number, association) in self.list.into_iter().enumerate() {
+            lives.extend(association.life.into_report(number));
+            directions.extend(association.sending.into_iter().filter_map(|one| one.into_report(number)));
+        }
+        (lives, directions)
     }
 }

@@ -57,22 +57,28 @@ impl<R: BufRead> InOrder<R> {
         self.reader.is_truncated()
     }
 
-    /// Calls `take` with each packet.
-    pub(super) fn for_each(&mut self, mut take: impl FnMut(&Frame<'_>)) -> Result<(), CaptureError> {
+    /// Calls `read` with each packet when it is read, and `take` in the order of time.
+    pub(super) fn for_each<S>(
+        &mut self,
+        state: &mut S,
+        read: impl Fn(&mut S, &Frame<'_>),
+        take: impl Fn(&mut S, &Frame<'_>),
+    ) -> Result<(), CaptureError> {
         while !self.is_ended {
-            self.read()?;
+            self.read(|frame| read(state, frame))?;
             while let Some((at, Kept { interface, link_type, length, bytes })) = self.due() {
-                take(&Frame { at, interface, link_type, bytes: &bytes, length });
+                take(state, &Frame { at, interface, link_type, bytes: &bytes, length });
             }
         }
         Ok(())
     }
 
-    fn read(&mut self) -> Result<(), CaptureError> {
+    fn read(&mut self, seen: impl FnOnce(&Frame<'_>)) -> Result<(), CaptureError> {
         let Some(frame) = self.reader.next_frame()? else {
             self.is_ended = true;
             return Ok(());
         };
+        seen(&frame);
         let Frame { at, interface, link_type, bytes, length } = frame;
         let kept = Kept { interface, link_type, length, bytes: bytes.into() };
         self.bytes += kept.cost();
@@ -111,7 +117,7 @@ mod tests {
         let mut capture = InOrder::new(CaptureReader::new(file.as_slice()).expect("a capture"));
         let mut taken = 0;
         while !capture.is_ended {
-            capture.read().expect("it can be read");
+            capture.read(|_| ()).expect("it can be read");
             while capture.due().is_some() {
                 taken += 1;
             }

@@ -6,15 +6,23 @@
 
 mod associations;
 mod in_order;
+mod life;
+mod missed;
 mod sending;
+mod sightings;
+mod verdict;
 
+pub use life::{AssociationReport, End, Handshake};
+pub use missed::{Missed, NotDecoded};
 pub use sending::{DirectionReport, PathReport, Rtt};
+pub use verdict::Verdict;
 
 use associations::Associations;
 use in_order::InOrder;
-use net::{CaptureError, CaptureReader, Frame, IpPacket, Protocol};
+use net::{CaptureError, CaptureReader, Fragments, Frame, IpPacket, Protocol};
 use sending::Seen;
-use std::collections::{BTreeMap, BTreeSet};
+use sightings::Sightings;
+use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::net::IpAddr;
 use transport::{Checksum, Octets};
@@ -25,14 +33,14 @@ use wire::{Chunk, CommonHeader, NrSack, Packet, Sack, crc32c};
 pub struct CaptureReport {
     /// Packets in the file.
     pub frames: u64,
-    /// Packets of SCTP, each counted at one interface only.
+    /// Packets of SCTP, each counted once.
     pub sctp_packets: u64,
-    /// Packets of SCTP that were left out because there are too many associations.
-    pub left_out: u64,
-    /// SACKs of which not all bytes were captured. They do not count.
-    pub cut_sacks: u64,
+    /// Everything that does not count, by reason.
+    pub not_decoded: NotDecoded,
     /// The file ends in the middle of a packet.
     pub truncated: bool,
+    /// Each association, in the order of their first packets.
+    pub associations: Vec<AssociationReport>,
     /// Each direction of an association in which data was sent, in the order of the first packets of the associations.
     pub directions: Vec<DirectionReport>,
 }
@@ -50,11 +58,12 @@ const MOST_ROUTES: usize = 4096;
 pub fn read_capture(source: impl BufRead) -> Result<CaptureReport, CaptureError> {
     let mut packets = InOrder::new(CaptureReader::new(source)?);
     let mut seen = Conversations::default();
-    packets.for_each(|frame| seen.take(frame))?;
-    let Conversations { associations, mut report, .. } = seen;
+    packets.for_each(&mut seen, Conversations::read, Conversations::take)?;
+    let Conversations { associations, mut report, fragments, .. } = seen;
+    report.not_decoded.add(Missed::Fragment, fragments.left_over());
     report.frames = packets.packets();
     report.truncated = packets.is_truncated();
-    report.directions = associations.into_reports();
+    (report.associations, report.directions) = associations.into_reports();
     Ok(report)
 }
 
@@ -62,22 +71,69 @@ pub fn read_capture(source: impl BufRead) -> Result<CaptureReport, CaptureError>
 #[derive(Default)]
 struct Conversations {
     finder: Finder,
+    sightings: Sightings,
+    fragments: Fragments,
     associations: Associations,
     report: CaptureReport,
 }
 
+/// True of a packet that may hold SCTP.
+fn may_be_sctp(ip: &IpPacket<'_>) -> bool {
+    [Protocol::Sctp as u8, Protocol::Udp as u8].contains(&ip.protocol) || ip.fragment.is_some()
+}
+
 impl Conversations {
-    fn take(&mut self, frame: &Frame<'_>) {
-        let Some(ip) = frame.ip() else { return };
-        let Some(sctp) = self.finder.sctp(&ip) else { return };
-        if !self.finder.is_first_sight(&ip, frame.interface) {
-            return;
+    fn read(&mut self, frame: &Frame<'_>) {
+        if let Ok(Some(ip)) = frame.ip()
+            && may_be_sctp(&ip)
+        {
+            self.sightings.read(frame, &ip);
         }
-        let Ok(packet) = Packet::parse(sctp, Checksum::Offloaded) else { return };
+    }
+
+    fn take(&mut self, frame: &Frame<'_>) {
+        match frame.ip() {
+            Err(why) => self.report.not_decoded.add(Missed::Packet(why), 1),
+            Ok(Some(ip)) if ip.fragment.is_some() => self.take_fragment(frame, &ip),
+            Ok(Some(ip)) if may_be_sctp(&ip) => self.take_packet(frame, &ip, |seen| seen.is_new(frame, &ip)),
+            Ok(_) => {}
+        }
+    }
+
+    fn take_fragment(&mut self, frame: &Frame<'_>, ip: &IpPacket<'_>) {
+        if !self.sightings.is_new(frame, ip) {
+            let is_sctp = ip.protocol == Protocol::Sctp as u8;
+            return self.report.not_decoded.add(Missed::SeenAgain, is_sctp.into());
+        }
+        let Some(whole) = self.fragments.take(ip) else { return };
+        match whole.ip() {
+            Err(why) => self.report.not_decoded.add(Missed::Packet(why), 1),
+            Ok(Some(ip)) => self.take_packet(frame, &ip, |_| true),
+            Ok(None) => {}
+        }
+    }
+
+    fn take_packet(
+        &mut self,
+        frame: &Frame<'_>,
+        ip: &IpPacket<'_>,
+        is_new: impl FnOnce(&mut Sightings) -> bool,
+    ) {
+        let Some(sctp) = self.finder.sctp(ip) else { return };
+        let missed = &mut self.report.not_decoded;
+        if !is_new(&mut self.sightings) {
+            return missed.add(Missed::SeenAgain, 1);
+        }
         self.report.sctp_packets += 1;
-        self.report.cut_sacks += u64::from(ends_in_sack(sctp));
+        let Ok(packet) = Packet::parse(sctp, Checksum::Offloaded) else {
+            return missed.add(Missed::Header, 1);
+        };
+        for why in cut_or_wrong(sctp, &packet) {
+            missed.add(why, 1);
+        }
         let seen = Seen { at: frame.at, src: ip.src, dst: ip.dst, length: ip.length };
-        self.report.left_out += u64::from(!self.associations.take(&seen, &packet));
+        let taken = self.associations.take(&seen, &packet);
+        missed.add(Missed::Association, (!taken).into());
     }
 }
 
@@ -86,8 +142,6 @@ impl Conversations {
 struct Finder {
     /// UDP flows at other ports than that of SCTP, one of whose datagrams was a packet of SCTP.
     known: BTreeSet<(IpAddr, u16, IpAddr, u16)>,
-    /// The interface at which packets between two addresses are looked at: a file may have several on their way.
-    interfaces: BTreeMap<(IpAddr, IpAddr), u32>,
 }
 
 impl Finder {
@@ -113,15 +167,6 @@ impl Finder {
         self.known.insert((ip.dst, destination, ip.src, source));
         Some(packet)
     }
-
-    /// True at the interface that was the first to show packets between these two addresses.
-    fn is_first_sight(&mut self, ip: &IpPacket<'_>, interface: u32) -> bool {
-        let between = (ip.src.min(ip.dst), ip.src.max(ip.dst));
-        if self.interfaces.len() >= MOST_ROUTES && !self.interfaces.contains_key(&between) {
-            return true;
-        }
-        *self.interfaces.entry(between).or_insert(interface) == interface
-    }
 }
 
 /// True of a datagram whose checksum is that of SCTP.
@@ -133,17 +178,28 @@ fn is_sctp(packet: Octets<'_>) -> bool {
         && found.is_some_and(|&bytes| u32::from_le_bytes(bytes) == crc32c(packet))
 }
 
-/// True if only a part of a SACK was captured.
-fn ends_in_sack(packet: Octets<'_>) -> bool {
-    let mut rest = packet.head.get(CommonHeader::LEN..).unwrap_or_default();
+/// What of a packet was not captured, or breaks the rules.
+fn cut_or_wrong(octets: Octets<'_>, packet: &Packet<'_>) -> impl Iterator<Item = Missed> {
+    let mut found = [None; 2];
+    let mut rest = octets.head.get(CommonHeader::LEN..).unwrap_or_default();
+    let mut behind = octets.len().saturating_sub(CommonHeader::LEN);
+    let mut is_cut = false;
     while let Some((&[kind, _, high, low], _)) = rest.split_first_chunk() {
         let length = usize::from(u16::from_be_bytes([high, low]));
-        if length > rest.len() {
-            return packet.zeros > 0 && [Sack::TYPE, NrSack::TYPE].contains(&kind);
+        is_cut = length > rest.len() && octets.zeros > 0;
+        if is_cut && [Sack::TYPE, NrSack::TYPE].contains(&kind) {
+            found[0] = Some(Missed::CutSack);
         }
-        rest = rest.get(length.max(4).next_multiple_of(4)..).unwrap_or_default();
+        let taken = length.max(4).next_multiple_of(4);
+        behind = behind.saturating_sub(taken);
+        rest = rest.get(taken..).unwrap_or_default();
     }
-    false
+    if octets.zeros > 0 && behind >= 4 {
+        found[1] = Some(Missed::CutPacket);
+    } else if !is_cut && packet.chunks().any(|chunk| chunk.is_err()) {
+        found[1] = Some(Missed::Chunk);
+    }
+    found.into_iter().flatten()
 }
 
 /// True if a chunk is data, with its TSN and its number of user bytes.

@@ -20,6 +20,14 @@ pub struct DirectionReport {
     /// Time in which the receive window, less what was outstanding, had no room for the largest chunk; headers of chunks
     /// count, as most senders count them.
     pub closed: Span,
+    /// Time in which nothing was outstanding and the receive window had room: the application gave nothing.
+    pub idle: Span,
+    /// Retransmissions after a silence of more than twice the greatest RTT: the timer had expired.
+    pub timeouts: u64,
+    /// The time of these silences.
+    pub timeout_time: Span,
+    /// Most user bytes that were outstanding at once.
+    pub most_outstanding: u64,
     /// Its paths, in the order of their first packets.
     pub paths: Vec<PathReport>,
 }
@@ -137,6 +145,9 @@ const MOST_PATHS: usize = 64;
 const MOST_CHUNKS: usize = 1 << 16;
 const MOST_REPAIRED: usize = 1 << 12;
 
+/// A silence before a retransmission that is no longer than this was no timeout.
+const LEAST_TIMEOUT: Span = Span::from_millis(50);
+
 /// Bytes of a DATA chunk before its user data.
 const HEADER: u64 = Data::HEADER_LEN as u64;
 
@@ -176,6 +187,12 @@ pub(super) struct Sending {
     largest: u64,
     a_rwnd: Option<u32>,
     closed: Stopwatch,
+    idle: Stopwatch,
+    /// The last time that data was sent or a SACK came.
+    active: Instant,
+    timeouts: u64,
+    timeout_time: Span,
+    most_outstanding: u64,
     times: Option<(Instant, Instant)>,
 }
 
@@ -214,6 +231,11 @@ impl Sending {
         report.chunks += 1;
         report.user_bytes += bytes;
         self.largest = self.largest.max(bytes);
+        let is_new = self.cumulative.is_none_or(|cumulative| t > cumulative) && !self.chunks.contains_key(&t);
+        if !is_new {
+            self.look_at_silence(at);
+        }
+        self.active = at;
         if self.cumulative.is_some_and(|cumulative| t <= cumulative) {
             let mut repeats = self.repaired.remove(&t).unwrap_or_default();
             repeats.again(path, true, &mut self.paths);
@@ -224,6 +246,7 @@ impl Sending {
             self.chunks.insert(t, Sent { at, path, bytes, repeats: Repeats::default() });
             self.unacked.insert(t);
             self.outstanding += bytes;
+            self.most_outstanding = self.most_outstanding.max(self.outstanding);
             self.user_bytes += bytes;
             if self.chunks.len() > MOST_CHUNKS
                 && let Some((oldest, sent)) = self.chunks.pop_first()
@@ -237,6 +260,7 @@ impl Sending {
 
     /// A SACK of this direction's data came back on `path`; `bytes` is what it cost.
     pub(super) fn on_sack(&mut self, at: Instant, path: usize, ack: &Acknowledgement<'_>, bytes: usize) {
+        self.active = at;
         let report = &mut self.paths[path].report;
         report.sacks += 1;
         report.sack_bytes += bytes as u64;
@@ -304,6 +328,18 @@ impl Sending {
         let needed = self.outstanding + self.largest + HEADER * (self.unacked.len() as u64 + 1);
         let closed = self.a_rwnd.is_some_and(|room| u64::from(room) < needed);
         self.closed.set(at, closed);
+        self.idle.set(at, !closed && self.times.is_some() && self.outstanding == 0);
+    }
+
+    /// A chunk is sent again: after a long silence the timer had expired, unless the window was closed.
+    fn look_at_silence(&mut self, at: Instant) {
+        let silence = at.since(self.active);
+        let rtt = self.paths.iter().filter_map(|path| path.report.rtt).map(|rtt| rtt.greatest).max();
+        let is_long = silence > rtt.map_or(LEAST_TIMEOUT, |rtt| LEAST_TIMEOUT.max(rtt * 2));
+        if is_long && self.outstanding > 0 && self.closed.since().is_none() {
+            self.timeouts += 1;
+            self.timeout_time += silence;
+        }
     }
 
     /// A TSN as a number that does not wrap: the one nearest to the latest.
@@ -325,6 +361,10 @@ impl Sending {
             time: last.since(first),
             user_bytes: self.user_bytes,
             closed: self.closed.until(last).time(),
+            idle: self.idle.until(last).time(),
+            timeouts: self.timeouts,
+            timeout_time: self.timeout_time,
+            most_outstanding: self.most_outstanding,
             paths: self.paths.into_iter().map(PathTally::into_report).filter(PathReport::is_used).collect(),
         })
     }

@@ -3,11 +3,14 @@
 //! Files may be hostile: a packet takes at most [`MOST_BYTES`], an interface of a section costs a few bytes for each of its own
 //! in the file, and whatever else a file claims is only skipped.
 
+mod fragments;
 mod ip;
+mod link;
 mod pcap;
 mod pcapng;
 
-pub use ip::IpPacket;
+pub use fragments::{Fragments, Reassembled};
+pub use ip::{Fragment, IpPacket};
 
 use std::io::{self, BufRead, Read as _};
 use units::Instant;
@@ -45,9 +48,53 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The IP packet in it, if there is one that is no later fragment.
-    pub fn ip(&self) -> Option<IpPacket<'a>> {
+    /// The innermost IP packet in it, or a fragment of one; none in a frame of a protocol beside IP, such as ARP.
+    ///
+    /// # Errors
+    /// [`Undecoded`], if there may be one that cannot be found.
+    pub fn ip(&self) -> Result<Option<IpPacket<'a>>, Undecoded> {
         ip::of_frame(self)
+    }
+
+    /// Tells frames that were captured at different places: of one packet, each place may have one.
+    pub fn sight(&self) -> (u32, u64) {
+        (self.interface, link::sight(self))
+    }
+}
+
+/// Why the IP packet of a frame was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Undecoded {
+    /// The link type (LINKTYPE_ of the tcpdump group) is not known.
+    LinkType(u16),
+    /// The EtherType, which GRE has as well, is not known.
+    EtherType(u16),
+    /// The protocol of PPP is not known.
+    Ppp(u16),
+    /// The labels of MPLS are followed by something else than IP.
+    Mpls,
+    /// The payload is encrypted (ESP).
+    Encrypted,
+    /// The frame was cut within its headers.
+    Cut,
+    /// A header breaks the rules of its protocol.
+    Malformed,
+    /// There are too many headers within each other.
+    Nested,
+}
+
+impl std::fmt::Display for Undecoded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Undecoded::LinkType(kind) => write!(f, "link type {kind}, which is not supported"),
+            Undecoded::EtherType(kind) => write!(f, "EtherType 0x{kind:04x}, which is not supported"),
+            Undecoded::Ppp(kind) => write!(f, "PPP protocol 0x{kind:04x}, which is not supported"),
+            Undecoded::Mpls => f.write_str("MPLS without IP behind the labels"),
+            Undecoded::Encrypted => f.write_str("ESP, which is encrypted"),
+            Undecoded::Cut => f.write_str("cut within the headers below SCTP"),
+            Undecoded::Malformed => f.write_str("malformed headers below SCTP"),
+            Undecoded::Nested => f.write_str("too many headers within each other"),
+        }
     }
 }
 
