@@ -133,7 +133,7 @@ class Endpoint(BaseEndpoint, _Closeable):
         ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are those of the
         endpoint.
 
-        Raises :class:`ConnectionRefusedError` if the peer refuses, and :class:`TimeoutError` if it does not answer.
+        Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if none answers.
         """
         return Connection(await _run(self._connecting(addresses, port, udp_port, options)))
 

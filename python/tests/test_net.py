@@ -162,6 +162,16 @@ def test_nobody_listens_so_that_the_peer_refuses() -> None:
             net.connect(PATHS, server.port, local=PATHS, remote_udp_port=server.udp_port, timeout=10)
 
 
+@pytest.mark.parametrize("addresses", [PATHS, PATHS[::-1]])
+def test_an_address_that_refuses_does_not_end_the_attempt_at_the_others(addresses: list[str]) -> None:
+    with net.Listener([PATHS[0]], udp_port=0) as listener:
+        near = net.connect(addresses, listener.port, remote_udp_port=listener.udp_port, timeout=0.9)
+        with near, listener.accept(timeout=10) as far:
+            near.send(b"hello")
+            message = far.recv(timeout=10)
+            assert message is not None and message.data == b"hello"
+
+
 def test_a_full_backlog_refuses_and_says_so() -> None:
     with net.Listener(PATHS, udp_port=0, backlog=1) as listener:
         connect = {"local": PATHS, "remote_udp_port": listener.udp_port, "timeout": 10}

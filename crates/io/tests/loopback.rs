@@ -143,6 +143,20 @@ fn nobody_listens_so_that_the_peer_refuses() {
 }
 
 #[test]
+fn an_address_that_refuses_does_not_end_the_attempt_at_the_others() {
+    for refusing in [0, 1] {
+        let server =
+            Endpoint::builder().local(LOCAL[1 - refusing]).udp_port(0).bind_blocking().expect("binds");
+        let listener = server.listen(1);
+        let client = endpoint(Some(&server));
+        let connection = client.connect_timeout((LOCAL, server.port()), Duration::from_millis(900));
+        let connection = connection.expect("connects").expect("before an RTO has passed");
+        connection.send("hello").expect("is taken");
+        assert_eq!(listener.accept().expect("accepts").recv().expect("arrives").data, "hello");
+    }
+}
+
+#[test]
 fn an_address_of_another_host_is_named_in_the_error() {
     let error = Endpoint::builder().local([192, 0, 2, 1]).bind_blocking().expect_err("it is not ours");
     assert!(matches!(error, BindError::Address { .. }));

@@ -243,7 +243,8 @@ pub enum CloseReason {
     },
     /// The peer did not answer the handshake.
     ConnectTimeout,
-    /// An ICMP message answered the INIT: nobody has the port, or speaks SCTP ([`Icmp::PortUnreachable`](crate::Icmp)).
+    /// ICMP messages answered the INIT at all addresses of the peer, or at the last one that had not refused: nobody has the port, or
+    /// speaks SCTP ([`Icmp::PortUnreachable`](crate::Icmp)).
     Unreachable,
     /// The addresses given to [`connect`](crate::Endpoint::connect) turned out to be those of a peer that there is an
     /// association with: two endpoints have one at a time (key terms of `rfc9260`).

@@ -39,7 +39,8 @@ impl Endpoint {
         Endpoint { hold: Arc::new(Hold { hub }) }
     }
 
-    /// Connects to a peer. Dropping the future gives the attempt up: what there is of an association by then is
+    /// Connects to a peer. If it has several addresses, the next one is tried after 250 ms without an answer, and at once if one
+    /// refuses; the attempt is refused once all have. Dropping the future gives the attempt up: what there is of an association by then is
     /// aborted.
     ///
     /// # Errors

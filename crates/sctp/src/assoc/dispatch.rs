@@ -245,6 +245,7 @@ impl Association {
                     self.on_shutdown_complete();
                     LEAVE
                 }
+                Chunk::Abort(abort) => self.on_abort(now, from, abort),
                 other => self.on_control(now, answer, other),
             };
             first = false;
@@ -410,7 +411,6 @@ impl Association {
     fn on_control(&mut self, now: Instant, answer: PathId, chunk: &Chunk<'_>) -> Flow {
         match chunk {
             Chunk::HeartbeatAck(ack) => self.on_heartbeat_ack(now, ack.info),
-            Chunk::Abort(abort) => return self.on_abort(abort),
             Chunk::Error(error) => self.on_error(now, error.causes),
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
             Chunk::Shutdown(shutdown) => self.on_shutdown(now, answer, shutdown.cumulative_tsn_ack),
@@ -454,6 +454,7 @@ impl Association {
             | Chunk::ShutdownComplete(_) => return LEAVE,
             // Taken before; COOKIE ECHO is only taken as the first chunk.
             Chunk::CookieEcho(_)
+            | Chunk::Abort(_)
             | Chunk::Data(_)
             | Chunk::IData(_)
             | Chunk::Sack(_)
@@ -464,12 +465,12 @@ impl Association {
     }
 
     /// Takes an ABORT; whose tag it bears the caller knows, but for the T bit with a tag of ours
-    /// (`rfc9260#section-8.5.1`, rule B).
-    fn on_abort(&mut self, abort: &Abort<'_>) -> Flow {
-        if abort.reflected_tag && self.local_tag != self.peer_tag {
-            return LEAVE;
+    /// (`rfc9260#section-8.5.1`, rule B). If it refuses an INIT, other addresses may take it.
+    fn on_abort(&mut self, now: Instant, from: PathId, abort: &Abort<'_>) -> Flow {
+        let authentic = !abort.reflected_tag || self.local_tag == self.peer_tag;
+        if authentic && !self.refused_at(now, from) {
+            self.aborted_by_peer(abort.causes);
         }
-        self.aborted_by_peer(abort.causes);
         LEAVE
     }
 

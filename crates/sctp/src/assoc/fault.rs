@@ -131,11 +131,11 @@ impl Association {
         }
     }
 
-    /// Starts the heartbeats after the handshake: unconfirmed addresses are probed immediately, the others when they
-    /// are idle.
+    /// Starts the heartbeats after the handshake: addresses that are unconfirmed, or did not answer the INIT, are probed
+    /// immediately, the others when they are idle.
     pub(super) fn start_heartbeats(&mut self, now: Instant) {
         for p in self.paths.ids() {
-            if self.paths[p].state == PathState::Unconfirmed {
+            if self.paths[p].is_unconfirmed() || self.paths[p].silent {
                 self.paths[p].heartbeat.defer(now);
                 self.on_heartbeat_timer(now, p);
             } else {

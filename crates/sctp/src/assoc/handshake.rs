@@ -60,7 +60,9 @@ impl Association {
             extensions,
             auth,
         };
+        let unanswered = self.unanswered_addresses(source);
         self.adopt(&peer, datagram, false);
+        self.distrust(&unanswered);
         self.adopted = true;
         let path = self.paths.primary;
         if t1.count == 0 {
@@ -246,8 +248,13 @@ impl Association {
         if t1.count >= limit {
             return self.give_up(b"the handshake takes too long", CloseReason::ConnectTimeout);
         }
+        if self.try_next_address(now) {
+            return;
+        }
+        let (Phase::CookieWait { t1, .. } | Phase::CookieEchoed { t1, .. }) = &mut self.phase else { return };
         t1.handshake_expired(now, &mut self.paths, self.sender.config());
         let path: PathId = t1.path;
+        self.shorten_t1_init(now);
         match chunk {
             Pending::CookieEcho => {
                 // Another association with this peer may be established by now.

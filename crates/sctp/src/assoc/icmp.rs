@@ -19,11 +19,13 @@ impl Association {
             }
             // rfc9260#section-10, ICMP3: SCTP ports are not told of in this way.
             Icmp::PortUnreachable if news.udp_port == 0 => return false,
-            // As an ABORT with the T bit (ICMP8). Later the peer's program may start anew: that does not end the association.
+            // As an ABORT (ICMP8): another address may take the INIT. Later the peer's program may start anew: that does not end the association.
             Icmp::PortUnreachable | Icmp::ProtocolUnreachable
                 if matches!(self.phase, Phase::CookieWait { .. }) =>
             {
-                self.close(CloseReason::Unreachable, None);
+                if !self.refused_at(now, p) {
+                    self.close(CloseReason::Unreachable, None);
+                }
             }
             Icmp::PortUnreachable | Icmp::ProtocolUnreachable | Icmp::Unreachable => {
                 return self.count_unreachable(now, p);

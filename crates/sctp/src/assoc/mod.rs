@@ -5,6 +5,7 @@
 
 mod addresses;
 mod asconf;
+mod attempt;
 mod auth;
 mod changes;
 mod collision;
@@ -212,6 +213,7 @@ impl Association {
         association.control.push(PathId(0), control::Pending::Init);
         let Phase::CookieWait { t1, .. } = &mut association.phase else { unreachable!("it was made so") };
         *t1 = Retry::start(now, PathId(0), &association.paths);
+        association.shorten_t1_init(now);
         association.settle(now);
         association
     }

@@ -79,6 +79,12 @@ impl Retry {
         self.count += 1;
     }
 
+    /// The INIT goes to another path though the timeout has not passed.
+    pub(crate) fn redirect_init(&mut self, now: Instant, path: PathId, paths: &Paths, config: &Config) {
+        let timeout = paths[path].rto.current().min(config.init_rto_max.unwrap_or(Span::MAX));
+        *self = Retry { path, deadline: now + timeout, count: self.count + 1 };
+    }
+
     /// Like [`Self::expired`], for INIT and COOKIE ECHO, whose timeout has its own upper bound.
     pub(crate) fn handshake_expired(&mut self, now: Instant, paths: &mut Paths, config: &Config) {
         self.expired(now, paths, config);

@@ -91,7 +91,8 @@ pub enum AcceptError {
 }
 
 impl Endpoint {
-    /// Starts an association with the peer at the given addresses. The INIT goes to the first address first.
+    /// Starts an association with the peer at the given addresses. The INIT goes to the first address, and to the next one after 250 ms
+    /// without an answer or at once after a refusal (`rfc8305#section-5`). The attempt is refused once all addresses have refused.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.

@@ -1,0 +1,104 @@
+//! Where the INIT goes if the user gave several addresses of the peer: to the next one after [`ATTEMPT_DELAY`] without an answer, and at once
+//! if one refuses. TCP's clients choose among addresses in the same way (`rfc8305#section-5`).
+//!
+//! All INITs have one tag and are retransmissions of the first (`rfc9260#section-5.1`); the first INIT ACK is taken. In COOKIE-WAIT an
+//! address that has not answered in time is silent, and one that refused is inactive. The handshake goes on with the address that
+//! answered, and the association sends nothing but heartbeats to those that did not, until they are answered.
+
+use super::Association;
+use super::control::Pending;
+use super::phase::Phase;
+use crate::path::{Path, PathId, PathState};
+use std::net::IpAddr;
+use units::{Instant, Span};
+
+/// Time after which the INIT goes to another address, too (`rfc8305#section-8`, Connection Attempt Delay).
+const ATTEMPT_DELAY: Span = Span::from_millis(250);
+
+impl Association {
+    /// The next address to which no INIT has gone; none if there is none, or if the INIT may not be retransmitted.
+    fn untried(&self) -> Option<PathId> {
+        // A peer that has sent an INIT ACK, whose cookie was stale, is known to answer.
+        let Phase::CookieWait { t1, .. } = self.phase else { return None };
+        let may_retransmit = t1.count < self.config().max_init_retransmits && !self.has_peer();
+        self.paths.next_usable(t1.path).filter(|&p| p != t1.path && may_retransmit)
+    }
+
+    /// An INIT leaves: if there is an address left to try, it waits no longer for the answer than [`ATTEMPT_DELAY`].
+    pub(super) fn shorten_t1_init(&mut self, now: Instant) {
+        if self.untried().is_some()
+            && let Phase::CookieWait { t1, .. } = &mut self.phase
+        {
+            t1.deadline = t1.deadline.min(now + ATTEMPT_DELAY);
+        }
+    }
+
+    /// The address of the last INIT has not answered so far; true if another one is tried before its RTO has passed.
+    pub(super) fn try_next_address(&mut self, now: Instant) -> bool {
+        let next = self.untried();
+        let Phase::CookieWait { t1, .. } = self.phase else { return false };
+        let path = &mut self.paths[t1.path];
+        path.silent = true;
+        match next.filter(|_| path.rto.current() > ATTEMPT_DELAY) {
+            Some(next) => {
+                self.retransmit_init(now, next);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Sends the INIT to another address though no RTO has passed.
+    fn retransmit_init(&mut self, now: Instant, p: PathId) {
+        let Phase::CookieWait { t1, .. } = &mut self.phase else { return };
+        t1.redirect_init(now, p, &self.paths, self.sender.config());
+        self.control.push_first(p, Pending::Init);
+        self.shorten_t1_init(now);
+    }
+
+    /// The peer refused an INIT on path `p`, or nobody speaks SCTP at its address. True if the attempt goes on at another one.
+    pub(super) fn refused_at(&mut self, now: Instant, p: PathId) -> bool {
+        let Phase::CookieWait { t1, .. } = self.phase else { return false };
+        if self.has_peer() {
+            return false;
+        }
+        let p = self.paths.find(self.paths[p].remote).unwrap_or(p);
+        self.paths[p].state = PathState::Inactive;
+        match self.untried() {
+            Some(next) if p == t1.path => self.retransmit_init(now, next),
+            Some(_) => {}
+            None => {
+                let awaited = |q: PathId| self.paths[q].is_active() && (self.paths[q].silent || q == t1.path);
+                return self.paths.ids().any(awaited);
+            }
+        }
+        true
+    }
+
+    /// The addresses that have not answered our INIT, though another address has, from which the INIT ACK came. If it came from one to which no
+    /// INIT went, it may answer the last INIT.
+    pub(super) fn unanswered_addresses(&self, source: IpAddr) -> Vec<IpAddr> {
+        let Phase::CookieWait { t1, .. } = self.phase else { return Vec::new() };
+        let last = self.paths.find(source).is_none().then_some(t1.path);
+        let ids = self.paths.ids().filter(|&p| {
+            let path = &self.paths[p];
+            path.state == PathState::Inactive || (path.silent && Some(p) != last)
+        });
+        ids.map(|p| self.paths[p].remote).filter(|&remote| remote != source).collect()
+    }
+
+    /// Nothing was heard from these addresses of the peer: paths to others carry data until heartbeats are answered. The last
+    /// path that is left is not silent.
+    pub(super) fn distrust(&mut self, addresses: &[IpAddr]) {
+        let doubtful = |path: &&mut Path| path.is_active() && addresses.contains(&path.remote);
+        self.paths.iter_mut().filter(doubtful).for_each(|path| path.silent = true);
+        match self.paths.next_usable(self.paths.primary) {
+            _ if self.paths[self.paths.primary].is_usable() => {}
+            Some(p) => self.paths.primary = p,
+            None => {
+                let primary = self.paths.primary;
+                self.paths[primary].silent = false;
+            }
+        }
+    }
+}
