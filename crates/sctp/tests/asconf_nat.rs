@@ -2,7 +2,7 @@
 //! an ASCONF that names no address, and the first one leaves it (`rfc5061#section-4.2.1`).
 
 use anabranch_sctp::{
-    AddressChange, AssocId, Cmt, Config, Encapsulation, Endpoint, EndpointConfig, Event, Message, PathSet,
+    AddressChange, AssocId, Config, Encapsulation, Endpoint, EndpointConfig, Event, Message, PathSet,
     PathState, Payload, Seed,
 };
 use std::collections::VecDeque;
@@ -26,31 +26,56 @@ fn public(uplink: u8) -> (IpAddr, u16) {
     ([192, 0, uplink, 1].into(), 40_000 + u16::from(uplink))
 }
 
+/// What a NAT makes of an address of the client.
+#[derive(Clone, Copy)]
+struct Mapping {
+    uplink: u8,
+    private: IpAddr,
+    public: (IpAddr, u16),
+}
+
+impl Mapping {
+    fn of(uplink: u8) -> Mapping {
+        Mapping { uplink, private: private(uplink), public: public(uplink) }
+    }
+
+    /// The so many-th address that the first uplink gets, with this last byte of its public address.
+    fn renumbered(count: u16, public: u8) -> Mapping {
+        let [high, low] = count.to_be_bytes();
+        Mapping {
+            uplink: 1,
+            private: [10, 1, high + 1, low].into(),
+            public: ([192, 0, 1, public].into(), 50_000 + count),
+        }
+    }
+}
+
 /// The two endpoints, and two NATs between them.
 struct Nats {
     now: Instant,
     client: Endpoint,
     server: Endpoint,
-    /// When it arrives, whether at the server, the uplink, and the packet.
-    flying: VecDeque<(Instant, bool, u8, PacketBuf)>,
+    /// When it arrives, whether at the server, by which mapping, and the packet.
+    flying: VecDeque<(Instant, bool, Mapping, PacketBuf)>,
     /// The uplink that carries nothing.
     dead: u8,
     /// The address of the server that each uplink reaches, and no other.
     reached: [IpAddr; 2],
+    /// Those of the addresses that the client has.
+    mappings: Vec<Mapping>,
     events: Vec<Event>,
 }
 
 impl Nats {
     /// An association over the first uplink with a server whose addresses these uplinks reach.
     fn connected(reached: [IpAddr; 2]) -> (Nats, AssocId, AssocId) {
-        let config = Config {
-            auth: true,
-            asconf: true,
-            nat_friendly: true,
-            paths: PathSet::Pairs,
-            cmt: Cmt { enabled: true, ..Cmt::default() },
-            ..Config::default()
-        };
+        Nats::connected_to(reached, &[server_address(1)])
+    }
+
+    /// As [`Nats::connected`], where the client names these addresses of the server.
+    fn connected_to(reached: [IpAddr; 2], named: &[IpAddr]) -> (Nats, AssocId, AssocId) {
+        // As in the tunnel.
+        let config = Config { nat_friendly: true, paths: PathSet::Pairs, ..Config::recommended() };
         let endpoint = |port, addresses, seed| {
             Endpoint::new(EndpointConfig {
                 encapsulation: Some(Encapsulation::default()),
@@ -65,8 +90,9 @@ impl Nats {
         server.listen(true);
         let now = Instant::ZERO;
         let (flying, events) = (VecDeque::new(), Vec::new());
-        let mut nats = Nats { now, client, server, flying, dead: 0, reached, events };
-        let id = nats.client.connect(now, 5002, &[server_address(1)]).unwrap();
+        let mappings = vec![Mapping::of(1), Mapping::of(2)];
+        let mut nats = Nats { now, client, server, flying, dead: 0, reached, mappings, events };
+        let id = nats.client.connect(now, 5002, named).unwrap();
         nats.run_for(Span::from_secs(2));
         let theirs = nats.server.associations().next().expect("an association");
         (nats, id, theirs)
@@ -80,16 +106,17 @@ impl Nats {
         let mut buf = PacketBuf::default();
         let due = self.now + DELAY;
         while let Some(Transmit { src, dst, .. }) = self.client.poll_transmit(self.now, &mut buf) {
-            let uplink = (1..=2).find(|&uplink| private(uplink) == src).expect("an address of the client");
-            if self.carries(uplink, dst) {
-                self.flying.push_back((due, true, uplink, buf.clone()));
+            let mapping = self.mappings.iter().copied().find(|mapping| mapping.private == src);
+            // An address that the client has no more sends nothing.
+            if let Some(mapping) = mapping.filter(|mapping| self.carries(mapping.uplink, dst)) {
+                self.flying.push_back((due, true, mapping, buf.clone()));
             }
         }
         while let Some(Transmit { src, dst, udp_port, .. }) = self.server.poll_transmit(self.now, &mut buf) {
             // A NAT drops what is for none of its mappings.
-            let uplink = (1..=2).find(|&uplink| public(uplink) == (dst, udp_port));
-            if let Some(uplink) = uplink.filter(|&uplink| self.carries(uplink, src)) {
-                self.flying.push_back((due, false, uplink, buf.clone()));
+            let mapping = self.mappings.iter().copied().find(|mapping| mapping.public == (dst, udp_port));
+            if let Some(mapping) = mapping.filter(|mapping| self.carries(mapping.uplink, src)) {
+                self.flying.push_back((due, false, mapping, buf.clone()));
             }
         }
         while let Some((_, event)) = self.client.poll_event() {
@@ -110,12 +137,13 @@ impl Nats {
             }
             self.now = self.now.max(next);
             if arrival == Some(next) {
-                let (_, to_server, uplink, packet) = self.flying.pop_front().expect("a packet");
-                let ((address, udp_port), server) = (public(uplink), self.reached[usize::from(uplink) - 1]);
+                let (_, to_server, mapping, packet) = self.flying.pop_front().expect("a packet");
+                let ((address, udp_port), server) =
+                    (mapping.public, self.reached[usize::from(mapping.uplink) - 1]);
                 let (to, src, dst, udp_port) = if to_server {
                     (&mut self.server, address, server, udp_port)
                 } else {
-                    (&mut self.client, server, private(uplink), Encapsulation::PORT)
+                    (&mut self.client, server, mapping.private, Encapsulation::PORT)
                 };
                 to.handle(self.now, Datagram { udp_port, ..Datagram::new(src, dst, packet.as_octets()) });
             } else {
@@ -137,6 +165,34 @@ impl Nats {
             read += received.payload.len();
         }
         read
+    }
+
+    /// The first uplink has this address now, and no other.
+    fn renumber(&mut self, mapping: Mapping) {
+        self.leave();
+        self.mappings.push(mapping);
+    }
+
+    /// The first uplink has no address any more.
+    fn leave(&mut self) {
+        self.mappings.retain(|mapping| mapping.uplink != 1);
+    }
+
+    fn add(&mut self, id: AssocId, address: IpAddr) {
+        assert!(self.client.add_local_address(self.now, id, address), "{address}");
+    }
+
+    fn remove(&mut self, id: AssocId, address: IpAddr) {
+        assert!(self.client.remove_local_address(self.now, id, address), "{address}");
+    }
+
+    /// Both ends can send while the first uplink alone carries anything.
+    fn assert_first_uplink_is_enough(&mut self, (mine, theirs): (AssocId, AssocId), case: &str) {
+        self.dead = 2;
+        self.send(false, mine, 100_000);
+        self.send(true, theirs, 100_000);
+        self.run_for(Span::from_secs(5));
+        assert_eq!((self.read(true, theirs), self.read(false, mine)), (100_000, 100_000), "{case}");
     }
 
     fn paths_of_server(&self, id: AssocId) -> Vec<(IpAddr, u16, PathState)> {
@@ -195,4 +251,117 @@ fn a_second_uplink_joins_that_reaches_only_an_address_of_the_server_which_the_fi
     nats.send(true, theirs, 100_000);
     nats.run_for(Span::from_secs(60));
     assert_eq!((nats.read(true, theirs), nats.read(false, mine)), (100_000, 100_000));
+}
+
+// rfc5061#section-4.2.1: the wildcard address deletes all but the source of the packet.
+#[test]
+fn an_uplink_that_is_renumbered_joins_again_whatever_comes_first_and_whichever_public_address_it_gets() {
+    // The last byte of the public addresses that the uplink gets one after another; at first it is 1.
+    for publics in [&[1, 1][..], &[2], &[2, 1], &[1, 2, 1], &[2, 3, 2]] {
+        for (order, gap) in [(0, 0), (0, 5), (0, 500), (1, 0), (1, 5), (1, 15), (1, 25), (1, 500), (2, 0)] {
+            let case = format!("public addresses {publics:?}, order {order}, after {gap} ms");
+            let (mut nats, mine, theirs) = Nats::connected([server_address(1); 2]);
+            nats.add(mine, private(2));
+            nats.run_for(Span::from_millis(500));
+            let mut before = private(1);
+            for (count, &public) in (1..).zip(publics) {
+                let mapping = Mapping::renumbered(count, public);
+                nats.leave();
+                match order {
+                    0 => {
+                        nats.remove(mine, before);
+                        nats.run_for(Span::from_millis(gap));
+                        nats.renumber(mapping);
+                        nats.add(mine, mapping.private);
+                    }
+                    1 => {
+                        nats.run_for(Span::from_millis(500));
+                        nats.renumber(mapping);
+                        nats.add(mine, mapping.private);
+                        nats.run_for(Span::from_millis(gap));
+                        nats.remove(mine, before);
+                    }
+                    // The new address goes at once, and comes back.
+                    _ => {
+                        nats.renumber(mapping);
+                        nats.add(mine, mapping.private);
+                        nats.remove(mine, before);
+                        nats.remove(mine, mapping.private);
+                        nats.run_for(Span::from_millis(500));
+                        nats.add(mine, mapping.private);
+                    }
+                }
+                nats.run_for(Span::from_secs(2));
+                before = mapping.private;
+                let (address, udp_port) = mapping.public;
+                let seen = nats.paths_of_server(theirs);
+                assert!(seen.contains(&(address, udp_port, PathState::Active)), "{case}: {seen:?}");
+            }
+            nats.assert_first_uplink_is_enough((mine, theirs), &case);
+        }
+    }
+}
+
+#[test]
+fn an_address_that_goes_while_it_asks_to_join_does_not_delay_the_next_one() {
+    let (mut nats, mine, theirs) = Nats::connected([server_address(1); 2]);
+    nats.add(mine, private(2));
+    nats.run_for(Span::from_millis(500));
+    // Nothing leaves from the first of the two.
+    let (lost, next) = (Mapping::renumbered(1, 1), Mapping::renumbered(2, 1));
+    nats.leave();
+    nats.add(mine, lost.private);
+    nats.remove(mine, private(1));
+    nats.run_for(Span::from_secs(2));
+    nats.renumber(next);
+    nats.add(mine, next.private);
+    nats.remove(mine, lost.private);
+    nats.run_for(Span::from_secs(1));
+    let paths: Vec<_> = nats.client.paths(mine).unwrap().map(|path| path.local).collect();
+    assert_eq!(paths, [private(2), next.private]);
+    nats.assert_first_uplink_is_enough((mine, theirs), "after an address that never joined");
+}
+
+#[test]
+fn addresses_that_a_host_behind_a_nat_left_do_not_fill_the_paths_of_its_peer() {
+    let (mut nats, mine, theirs) = Nats::connected([server_address(1); 2]);
+    nats.add(mine, private(2));
+    nats.run_for(Span::from_millis(500));
+    let mut before = private(1);
+    for count in 1..=40 {
+        let mapping = Mapping::renumbered(count, count as u8 + 1);
+        nats.renumber(mapping);
+        nats.add(mine, mapping.private);
+        nats.remove(mine, before);
+        nats.run_for(Span::from_secs(120));
+        before = mapping.private;
+        let seen = nats.paths_of_server(theirs);
+        assert!(seen.iter().any(|&(address, ..)| address == mapping.public.0), "{count}: {seen:?}");
+    }
+    nats.assert_first_uplink_is_enough((mine, theirs), "after 40 addresses");
+}
+
+#[test]
+fn an_uplink_of_another_family_than_the_first_joins() {
+    let v6 = |last: u16| IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]);
+    for named in [&[server_address(1), v6(1)][..], &[v6(1), server_address(1)]] {
+        let (mut nats, mine, theirs) = Nats::connected_to([server_address(1), v6(1)], named);
+        let mapping = Mapping { uplink: 2, private: v6(7), public: (v6(7), 40_002) };
+        nats.mappings[1] = mapping;
+        nats.add(mine, mapping.private);
+        nats.run_for(Span::from_secs(3));
+        let (change, address, accepted) = (AddressChange::Add, mapping.private, true);
+        assert!(
+            nats.events.contains(&Event::AddressChange { change, address, accepted }),
+            "{:?}",
+            nats.events
+        );
+        let active: Vec<_> = nats.client.paths(mine).unwrap().map(|path| (path.local, path.state)).collect();
+        assert_eq!(active, [(private(1), PathState::Active), (mapping.private, PathState::Active)]);
+        nats.dead = 1;
+        nats.send(false, mine, 100_000);
+        nats.send(true, theirs, 100_000);
+        nats.run_for(Span::from_secs(10));
+        assert_eq!((nats.read(true, theirs), nats.read(false, mine)), (100_000, 100_000));
+    }
 }

@@ -43,6 +43,7 @@ impl Association {
         let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
         if asked && !self.locals().any(|local| local == address) {
             // The address is not in use yet, and with this request it never will be.
+            self.withdraw_addition(now, address);
             self.ask_to_delete(address);
             self.settle(now);
             return true;
@@ -56,7 +57,8 @@ impl Association {
     }
 
     /// Asks the peer to delete an address. A peer that does not know it by that address is asked to delete all but the one
-    /// that is left; if more than one is left, it has to find out by itself.
+    /// that is left. If more than one is left, or others are being added, it has to find out by itself: an address that is being
+    /// added may have the public address of the one before, which the request would delete.
     fn ask_to_delete(&mut self, address: IpAddr) {
         if !self.may_ask() {
             return;
@@ -65,6 +67,9 @@ impl Association {
         let mut locals = self.locals();
         let (first, others) = (locals.next(), locals.next().is_some());
         drop(locals);
+        if hidden {
+            self.forget_local(address);
+        }
         let change = AddressChange::Delete;
         let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(change)) else {
             return;
@@ -74,7 +79,7 @@ impl Association {
                 let cancelled = asconf.queue.waits(AddressChange::Add, address);
                 if cancelled {
                     asconf.queue.push(Wanted { change, address, hidden });
-                } else if !others {
+                } else if !others && asconf.queue.count(AddressChange::Add) == 0 {
                     asconf.queue.push(Wanted { change, address: unspecified(left), hidden });
                 }
             }

@@ -1,5 +1,6 @@
 //! The sender of ASCONF: one is outstanding, with a timer (`rfc5061#section-5.1`).
 
+use super::path_set::distinct;
 use super::phase::Retry;
 use super::{Association, Peer};
 use crate::event::{CloseReason, Event};
@@ -88,7 +89,7 @@ impl Association {
         if !std::mem::take(&mut t4.due) {
             return None;
         }
-        let path = t4.retry.path;
+        let (path, retries) = (t4.retry.path, t4.retry.count);
         let hidden = self.config().nat_friendly;
         let outstanding = self.asconf.as_mut()?.queue.outstanding.as_mut()?;
         let (serial, requests, source) = (outstanding.serial, outstanding.bytes(), outstanding.source());
@@ -102,7 +103,23 @@ impl Association {
         });
         self.finish(w, &place);
         self.count_packet(path, buf);
-        Some(Transmit { src: local, ..self.paths[path].transmit(buf.len()) })
+        let way = self.paths[path].transmit(buf.len());
+        let strangers = source.map(|source| self.unreached(source)).unwrap_or_default();
+        let way = match strangers.get(retries as usize % strangers.len().max(1)) {
+            Some(&dst) => Transmit { udp_port: self.local.remote_udp_port, dst, ..way },
+            None => way,
+        };
+        Some(Transmit { src: local, ..way })
+    }
+
+    /// Addresses of the peer to which `local` could have the first path of its family.
+    pub(super) fn unreached(&self, local: IpAddr) -> Vec<IpAddr> {
+        let of_family = |address: &IpAddr| address.is_ipv4() == local.is_ipv4();
+        if self.paths.iter().any(|path| !path.removed && of_family(&path.remote)) {
+            return Vec::new();
+        }
+        let addresses = self.given.remotes().into_iter().chain(self.unused.iter().copied());
+        distinct(addresses.filter(|address| of_family(address) && !self.has_departed(*address)))
     }
 
     /// Handles the expiry of T4: the ASCONF is sent again, on another path if possible (`rfc5061#section-5.1`, rule B).
@@ -124,11 +141,26 @@ impl Association {
         let rto = self.paths[retry.path].rto.current();
         retry.deadline = now + rto * (1 << retry.count.min(MOST_DOUBLINGS));
         if retry.count > limit {
-            // The requests are given up. An ASCONF without requests takes over their serial number, which the peer may have
-            // seen already.
-            (retry.count, retry.deadline) = (0, now + rto);
-            let wanted = std::mem::take(&mut outstanding.wanted);
-            self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
+            self.withdraw(now);
+        }
+    }
+
+    /// Gives up the requests of the ASCONF that is outstanding. An ASCONF without requests takes over their serial number, which
+    /// the peer may have seen already.
+    fn withdraw(&mut self, now: Instant) {
+        let outstanding = self.asconf.as_mut().and_then(|asconf| asconf.queue.outstanding.as_mut());
+        let (Some(outstanding), true) = (outstanding, self.t4.is_some()) else { return };
+        let wanted = std::mem::take(&mut outstanding.wanted);
+        let retry = Retry::start(now, self.paths.default_path(), &self.paths);
+        self.t4 = Some(T4 { retry, due: true });
+        self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
+    }
+
+    /// Gives up the outstanding request to add an address behind a NAT: the address is gone, so it cannot leave from there any more.
+    pub(super) fn withdraw_addition(&mut self, now: Instant, address: IpAddr) {
+        let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
+        if outstanding.and_then(Outstanding::source) == Some(address) {
+            self.withdraw(now);
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Association, Remote};
 use crate::event::Event;
 use crate::ext::Ext;
 use crate::ext::asconf::Verdict;
-use crate::path::{Path, PathId};
+use crate::path::{Path, PathId, PathState};
 use std::net::IpAddr;
 use transport::{Datagram, is_unicast};
 use units::Instant;
@@ -141,20 +141,25 @@ impl Association {
             return Err(Refusal::Invalid);
         }
         if self.paths.find(address).is_some() {
+            // Another host behind the same NAT, or a new address of the same one: what failed before may work now.
+            for p in self.paths.ids() {
+                let path = &self.paths[p];
+                if path.remote == address && !path.removed && !path.is_usable() {
+                    self.ask(now, p);
+                }
+            }
             return Ok(());
         }
         if self.asconf.as_ref().is_some_and(|asconf| asconf.taken.contains(&address)) {
             return Err(Refusal::Unauthorized);
         }
-        let config = self.sender.shared_config();
-        let mut added = false;
-        for pair in self.pairs_for(None, Some(address)) {
-            let mut path = Path { udp_port: datagram.udp_port, ..Path::new(address, pair.local, &config) };
-            path.discover_mtu(&config);
-            added |= self.add_path(now, path).is_some();
-        }
-        if !added {
-            return Err(Refusal::Resources);
+        if !self.add_paths_to(now, datagram, address) {
+            // A host behind a NAT cannot name the addresses that it left.
+            let dead = self.failed_remote().ok_or(Refusal::Resources)?;
+            self.delete_address(now, dead);
+            if !self.add_paths_to(now, datagram, address) {
+                return Err(Refusal::Resources);
+            }
         }
         self.unused.retain(|&unused| unused != address);
         if let Some(asconf) = &mut self.asconf {
@@ -162,6 +167,29 @@ impl Association {
         }
         self.events.push(Event::PeerAddressAdded { address });
         Ok(())
+    }
+
+    /// Adds paths to an address of the peer that is not in use; false if there is no room for any.
+    fn add_paths_to(&mut self, now: Instant, datagram: &Datagram<'_>, address: IpAddr) -> bool {
+        let config = self.sender.shared_config();
+        let mut added = false;
+        for pair in self.pairs_for(None, Some(address)) {
+            let mut path = Path { udp_port: datagram.udp_port, ..Path::new(address, pair.local, &config) };
+            path.discover_mtu(&config);
+            added |= self.add_path(now, path).is_some();
+        }
+        if let Some(p) = self.paths.of(datagram).filter(|_| added) {
+            self.ask_first(now, p);
+        }
+        added
+    }
+
+    /// The address of the peer with most errors in a row, of those without an active path.
+    fn failed_remote(&self) -> Option<IpAddr> {
+        let failed = |path: &&Path| {
+            !path.removed && path.errors > 0 && self.paths.state_of(path.remote) != PathState::Active
+        };
+        self.paths.iter().filter(failed).max_by_key(|path| path.errors).map(|path| path.remote)
     }
 
     /// Deletes an address of the peer, or all but the source of the packet.

@@ -80,7 +80,9 @@ impl Association {
 
     /// The peer has named the address, whether or not a path leads there.
     pub(super) fn is_of_peer(&self, address: IpAddr) -> bool {
-        let named = self.unused.contains(&address) || self.paths.iter().any(|path| path.remote == address);
+        let named = self.unused.contains(&address)
+            || self.paths.iter().any(|path| path.remote == address)
+            || self.given.remotes().contains(&address);
         named && !self.has_departed(address)
     }
 

@@ -278,6 +278,13 @@ impl Association {
         }
     }
 
+    /// Probes the new path `p` now if [`Self::verify`] waits for longer than an RTO of this path: the RTO of a dead path is up to a minute.
+    pub(super) fn ask_first(&mut self, now: Instant, p: PathId) {
+        if !self.paths[p].heartbeat.is_awaited() && self.probes.until > now + self.paths[p].rto.current() {
+            self.ask(now, p);
+        }
+    }
+
     /// Probes the idle path `p`.
     pub(super) fn ask(&mut self, now: Instant, p: PathId) {
         if self.phase.sends_heartbeats() {

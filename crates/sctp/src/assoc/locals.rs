@@ -126,13 +126,17 @@ impl Association {
             }
         }
         if self.paths.are_pairs() {
-            let config = self.sender.shared_config();
+            let (config, mut asked) = (self.sender.shared_config(), false);
             for pair in self.pairs_for(Some(address), None) {
                 let known = self.paths.find(pair.remote).map(|p| self.paths[p].udp_port);
                 let udp_port = known.unwrap_or(self.local.remote_udp_port);
                 let mut path = Path { udp_port, ..Path::new(pair.remote, address, &config) };
                 path.discover_mtu(&config);
-                self.add_path(now, path);
+                let added = self.add_path(now, path);
+                if let Some(p) = added.filter(|_| !asked) {
+                    self.ask_first(now, p);
+                    asked = true;
+                }
             }
         }
     }

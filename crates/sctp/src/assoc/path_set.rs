@@ -69,7 +69,8 @@ impl Association {
     pub(super) fn pairs_for(&self, local: Option<IpAddr>, remote: Option<IpAddr>) -> Vec<AddressPair> {
         let locals: Vec<IpAddr> = self.locals().collect();
         let known = self.paths.iter().map(|path| path.remote).filter(|&remote| !self.has_departed(remote));
-        let remotes = distinct(known.chain(remote));
+        let unreached = local.map(|local| self.unreached(local)).unwrap_or_default();
+        let remotes = distinct(known.chain(unreached).chain(remote));
         let in_use = |pair: &AddressPair| {
             let same = |path: &Path| path.remote == pair.remote && path.local == pair.local && !path.removed;
             self.paths.iter().any(same)

@@ -151,14 +151,17 @@ impl Endpoint {
         self.begin(now, remote_port, Given::Pairs(pairs.to_vec()), config)
     }
 
-    /// The unicast addresses among `remotes` of a family in which we have an address, each once.
+    /// The unicast addresses among `remotes`, each once; none unless we have an address of the family of one of them. Those of the
+    /// other family become paths if an address of it is added.
     fn usable(&self, remotes: &[IpAddr]) -> Given {
         let mut usable: Vec<IpAddr> = Vec::new();
         for &address in remotes {
-            let reachable = self.local.address_towards(address).is_some();
-            if is_unicast(address) && reachable && !usable.contains(&address) {
+            if is_unicast(address) && !usable.contains(&address) {
                 usable.push(address);
             }
+        }
+        if !usable.iter().any(|&address| self.local.address_towards(address).is_some()) {
+            usable.clear();
         }
         Given::Remotes(usable)
     }

@@ -15,6 +15,13 @@ pub(crate) struct Wanted {
     pub(crate) hidden: bool,
 }
 
+impl Wanted {
+    /// A request to add an address behind a NAT.
+    fn adds_hidden(&self) -> bool {
+        self.hidden && self.change == AddressChange::Add
+    }
+}
+
 /// An ASCONF that was sent and not answered yet.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
@@ -30,8 +37,7 @@ pub(crate) struct Outstanding {
 impl Outstanding {
     /// The source address of its packet, if it is not that of a path.
     pub(crate) fn source(&self) -> Option<IpAddr> {
-        let adds = |wanted: &&Wanted| wanted.hidden && wanted.change == AddressChange::Add;
-        self.wanted.iter().find(adds).map(|wanted| wanted.address)
+        self.wanted.iter().find(|wanted| wanted.adds_hidden()).map(|wanted| wanted.address)
     }
 
     /// Its requests as they are sent.
@@ -147,6 +153,10 @@ impl Queue {
                 .waiting
                 .retain(|other| other.address != wanted.address || other.change == AddressChange::SetPrimary),
         }
+        // The address may share its public address with one that is to be deleted.
+        if wanted.adds_hidden() {
+            self.waiting.retain(|other| !other.hidden || other.change != AddressChange::Delete);
+        }
         if !cancels {
             self.waiting.push(wanted);
         }
@@ -176,8 +186,7 @@ impl Queue {
         if self.outstanding.is_some() || self.waiting.is_empty() {
             return false;
         }
-        let alone = |wanted: &Wanted| wanted.hidden && wanted.change == AddressChange::Add;
-        let n = self.waiting.iter().take(MOST).take_while(|wanted| !alone(wanted)).count().max(1);
+        let n = self.waiting.iter().take(MOST).take_while(|wanted| !wanted.adds_hidden()).count().max(1);
         let wanted: Vec<Wanted> = self.waiting.drain(..n).collect();
         let (serial, correlation) = (self.next, self.correlation);
         self.next = self.next.wrapping_add(1);
