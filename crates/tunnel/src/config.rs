@@ -1,5 +1,6 @@
 //! The file that describes one end of a tunnel.
 
+use crate::hosts::Host;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::uplinks::Uplink;
 use std::fs;
@@ -27,7 +28,7 @@ pub struct TunnelConfig {
     /// UDP port of this end; 0: any.
     pub port: u16,
     /// Where the other end waits; empty: this end waits.
-    pub connect: Vec<IpAddr>,
+    pub connect: Vec<Host>,
     /// UDP port of the other end.
     pub connect_port: u16,
     /// This end is behind NATs.
@@ -101,7 +102,8 @@ impl TunnelConfig {
         let table = Table(document.get_ref());
         table.check_names()?;
         let interface = table.interface()?.to_owned();
-        let connect: Vec<IpAddr> = table.list("connect", "an IP address")?;
+        let connect: Vec<Host> =
+            table.list("connect", "an IP address or a name of a host, without a port,")?;
         let port = table.number("port", 0, if connect.is_empty() { PORT } else { 0 })?;
         if port == 0 && connect.is_empty() {
             return Err(wrong("port: the end that waits needs a port other than 0"));
@@ -314,6 +316,7 @@ mod tests {
             ("addresses = [\"10.0.0.1/33\"]", "addresses: a list"),
             ("addresses = [\"10.0.0.1/24\", \"10.0.1.1/24\"]", "at most one"),
             ("connect = \"10.0.0.1\"", "connect: a list"),
+            ("connect = [\"10.0.0\"]", "connect: a list"),
             ("interface = \"../etc\"", "interface"),
             ("uplinks = [\"a/b\"]", "uplinks"),
             ("mtu = ", "expected"),

@@ -9,6 +9,7 @@ mod config;
 mod counters;
 mod device;
 mod error;
+mod hosts;
 mod keyfile;
 mod keys;
 mod noise;
@@ -22,6 +23,7 @@ mod urgent;
 
 pub use config::{ConfigError, PORT, TunnelConfig};
 pub use error::TunnelError;
+pub use hosts::Host;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use noise::{Noise, NoiseError, NoiseStats, Stats};
 pub use status::{ask, render};

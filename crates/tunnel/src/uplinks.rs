@@ -2,7 +2,8 @@
 
 use io::blocking::block_on;
 use io::{Connection, Endpoint};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -18,6 +19,15 @@ pub enum Uplink {
     Device(String),
     /// An address of this host; the routes decide.
     Address(IpAddr),
+}
+
+impl fmt::Display for Uplink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Uplink::Device(name) => name.fmt(f),
+            Uplink::Address(address) => address.fmt(f),
+        }
+    }
 }
 
 impl FromStr for Uplink {
@@ -67,6 +77,23 @@ fn places(uplinks: &[Uplink], all: &[(String, IpAddr)]) -> Vec<Place> {
     found
 }
 
+/// A line for each uplink that is up and has no address of a family in which the other end has one.
+pub(crate) fn unreachable_uplinks(uplinks: &[Uplink], remotes: &[IpAddr]) -> Vec<String> {
+    let reaches = |(address, _): &Place| remotes.iter().any(|remote| remote.is_ipv4() == address.is_ipv4());
+    let mut lines = Vec::new();
+    for uplink in uplinks {
+        let places = working(std::slice::from_ref(uplink));
+        if let Some((address, _)) = places.first().filter(|_| !places.iter().any(reaches)) {
+            let (has, lacks) = if address.is_ipv4() { ("IPv4", "IPv6") } else { ("IPv6", "IPv4") };
+            lines.push(format!(
+                "uplink {uplink} has {has} only, and `connect` gives {lacks} addresses only: it carries nothing until `connect` has an \
+                 {has} address of the other end"
+            ));
+        }
+    }
+    lines
+}
+
 /// Follows the uplinks while an association lives.
 #[derive(Debug)]
 pub(crate) struct Follower {
@@ -74,25 +101,43 @@ pub(crate) struct Follower {
     joins: bool,
     /// Addresses without a path, and since when.
     idle: BTreeMap<IpAddr, Instant>,
+    /// Addresses with a path.
+    joined: BTreeSet<IpAddr>,
 }
 
 impl Follower {
     pub(crate) fn new(joins: bool) -> Follower {
-        Follower { joins, idle: BTreeMap::new() }
+        Follower { joins, idle: BTreeMap::new(), joined: BTreeSet::new() }
     }
 
     /// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays: it may come back. An
-    /// address that the peer did not add, since its uplink carried nothing for some time, is added anew.
-    pub(crate) fn follow(&mut self, endpoint: &Endpoint, connection: &Connection, uplinks: &[Uplink]) {
+    /// address that the peer did not add, since its uplink carried nothing for some time, is added anew. `log` gets a line for each
+    /// address that joined or did not.
+    pub(crate) fn follow(
+        &mut self,
+        endpoint: &Endpoint,
+        connection: &Connection,
+        uplinks: &[Uplink],
+        log: impl Fn(&str),
+    ) {
         let working = working(uplinks);
         if self.joins {
             let paths = block_on(connection.paths()).unwrap_or_default();
             let used: Vec<IpAddr> = paths.iter().map(|path| path.local).collect();
+            for address in used.iter().filter(|&&address| self.joined.insert(address)) {
+                log(&format!("uplink address {address} joined"));
+            }
+            self.joined.retain(|address| used.contains(address));
             for address in self.given_up(Instant::now(), &endpoint.local_addresses(), &used) {
+                log(&format!(
+                    "uplink address {address} did not join: no answer for {} s; it asks again",
+                    PATIENCE.as_secs()
+                ));
                 let _ = block_on(endpoint.remove_local_address(address));
             }
         }
         let before = endpoint.local_addresses();
+        // New addresses ask before old ones go: the other uplinks may carry nothing.
         for (address, device) in working.iter().filter(|(address, _)| !before.contains(address)) {
             // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call tries again.
             let _ = match device {

@@ -9,10 +9,11 @@ mod trouble;
 use crate::config::TunnelConfig;
 use crate::device;
 use crate::error::TunnelError;
+use crate::hosts::resolve;
 use crate::noise::{Noise, Stats};
 use crate::status::{Board, Snapshot};
 use crate::stop::Stop;
-use crate::uplinks::{Follower, working};
+use crate::uplinks::{Follower, unreachable_uplinks, working};
 use carry::Carrier;
 use hooks::Hooks;
 use io::blocking::block_on_for;
@@ -212,11 +213,16 @@ impl Tunnel {
             self.board.set(Snapshot::waiting(&why, stats));
             Err(why)
         };
+        let addresses = match resolve(&config.connect, |line| (self.log)(line)) {
+            Ok(addresses) => addresses,
+            Err(error) => return fail(error, &None),
+        };
+        unreachable_uplinks(&config.uplinks, &addresses).iter().for_each(|line| (self.log)(line));
         let (endpoint, stats) = match bind(config, number) {
             Ok(bound) => bound,
             Err(error) => return fail(error.to_string(), &None),
         };
-        let mut peer = Peer::from((config.connect.clone(), options::PORT));
+        let mut peer = Peer::from((addresses, options::PORT));
         peer.udp_port = Some(config.connect_port);
         match block_on_for(endpoint.connect(peer), ATTEMPT) {
             Some(Ok(connection)) => Ok((endpoint, stats, connection)),
@@ -256,7 +262,7 @@ impl Tunnel {
                 return Ok(());
             }
             if !self.config.uplinks.is_empty() {
-                follower.follow(endpoint, connection, &self.config.uplinks);
+                follower.follow(endpoint, connection, &self.config.uplinks, |line| (self.log)(line));
             }
             if !ended.load(Ordering::Relaxed) {
                 snapshot = snapshot.next(endpoint, connection, stats, self.carrier.stats());

@@ -54,6 +54,15 @@ fn tcp_survives_nats_that_change_their_mappings() {
 }
 
 #[test]
+fn tcp_survives_an_uplink_that_is_renumbered_behind_the_same_nat() {
+    play(
+        "tcp_survives_an_uplink_that_is_renumbered_behind_the_same_nat",
+        &["ip", "tc", "nsenter", "nft"],
+        behind_a_nat_that_stays,
+    );
+}
+
+#[test]
 fn small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing() {
     play(
         "small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing",
@@ -222,6 +231,35 @@ fn behind_nats_that_rebind(name: &'static str) {
         world.rebind(1, 2, 3);
     });
     await_both_uplinks("both uplinks are used after all mappings changed");
+}
+
+fn behind_a_nat_that_stays(name: &'static str) {
+    let Some(world) = World::with_nats(name) else {
+        return namespace::skip(name, "NAT in this kernel (nftables)");
+    };
+    write_configs();
+    let mut echo = world.start("echo", "there");
+    echo.await_line("ready");
+    let _here = world.start("tunnel", "here");
+    let _there = world.start("tunnel", "there");
+    assert_datagrams_pass();
+    await_both_uplinks("both uplinks are used");
+    let active = |end: &str, side: &str, address: &str| {
+        let status = ask(&folder().join(format!("{end}.sock"))).ok()?;
+        let paths = status["paths"].as_array()?;
+        let found = paths.iter().any(|path| path[side] == address && path["state"] == "active");
+        found.then_some(())
+    };
+    for (before, now) in [(1, 77), (77, 78), (78, 77)] {
+        exchange(400_000, || world.renumber(0, before, now));
+        wait_until("the client uses its new address", || active("here", "local", &format!("10.7.0.{now}")));
+        wait_until("the server uses the public address", || active("there", "remote", "10.8.0.1"));
+        // Requests to delete the old address had their time.
+        thread::sleep(Duration::from_secs(2));
+        wait_until("the server still uses it", || active("there", "remote", "10.8.0.1"));
+    }
+    world.silence(1);
+    exchange(400_000, || ());
 }
 
 /// Sends numbered datagrams, and says how many came back and how many of these twice.

@@ -219,6 +219,15 @@ impl World {
         sh(&format!("{nat}ip route replace 10.9.9.9/32 via 10.8.{link}.254"));
     }
 
+    /// Gives the client another address on a link: half a second later, and behind the same public address.
+    pub fn renumber(&self, link: u8, before: u8, now: u8) {
+        sh(&format!("ip address del 10.7.{link}.{before}/24 dev here{link}"));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        address("", &format!("here{link}"), &format!("10.7.{link}.{now}/24"));
+        let metric = link + 1;
+        sh(&format!("ip route replace 10.9.9.9/32 via 10.7.{link}.2 dev here{link} metric {metric}"));
+    }
+
     /// Lets a link carry nothing, without a notice to anybody: no packet fits its token bucket.
     pub fn silence(&self, link: u8) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
