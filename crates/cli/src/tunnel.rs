@@ -11,7 +11,8 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     let file = Path::new(text(chosen, "file"));
     let refused = |error: ConfigError| {
         if is_scenario(text(chosen, "file")) {
-            let (file, configuration) = (file.display(), "a tunnel is described by another file (docs/tunnel.md)");
+            let (file, configuration) =
+                (file.display(), "a tunnel is described by another file (docs/tunnel.md)");
             return Failure::usage(format!(
                 "{file} is a scenario: `anabranch run {file}` simulates it; {configuration}"
             ));

@@ -17,7 +17,7 @@ const BDP: f64 = 52_500.0;
 fn scenario(queue: f64, flows: &[(Protocol, Algorithm)]) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     impair(&mut scenario.links[1], |direction| {
-        direction.delay = Span::from_millis(21);
+        direction.delay = Span::from_millis(21).into();
         direction.queue = QueueSpec::DropTail(Limit::Bytes(ByteCount::round_f64(queue * BDP)));
     });
     scenario.flows.clear();
@@ -88,9 +88,9 @@ fn over_two_paths_each_has_its_own_model() {
 /// Throughput in Mbit/s over disjoint paths of 10 Mbit/s and 20 ms, and 4 Mbit/s and 60 ms.
 fn over_two_paths(control: Algorithm) -> f64 {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
-    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10));
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10).into());
     impair(&mut scenario.links[4], |direction| {
-        direction.delay = Span::from_millis(30);
+        direction.delay = Span::from_millis(30).into();
         direction.transmitter = BitRate::from_mbps(4).into();
     });
     let flow = &mut scenario.flows[0];

@@ -16,7 +16,7 @@ use units::{BitRate, Probability, Span};
 /// product.
 fn alone(protocol: Protocol, control: Algorithm) -> RunOutput {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
-    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(20));
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(20).into());
     let flow = &mut scenario.flows[0];
     (flow.protocol, flow.reset_time, flow.stop_time) = (protocol, Span::from_secs(6), Span::from_secs(12));
     flow.client_options.congestion_control = control.into();
@@ -61,7 +61,7 @@ fn over_long_paths_with_short_queues(control: Algorithm) -> f64 {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     for bottleneck in [1, 4] {
         impair(&mut scenario.links[bottleneck], |direction| {
-            direction.delay = Span::from_millis(50);
+            direction.delay = Span::from_millis(50).into();
             direction.queue = QueueSpec::DropTail(Limit::Packets(8));
         });
     }

@@ -78,7 +78,7 @@ fn cmt_continues_on_the_remaining_path_and_uses_both_after_the_repair() {
 fn with_the_recommended_options_a_failed_path_does_not_stall_the_other() {
     for (dead, buffer) in [(1, 65_536), (4, 65_536), (1, 1 << 20), (4, 1 << 20)] {
         let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
-        impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(25));
+        impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(25).into());
         scenario.links[dead].down = vec![Outage { from: at(10), to: at(15) }];
         let receive_buffer = ByteCount::new(buffer);
         let options = sctp::Config { receive_buffer, ..sctp::Config::recommended() };

@@ -33,7 +33,7 @@ const NETWORKS: [Change; 5] = [
         impair(&mut scenario.links[4], |direction| direction.transmitter = BitRate::from_mbps(2).into());
     }),
     ("second path 50 ms", |scenario| {
-        impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(50));
+        impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(50).into());
     }),
 ];
 

@@ -102,7 +102,7 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
     // The tight link of its section 4.3.1: 45 ms, and a queue of bandwidth times delay.
     let mut scenario = sctp(1);
     impair(&mut scenario.links[1], |direction| {
-        direction.delay = Span::from_millis(45);
+        direction.delay = Span::from_millis(45).into();
         direction.queue = QueueSpec::DropTail(Limit::Bytes(ByteCount::new(112_500)));
     });
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));

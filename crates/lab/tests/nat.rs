@@ -14,7 +14,7 @@ fn scenario(timeout: Span, rebind_at: &[Instant]) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(2), 1);
     let nat = NodeKind::Nat { outside: 1, timeout, rebind_at: rebind_at.to_vec() };
     scenario.nodes[2] = Node { name: "home".into(), kind: nat };
-    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(20));
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(20).into());
     let flow = &mut scenario.flows[0];
     flow.udp_encapsulation = true;
     flow.reset_time = Span::from_secs(1);

@@ -53,7 +53,7 @@ fn a_saturated_sender_with_a_finite_queue_fills_the_link() {
 #[test]
 fn tcp_has_the_overhead_that_paper_003_measures() {
     let mut scenario = saturated(&tcp::Config::qualnet());
-    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45));
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45).into());
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
     let output = clean(&scenario);
     // 1200 bytes in 1232, and an acknowledgement of 32 bytes for two of them: table 2 prints .961.
@@ -169,7 +169,7 @@ fn a_flow_whose_segments_exceed_the_mtu_of_a_link_is_refused() {
 #[test]
 fn competing_flows_share_a_link_and_sctp_gets_more_than_early_tcp() {
     let mut scenario = saturated(&tcp::Config::qualnet());
-    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45));
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45).into());
     let mut sctp = saturated_flow("sctp");
     sctp.forward.as_mut().expect("a direction forth").unordered = Probability::ZERO;
     scenario.flows.push(sctp);

@@ -11,7 +11,7 @@ use units::{BitRate, ByteCount, Probability, Span};
 /// Two transfers of 100,000 bytes per second over 10 Mbit/s and 10 ms, from 1 s to 61 s, without other traffic.
 fn scenario(protocol: Protocol) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
-    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10));
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10).into());
     let mut like = Flow { protocol, ..saturated_flow("short") };
     like.forward.as_mut().expect("a direction forth").unordered = Probability::ZERO;
     scenario.flows.clear();

@@ -37,12 +37,12 @@ impl fmt::Display for Host {
     }
 }
 
-/// The addresses that these hosts have now, each once, in order. `log` gets a line for each name without an address.
+/// The addresses that these hosts have now, each once, in order. `log` gets a line about names without an address, unless no host has one.
 ///
 /// # Errors
 /// None has an address: what to say of it.
 pub(crate) fn resolve(hosts: &[Host], log: impl Fn(&str)) -> Result<Vec<IpAddr>, String> {
-    let mut found: Vec<IpAddr> = Vec::new();
+    let (mut found, mut lost): (Vec<IpAddr>, Vec<String>) = (Vec::new(), Vec::new());
     for host in hosts {
         let addresses: Vec<IpAddr> = match host {
             Host::Address(address) => vec![*address],
@@ -52,7 +52,7 @@ pub(crate) fn resolve(hosts: &[Host], log: impl Fn(&str)) -> Result<Vec<IpAddr>,
                 .unwrap_or_default(),
         };
         if addresses.is_empty() {
-            log(&format!("connect: {host} has no address now: no name server answers, or the name is wrong"));
+            lost.push(host.to_string());
         }
         for address in addresses {
             if !found.contains(&address) {
@@ -60,7 +60,18 @@ pub(crate) fn resolve(hosts: &[Host], log: impl Fn(&str)) -> Result<Vec<IpAddr>,
             }
         }
     }
-    if found.is_empty() { Err("connect: no address of the other end is known".to_owned()) } else { Ok(found) }
+    let what = |names: &[String]| {
+        format!(
+            "connect: {} has no address now: no name server answers, or the name is wrong",
+            names.join(", ")
+        )
+    };
+    match (found.is_empty(), lost.is_empty()) {
+        (true, _) => return Err(what(&lost)),
+        (false, false) => log(&what(&lost)),
+        (false, true) => {}
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
