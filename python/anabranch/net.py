@@ -92,11 +92,11 @@ class Endpoint(BaseEndpoint, _Closeable):
     ) -> Connection:
         """Connects to an SCTP port of a peer at one or several addresses.
 
-        The next address is tried after 250 ms without an answer, and at once if one refuses. Data begins on the path that
-        answered. ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are those of
-        the endpoint.
+        The next address is tried after 250 ms without an answer, and at once if one refuses. Data begins on the path
+        that answered. ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are
+        those of the endpoint.
 
-        Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if it does not answer. The
+        Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if none answers. The
         attempt is given up when ``timeout`` has passed.
         """
         operation = self._connecting(addresses, port, udp_port, options)

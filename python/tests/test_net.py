@@ -169,7 +169,8 @@ def test_an_address_that_refuses_does_not_end_the_attempt_at_the_others(addresse
         with near, listener.accept(timeout=10) as far:
             near.send(b"hello")
             message = far.recv(timeout=10)
-            assert message is not None and message.data == b"hello"
+            assert message is not None
+            assert message.data == b"hello"
 
 
 def test_a_full_backlog_refuses_and_says_so() -> None:
