@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .folder import manifest_of, table_of
-from .statistics import summarize
+from .statistics import paired, summarize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,11 +62,46 @@ class Result:
 
     def summary(self, quantity: str | None = None) -> pl.DataFrame:
         """Mean and 95 % interval over the replicas, of each scalar or of those of one quantity."""
-        frame = self.scalars if quantity is None else self.scalars.filter(quantity=quantity)
-        if quantity is not None and frame.is_empty():
+        frame = self.scalars if quantity is None else self._of(quantity)
+        return summarize(frame, [*self.axes, "window", "flow", "path", "quantity"])
+
+    def compare(self, axis: str, quantity: str, *, baseline: object = None) -> pl.DataFrame:
+        """Paired differences of one quantity between the variants of an axis, with 95 % intervals.
+
+        The runs of one replica draw the same random numbers in all variants. So the difference to the run of the same
+        replica varies less than the two values, and its interval (Student's t over the pairs) is narrower than the two
+        intervals of :meth:`summary` let expect.
+
+        Each value of ``axis`` is compared with ``baseline``, by default its first value, in runs that are equal in
+        replica and in all other axes. There is a row for each of them, and for each combination of the other axes,
+        window, flow and path. Columns after these, in the unit of the quantity where they have one:
+
+        - ``baseline``, the value, and ``baseline_mean``, the mean over its runs that have a partner;
+        - ``difference``: mean of value minus baseline, null without a pair; ``half_width`` of its interval, infinite
+          with fewer than two pairs;
+        - ``pairs``: replicas that both have; ``missing``: the replicas that only one of the two has;
+        - ``note``: in words that the two are identical in all replicas, or what is missing; otherwise empty.
+
+        An axis with one value gives an empty frame. Raises KeyError, with the known names, for an axis, a quantity or a
+        baseline that does not exist.
+        """
+        if axis not in self.axes:
+            raise KeyError(f"no axis `{axis}`: there are {', '.join(self.axes) or 'none'}")
+        frame = self._of(quantity)
+        values = self.scalars[axis].unique(maintain_order=True).to_list()
+        found = values[:1] if baseline is None else [value for value in values if _same(value, baseline)]
+        if not found:
+            raise KeyError(f"axis `{axis}` has no value `{baseline}`: there are {', '.join(map(str, values))}")
+        others = [name for name in self.axes if name != axis]
+        return paired(frame, axis, found[0], [*others, "window", "flow", "path", "quantity"])
+
+    def _of(self, quantity: str) -> pl.DataFrame:
+        """The scalars of one quantity."""
+        frame = self.scalars.filter(quantity=quantity)
+        if frame.is_empty():
             known = ", ".join(self.scalars["quantity"].unique().sort())
             raise KeyError(f"no quantity `{quantity}`: there are {known}")
-        return summarize(frame, [*self.axes, "window", "flow", "path", "quantity"])
+        return frame
 
     def plot(
         self, quantity: str, *, flow: str | None = None, path: int | None = None, run: int = 0, x: str | None = None
@@ -121,6 +156,18 @@ def _table(data: bytes) -> pl.DataFrame:
     import polars as pl
 
     return pl.read_parquet(io.BytesIO(data))
+
+
+def _same(value: object, given: object) -> bool:
+    """Whether a value of an axis is the given one, which may be its text."""
+    if not isinstance(given, str) or isinstance(value, str):
+        return value == given
+    if isinstance(value, float):
+        try:
+            return value == float(given)
+        except ValueError:
+            return False
+    return str(value).lower() == given.lower()
 
 
 def _html_row(row: dict[str, Any], keys: list[str]) -> str:

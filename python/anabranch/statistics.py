@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 
@@ -26,6 +26,8 @@ _NORMAL = 1.959963984540054
 """The limit of Student's t for many replicas, at 95 %. It is the lower bound at which the search begins."""
 _MANY = 1000
 """Degrees of freedom beyond which Student's t decreases by 0.1 % at most."""
+_NAMED = 10
+"""Missing replicas that a note names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +117,53 @@ def summarize(
         pl.Series("half_width", [e.half_width for e in found], dtype=pl.Float64),
         pl.Series("count", [e.count for e in found], dtype=pl.Int64),
     )
+
+
+def paired(
+    frame: pl.DataFrame, axis: str, baseline: Any, by: Sequence[str], confidence: float = CONFIDENCE
+) -> pl.DataFrame:
+    """Differences of ``value`` to the runs in which ``axis`` is ``baseline``, in pairs of the same ``replica``.
+
+    There is a row for each group of ``by`` and each other value of the axis, in order of first appearance. After these
+    columns come ``baseline``; ``baseline_mean`` and ``difference``, means over the pairs, null without a pair;
+    ``half_width`` (infinite with fewer than two pairs); ``pairs``; ``missing``, the replicas that only one of the two
+    has; and ``note``, which says in words what is special. Values that are not finite count as missing.
+    """
+    import polars as pl
+
+    keys = [*by, axis]
+    values = frame.with_columns(pl.col("value").cast(pl.Float64)).filter(pl.col("value").is_finite())
+    groups: dict[tuple[Any, ...], dict[Any, dict[int, float]]] = {}
+    for row in values.group_by(keys, maintain_order=True).agg("replica", "value").iter_rows(named=True):
+        of_value = groups.setdefault(tuple(row[key] for key in by), {})
+        of_value[row[axis]] = dict(zip(row["replica"], row["value"], strict=True))
+    others = [value for value in frame[axis].unique(maintain_order=True) if value != baseline]
+    rows = [
+        (*group, value, baseline, *_difference(of_value.get(baseline, {}), of_value.get(value, {}), confidence))
+        for group, of_value in groups.items()
+        for value in others
+        if baseline in of_value or value in of_value
+    ]
+    schema = {key: frame.schema[key] for key in keys} | {"baseline": frame.schema[axis]}
+    schema |= {name: pl.Float64() for name in ("baseline_mean", "difference", "half_width")}
+    schema |= {"pairs": pl.Int64(), "missing": pl.List(pl.Int64()), "note": pl.String()}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _difference(
+    base: Mapping[int, float], other: Mapping[int, float], confidence: float
+) -> tuple[float | None, float | None, float, int, list[int], str]:
+    both, missing = sorted(base.keys() & other.keys()), sorted(base.keys() ^ other.keys())
+    notes: list[str] = []
+    if missing:
+        named = ", ".join(map(str, missing[:_NAMED])) + (", ..." if len(missing) > _NAMED else "")
+        notes.append(f"{len(missing)} replica{'s' * (len(missing) > 1)} missing in one of the two: {named}")
+    if not both:
+        return None, None, math.inf, 0, missing, "; ".join(notes)
+    found = estimate((other[replica] - base[replica] for replica in both), confidence)
+    if len(both) == 1:
+        notes.insert(0, "one pair: no interval")
+    elif all(other[replica] == base[replica] for replica in both):
+        notes.insert(0, f"identical in all {len(both)} replicas")
+    mean = math.fsum(base[replica] for replica in both) / len(both)
+    return mean, found.mean, found.half_width, len(both), missing, "; ".join(notes)

@@ -41,6 +41,66 @@ def test_the_error_for_an_unknown_quantity_lists_the_known_ones(result: Result) 
         result.summary("goodput")
 
 
+@pytest.fixture
+def two_axes(made_up) -> Result:
+    """Variants c and d beside rates 1 and 2; a replica moves all of them alike. Only d has the quantity ``only_d``."""
+
+    def value(at) -> dict[tuple[str, str], float]:
+        base = at["rate"] * 100 + 10 * at["replica"]
+        gain = {"c": 0.0, "d": at["rate"]}[at["variant"]]
+        more = {("f", "only_d"): 1.0} if gain else {}
+        return {("f", "throughput_bps"): base + gain, ("g", "throughput_bps"): base, **more}
+
+    return made_up({"rate": [1, 2], "variant": ["c", "d"]}, 3, value)
+
+
+def test_compare_pairs_runs_that_are_equal_in_all_other_axes(two_axes: Result) -> None:
+    found = two_axes.compare("variant", "throughput_bps")
+    assert found.columns[:7] == ["rate", "window", "flow", "path", "quantity", "variant", "baseline"]
+    rows = found.select("rate", "flow", "variant", "difference", "half_width", "pairs", "note").rows()
+    equal = "identical in all 3 replicas"
+    assert sorted(rows) == [
+        (1.0, "f", "d", 1.0, 0.0, 3, ""), (1.0, "g", "d", 0.0, 0.0, 3, equal),
+        (2.0, "f", "d", 2.0, 0.0, 3, ""), (2.0, "g", "d", 0.0, 0.0, 3, equal),
+    ]  # fmt: skip
+    other = two_axes.compare("rate", "throughput_bps").filter(flow="f")
+    assert sorted(other.select("variant", "rate", "baseline", "difference").rows()) == [
+        ("c", 2.0, 1.0, 100.0), ("d", 2.0, 1.0, 101.0),
+    ]  # fmt: skip
+
+
+def test_compare_takes_another_baseline_as_value_or_text(two_axes: Result) -> None:
+    for baseline in (2, 2.0, "2", "2.0"):
+        found = two_axes.compare("rate", "throughput_bps", baseline=baseline).filter(flow="f", variant="c")
+        assert found.select("rate", "baseline", "difference").rows() == [(1.0, 2.0, -100.0)]
+
+
+def test_compare_names_quantities_that_one_variant_lacks(two_axes: Result) -> None:
+    found = two_axes.compare("variant", "only_d")
+    assert found["pairs"].to_list() == [0, 0]
+    assert found["difference"].to_list() == [None, None]
+    assert found["note"].to_list() == ["3 replicas missing in one of the two: 0, 1, 2"] * 2
+
+
+def test_compare_of_an_axis_with_one_value_is_empty(made_up) -> None:
+    assert made_up({"a": ["x"]}, 2, lambda _: {("f", "q"): 1.0}).compare("a", "q").is_empty()
+
+
+@pytest.mark.parametrize(
+    ("axis", "quantity", "baseline", "message"),
+    [
+        ("rat", "throughput_bps", None, "no axis `rat`: there are rate, variant"),
+        ("rate", "goodput", None, "no quantity `goodput`: there are only_d, throughput_bps"),
+        ("rate", "throughput_bps", "3", "axis `rate` has no value `3`: there are 1.0, 2.0"),
+        ("rate", "throughput_bps", "fast", "axis `rate` has no value `fast`"),
+        ("variant", "throughput_bps", "e", "axis `variant` has no value `e`: there are c, d"),
+    ],
+)
+def test_compare_lists_the_known_names(two_axes: Result, axis: str, quantity: str, baseline, message: str) -> None:
+    with pytest.raises(KeyError, match=message):
+        two_axes.compare(axis, quantity, baseline=baseline)
+
+
 def test_pandas_and_polars_hold_the_same(result: Result) -> None:
     pytest.importorskip("pandas")
     frame = result.to_pandas()
