@@ -393,6 +393,10 @@ fn misfit(root: &Json, schema: &Json, value: &Json) -> Option<String> {
             "minItems" => value.as_array().is_none_or(|list| list.len() as u64 >= rule.as_u64().unwrap()),
             "maxItems" => value.as_array().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap()),
             "pattern" => value.as_str().is_none_or(|text| is_quantity(rule.as_str().unwrap(), text)),
+            "prefixItems" => {
+                let rules = rule.as_array().unwrap();
+                return value.as_array()?.iter().zip(rules).find_map(|(item, rule)| misfit(root, rule, item));
+            }
             "items" => return value.as_array()?.iter().find_map(|item| misfit(root, rule, item)),
             "required" => {
                 rule.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some())

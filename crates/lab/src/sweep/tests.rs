@@ -319,5 +319,5 @@ fn replicas_are_added_where_an_interval_is_wide_and_only_there() {
     assert_eq!(std::fs::read_to_string(out.0.join("scalars.csv")).unwrap(), table);
     let other = SweepOptions { until: Some(Until::parse("rtt ± 1 %", 20).unwrap()), ..wanted };
     let error = sweep_with(&varied, None, &sweep(), &other, &mut |_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "no run has a quantity `rtt`; there are throughput_bps, timeouts");
+    assert_eq!(error.to_string(), "no run has a quantity `rtt`\nThere are throughput_bps, timeouts");
 }
