@@ -2,9 +2,10 @@
 
 mod common;
 
-use anabranch_measure::{Client, ClientOptions, MeasureError, Report, Transport};
+use anabranch_measure::{Client, ClientOptions, MeasureError, Report, ServerOptions, Transport};
 use common::{HERE, Running, SOON, client};
 use lab::results::{Kind, read_parquet};
+use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
 fn options(server: &Running, specs: &[&str]) -> ClientOptions {
@@ -91,6 +92,30 @@ fn streams_of_one_association_are_flows() {
     assert_eq!(streams, [0, 1, 2]);
     assert!(report.total.flows[2].received.amount.bytes >= 50_000);
     assert_eq!(report.total.flows[0].peer.expect("counted").received.bytes, 50_000);
+}
+
+// Two endpoints have one association at most (`rfc9260#section-1.4`): each of a client needs an endpoint, and a port, of its own.
+#[test]
+fn parallel_flows_are_associations_in_both_directions() {
+    let addresses = [HERE, IpAddr::from([127, 0, 0, 2])];
+    for locals in [&[][..], &addresses[..1], &addresses] {
+        let server = Running::start_with(ServerOptions { locals: addresses.to_vec(), ..Default::default() });
+        let mut options = options(&server, &["const0:const1000:const0:const900"; 4]);
+        options.peers = addresses.to_vec();
+        options.locals = locals.to_vec();
+        options.bytes = Some(50_000);
+        options.duration = SOON;
+        for (planned, association) in options.flows.iter_mut().zip([0, 0, 1, 2]) {
+            planned.association = association;
+        }
+        let report = measure(options).expect("a measurement");
+        assert_eq!(report.total.associations.len(), 3, "{locals:?}");
+        for (flow, place) in report.total.flows.iter().zip([(0, 0), (0, 1), (1, 0), (2, 0)]) {
+            assert_eq!((flow.association, flow.stream), (Some(place.0), place.1));
+            assert_eq!(flow.peer.expect("counted").received.bytes, 50_000);
+            assert!(flow.received.amount.bytes >= 50_000, "{flow:?}");
+        }
+    }
 }
 
 #[test]

@@ -69,7 +69,8 @@ impl Builder {
         self
     }
 
-    /// Sets the SCTP port; 0, as by default: any.
+    /// Sets the SCTP port; 0, as by default: any. If any UDP port will do as well, both are the same, which no other such endpoint at
+    /// these addresses has.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
@@ -170,7 +171,12 @@ impl Builder {
             [] => interface_addresses()?,
             locals => locals.iter().map(|&(address, _)| address).collect(),
         };
-        let port = if self.port == 0 { any_port() } else { self.port };
+        let port = match (self.port, self.udp_port) {
+            // Free UDP ports differ, so that several endpoints of this host may connect to one port of a peer.
+            (0, 0) => udp_port,
+            (0, _) => any_port(),
+            (port, _) => port,
+        };
         let seed = self.seed.map_or_else(Seed::from_system, Ok)?;
         let mut config = EndpointConfig::new(port, addresses.clone(), seed);
         config.config = self.config.clone();

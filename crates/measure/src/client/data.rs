@@ -1,6 +1,6 @@
 //! Data connections.
 
-use super::{ANSWER, Client, MeasureError, Opened};
+use super::{ANSWER, Client, MeasureError, Numbered, Opened};
 use crate::channel::{Channel, PATIENCE};
 use crate::clock::Gate;
 use crate::flow::Flow;
@@ -8,7 +8,7 @@ use crate::npmp::{EventSize, Identify, Message};
 use crate::receiver;
 use crate::sockets;
 use crate::spec::Transport;
-use ::io::blocking::{Connection, Endpoint};
+use ::io::blocking::Endpoint;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
@@ -88,7 +88,7 @@ impl Client {
             }
             Transport::Sctp => {
                 let place = self.association(association)?;
-                let connection = self.associations[place].1.clone();
+                let connection = self.associations[place].connection.clone();
                 let streams = connection.clone().into_async().outbound_streams().unwrap_or_default();
                 if flow.id.stream >= streams {
                     return Err(format!("the association has {streams} streams only"));
@@ -100,17 +100,10 @@ impl Client {
 
     /// The place of an association, which is made if there is none of this number.
     fn association(&mut self, number: u32) -> Result<usize, String> {
-        if let Some(place) = self.associations.iter().position(|(other, _)| *other == number) {
+        if let Some(place) = self.associations.iter().position(|other| other.number == number) {
             return Ok(place);
         }
-        let endpoint = match &self.endpoint {
-            Some(endpoint) => endpoint.clone(),
-            None => {
-                let endpoint = self.bind().map_err(|error| error.to_string())?;
-                self.endpoint = Some(endpoint.clone());
-                endpoint
-            }
-        };
+        let endpoint = self.bind().map_err(|error| error.to_string())?;
         let peer = io_peer(&self.options.peers, self.options.port);
         let connected = endpoint.connect_timeout(peer, ANSWER).map_err(|error| error.to_string())?;
         let connection = connected.ok_or_else(|| {
@@ -119,7 +112,7 @@ impl Client {
                 self.options.port, self.options.udp_port
             )
         })?;
-        self.associations.push((number, connection));
+        self.associations.push(Numbered { number, connection, endpoint });
         Ok(self.associations.len() - 1)
     }
 
@@ -155,8 +148,8 @@ impl Client {
                 Channel::Sctp(..) => {}
             }
         }
-        for (place, (_, connection)) in self.associations.iter().enumerate() {
-            let connection: Connection = connection.clone();
+        for (place, Numbered { connection, .. }) in self.associations.iter().enumerate() {
+            let connection = connection.clone();
             let flows = self.flows.iter().filter(|opened| opened.association == Some(place));
             let flows: Vec<_> = flows.map(|opened| opened.flow.clone()).collect();
             threads.push(Box::new(move || receiver::sctp(&connection, &flows)));

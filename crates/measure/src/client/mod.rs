@@ -130,6 +130,14 @@ struct Opened {
     association: Option<usize>,
 }
 
+/// An association with the number that the user gave it.
+struct Numbered {
+    number: u32,
+    connection: Connection,
+    /// Its own: an SCTP port has one association with a port of the peer.
+    endpoint: Endpoint,
+}
+
 /// An active side.
 pub struct Client {
     options: ClientOptions,
@@ -137,9 +145,7 @@ pub struct Client {
     writer: ControlWriter,
     measurement: u64,
     flows: Vec<Opened>,
-    endpoint: Option<Endpoint>,
-    /// Associations, with the numbers that the user gave them.
-    associations: Vec<(u32, Connection)>,
+    associations: Vec<Numbered>,
     receivers: Vec<JoinHandle<()>>,
     /// What the passive side told of its paths.
     samples: Samples,
@@ -179,7 +185,6 @@ impl Client {
             writer,
             measurement,
             flows: Vec::new(),
-            endpoint: None,
             associations: Vec::new(),
             receivers: Vec::new(),
             samples: Samples::default(),
@@ -249,7 +254,7 @@ impl Client {
     fn sample(&self) -> Vec<Association> {
         self.associations
             .iter()
-            .map(|(_, connection)| Association::of(connection).unwrap_or_default())
+            .map(|numbered| Association::of(&numbered.connection).unwrap_or_default())
             .collect()
     }
 
@@ -264,12 +269,13 @@ impl Client {
             drop(receiver.join());
         }
         self.flows.clear();
-        for (_, connection) in self.associations.drain(..) {
+        for Numbered { connection, .. } in &self.associations {
             // What was not delivered until the end counts for nothing.
             connection.abort("the measurement has ended");
         }
-        if let Some(endpoint) = self.endpoint.take() {
-            endpoint.close_timeout(PATIENCE * 10);
+        let deadline = Instant::now() + PATIENCE * 10;
+        for Numbered { endpoint, .. } in self.associations.drain(..) {
+            endpoint.close_timeout(deadline.saturating_duration_since(Instant::now()));
         }
         self.recorder.take().map(Recorder::finish)
     }
