@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address
-from typing import Literal, NamedTuple, TypeAlias, Unpack
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, Unpack
 
 from . import _core
 from ._core import UDP_PORT
@@ -51,7 +52,39 @@ def _name(of: object) -> str:
     return f"{type(of).__module__}.{type(of).__qualname__}"
 
 
-class BaseEndpoint:
+Handle = TypeVar("Handle")
+
+
+class Owned(Generic[Handle]):
+    """What only the process that made it can use: a forked child has no thread that drives its sockets."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._owned = handle
+        self._process = os.getpid()
+
+    @property
+    def _inherited(self) -> bool:
+        """Whether this process is a forked child of the one that made it."""
+        return self._process != os.getpid()
+
+    @property
+    def _handle(self) -> Handle:
+        if self._process != os.getpid():
+            raise _core.EndpointClosedError(
+                f"{_name(self)} of process {self._process} cannot be used in process {os.getpid()}, which was forked "
+                "from it and has no thread that drives the sockets: make an endpoint in the child"
+            )
+        return self._owned
+
+    def __repr__(self) -> str:
+        return f"<{_name(self)} of process {self._process}>" if self._inherited else self._shown()
+
+    def _shown(self) -> str:
+        """The representation in the process that made it."""
+        return object.__repr__(self)
+
+
+class BaseEndpoint(Owned[_core.NetEndpoint]):
     """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it."""
 
     def __init__(
@@ -78,8 +111,10 @@ class BaseEndpoint:
         not an address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
         """
         self._closed = False
-        self._handle = _core.NetEndpoint(
-            local, port, udp_port, remote_udp_port, max_associations, watch_addresses, to_toml(options)
+        super().__init__(
+            _core.NetEndpoint(
+                local, port, udp_port, remote_udp_port, max_associations, watch_addresses, to_toml(options)
+            )
         )
 
     @property
@@ -112,21 +147,22 @@ class BaseEndpoint:
 
     def _begin_to_close(self) -> None:
         """Closes, but does not wait for the end."""
-        self._closing().wait(0)
+        if not self._inherited:
+            self._closing().wait(0)
 
-    def __repr__(self) -> str:
+    def _shown(self) -> str:
         state = "closed" if self._closed else "open"
         return f"<{_name(self)} {place(self.local_addresses, self.port)}, UDP port {self.udp_port}: {state}>"
 
 
-class BaseListener:
+class BaseListener(Owned[_core.NetListener]):
     """Connections that peers begin."""
 
     def __init__(self, endpoint: BaseEndpoint, backlog: int, owner: bool) -> None:
         self._endpoint = endpoint
         # Whether closing the listener closes the endpoint.
         self._owner = owner
-        self._handle = endpoint._handle.listen(backlog)
+        super().__init__(endpoint._handle.listen(backlog))
 
     @property
     def local_addresses(self) -> list[IPv4Address | IPv6Address]:
@@ -145,23 +181,24 @@ class BaseListener:
 
     def _begin_to_close(self) -> None:
         """Closes, but does not wait for the end."""
-        self._handle.close()
-        if self._owner:
-            self._endpoint._begin_to_close()
+        if not self._inherited:
+            self._handle.close()
+            if self._owner:
+                self._endpoint._begin_to_close()
 
     def _end(self) -> _core.EndpointClosedError:
         return _core.EndpointClosedError(f"no more connections: {self!r}")
 
-    def __repr__(self) -> str:
+    def _shown(self) -> str:
         state = "closed" if self._handle.closed() or self._endpoint._closed else "listening"
         return f"<{_name(self)} {place(self.local_addresses, self.port)}, UDP port {self.udp_port}: {state}>"
 
 
-class BaseConnection:
+class BaseConnection(Owned[_core.NetConnection]):
     """A connection: an association of SCTP, which carries messages on several streams over all its paths."""
 
     def __init__(self, handle: _core.NetConnection) -> None:
-        self._handle = handle
+        super().__init__(handle)
         self._shut = False
 
     @property
@@ -216,7 +253,7 @@ class BaseConnection:
         self._shut = True
         return self._handle.shutdown()
 
-    def __repr__(self) -> str:
+    def _shown(self) -> str:
         end = self._end()
         state = self.state if end is None else f"closed ({end})"
         return f"<{_name(self)} to {self.peer or 'an unknown peer'}: {state}>"

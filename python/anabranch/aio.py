@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 
 from . import _core
 from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
-from ._network import Addresses, BaseConnection, BaseEndpoint, BaseListener, Buffer, EndpointArguments, Peer
+from ._network import Addresses, BaseConnection, BaseEndpoint, BaseListener, Buffer, EndpointArguments, Owned, Peer
 from .endpoint import Address
 from .options import Options
 
@@ -394,15 +394,12 @@ class Connection(BaseConnection):
     ) -> None:
         if kind is None:
             await self.shutdown()
-        else:
+        elif not self._inherited:
             self.abort()
 
 
-class Delivery:
+class Delivery(Owned[_core.NetDelivery]):
     """A message on its way, from :meth:`Connection.send_tracked`: await it. Dropping it only forgets."""
-
-    def __init__(self, handle: _core.NetDelivery) -> None:
-        self._handle = handle
 
     async def wait(self) -> None:
         """Waits until the peer has the message; whether its application has received it is not known.
@@ -416,16 +413,13 @@ class Delivery:
         return self.wait().__await__()
 
 
-class Writer:
+class Writer(Owned[_core.NetWriter]):
     """A message of any length that is written piece by piece, and that the peer receives as one.
 
     While it is incomplete, no other message of the connection is sent. As a context, it is finished at the end. Half a
     message cannot be taken back: after an exception or a cancellation, and if the writer is dropped unfinished, the
     connection is **aborted**, unless nothing was sent yet.
     """
-
-    def __init__(self, handle: _core.NetWriter) -> None:
-        self._handle = handle
 
     async def write(self, data: Buffer) -> None:
         """Adds bytes to the message, once there is room. If it is cancelled, a part of them may have been added."""
@@ -443,15 +437,15 @@ class Writer:
     ) -> None:
         if kind is None:
             await self.finish()
-        else:
+        elif not self._inherited:
             self._handle.drop()
 
 
-class Events:
+class Events(Owned[_core.NetEvents]):
     """The events of a connection. At most 256 wait to be read; then the oldest are lost, and ``lost`` counts them."""
 
     def __init__(self, handle: _core.NetEvents) -> None:
-        self._handle = handle
+        super().__init__(handle)
         self.lost = 0
 
     async def next(self) -> Event | None:

@@ -10,7 +10,9 @@
 
 A call that has a ``timeout`` (in seconds; None, as by default, waits for ever) raises :class:`TimeoutError` when it has
 passed, and nothing is lost then: a message was sent whole or not at all, and what arrives later can be read later.
-Signals such as Ctrl-C end every wait. Threads can share a connection. :mod:`anabranch.aio` has the same for asyncio.
+Signals such as Ctrl-C end every wait. Threads can share a connection; a forked child cannot use what its parent made
+(:class:`anabranch.EndpointClosedError`), but can make endpoints of its own. :mod:`anabranch.aio` has the same for
+asyncio.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from ._network import (
     BaseListener,
     Buffer,
     EndpointArguments,
+    Owned,
     Peer,
     place,
 )
@@ -360,15 +363,12 @@ class Connection(BaseConnection):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is None:
             self.shutdown()
-        else:
+        elif not self._inherited:
             self.abort()
 
 
-class Delivery:
+class Delivery(Owned[_core.NetDelivery]):
     """A message on its way, from :meth:`Connection.send_tracked`. Dropping it only forgets."""
-
-    def __init__(self, handle: _core.NetDelivery) -> None:
-        self._handle = handle
 
     def wait(self, timeout: float | None = None) -> None:
         """Waits until the peer has the message; whether its application has received it is not known.
@@ -379,16 +379,13 @@ class Delivery:
         _wait(self._handle.wait(), timeout, "wait", self)
 
 
-class Writer:
+class Writer(Owned[_core.NetWriter]):
     """A message of any length that is written piece by piece, and that the peer receives as one.
 
     While it is incomplete, no other message of the connection is sent. As a context, it is finished at the end. Half a
     message cannot be taken back: after an exception, and if the writer is dropped unfinished, the connection is
     **aborted**, unless nothing was sent yet. So it is after a ``timeout``, if the message is not finished later.
     """
-
-    def __init__(self, handle: _core.NetWriter) -> None:
-        self._handle = handle
 
     def write(self, data: Buffer, timeout: float | None = None) -> None:
         """Adds bytes to the message, once there is room. After a timeout a part of them may have been added."""
@@ -404,15 +401,15 @@ class Writer:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is None:
             self.finish()
-        else:
+        elif not self._inherited:
             self._handle.drop()
 
 
-class Events:
+class Events(Owned[_core.NetEvents]):
     """The events of a connection. At most 256 wait to be read; then the oldest are lost, and ``lost`` counts them."""
 
     def __init__(self, handle: _core.NetEvents) -> None:
-        self._handle = handle
+        super().__init__(handle)
         self.lost = 0
 
     def next(self, timeout: float | None = None) -> Event | None:

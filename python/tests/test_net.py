@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +21,7 @@ from types import ModuleType
 import pytest
 
 import anabranch
-from anabranch import aio, net
+from anabranch import EndpointClosedError, aio, net
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address only")
 
@@ -391,3 +391,98 @@ def test_the_ten_lines_of_the_readme_copy_a_file(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", program], **arguments, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "copy").read_bytes() == content
+
+
+def in_child(run: Callable[[], str]) -> str:
+    """What ``run`` returns in a forked child, or the exception that it raises there."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(10)
+        try:
+            told = run()
+        except BaseException as error:
+            told = f"{type(error).__name__}: {error}"
+        os.write(write, told.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        told = answer.read()
+    _, status = os.waitpid(child, 0)
+    assert status == 0, f"{status}: after 10 s the child is killed"
+    return told
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_cannot_use_what_its_parent_made_and_ends_nothing(pair: Pair) -> None:
+    delivery = pair.near.send_tracked(b"before", timeout=10)
+    writer = pair.near.writer(1)
+    events = pair.near.events()
+    calls: list[Callable[[], object]] = [
+        lambda: pair.near.send(b"x", timeout=5),
+        lambda: pair.near.try_send(b"x"),
+        lambda: pair.near.recv(timeout=5),
+        pair.near.stats,
+        lambda: pair.near.shutdown(timeout=5),
+        pair.near.abort,
+        lambda: pair.near.peer,
+        lambda: pair.client.connect(PATHS, pair.server.port, timeout=5),
+        pair.client.listen,
+        lambda: pair.client.port,
+        lambda: pair.client.close(timeout=5),
+        lambda: pair.listener.accept(timeout=5),
+        pair.listener.close,
+        lambda: delivery.wait(timeout=5),
+        lambda: writer.write(b"x", timeout=5),
+        lambda: events.next(timeout=5),
+    ]
+
+    def use_all() -> str:
+        told: list[str] = []
+        for call in calls:
+            try:
+                told.append(f"no error but {call()!r}")
+            except EndpointClosedError as error:
+                told.append(str(error))
+        return "\n".join(told)
+
+    told = in_child(use_all).splitlines()
+    assert len(told) == len(calls)
+    for line in told:
+        assert re.search(rf"of process {os.getpid()} cannot be used in process \d+, which was forked", line), line
+    assert in_child(lambda: repr([pair.near, pair.client, pair.listener])).count(f"of process {os.getpid()}>") == 3
+
+    def leave() -> str:
+        with pair.client, pair.listener, pair.near, writer:
+            raise SystemExit(3)
+
+    assert in_child(leave) == "SystemExit: 3", "an exception goes through contexts"
+
+    def drop_all() -> str:
+        pair.__dict__.clear()
+        calls.clear()
+        return "dropped"
+
+    assert in_child(drop_all) == "dropped"
+    pair.near.send(b"after", timeout=10)
+    for expected in b"before", b"after":
+        message = pair.far.recv(timeout=10)
+        assert message is not None
+        assert message.data == expected
+    delivery.wait(timeout=10)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_makes_endpoints_of_its_own(pair: Pair) -> None:
+    port, udp_port = pair.server.port, pair.server.udp_port
+
+    def greet() -> str:
+        with net.connect(PATHS, port, local=PATHS, remote_udp_port=udp_port, timeout=5) as connection:
+            connection.send(b"from the child", timeout=5)
+            return "sent"
+
+    assert in_child(greet) == "sent"
+    message = pair.listener.accept(timeout=10).recv(timeout=10)
+    assert message is not None
+    assert message.data == b"from the child"

@@ -5,6 +5,7 @@ use super::error::{self, NotDeliveredError};
 use super::events::NetEvents;
 use super::message::Message;
 use super::operation::Operation;
+use super::own::Own;
 use super::writer::NetWriter;
 use crate::arguments::{
     Address, AuthKey, ByteString, Context, Direction, PayloadProtocol, Policy, Stream, StreamCount,
@@ -23,7 +24,7 @@ use std::task::{self, Poll, Waker};
 /// An association on UDP sockets.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetConnection {
-    link: Arc<Link>,
+    link: Own<Arc<Link>>,
 }
 
 pub struct Link {
@@ -89,7 +90,7 @@ impl NetConnection {
     pub fn new(connection: Connection) -> Self {
         let link = Link { connection, peer: OnceLock::new() };
         link.peer();
-        NetConnection { link: Arc::new(link) }
+        NetConnection { link: Own::new(Arc::new(link)) }
     }
 }
 

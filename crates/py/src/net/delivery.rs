@@ -2,6 +2,7 @@
 
 use super::connection::Link;
 use super::operation::Operation;
+use super::own::Own;
 use io::{Delivery, NotDelivered};
 use pyo3::prelude::*;
 use std::future::poll_fn;
@@ -12,8 +13,8 @@ use std::task::{Context, Poll, ready};
 /// A message on its way to the peer.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetDelivery {
-    link: Arc<Link>,
-    state: Arc<Mutex<State>>,
+    link: Own<Arc<Link>>,
+    state: Own<Arc<Mutex<State>>>,
 }
 
 enum State {
@@ -35,7 +36,7 @@ impl State {
 
 impl NetDelivery {
     pub fn new(link: Arc<Link>, delivery: Delivery) -> Self {
-        NetDelivery { link, state: Arc::new(Mutex::new(State::Waits(delivery))) }
+        NetDelivery { link: Own::new(link), state: Own::new(Arc::new(Mutex::new(State::Waits(delivery)))) }
     }
 }
 

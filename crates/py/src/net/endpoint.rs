@@ -5,6 +5,7 @@ use super::connection::NetConnection;
 use super::error;
 use super::listener::NetListener;
 use super::operation::Operation;
+use super::own::Own;
 use crate::arguments::{Address, Addresses, Port};
 use crate::options;
 use io::{Config, Endpoint, Peer};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// An SCTP port on UDP sockets, driven by a thread of its own.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetEndpoint {
-    inner: Endpoint,
+    inner: Own<Endpoint>,
     remote_udp_port: u16,
     config: Arc<Config>,
 }
@@ -102,7 +103,7 @@ impl NetEndpoint {
             .watch_addresses(watch_addresses)
             .config(config.clone());
         let inner = py.detach(|| builder.bind()).map_err(error::bind)?;
-        Ok(NetEndpoint { inner, remote_udp_port: remote_udp_port.0, config })
+        Ok(NetEndpoint { inner: Own::new(inner), remote_udp_port: remote_udp_port.0, config })
     }
 
     /// Connects to a peer. Options that are left out are those of the endpoint.

@@ -1,6 +1,7 @@
 //! Events of a connection.
 
 use super::operation::Operation;
+use super::own::Own;
 use crate::event::event;
 use io::{Events, Lagged};
 use pyo3::prelude::*;
@@ -13,12 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetEvents {
     id: AssocId,
-    inner: Arc<Mutex<Events>>,
+    inner: Own<Arc<Mutex<Events>>>,
 }
 
 impl NetEvents {
     pub fn new(id: AssocId, events: Events) -> Self {
-        NetEvents { id, inner: Arc::new(Mutex::new(events)) }
+        NetEvents { id, inner: Own::new(Arc::new(Mutex::new(events))) }
     }
 }
 

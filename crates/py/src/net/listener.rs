@@ -2,6 +2,7 @@
 
 use super::connection::NetConnection;
 use super::operation::Operation;
+use super::own::Own;
 use io::Listener;
 use pyo3::prelude::*;
 use std::future::poll_fn;
@@ -12,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 /// Connections that peers begin.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetListener {
-    shared: Arc<Mutex<Shared>>,
+    shared: Own<Arc<Mutex<Shared>>>,
 }
 
 struct Shared {
@@ -29,7 +30,7 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 impl NetListener {
     pub fn new(listener: Listener) -> Self {
         let shared = Shared { listener: Some(Arc::new(listener)), callers: Vec::new() };
-        NetListener { shared: Arc::new(Mutex::new(shared)) }
+        NetListener { shared: Own::new(Arc::new(Mutex::new(shared))) }
     }
 }
 

@@ -10,6 +10,7 @@ mod events;
 mod listener;
 mod message;
 mod operation;
+mod own;
 mod pair;
 mod wakeups;
 mod writer;

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 use super::arguments::Timeout;
+use super::own::Own;
 use super::wakeups::{Lease, Wakeups};
 use io::blocking::block_on_for;
 use pyo3::IntoPyObjectExt;
@@ -25,7 +26,7 @@ pub struct Operation {
 
 struct State {
     /// None once it is ready or given up.
-    work: Option<Work>,
+    work: Option<Own<Work>>,
     lease: Option<Lease>,
     result: Option<PyResult<Py<PyAny>>>,
 }
@@ -39,7 +40,7 @@ impl Operation {
             let value = work.await?;
             Python::attach(|py| value.into_py_any(py))
         });
-        Operation { state: Mutex::new(State { work: Some(work), lease: None, result: None }) }
+        Operation { state: Mutex::new(State { work: Some(Own::new(work)), lease: None, result: None }) }
     }
 
     /// For calls that return nothing.

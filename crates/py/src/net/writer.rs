@@ -3,6 +3,7 @@
 use super::connection::Link;
 use super::error;
 use super::operation::Operation;
+use super::own::Own;
 use crate::arguments::ByteString;
 use io::{MessageWriter, SendError};
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use std::task::Poll;
 /// A message of any length that is written piece by piece.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetWriter {
-    inner: Arc<Inner>,
+    inner: Own<Arc<Inner>>,
 }
 
 struct Inner {
@@ -51,7 +52,7 @@ impl Inner {
 
 impl NetWriter {
     pub fn new(link: Arc<Link>, writer: MessageWriter) -> Self {
-        NetWriter { inner: Arc::new(Inner { link, writer: Mutex::new(Some(writer)) }) }
+        NetWriter { inner: Own::new(Arc::new(Inner { link, writer: Mutex::new(Some(writer)) })) }
     }
 }
 
