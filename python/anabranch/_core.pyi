@@ -477,6 +477,30 @@ class Endpoint:
         SCTP common header.
         """
 
+    def on_icmp(
+        self,
+        now: int,
+        source: _Address | None,
+        destination: _Address,
+        quoted: _Bytes,
+        what: Literal["packet-too-big", "port-unreachable", "protocol-unreachable", "unreachable"],
+        *,
+        mtu: int | None = None,
+        udp_port: int = 0,
+    ) -> bool:
+        """Processes an ICMP message about a packet that the endpoint sent. False if nothing came of it.
+
+        ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown), ``udp_port`` is the
+        destination port of its UDP header; 0: none. ``quoted`` is what the message quotes of it, from the SCTP common
+        header on: at least 8 bytes with the verification tag of an association, or 20 bytes of an INIT. Anything else
+        is ignored, since anybody can send such messages.
+
+        ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with the option
+        ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for all else. An
+        unreachable UDP port or protocol refuses an address while the association waits for the INIT ACK; later, and
+        for anything else unreachable, it is an error of the path.
+        """
+
     def poll_transmit(self, now: int) -> Transmit | None:
         """The next packet to send now, or None. Any later call that changes the endpoint may produce more packets."""
 
@@ -535,12 +559,13 @@ class Endpoint:
 
     def _set_options(self, now: int, association: int, options: str) -> bool: ...
     @overload
-    def stats(self, association: None = None) -> EndpointStats: ...
+    def stats(self, association: None = None, *, now: int | None = None) -> EndpointStats: ...
     @overload
-    def stats(self, association: int) -> Stats | None:
+    def stats(self, association: int, *, now: int | None = None) -> Stats | None:
         """The counters of an association, or without ``association`` those of the endpoint.
 
-        None when the association is closed and everything was read.
+        ``limited_by`` counts up to ``now``, or without it up to the latest time that a call gave. None when the
+        association is closed and everything was read.
         """
 
     def discarded(self) -> Discarded:
@@ -577,8 +602,11 @@ class Endpoint:
     def associations(self) -> list[int]:
         """The numbers of all associations that have not ended."""
 
-    def paths(self, association: int) -> list[Path]:
-        """The paths of an association in the order of their numbers; empty when it is closed."""
+    def paths(self, association: int, *, now: int | None = None) -> list[Path]:
+        """The paths of an association in the order of their numbers; empty when it is closed.
+
+        Times count up to ``now``, or without it up to the latest time that a call gave.
+        """
 
     def set_primary(self, association: int, address: _Address) -> bool:
         """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""

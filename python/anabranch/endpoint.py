@@ -3,9 +3,9 @@
 Packets are bytes. Every call that needs the time takes it as an argument, in whole nanoseconds since an epoch of the
 caller's choice (:func:`nanoseconds` converts from seconds). How to drive an endpoint:
 
-* **Change it once** (:meth:`~Endpoint.handle`, :meth:`~Endpoint.handle_timeout`, :meth:`~Endpoint.connect`,
-  :meth:`~Endpoint.accept`, :meth:`~Endpoint.send`, :meth:`~Endpoint.receive`, :meth:`~Endpoint.shutdown`,
-  :meth:`~Endpoint.abort`),
+* **Change it once** (:meth:`~Endpoint.handle`, :meth:`~Endpoint.on_icmp`, :meth:`~Endpoint.handle_timeout`,
+  :meth:`~Endpoint.connect`, :meth:`~Endpoint.accept`, :meth:`~Endpoint.send`, :meth:`~Endpoint.receive`,
+  :meth:`~Endpoint.shutdown`, :meth:`~Endpoint.abort`),
 * **drain it** (:meth:`~Endpoint.poll_transmit` and :meth:`~Endpoint.poll_event` until both give None),
 * **sleep until** :meth:`~Endpoint.poll_timeout`, or until a packet comes.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
 from pair import PORT_A, PORT_B, A, B, Pair
@@ -169,6 +170,72 @@ def test_a_smaller_path_mtu_bounds_packets_and_longer_chunks_may_be_fragmented()
     assert max(len(sent.data) for sent in to_first if not sent.may_fragment) <= 980
     assert not pair.client.set_path_mtu(pair.now, mine, B[0], 100)
     assert not pair.client.set_path_mtu(pair.now, mine, "192.0.2.1", 1000)
+
+
+# rfc8899#section-4.6.2, rfc9260#section-10
+def test_icmp_messages_about_packets_of_the_endpoint_are_processed() -> None:
+    pair = Pair(pmtud=True)
+    mine, _ = pair.connect()
+    pair.run(30.0)
+    pair.client.send(pair.now, mine, bytes(1000), path=0)
+    pair.run(1.0)
+    sent = [sent for sent in pair.transmits[pair.client] if str(sent.destination) == B[0]][-1]
+    about = (sent.source, sent.destination, sent.data[:8])
+
+    def mtu() -> int:
+        return pair.client.paths(mine)[0].mtu
+
+    assert mtu() == 1500
+    forged = bytes([*sent.data[:7], sent.data[7] ^ 1])
+    assert not pair.client.on_icmp(pair.now, *about[:2], forged, "packet-too-big", mtu=1300)
+    assert not pair.client.on_icmp(pair.now, *about[:2], sent.data[:7], "packet-too-big", mtu=1300)
+    assert mtu() == 1500
+    assert pair.client.on_icmp(pair.now, *about, "packet-too-big", mtu=1300)
+    assert mtu() == 1300
+    assert pair.client.on_icmp(pair.now, None, *about[1:], "unreachable")
+    assert [path.errors for path in pair.client.paths(mine)] == [1, 0]
+    assert not pair.client.on_icmp(pair.now, *about, "port-unreachable"), "the packet was not encapsulated"
+
+
+# rfc9260#section-10
+def test_an_unreachable_protocol_refuses_an_association_that_begins() -> None:
+    pair = Pair()
+    pair.dead = {*B}
+    pair.client.connect(0, PORT_B, B[:1])
+    pair.drain()
+    (init,) = pair.transmits[pair.client]
+    assert pair.client.on_icmp(0, init.source, init.destination, init.data[:20], "protocol-unreachable")
+    pair.drain()
+    assert [event.reason for event in pair.events[pair.client]] == ["unreachable"]
+
+
+@pytest.mark.parametrize(
+    ("what", "mtu", "message"),
+    [("packet-too-big", None, "needs mtu"), ("unreachable", 1300, "has no mtu"), ("redirect", None, "expected")],
+)
+def test_icmp_messages_that_cannot_be_are_errors(what: Any, mtu: int | None, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Endpoint(A, port=PORT_A, seed=1).on_icmp(0, A[0], B[0], bytes(8), what, mtu=mtu)
+
+
+def test_the_limit_that_holds_now_is_counted_up_to_the_reading() -> None:
+    pair = Pair(receive_buffer="8 KiB")
+    mine, _ = pair.connect()
+    begun = pair.now
+    for _ in range(40):
+        pair.client.send(pair.now, mine, bytes(1000))
+    pair.run(0.9)
+    stats = pair.client.stats(mine, now=pair.now)
+    assert stats is not None
+    assert stats.limited_by["peer-window"] > 0.8e9, stats
+    assert sum(stats.limited_by.values()) == pair.now - begun
+    path = pair.client.paths(mine, now=pair.now)[0]
+    assert sum(path.limited_by.values()) == pair.now - begun
+    # Without a time of its own, a reading has the latest one of any call.
+    pair.client.poll_transmit(pair.now)
+    assert pair.client.stats(mine) is not None
+    assert repr(pair.client.stats(mine)) == repr(stats)
+    assert repr(pair.client.paths(mine)[0].limited_by) == repr(path.limited_by)
 
 
 def test_a_local_address_can_be_removed_and_restored() -> None:

@@ -14,8 +14,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sctp::{
-    ArrivalId, AssocId, Config, Datagram, Encapsulation, EndpointConfig, Listen, Message, PathId, Payload,
-    ResetDirection, ResetError, SendError,
+    ArrivalId, AssocId, Config, Datagram, Encapsulation, EndpointConfig, Icmp, IcmpNews, Listen, Message,
+    PathId, Payload, ResetDirection, ResetError, SendError,
 };
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +33,8 @@ pub struct Endpoint {
     config: Arc<Config>,
     listen: Listen,
     traffic: Traffic,
+    /// The latest time that a call gave.
+    latest: Instant,
     /// Addresses of the endpoint.
     #[pyo3(get)]
     addresses: Vec<IpAddr>,
@@ -44,6 +46,17 @@ pub struct Endpoint {
 impl Endpoint {
     fn inner(&mut self) -> &mut sctp::Endpoint {
         self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The endpoint, for a call at this time.
+    fn at(&mut self, now: Now) -> &mut sctp::Endpoint {
+        self.latest = self.latest.max(now.instant());
+        self.inner()
+    }
+
+    /// The time of a reading: the one given, or else the latest time that a call gave.
+    fn time_of_reading(&self, now: Option<Now>) -> Instant {
+        now.map_or(self.latest, Now::instant)
     }
 
     /// The options of the endpoint with those of one association over them.
@@ -61,6 +74,25 @@ fn begun(result: Result<(), ResetError>) -> PyResult<()> {
         ResetError::Closed => AssociationClosedError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     })
+}
+
+/// The meaning of an ICMP message.
+fn icmp(what: &str, mtu: Option<Mtu>) -> PyResult<Icmp> {
+    match (what, mtu) {
+        ("packet-too-big", Some(mtu)) => Ok(Icmp::PacketTooBig { mtu: ByteCount::new(mtu.0) }),
+        ("packet-too-big", None) => Err(PyValueError::new_err(
+            "what = \"packet-too-big\" needs mtu: the MTU of the next link, in bytes",
+        )),
+        ("port-unreachable" | "protocol-unreachable" | "unreachable", Some(_)) => {
+            Err(PyValueError::new_err(format!("what = {what:?} has no mtu: only \"packet-too-big\" has one")))
+        }
+        ("port-unreachable", None) => Ok(Icmp::PortUnreachable),
+        ("protocol-unreachable", None) => Ok(Icmp::ProtocolUnreachable),
+        ("unreachable", None) => Ok(Icmp::Unreachable),
+        _ => Err(PyValueError::new_err(format!(
+            "what = {what:?}: expected \"packet-too-big\", \"port-unreachable\", \"protocol-unreachable\" or \"unreachable\""
+        ))),
+    }
 }
 
 impl Now {
@@ -105,6 +137,7 @@ impl Endpoint {
             config,
             listen: Listen::Off,
             traffic: Traffic::default(),
+            latest: Instant::ZERO,
             addresses,
             port: port.0,
         })
@@ -140,7 +173,7 @@ impl Endpoint {
 
     fn _connect(&mut self, now: Now, port: Port, addresses: Addresses, options: &str) -> PyResult<u32> {
         let config = self.config_over(options)?;
-        let id = self.inner().connect_with(now.instant(), port.0, &addresses.0, config);
+        let id = self.at(now).connect_with(now.instant(), port.0, &addresses.0, config);
         id.map(|id| id.0).map_err(|error| connect_error(&error, &addresses))
     }
 
@@ -153,7 +186,7 @@ impl Endpoint {
 
     fn _accept(&mut self, now: Now, arrival: ArrivalNumber, options: &str) -> PyResult<u32> {
         let config = self.config_over(options)?;
-        let id = self.inner().accept_with(now.instant(), ArrivalId(arrival.0), config);
+        let id = self.at(now).accept_with(now.instant(), ArrivalId(arrival.0), config);
         id.map(|id| id.0).map_err(|error| accept_error(&error))
     }
 
@@ -188,11 +221,48 @@ impl Endpoint {
         self.traffic.on_received(bytes.len());
         let datagram =
             Datagram { udp_port: udp_port.0, ecn: ecn.0, ..Datagram::new(source.0, destination.0, bytes) };
-        self.inner().handle(now.instant(), datagram);
+        self.at(now).handle(now.instant(), datagram);
+    }
+
+    /// Processes an ICMP message about a packet that the endpoint sent. False if nothing came of it.
+    ///
+    /// ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown), ``udp_port`` is the
+    /// destination port of its UDP header; 0: none. ``quoted`` is what the message quotes of it, from the SCTP common header
+    /// on: at least 8 bytes with the verification tag of an association, or 20 bytes of an INIT. Anything else is ignored,
+    /// since anybody can send such messages.
+    ///
+    /// ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with the option
+    /// ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for all else. An unreachable UDP
+    /// port or protocol refuses an address while the association waits for the INIT ACK; later, and for anything else
+    /// unreachable, it is an error of the path.
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    #[pyo3(
+        signature = (now, source, destination, quoted, what, *, mtu = None, udp_port = Port(0)),
+        text_signature = "($self, now, source, destination, quoted, what, *, mtu=None, udp_port=0)"
+    )]
+    fn on_icmp(
+        &mut self,
+        now: Now,
+        source: Option<Address>,
+        destination: Address,
+        quoted: ByteString<'_>,
+        what: &str,
+        mtu: Option<Mtu>,
+        udp_port: Port,
+    ) -> PyResult<bool> {
+        let news = IcmpNews {
+            src: source.map(|source| source.0),
+            dst: destination.0,
+            udp_port: udp_port.0,
+            quoted: quoted.as_slice(),
+            what: icmp(what, mtu)?,
+        };
+        Ok(self.at(now).on_icmp(now.instant(), news))
     }
 
     /// The next packet to send now, or None. Any later call that changes the endpoint may produce more packets.
     fn poll_transmit(&mut self, py: Python<'_>, now: Now) -> PyResult<Option<Transmit>> {
+        self.latest = self.latest.max(now.instant());
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(way) = inner.poll_transmit(now.instant(), &mut self.buffer) else { return Ok(None) };
         self.traffic.on_sent(self.buffer.len());
@@ -206,7 +276,7 @@ impl Endpoint {
 
     /// Runs the timers that are due; none if it is too early.
     fn handle_timeout(&mut self, now: Now) {
-        self.inner().handle_timeout(now.instant());
+        self.at(now).handle_timeout(now.instant());
     }
 
     /// The next event, or None.
@@ -265,7 +335,7 @@ impl Endpoint {
             context: context.0,
             payload,
         };
-        let sent = self.inner().send(now.instant(), association.id(), message);
+        let sent = self.at(now).send(now.instant(), association.id(), message);
         sent.map(|id| id.map(|id| id.0)).map_err(|error| {
             let text = error.to_string();
             match error {
@@ -288,7 +358,7 @@ impl Endpoint {
         limit: Option<usize>,
     ) -> Option<Received> {
         let limit = limit.unwrap_or(usize::MAX);
-        let message = self.inner().receive(now.instant(), association.id(), limit)?;
+        let message = self.at(now).receive(now.instant(), association.id(), limit)?;
         Some(Received::new(py, &message))
     }
 
@@ -310,18 +380,21 @@ impl Endpoint {
     fn _set_options(&mut self, now: Now, association: Association, options: &str) -> PyResult<bool> {
         let Some(current) = self.inner().options(association.id()) else { return Ok(false) };
         let options = options::live_over(current, options)?;
-        let set = self.inner().set_options(now.instant(), association.id(), &options);
+        let set = self.at(now).set_options(now.instant(), association.id(), &options);
         set.map_err(|error| ConfigError::new_err(error.to_string()))
     }
 
     /// The counters of an association, or without ``association`` those of the endpoint.
     ///
-    /// None when the association is closed and everything was read.
-    #[pyo3(signature = (association = None))]
-    fn stats(&mut self, association: Option<Association>) -> Option<AnyStats> {
+    /// ``limited_by`` counts up to ``now``, or without it up to the latest time that a call gave. None when the association is
+    /// closed and everything was read.
+    #[pyo3(signature = (association = None, *, now = None))]
+    fn stats(&mut self, association: Option<Association>, now: Option<Now>) -> Option<AnyStats> {
+        let now = self.time_of_reading(now);
         match association {
             Some(association) => {
-                self.inner().stats(association.id()).map(|s| AnyStats::Association(s.into()))
+                let stats = self.inner().stats(association.id());
+                stats.map(|stats| AnyStats::Association(stats.until(now).into()))
             }
             None => {
                 let associations = self.inner().associations().count();
@@ -342,7 +415,7 @@ impl Endpoint {
 
     /// Ends the association once everything is delivered.
     fn shutdown(&mut self, now: Now, association: Association) {
-        self.inner().shutdown(now.instant(), association.id());
+        self.at(now).shutdown(now.instant(), association.id());
     }
 
     /// Ends the association at once, and tells the peer ``reason``.
@@ -353,7 +426,7 @@ impl Endpoint {
         text_signature = "($self, now, association, reason=b\"\")"
     )]
     fn abort(&mut self, now: Now, association: Association, reason: ByteString<'_>) {
-        self.inner().abort(now.instant(), association.id(), reason.as_slice());
+        self.at(now).abort(now.instant(), association.id(), reason.as_slice());
     }
 
     /// The state of the association; None when it is closed.
@@ -367,9 +440,13 @@ impl Endpoint {
     }
 
     /// The paths of an association in the order of their numbers; empty when it is closed.
-    fn paths(&mut self, association: Association) -> Vec<Path> {
+    ///
+    /// Times count up to ``now``, or without it up to the latest time that a call gave.
+    #[pyo3(signature = (association, *, now = None))]
+    fn paths(&mut self, association: Association, now: Option<Now>) -> Vec<Path> {
+        let now = self.time_of_reading(now);
         let paths = self.inner().paths(association.id());
-        paths.map_or_else(Vec::new, |paths| paths.map(Path::from).collect())
+        paths.map_or_else(Vec::new, |paths| paths.map(|path| path.until(now).into()).collect())
     }
 
     /// Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed.
@@ -386,7 +463,7 @@ impl Endpoint {
 
     /// Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path.
     fn heartbeat(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.inner().heartbeat(now.instant(), association.id(), address.0)
+        self.at(now).heartbeat(now.instant(), association.id(), address.0)
     }
 
     /// Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
@@ -405,7 +482,7 @@ impl Endpoint {
         streams: Option<Vec<Stream>>,
     ) -> PyResult<()> {
         let streams: Vec<_> = streams.into_iter().flatten().map(|stream| StreamId(stream.0)).collect();
-        begun(self.inner().reset_streams(now.instant(), association.id(), direction.0, &streams))
+        begun(self.at(now).reset_streams(now.instant(), association.id(), direction.0, &streams))
     }
 
     /// Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
@@ -418,21 +495,21 @@ impl Endpoint {
         outgoing: StreamCount,
         incoming: StreamCount,
     ) -> PyResult<()> {
-        begun(self.inner().add_streams(now.instant(), association.id(), outgoing.0, incoming.0))
+        begun(self.at(now).add_streams(now.instant(), association.id(), outgoing.0, incoming.0))
     }
 
     /// Begins to reset all streams of both directions, and the TSNs.
     ///
     /// An event ``streams-reset`` tells what became of it. ValueError if nothing was begun.
     fn reset_association(&mut self, now: Now, association: Association) -> PyResult<()> {
-        begun(self.inner().reset_association(now.instant(), association.id()))
+        begun(self.at(now).reset_association(now.instant(), association.id()))
     }
 
     /// Sets the path MTU towards ``address``, in bytes with the IP header.
     ///
     /// False if there is no such path, or ``mtu`` is not 576 to 65535.
     fn set_path_mtu(&mut self, now: Now, association: Association, address: Address, mtu: Mtu) -> bool {
-        self.inner().set_path_mtu(now.instant(), association.id(), address.0, ByteCount::new(mtu.0))
+        self.at(now).set_path_mtu(now.instant(), association.id(), address.0, ByteCount::new(mtu.0))
     }
 
     /// Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not encapsulated.
@@ -448,7 +525,7 @@ impl Endpoint {
     /// The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
     /// addresses, is not established, or its peer has no ASCONF.
     fn add_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.inner().add_local_address(now.instant(), association.id(), address.0)
+        self.at(now).add_local_address(now.instant(), association.id(), address.0)
     }
 
     /// Asks the peer by ASCONF to send to a local address where it sends on one path only.
@@ -456,7 +533,7 @@ impl Endpoint {
     /// The answer is an event. False if the association does not have the address, is not established, or its peer has no
     /// ASCONF.
     fn set_peer_primary(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.inner().set_peer_primary(now.instant(), association.id(), address.0)
+        self.at(now).set_peer_primary(now.instant(), association.id(), address.0)
     }
 
     /// Adds or replaces a key for AUTH. False if the association has ended or has 64 keys.
@@ -488,14 +565,14 @@ impl Endpoint {
     /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer with ASCONF
     /// is asked to delete the address, any other is not told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.inner().remove_local_address(now.instant(), association.id(), address.0)
+        self.at(now).remove_local_address(now.instant(), association.id(), address.0)
     }
 
     /// Uses a local address again that ``remove_local_address`` removed.
     ///
     /// It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
     fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.inner().restore_local_address(now.instant(), association.id(), address.0)
+        self.at(now).restore_local_address(now.instant(), association.id(), address.0)
     }
 }
 
