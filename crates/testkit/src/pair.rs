@@ -153,7 +153,7 @@ impl Pair {
             sent: Vec::new(),
             client: node(client),
             server: node(server),
-            delay: Span::from_millis(10).into(),
+            delay: Span::from_millis(10),
             udp_ports: BTreeMap::new(),
             fate: Box::new(|_| Fate::Arrives),
             flying: BinaryHeap::new(),

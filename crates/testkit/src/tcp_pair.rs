@@ -117,7 +117,7 @@ impl TcpPair {
             keep_log: true,
             mark: false,
             nodes: [node(Side::Client, client), node(Side::Server, server)],
-            delay: Span::from_millis(10).into(),
+            delay: Span::from_millis(10),
             rate: None,
             fate: Box::new(|_| Fate::Arrives),
             flying: BinaryHeap::new(),
