@@ -134,7 +134,7 @@ mod tests {
         let rows = scalars_of(&[]);
         let bytes = to_parquet_bytes(&rows).unwrap();
         fs::write(&path_of_table, &bytes).unwrap();
-        let manifest = json!({ "title": "a \"title\"", "wall_s": 0.1, OUTPUTS: sums(&[path_of_table.clone()]).unwrap() });
+        let manifest = json!({ "title": "a \"title\"", "wall_s": 0.1, OUTPUTS: sums(std::slice::from_ref(&path_of_table)).unwrap() });
         let text = sealed(&manifest);
         let path = folder.join(MANIFEST);
         fs::write(&path, &text).unwrap();

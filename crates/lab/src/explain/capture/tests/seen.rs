@@ -82,7 +82,8 @@ fn packets_of_a_bridge_and_its_port_count_once() {
     let cooked_2 = |interface: u8, ip: &[u8]| {
         [&[8, 0, 0, 0, 0, 0, 0, interface, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0], ip].concat()
     };
-    let twice = |apart: u64, [first, second]: [&dyn Fn(&[u8]) -> Vec<u8>; 2]| -> Vec<(u64, Vec<u8>)> {
+    type Link<'l> = &'l dyn Fn(&[u8]) -> Vec<u8>;
+    let twice = |apart: u64, [first, second]: [Link<'_>; 2]| -> Vec<(u64, Vec<u8>)> {
         let each = packets(&transfer()).into_iter();
         each.flat_map(|(at, ip)| [(at, first(&ip)), (at + apart, second(&ip))]).collect()
     };
@@ -177,7 +178,7 @@ fn in_fragments(ip: &[u8]) -> Vec<Vec<u8>> {
         let mut bytes = [&ip[..20], part].concat();
         bytes[2..4].copy_from_slice(&(20 + part.len() as u16).to_be_bytes());
         let more = if n + 1 < parts { 0x2000 } else { 0 };
-        bytes[6..8].copy_from_slice(&(more | n as u16 * 10).to_be_bytes());
+        bytes[6..8].copy_from_slice(&(more | (n as u16 * 10)).to_be_bytes());
         bytes
     };
     ip[20..].chunks(80).enumerate().map(fragment).collect()
