@@ -269,7 +269,7 @@ def test_a_sum_of_windows_changes_whenever_one_of_them_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 6)]
+    ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 2)]
 )
 def test_points_and_replicas_depend_on_the_level(
     level: dict[str, Any], length: str, replicas: int, tmp_path: Path, monkeypatch

@@ -72,11 +72,16 @@ fn guarded_endpoints_exchange_messages_and_others_are_not_heard() {
     let connection =
         client.connect_timeout((SERVER, server.port()), SOON).expect("connects").expect("in time");
     let accepted = listener.accept_timeout(SOON).expect("is open").expect("in time");
-    let reading = thread::spawn(move || (0..200_u8).all(|n| accepted.recv().is_some_and(|m| m.data[0] == n)));
+    // It comes back, since dropping it would end the association.
+    let reading = thread::spawn(move || {
+        let in_order = (0..200_u8).all(|n| accepted.recv().is_some_and(|m| m.data[0] == n));
+        (in_order, accepted)
+    });
     for n in 0..200_u8 {
         connection.send(vec![n; 10_000]).expect("is taken");
     }
-    assert!(reading.join().expect("no panic"), "all messages in order");
+    let (in_order, _accepted) = reading.join().expect("no panic");
+    assert!(in_order, "all messages in order");
 
     let mtu = connection.paths().expect("is open").iter().map(|path| path.mtu.get()).max();
     assert_eq!(mtu, Some(1499), "an MTU without the byte that the guard adds");
