@@ -490,13 +490,13 @@ class Endpoint:
     ) -> bool:
         """Processes an ICMP message about a packet that the endpoint sent. False if nothing came of it.
 
-        ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown), ``udp_port`` is the
-        destination port of its UDP header; 0: none. ``quoted`` is what the message quotes of it, from the SCTP common
-        header on: at least 8 bytes with the verification tag of an association, or 20 bytes of an INIT. Anything else
-        is ignored, since anybody can send such messages.
+        ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown), ``udp_port`` is
+        the destination port of its UDP header; 0: none. ``quoted`` is what the message quotes of it, from the SCTP
+        common header on: at least 8 bytes with the verification tag of an association, or 20 bytes of an INIT.
+        Anything else is ignored, since anybody can send such messages.
 
-        ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with the option
-        ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for all else. An
+        ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with the
+        option ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for all else. An
         unreachable UDP port or protocol refuses an address while the association waits for the INIT ACK; later, and
         for anything else unreachable, it is an error of the path.
         """

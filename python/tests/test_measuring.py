@@ -88,5 +88,5 @@ def test_a_capture_is_written_and_a_warning_tells_that_it_is_not_complete(server
 def test_what_is_wrong_is_raised() -> None:
     with pytest.raises(ValueError, match="no option"):
         anabranch.measure("127.0.0.1", flows=["1:1:speed=2"])
-    with pytest.raises(OSError, match="is a server running there"):
+    with pytest.raises(OSError, match=r"is `anabranch measure --server -p 1` running there"):
         anabranch.measure("127.0.0.1", port=1)

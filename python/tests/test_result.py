@@ -123,7 +123,7 @@ FILES = ("scalars.parquet", "series.parquet", "manifest.json")
 def folders(tmp_path_factory) -> dict[str, Path]:
     """The folder of a run, that of a sweep, and that of a stored run of the sweep."""
     base = tmp_path_factory.mktemp("folders")
-    values = {"simulation.stop_time": "7 s"}
+    values = {"flow.*.stop_time": "12 s"}
     anabranch.run("two-paths", set=values, out=base / "run")
     anabranch.sweep("two-paths", set={**values, "link.slow.loss": [0.0, 0.01]}, replicas=1, out=base / "sweep")
     stored = next((base / "sweep" / "runs").iterdir())
