@@ -123,9 +123,11 @@ FILES = ("scalars.parquet", "series.parquet", "manifest.json")
 def folders(tmp_path_factory) -> dict[str, Path]:
     """The folder of a run, that of a sweep, and that of a stored run of the sweep."""
     base = tmp_path_factory.mktemp("folders")
-    values = {"flow.*.stop_time": "12 s"}
+    values = {"flow.*.reset_time": "4 s", "flow.*.stop_time": "6 s"}
     anabranch.run("two-paths", set=values, out=base / "run")
-    anabranch.sweep("two-paths", set={**values, "link.slow.loss": [0.0, 0.01]}, replicas=1, out=base / "sweep")
+    anabranch.sweep(
+        "two-paths", set={**values, "link.r3-r4.loss": {"vary": [0.0, 0.01]}}, replicas=1, out=base / "sweep"
+    )
     stored = next((base / "sweep" / "runs").iterdir())
     return {"run": base / "run", "sweep": base / "sweep", "stored": stored}
 
@@ -176,9 +178,9 @@ BROKEN = {
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("name", FILES)
 def test_a_damaged_folder_is_one_line_that_names_the_file(
-    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, how: str
+    folders: dict[str, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, how: str
 ) -> None:
-    folder = shutil.copytree(folders["sweep"], tmp_path / "copy")
+    folder = shutil.copytree(folders["run"], tmp_path / "copy")
     path = folder / name
     path.write_bytes(BROKEN[how](path.read_bytes()))
     for command in (["report", str(folder), "-o", str(tmp_path / "r.html"), "-q"], ["explain", str(folder)]):
@@ -186,7 +188,7 @@ def test_a_damaged_folder_is_one_line_that_names_the_file(
             continue
         if path.name == "manifest.json" or how != "another type":
             assert main(command) == 1
-            said = capsys.readouterr().err.strip()
+            said = capfd.readouterr().err.strip()
             assert str(path) in said
             assert len(said.splitlines()) == 1, said
 
