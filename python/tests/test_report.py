@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
@@ -22,6 +23,7 @@ from anabranch.report.decimate import decimate, shares
 from anabranch.report.paper_page import picture
 from anabranch.report.source import with_probes
 from anabranch.report.topology import topology
+from anabranch.result import Result
 from anabranch.scenario import at
 from anabranch.shipped import UsageError
 
@@ -190,6 +192,87 @@ def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> No
     for link in re.findall(r'href="(sweep/runs/[0-9a-f]+/)"', page):
         assert (tmp_path / link / "scalars.parquet").is_file()
     assert len(set(re.findall(r'id="run-(\d+)"', page))) == 8
+
+
+def sealed(result: Result, folder: Path, axes: list[str]) -> Path:
+    """Writes a result as the folder of a sweep, with checksums."""
+    folder.mkdir()
+    names = [{"name": axis, "values": result.scalars[axis].unique(maintain_order=True).to_list()} for axis in axes]
+    result.scalars.write_parquet(folder / "scalars.parquet")
+    result.series.write_parquet(folder / "series.parquet")
+    files = ("scalars.parquet", "series.parquet")
+    sums = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
+    manifest = {"seed": 1, "axes": names, "runs": [], "replicas": 3, "outputs_sha256": sums, "manifest_sha256": ""}
+    text = json.dumps(manifest)
+    seal = hashlib.sha256(text.encode()).hexdigest()
+    (folder / "manifest.json").write_text(text.replace('"manifest_sha256": ""', f'"manifest_sha256": "{seal}"'))
+    return folder
+
+
+@pytest.fixture
+def varied(made_up, tmp_path: Path) -> Path:
+    """A sweep over control and loss, in which the replicas move all variants alike."""
+    gain = {"off": 0.0, "<lia>": 500.0, "same": 0.0}
+
+    def value(at: dict[str, Any]) -> dict[tuple[str, str], float]:
+        base = 10_000.0 + 3000 * at["replica"]
+        return {("f", "throughput_bps"): base + gain[at["control"]] * at["loss"], ("f", "timeouts"): 3.0}
+
+    return sealed(made_up({"control": list(gain), "loss": [1, 2]}, 3, value), tmp_path / "s", ["control", "loss"])
+
+
+def test_a_report_of_a_sweep_compares_the_variants_of_each_axis(varied: Path, tmp_path: Path) -> None:
+    page = write(varied, tmp_path / "r.html").read_text(encoding="utf-8").partition('id="differences"')[2]
+    page = page.partition('id="axes"')[0]
+    assert "throughput_bps, control against off" in page
+    assert "throughput_bps, loss against 1" in page
+    assert "identical in all 3 replicas" in page
+    assert "&lt;lia&gt;" in page
+    # 500 of 13000, and 1000 of 13000
+    assert "+3.85 ± 0.00" in page
+    assert "+7.69 ± 0.00" in page
+    assert page.index("throughput_bps") < page.index("Other quantities") < page.index("timeouts")
+
+
+def test_compare_chooses_the_axis_and_is_printed(varied: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "r.html"
+    assert command.main(["report", str(varied), "-o", str(out), "--compare", "control=same"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "throughput_bps, control against same"
+    assert told[1].split()[:5] == ["control", "loss", "flow", "baseline", "mean"]
+    assert re.search(r"off +1 +f +13000 +0 +0 +\+0\.00 ± 0\.00 +3 +identical in all 3 replicas$", told[2])
+    assert {tuple(line.split()[:5]) for line in told[2:6]} == {
+        ("off", "1", "f", "13000", "0"), ("off", "2", "f", "13000", "0"),
+        ("<lia>", "1", "f", "13000", "500"), ("<lia>", "2", "f", "13000", "1000"),
+    }  # fmt: skip
+    assert "loss against" not in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("compare", "message"),
+    [
+        ("contrl", "no axis `contrl`: there are control, loss"),
+        ("control=balia", "axis `control` has no value `balia`: there are off, <lia>, same"),
+    ],
+)
+def test_compare_with_a_wrong_name_lists_the_known_ones(
+    varied: Path, tmp_path: Path, capsys, compare: str, message: str
+) -> None:
+    out = tmp_path / "r.html"
+    assert command.main(["report", str(varied), "-o", str(out), "--compare", compare]) == 2
+    assert capsys.readouterr().err == f"anabranch: --compare {compare}: {message}\n"
+    assert not out.exists()
+
+
+def test_compare_needs_a_sweep_with_variants_and_replicas(made_up, tmp_path: Path, capsys) -> None:
+    def refused(axes: dict[str, list[Any]], replicas: int, folder: str) -> str:
+        made = sealed(made_up(axes, replicas, lambda _: {("f", "throughput_bps"): 1.0}), tmp_path / folder, ["a"])
+        assert command.main(["report", str(made), "-o", str(tmp_path / "r.html"), "--compare", "a"]) == 2
+        return capsys.readouterr().err
+
+    assert "at least two" in refused({"a": [1, 2]}, 1, "one-replica")
+    assert "one value" in refused({"a": [1]}, 2, "one-value")
+    assert "needs the folder of a sweep" in refused({"a": [1]}, 1, "one-run")
 
 
 def test_values_of_an_axis_are_in_the_order_of_their_sizes(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from .page import Page
 
 EVERY = "100 ms"
 """Bins of throughput in a report that runs a scenario."""
+NO_SWEEP = "--compare needs the folder of a sweep, which {name} is not: run `anabranch sweep` and report its folder"
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,14 @@ class Choice:
     """Which part of a run a report shows: flows (None: the first six), and times in seconds.
 
     ``settings`` are ``KEY=VALUE`` for a scenario: other values of keys, and one value of each axis of variation.
+    ``compare`` is ``AXIS`` or ``AXIS=BASELINE``: the axis of a sweep whose variants are compared (None: each axis).
     """
 
     flows: list[str] | None = None
     start: float | None = None
     end: float | None = None
     settings: tuple[str, ...] = ()
+    compare: str | None = None
 
 
 def write(source: str | Path | Result, out: str | Path, choice: Choice | None = None) -> Path:
@@ -67,6 +70,8 @@ def _page(source: str | Path | Result, out: Path, choice: Choice) -> Page:
         result, text = _run(str(source), choice.settings)
         return of_result(result, folder.stem, text, out, choice)
     if verdicts := paper_page.verdicts(folder):
+        if choice.compare is not None:
+            raise UsageError(NO_SWEEP.format(name=folder))
         return paper_page.build(verdicts)
     if (folder / "manifest.json").is_file():
         manifest = manifest_of(folder)
@@ -89,7 +94,10 @@ def of_result(
         result = measured.by_direction(result)
     text = text if text is not None else result.manifest.get("scenario")
     if result.scalars["run"].n_unique() > 1:
-        return sweep_page.build(result, name, text, None if folder is None else os.path.relpath(folder, out.parent))
+        where = None if folder is None else os.path.relpath(folder, out.parent)
+        return sweep_page.build(result, name, text, where, choice.compare)
+    if choice.compare is not None:
+        raise UsageError(NO_SWEEP.format(name=name))
     run = model.view(result, flows=choice.flows, start=choice.start, end=choice.end)
     if choice.flows and (missing := [flow for flow in choice.flows if flow not in run.flows]):
         known = ", ".join([*run.flows, *run.dropped]) or "none"

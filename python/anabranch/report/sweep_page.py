@@ -15,6 +15,7 @@ from bokeh.plotting import figure
 from ..folder import table_of
 from ..reproduce import leading_number
 from ..result import Result
+from .differences import FIRST, differences
 from .page import Cell, Page, asset, details, escape, in_script, number, table
 from .run_page import network, origin
 
@@ -22,9 +23,6 @@ MOST_ROWS = 60_000
 """Rows of points in a page; beyond it only the quantities of :data:`FIRST` are in it."""
 MOST_RUNS = 2000
 """Runs listed in a page."""
-# Quantities that the page lists before all others.
-FIRST = ("throughput_bps", "back_throughput_bps", "fairness_index", "system_utilisation", "utilisation", "srtt_s",
-         "retransmitted_chunks", "timeouts", "queue_max_packets", "goodput_share")  # fmt: skip
 
 TOOLTIPS = [("", "@label"), ("mean", "@y{0.[0000]}"), ("interval", "@low{0.[0000]} to @high{0.[0000]}")]
 FILTERS = """<form id="sweep-controls" class="controls" aria-label="Which points are shown">
@@ -32,8 +30,11 @@ FILTERS = """<form id="sweep-controls" class="controls" aria-label="Which points
 </form>"""
 
 
-def build(result: Result, name: str, text: str | None, folder: str | None) -> Page:
-    """The page of a sweep; ``folder`` leads from the page to its stored runs."""
+def build(result: Result, name: str, text: str | None, folder: str | None, compare: str | None = None) -> Page:
+    """The page of a sweep; ``folder`` leads from the page to its stored runs.
+
+    ``compare`` is the axis of the paired differences, and its baseline: ``AXIS`` or ``AXIS=BASELINE``.
+    """
     manifest = result.manifest
     page = Page(str(manifest.get("title") or name))
     runs = result.scalars["run"].n_unique()
@@ -47,6 +48,7 @@ def build(result: Result, name: str, text: str | None, folder: str | None) -> Pa
     page.section("points", "Points")
     page.add("<p>Means and 95 % intervals over the replicas. The table below the picture has the same points.</p>")
     _points(page, result)
+    differences(page, result, compare)
     page.section("axes", "Axes")
     page.add(table(["axis", "values"], [[axis["name"], ", ".join(map(str, axis["values"]))] for axis in axes]))
     page.section("runs", "Runs")
