@@ -1,6 +1,6 @@
 use crate::{Failure, code, complain, say, scenario};
 use clap::ArgMatches;
-use lab::scenario::{ScenarioError, Sweep};
+use lab::scenario::{Diagnostic, Sweep, render};
 use serde_json::{Value as Json, json};
 
 /// `anabranch validate`.
@@ -13,15 +13,19 @@ pub fn validate(chosen: &ArgMatches) -> Result<i32, Failure> {
             Ok(Ok(sweep)) => {
                 if !chosen.get_flag("json") {
                     say(&format!("{file}: {}\n", summary(&sweep)))?;
+                    if !sweep.warnings().is_empty() {
+                        complain(&format!("{file} has warnings\n{}", render(file, sweep.warnings())));
+                    }
                 }
+                listing.extend(listed(file, "warning", sweep.warnings()));
                 continue;
             }
             Ok(Err(error)) => {
-                listing.extend(listed(&error));
+                listing.extend(listed(&error.file, "error", &error.diagnostics));
                 format!("{file} cannot be used\n{}", error.render())
             }
             Err(Failure { message, .. }) => {
-                listing.push(json!({ "file": file, "line": null, "column": null, "message": message }));
+                listing.push(json!({ "severity": "error", "file": file, "line": null, "column": null, "message": message }));
                 message
             }
         };
@@ -36,9 +40,9 @@ pub fn validate(chosen: &ArgMatches) -> Result<i32, Failure> {
     Ok(worst)
 }
 
-fn listed(error: &ScenarioError) -> Vec<Json> {
-    let one = |d: &lab::scenario::Diagnostic| json!({ "file": error.file, "line": d.line, "column": d.column, "message": d.message });
-    error.diagnostics.iter().map(one).collect()
+fn listed(file: &str, severity: &str, diagnostics: &[Diagnostic]) -> Vec<Json> {
+    let one = |d: &Diagnostic| json!({ "severity": severity, "file": file, "line": d.line, "column": d.column, "message": d.message });
+    diagnostics.iter().map(one).collect()
 }
 
 /// A line about a valid scenario: its size and its variations.

@@ -263,6 +263,33 @@ fn an_error_in_a_scenario_is_shown_with_file_line_and_column() {
 }
 
 #[test]
+fn validate_run_and_sweep_warn_of_a_link_that_is_down_beside_another_route() {
+    let parallel = r#"
+node = [{ name = "a" }, { name = "r", kind = "router" }, { name = "s", kind = "router" }, { name = "b" }]
+link = [
+  { between = ["a", "r"], rate = "10 Mbit/s" },
+  { between = ["r", "s"], name = "radio", rate = "10 Mbit/s", down = [["1500 ms", "1600 ms"]] },
+  { between = ["r", "s"], name = "fibre", rate = "10 Mbit/s" },
+  { between = ["s", "b"], rate = "10 Mbit/s" },
+]
+flow = [{ name = "f", client = "a", server = "b", reset_time = "0 s", stop_time = "1 s" }]
+"#;
+    let scratch = Scratch::with("command-detour", &[("parallel.toml", parallel)]);
+    let what = "link `radio` has `down` times, and routes do not change";
+    let (code, out, err) = scratch.call(&["validate", "parallel.toml"]);
+    assert_eq!((code, out.as_str()), (0, "parallel.toml: fine: 4 nodes, 4 links, 1 flow\n"));
+    assert!(err.contains(&format!("parallel.toml:5:71: {what}")) && err.contains("^^^^"), "{err}");
+    let listed = scratch.json(&["validate", "parallel.toml", "--json"]);
+    assert_eq!((&listed[0]["severity"], &listed[0]["line"]), (&"warning".into(), &5.into()));
+    let (code, out, _) = scratch.call(&["run", "parallel.toml"]);
+    assert!(code == 0 && out.contains(&format!("\nNote: {what}")), "{out}");
+    let (code, _, err) = scratch.call(&["sweep", "parallel.toml", "--replicas", "3", "--out", "swept"]);
+    assert_eq!(code, 0);
+    let lines: Vec<&str> = err.lines().filter(|line| line.contains(what)).collect();
+    assert!(matches!(lines[..], [line] if line.contains("run 0 (replica 0) and 2 more: ")), "{err}");
+}
+
+#[test]
 fn wrong_arguments_get_exit_code_2_and_the_nearest_right_one() {
     let scratch = scratch("usage");
     for (arguments, told) in [

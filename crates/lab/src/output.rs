@@ -49,7 +49,8 @@ pub struct RunOutput {
     pub scalars: Vec<Scalar>,
     /// The series that the probes recorded.
     pub series: Vec<Series>,
-    /// Warnings for the reader of the numbers: flows that never connected, or ended early.
+    /// Warnings for the reader of the numbers: flows that never connected, or ended early, and those of
+    /// [`Scenario::warnings`](crate::scenario::Scenario::warnings).
     pub warnings: Vec<String>,
     /// Reasons why the numbers cannot be used: flows that never connected, or no flow that delivered anything.
     pub failures: Vec<String>,

@@ -284,6 +284,64 @@ fn shipped() -> Vec<(PathBuf, String)> {
     files
 }
 
+/// A client and a server with an uplink in each of two networks: the first network has two links between its routers.
+const ROUTERS: &str = r#"
+node = [
+  { name = "a" }, { name = "b" },
+  { name = "r1", kind = "router" }, { name = "r2", kind = "router" }, { name = "r3", kind = "router" },
+  { name = "s1", kind = "router" }, { name = "s2", kind = "router" },
+]
+link = [
+  { between = ["a", "r1"], net_id = 1, rate = "10 Mbit/s" },
+  { between = ["r1", "r2"], net_id = 1, rate = "10 Mbit/s" }, # first
+  { between = ["r1", "r3"], net_id = 1, rate = "10 Mbit/s" }, # second
+  { between = ["r3", "r2"], net_id = 1, rate = "10 Mbit/s" },
+  { between = ["r2", "b"], net_id = 1, rate = "10 Mbit/s" },
+  { between = ["a", "s1"], net_id = 2, rate = "10 Mbit/s" },
+  { between = ["s1", "s2"], net_id = 2, rate = "10 Mbit/s" }, # other
+  { between = ["s2", "b"], net_id = 2, rate = "10 Mbit/s" },
+]
+flow = [{ name = "f", client = "a", server = "b", stop_time = "6 s", frame_rate = "0 Hz" }]
+"#;
+
+/// Line, column and message of the warnings if the links with these comments are down for a second.
+fn warnings_if_down(comments: &[&str]) -> Vec<(usize, usize, String)> {
+    let mut text = ROUTERS.to_owned();
+    for comment in comments {
+        let end = format!(" }}, # {comment}");
+        assert_eq!(text.matches(&end).count(), 1, "{comment}");
+        text = text.replace(&end, ", down = [[\"2 s\", \"3 s\"], [\"4 s\", \"5 s\"]] },");
+    }
+    let sweep = anabranch_lab::parse(&text, "x.toml").unwrap_or_else(|error| panic!("{}", error.render()));
+    let listed: Vec<_> =
+        sweep.warnings().iter().map(|one| (one.line, one.column, one.message.clone())).collect();
+    let messages: Vec<String> = listed.iter().map(|(_, _, message)| message.clone()).collect();
+    let output = anabranch_lab::world::run(&sweep.variants()[0].scenario, 0, &Default::default()).unwrap();
+    assert_eq!(output.warnings, messages, "the run has the same warnings");
+    listed
+}
+
+#[test]
+fn a_link_that_is_down_beside_another_route_of_its_network_has_a_warning() {
+    let [(line, column, message)] = &warnings_if_down(&["first"])[..] else { panic!("one warning") };
+    assert_eq!((*line, *column), (9, 69), "the first outage");
+    assert_eq!(
+        message,
+        "link `r1-r2` has `down` times, and routes do not change: its packets are lost then, although another route \
+         joins `r1` and `r2`; for a path whose delay changes, use one link with `delay = { steps = ... }`"
+    );
+    assert_eq!(warnings_if_down(&["first", "second"]).len(), 2);
+    assert_eq!(warnings_if_down(&["other"]), [], "the other network is a path of its own, and no detour");
+}
+
+#[test]
+fn no_scenario_of_the_repository_has_a_warning() {
+    for (path, text) in shipped() {
+        let sweep = anabranch_lab::parse(&text, &path.display().to_string()).unwrap();
+        assert_eq!(sweep.warnings(), [], "{}", path.display());
+    }
+}
+
 #[test]
 fn the_scenarios_of_the_repository_are_valid_and_match_the_schema() {
     let schema: Json = serde_json::from_str(&schema()).unwrap();

@@ -13,7 +13,7 @@ pub struct ScenarioError {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// One fault of a scenario file.
+/// One fault of a scenario file, or one warning about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Line in the file, from 1.
@@ -31,34 +31,38 @@ pub struct Diagnostic {
 impl ScenarioError {
     /// All messages, each followed by its line of the file with the wrong characters underlined, for a terminal.
     pub fn render(&self) -> String {
-        let mut text = String::new();
-        for d in &self.diagnostics {
-            let number = d.line.to_string();
-            let gutter = " ".repeat(number.len());
-            // Characters that are shown escaped are wider.
-            let before: String = d.source.chars().take(d.column - 1).collect();
-            let wrong: String = d.source.chars().skip(d.column - 1).take(d.width).collect();
-            let lead: String =
-                printable(&before).chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            let marks = "^".repeat(printable(&wrong).chars().count().max(1));
-            text += &format!("{}\n", self.line(d));
-            text += &format!(" {number} | {}\n {gutter} | {lead}{marks}\n", printable(&d.source));
-        }
-        text
+        render(&self.file, &self.diagnostics)
     }
+}
 
-    /// One fault on one line.
-    fn line(&self, d: &Diagnostic) -> String {
-        let message = d.message.replace('\n', "\\n");
-        printable(&format!("{}:{}:{}: {message}", self.file, d.line, d.column)).into_owned()
+/// The messages about `file`, each followed by its line with the characters that it is about underlined, for a terminal.
+pub fn render(file: &str, diagnostics: &[Diagnostic]) -> String {
+    let mut text = String::new();
+    for d in diagnostics {
+        let number = d.line.to_string();
+        let gutter = " ".repeat(number.len());
+        // Characters that are shown escaped are wider.
+        let before: String = d.source.chars().take(d.column - 1).collect();
+        let wrong: String = d.source.chars().skip(d.column - 1).take(d.width).collect();
+        let lead: String = printable(&before).chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let marks = "^".repeat(printable(&wrong).chars().count().max(1));
+        text += &format!("{}\n", line(file, d));
+        text += &format!(" {number} | {}\n {gutter} | {lead}{marks}\n", printable(&d.source));
     }
+    text
+}
+
+/// One message on one line.
+fn line(file: &str, d: &Diagnostic) -> String {
+    let message = d.message.replace('\n', "\\n");
+    printable(&format!("{file}:{}:{}: {message}", d.line, d.column)).into_owned()
 }
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, d) in self.diagnostics.iter().enumerate() {
             let end = if i + 1 < self.diagnostics.len() { "\n" } else { "" };
-            write!(f, "{}{end}", self.line(d))?;
+            write!(f, "{}{end}", line(&self.file, d))?;
         }
         Ok(())
     }
@@ -66,34 +70,54 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// The faults found so far, with their byte ranges in the file.
+/// The faults and warnings found so far, with their byte ranges in the file.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Vec<(Range<usize>, String)>);
+pub(super) struct Faults {
+    faults: Vec<(Range<usize>, String)>,
+    warnings: Vec<(Range<usize>, String)>,
+}
 
 impl Faults {
     /// Adds a fault unless it is noted already: the variants of a file share most of its text, so each finds the same
     /// faults.
     pub fn note(&mut self, span: Range<usize>, message: String) {
-        let fault = (span, message);
-        if !self.0.contains(&fault) {
-            self.0.push(fault);
-        }
+        add(&mut self.faults, span, message);
+    }
+
+    /// Adds a warning, with which the file can be used, unless it is noted already.
+    pub fn warn(&mut self, span: Range<usize>, message: String) {
+        add(&mut self.warnings, span, message);
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.faults.is_empty()
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.faults.len()
     }
 
     /// The error that reports these faults, sorted by position.
-    pub fn into_error(mut self, file: &str, text: &str) -> ScenarioError {
-        self.0.sort_by_key(|(span, _)| (span.start, span.end));
-        let diagnostics = self.0.into_iter().map(|(span, message)| locate(text, span, message)).collect();
-        ScenarioError { file: file.to_owned(), diagnostics }
+    pub fn into_error(self, file: &str, text: &str) -> ScenarioError {
+        ScenarioError { file: file.to_owned(), diagnostics: located(self.faults, text) }
     }
+
+    /// The warnings, sorted by position.
+    pub fn into_warnings(self, text: &str) -> Vec<Diagnostic> {
+        located(self.warnings, text)
+    }
+}
+
+fn add(to: &mut Vec<(Range<usize>, String)>, span: Range<usize>, message: String) {
+    let one = (span, message);
+    if !to.contains(&one) {
+        to.push(one);
+    }
+}
+
+fn located(mut noted: Vec<(Range<usize>, String)>, text: &str) -> Vec<Diagnostic> {
+    noted.sort_by_key(|(span, _)| (span.start, span.end));
+    noted.into_iter().map(|(span, message)| locate(text, span, message)).collect()
 }
 
 fn locate(text: &str, span: Range<usize>, message: String) -> Diagnostic {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod decode;
+mod detour;
 mod diagnostic;
 mod file;
 mod flow;
@@ -23,7 +24,7 @@ mod trial;
 mod vary;
 mod window;
 
-pub use diagnostic::{Diagnostic, ScenarioError, expected_one_of, nearest};
+pub use diagnostic::{Diagnostic, ScenarioError, expected_one_of, nearest, render};
 pub use file::{assoc_options_over, sctp_options, sctp_options_over};
 pub use flow::{
     Change, Changes, Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol,

@@ -1,5 +1,5 @@
 use super::decode::Decode;
-use super::diagnostic::{Faults, expected_one_of};
+use super::diagnostic::{Diagnostic, Faults, expected_one_of};
 use super::file::FileTable;
 use super::resolve::{self, Files};
 use super::tree::Item;
@@ -15,6 +15,7 @@ pub struct Sweep {
     recipe: Recipe,
     axes: Vec<Axis>,
     variants: Vec<Variant>,
+    warnings: Vec<Diagnostic>,
 }
 
 /// What another process needs to make the same [`Sweep`], before [`Sweep::restrict`].
@@ -68,7 +69,8 @@ impl Sweep {
                 let title = variants.first().map(|v| v.scenario.title.clone()).unwrap_or_default();
                 let recipe =
                     Recipe { text: text.to_owned(), file: file.to_owned(), seed: None, captures: true };
-                return Ok(Sweep { title, recipe, axes, variants });
+                let warnings = faults.into_warnings(text);
+                return Ok(Sweep { title, recipe, axes, variants, warnings });
             }
         }
         Err(faults.into_error(file, text))
@@ -82,6 +84,11 @@ impl Sweep {
     /// The text of the file.
     pub fn text(&self) -> &str {
         &self.recipe.text
+    }
+
+    /// What a reader of the file should know although it can be used, with its places in the file.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
     }
 
     /// How another process makes the same sweep.

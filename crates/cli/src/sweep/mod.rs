@@ -130,8 +130,18 @@ fn told(runs: &[RunRecord], quiet: bool) {
         complain(&format!("the stored results of {redone} {runs} were damaged: {they} simulated again"));
     }
     let warned = |run: &&RunRecord| !quiet && run.failures.is_empty() && !run.warnings.is_empty();
-    for run in runs.iter().filter(warned).take(MOST_LINES) {
-        complain(&format!("run {} (replica {}): {}", run.run, run.replica, run.warnings.join("; ")));
+    let mut told: Vec<(&RunRecord, usize)> = Vec::new();
+    for run in runs.iter().filter(warned) {
+        let known = told.iter_mut().find(|(first, _)| first.warnings == run.warnings);
+        if let Some((_, others)) = known {
+            *others += 1;
+        } else if told.len() < MOST_LINES {
+            told.push((run, 0));
+        }
+    }
+    for (run, others) in told {
+        let and = if others > 0 { format!(" and {others} more") } else { String::new() };
+        complain(&format!("run {} (replica {}){and}: {}", run.run, run.replica, run.warnings.join("; ")));
     }
 }
 

@@ -136,15 +136,13 @@ impl World {
             scalars.extend(metrics::of_transfers(source, &self.windows));
             series.extend(metrics::completion_times(source));
         }
+        let mut warnings = scenario.warnings();
+        let unroutable = self.network.unroutable();
+        warnings.extend(metrics::warnings(&self.flows, &self.transfers, &self.windows, unroutable));
         RunOutput {
             scalars,
             series,
-            warnings: metrics::warnings(
-                &self.flows,
-                &self.transfers,
-                &self.windows,
-                self.network.unroutable(),
-            ),
+            warnings,
             failures: metrics::failures(&self.flows, &self.transfers),
             digest: self.network.digest(),
             packet_hops: self.network.packet_hops(),

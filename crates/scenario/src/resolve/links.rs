@@ -9,26 +9,27 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use units::{ByteCount, Instant, Probability, Span};
 
-/// The links; `None` if a fault was noted.
+/// The links, and the number of the table of each; `None` if a fault was noted.
 pub(super) fn resolve(
     tables: &[LinkTable],
     nodes: &Nodes,
     files: &mut Files,
     faults: &mut Faults,
-) -> Option<Vec<Link>> {
-    let mut links: Vec<Link> = Vec::new();
+) -> Option<(Vec<Link>, Vec<usize>)> {
+    let (mut links, mut of_table) = (Vec::new(), Vec::new());
     let mut taken = BTreeSet::new();
     let mut right = true;
-    for table in tables {
+    for (number, table) in tables.iter().enumerate() {
         match alike(table, nodes, &taken, files, faults) {
             Some(alike) => {
                 taken.extend(alike.iter().map(|link| link.name.clone()));
                 links.extend(alike);
+                of_table.resize(links.len(), number);
             }
             None => right = false,
         }
     }
-    right.then_some(links)
+    right.then_some((links, of_table))
 }
 
 /// The links that a table describes. If one name stands for several nodes, each is linked to the node of the other

@@ -49,7 +49,7 @@ pub(super) fn scenario(
     let mut groups = nodes(&file.node, faults)?;
     let links = links::resolve(&file.link, &groups, files, faults);
     let options = OptionSets { sctp: sctp?, tcp: tcp? };
-    let links = links?;
+    let (links, tables) = links?;
     nats::resolve(&file.node, &mut groups, &links, faults)?;
     let real = hosts::resolve(&file.host, &groups, &links, faults)?;
     let (flows, flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
@@ -75,7 +75,20 @@ pub(super) fn scenario(
     };
     let right = limits::scenario(file, &scenario, &flow_groups, faults)
         && trial::scenario(file, &scenario, &flow_groups, new_trial, faults);
+    warn_of_detours(file, &scenario, &tables, faults);
     right.then_some(scenario)
+}
+
+/// Warns of the first link of each table whose packets are lost although another route joins its ends. `tables`: the
+/// number of the table of each link.
+fn warn_of_detours(file: &FileTable, scenario: &Scenario, tables: &[usize], faults: &mut Faults) {
+    let mut links = scenario.detours();
+    links.dedup_by_key(|link| tables[*link]);
+    for link in links {
+        let down = &file.link[tables[link]].down;
+        let span = down.first().map_or(0..0, |first| first.span.start..down[down.len() - 1].span.end);
+        faults.warn(span, scenario.detour_warning(link));
+    }
 }
 
 fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
