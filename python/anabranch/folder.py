@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,12 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return manifest
 
 
+def sealed(manifest: Mapping[str, Any]) -> str:
+    """The text of a manifest with its SHA-256, as :func:`manifest_of` reads it."""
+    blank = json.dumps({_SEAL: "", **manifest})
+    return blank.replace(f'"{_SEAL}": ""', f'"{_SEAL}": "{_sum(blank.encode())}"', 1)
+
+
 def table_of(folder: Path, manifest: dict[str, Any], name: str) -> pl.DataFrame:
     """The table ``name.parquet`` of a folder, as ``manifest`` says that it was written."""
     import polars as pl  # slow to import
@@ -43,9 +50,13 @@ def table_of(folder: Path, manifest: dict[str, Any], name: str) -> pl.DataFrame:
     path = folder / f"{name}.parquet"
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if manifest.get("outputs_sha256", {}).get(path.name) != found:
+    sums = manifest.get("outputs_sha256")
+    if not isinstance(sums, dict) or sums.get(path.name) != found:
         raise _damaged(path)
-    return pl.read_parquet(path)
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DamagedResultError(f"{path} is damaged: it is no table of results") from error
 
 
 def json_of(path: Path) -> Any:

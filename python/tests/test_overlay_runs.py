@@ -12,6 +12,7 @@ import pytest
 
 import anabranch
 from anabranch import command
+from anabranch.folder import sealed
 from anabranch.overlay import command as overlay_command
 from anabranch.overlay import observe, plan, real
 from anabranch.overlay.observe import Quantity
@@ -127,7 +128,7 @@ def measured(folder: Path, begun: float, received: list[tuple[float, int]]) -> P
         for low, high, srtt in ((0.5, 1.5, 0.02), (1.5, 2.5, 0.03))
     ]
     manifest = {"schema": "anabranch.measure/1", "begun_us": round(begun * 1e6), "intervals": parts}
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (folder / "manifest.json").write_text(sealed(manifest), encoding="utf-8")
     rows = ["AbsTime RelTime SeqNumber"]
     for number, (after, size) in enumerate(received):
         rows.append(f"{number} {round((begun + after) * 1e6)} 0.0 {number}\t0 0 0\t{size} 1 1\t10.000 0.000 0.000")
@@ -159,6 +160,23 @@ def test_runs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         overlay_command.run([str(scenario), "--runs", str(one), *out], int)
     with pytest.raises(OverlayError, match=r"anabranch measure --out"):
         overlay_command.run([str(scenario), "--runs", str(one), str(tmp_path), *out], int)
+
+
+def test_a_damaged_manifest_of_a_run_is_one_line_that_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tmp_path / "small.toml"
+    scenario.write_text(SCENARIO, encoding="utf-8")
+    runs = [measured(tmp_path / f"run-{n}", 1e9, [(0.01, 1000), (1.0, 1000)]) for n in (1, 2)]
+    path = runs[1] / "manifest.json"
+    whole = path.read_text(encoding="utf-8")
+    for wrong in (whole.replace("500000", "600000"), whole[:99], "\0"):
+        path.write_text(wrong, encoding="utf-8")
+        call = ["overlay", str(scenario), "--runs", *map(str, runs), "--replicas", "2", "--out", str(tmp_path / "out")]
+        assert command.main([*call, "--quiet"]) == 1
+        said = capsys.readouterr().err
+        assert str(path) in said
+        assert len(said.splitlines()) == 1, said
 
 
 def test_measured_runs_of_elsewhere_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import anabranch
 from anabranch import command
+from anabranch.folder import sealed
 from anabranch.report import Choice, write
 from anabranch.report.choose import choose
 from anabranch.report.decimate import decimate, shares
@@ -194,7 +195,7 @@ def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> No
     assert len(set(re.findall(r'id="run-(\d+)"', page))) == 8
 
 
-def sealed(result: Result, folder: Path, axes: list[str]) -> Path:
+def stored(result: Result, folder: Path, axes: list[str]) -> Path:
     """Writes a result as the folder of a sweep, with checksums."""
     folder.mkdir()
     names = [{"name": axis, "values": result.scalars[axis].unique(maintain_order=True).to_list()} for axis in axes]
@@ -202,10 +203,8 @@ def sealed(result: Result, folder: Path, axes: list[str]) -> Path:
     result.series.write_parquet(folder / "series.parquet")
     files = ("scalars.parquet", "series.parquet")
     sums = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
-    manifest = {"seed": 1, "axes": names, "runs": [], "replicas": 3, "outputs_sha256": sums, "manifest_sha256": ""}
-    text = json.dumps(manifest)
-    seal = hashlib.sha256(text.encode()).hexdigest()
-    (folder / "manifest.json").write_text(text.replace('"manifest_sha256": ""', f'"manifest_sha256": "{seal}"'))
+    manifest = {"seed": 1, "axes": names, "runs": [], "replicas": 3, "outputs_sha256": sums}
+    (folder / "manifest.json").write_text(sealed(manifest))
     return folder
 
 
@@ -218,7 +217,7 @@ def varied(made_up, tmp_path: Path) -> Path:
         base = 10_000.0 + 3000 * at["replica"]
         return {("f", "throughput_bps"): base + gain[at["control"]] * at["loss"], ("f", "timeouts"): 3.0}
 
-    return sealed(made_up({"control": list(gain), "loss": [1, 2]}, 3, value), tmp_path / "s", ["control", "loss"])
+    return stored(made_up({"control": list(gain), "loss": [1, 2]}, 3, value), tmp_path / "s", ["control", "loss"])
 
 
 def test_a_report_of_a_sweep_compares_the_variants_of_each_axis(varied: Path, tmp_path: Path) -> None:
@@ -266,7 +265,7 @@ def test_compare_with_a_wrong_name_lists_the_known_ones(
 
 def test_compare_needs_a_sweep_with_variants_and_replicas(made_up, tmp_path: Path, capsys) -> None:
     def refused(axes: dict[str, list[Any]], replicas: int, folder: str) -> str:
-        made = sealed(made_up(axes, replicas, lambda _: {("f", "throughput_bps"): 1.0}), tmp_path / folder, ["a"])
+        made = stored(made_up(axes, replicas, lambda _: {("f", "throughput_bps"): 1.0}), tmp_path / folder, ["a"])
         assert command.main(["report", str(made), "-o", str(tmp_path / "r.html"), "--compare", "a"]) == 2
         return capsys.readouterr().err
 

@@ -1,5 +1,6 @@
 """Frames, summaries and the HTML for notebooks."""
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 import anabranch
 from anabranch.command import main
-from anabranch.folder import DamagedResultError
+from anabranch.folder import DamagedResultError, sealed
 from anabranch.report import write
 from anabranch.result import Result
 
@@ -191,6 +192,19 @@ def test_a_damaged_folder_is_one_line_that_names_the_file(
             said = capfd.readouterr().err.strip()
             assert str(path) in said
             assert len(said.splitlines()) == 1, said
+
+
+def test_a_table_that_is_none_is_an_error_although_its_checksum_is_right(tmp_path: Path) -> None:
+    for n, data in enumerate([b"", b"PAR1", b"PAR1" + bytes(64) + b"PAR1", b"PAR1\xff\xff\xff\x7fPAR1"]):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        sums = {name: hashlib.sha256(data).hexdigest() for name in FILES[:2]}
+        for name in FILES[:2]:
+            (folder / name).write_bytes(data)
+        for outputs, said in ((sums, "it is no table of results"), ([], "SHA-256")):
+            (folder / "manifest.json").write_text(sealed({"outputs_sha256": outputs}))
+            with pytest.raises(DamagedResultError, match=rf"scalars\.parquet is damaged: .*{said}"):
+                Result.read(folder)
 
 
 def test_missing_and_swapped_tables_are_named(folders: dict[str, Path], tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..folder import sealed
 from ..shipped import folder as shipped_folder
 from . import mptcp
 from .plan import KERNEL_CONTROLS, OURS, Flow, OverlayError, Plan
@@ -227,7 +228,7 @@ def finish(plan: Plan, flow: Flow, said: str, folder: Path) -> str | None:
         "intervals": [],
         "report": report,
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (folder / "manifest.json").write_text(sealed(manifest), encoding="utf-8")
     return program.fault(flow, report)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..folder import manifest_of
 from ..result import Result
 from . import foreign
 from .plan import FINE, Flow, OverlayError, Plan
@@ -101,8 +101,8 @@ def real(plan: Plan, folder: Path) -> Values:
 
 def _measured(values: Values, plan: Plan, flow: Flow, folder: Path, emulation: Path | None) -> float:
     """Adds what both sides of a flow measured; returns by how many seconds its first message was late on the clock."""
-    manifest = _manifest(folder)
-    begun = _manifest(emulation)["emulation"]["begun_us"] * 1e-6 if emulation is not None else None
+    manifest = manifest_of(folder)
+    begun = manifest_of(emulation)["emulation"]["begun_us"] * 1e-6 if emulation is not None else None
     if manifest.get("schema") == foreign.SCHEMA:
         sent = manifest["begun_us"] * 1e-6
         _put_throughput(values, plan, flow, foreign.arrivals(folder), sent)
@@ -235,10 +235,6 @@ def _paths(series: Iterable[tuple[str, int | None, str]], flow: str) -> list[int
     return sorted(
         {path for name, path, what in series if name == flow and path is not None and what == "sent-throughput"}
     )
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
 
 
 def _arrivals(file: Path) -> list[tuple[float, int, float]]:

@@ -5,7 +5,6 @@ The programs are ``anabranch measure``, or those of :mod:`.foreign`.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .. import _core
+from ..folder import manifest_of
 from ..scenario import to_toml
 from . import foreign
 from .plan import FINE, KERNEL_CONTROLS, Flow, OverlayError, Plan
@@ -87,9 +87,9 @@ def run(plan: Plan, folder: Path, seed: int) -> dict[str, Any]:
                 server.end(PATIENCE)
                 if (fault := foreign.finish(plan, flow, client.said(), folder / flow.name)) is not None:
                     raise RunError(f"flow `{flow.name}`: {fault}")
-    outcome = json.loads((folder / "emulation" / "manifest.json").read_text(encoding="utf-8"))["emulation"]
+    outcome = manifest_of(folder / "emulation")["emulation"]
     for flow in plan.flows:
-        begun = json.loads((folder / flow.name / "manifest.json").read_text(encoding="utf-8"))["begun_us"]
+        begun = manifest_of(folder / flow.name)["begun_us"]
         late = (begun - outcome["begun_us"]) * 1e-6 - flow.start
         if late > LATEST_START:
             raise RunError(f"flow `{flow.name}` began to send {late:.1f} s late: its program started too slowly")
