@@ -64,7 +64,6 @@
 #![forbid(unsafe_code)]
 
 mod assoc;
-mod cmt;
 mod config;
 mod draws;
 mod endpoint;
@@ -72,12 +71,12 @@ mod event;
 mod ext;
 mod icmp;
 mod message;
+mod multipath;
 mod pair;
 mod path;
 mod per_stream;
 mod random;
 mod rx;
-mod sched;
 mod steps;
 mod tx;
 

@@ -38,7 +38,7 @@ impl Association {
         let next = self.untried();
         let Phase::CookieWait { t1, .. } = self.phase else { return false };
         let path = &mut self.paths[t1.path];
-        path.silent = true;
+        path.liveness.distrust();
         match next.filter(|_| path.rto.current() > ATTEMPT_DELAY) {
             Some(next) => {
                 self.retransmit_init(now, next);
@@ -68,7 +68,9 @@ impl Association {
             Some(next) if p == t1.path => self.retransmit_init(now, next),
             Some(_) => {}
             None => {
-                let awaited = |q: PathId| self.paths[q].is_active() && (self.paths[q].silent || q == t1.path);
+                let awaited = |q: PathId| {
+                    self.paths[q].is_active() && (self.paths[q].liveness.is_silent() || q == t1.path)
+                };
                 return self.paths.ids().any(awaited);
             }
         }
@@ -82,7 +84,7 @@ impl Association {
         let last = self.paths.find(source).is_none().then_some(t1.path);
         let ids = self.paths.ids().filter(|&p| {
             let path = &self.paths[p];
-            path.state == PathState::Inactive || (path.silent && Some(p) != last)
+            path.state == PathState::Inactive || (path.liveness.is_silent() && Some(p) != last)
         });
         ids.map(|p| self.paths[p].remote).filter(|&remote| remote != source).collect()
     }
@@ -91,13 +93,13 @@ impl Association {
     /// path that is left is not silent.
     pub(super) fn distrust(&mut self, addresses: &[IpAddr]) {
         let doubtful = |path: &&mut Path| path.is_active() && addresses.contains(&path.remote);
-        self.paths.iter_mut().filter(doubtful).for_each(|path| path.silent = true);
+        self.paths.iter_mut().filter(doubtful).for_each(|path| path.liveness.distrust());
         match self.paths.next_usable(self.paths.primary) {
             _ if self.paths[self.paths.primary].is_usable() => {}
             Some(p) => self.paths.primary = p,
             None => {
                 let primary = self.paths.primary;
-                self.paths[primary].silent = false;
+                self.paths[primary].liveness.trust();
             }
         }
     }

@@ -121,7 +121,7 @@ impl Association {
             // rfc7829#section-3: for a retransmitted chunk it is not known which transmission arrived. A chunk sent before the
             // path failed may have arrived before it failed, and only its SACK was lost.
             let path = &self.paths[p];
-            let proven = outcome.timed_paths & 1 << p.0 != 0 && path.newest_acked > path.failing_since;
+            let proven = outcome.timed_paths & 1 << p.0 != 0 && path.liveness.proof() > path.failing_since;
             if !proven && path.state == PathState::PotentiallyFailed {
                 self.errors = 0;
             } else {
@@ -135,7 +135,7 @@ impl Association {
     /// immediately, the others when they are idle.
     pub(super) fn start_heartbeats(&mut self, now: Instant) {
         for p in self.paths.ids() {
-            if self.paths[p].is_unconfirmed() || self.paths[p].silent {
+            if self.paths[p].is_unconfirmed() || self.paths[p].liveness.is_silent() {
                 self.paths[p].heartbeat.defer(now);
                 self.on_heartbeat_timer(now, p);
             } else {
@@ -193,7 +193,7 @@ impl Association {
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
         // Data that left after the heartbeat has arrived, so the path works.
-        if self.paths[p].newest_acked > sent {
+        if self.paths[p].liveness.proof() > sent {
             let period = self.idle_period(p);
             return self.paths[p].heartbeat.rest(now, period);
         }
@@ -202,7 +202,7 @@ impl Association {
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
-        if self.paths[p].is_active() && self.paths[p].silent {
+        if self.paths[p].is_active() && self.paths[p].liveness.is_silent() {
             self.probe(now, p);
         } else if self.paths[p].state == PathState::PotentiallyFailed {
             self.probe_failing(now, p);
@@ -268,7 +268,7 @@ impl Association {
     /// other paths. One heartbeat for each RTO would leave a path unused for seconds after an outage of a few packets.
     pub(super) fn repeat_heartbeat(&mut self, now: Instant, p: PathId) {
         let path = &mut self.paths[p];
-        path.patience = None;
+        path.liveness.await_nothing();
         if let Some(first) = path.heartbeat.unanswered_since()
             && self.sender.heard_since(first)
             && path.heartbeat.sent_again()
@@ -334,7 +334,7 @@ impl Association {
         if self.paths[p].heartbeat.take_asked() {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });
         }
-        let was_silent = self.paths[p].silent;
+        let was_silent = self.paths[p].liveness.is_silent();
         self.sender.end_silence(now, &mut self.paths[p]);
         if was_silent {
             self.sender.try_earliest(now, p, &mut self.paths);

@@ -16,7 +16,7 @@ impl Association {
         let heartbeats = self.phase.sends_heartbeats();
         for path in self.paths.iter() {
             next = next.min(path.t3.unwrap_or(Instant::FAR));
-            next = next.min(path.patience.unwrap_or(Instant::FAR));
+            next = next.min(path.liveness.deadline().unwrap_or(Instant::FAR));
             if let Some(rack) = &path.rack {
                 next = next.min(rack.deadline().unwrap_or(Instant::FAR));
             }
@@ -80,8 +80,8 @@ impl Association {
             if self.phase.is_open() && self.paths[p].rack.is_some() {
                 self.sender.on_reordering_timeout(now, p, &mut self.paths);
             }
-            if self.phase.is_open() && self.paths[p].patience.is_some_and(|at| at <= now) {
-                if self.paths[p].silent {
+            if self.phase.is_open() && self.paths[p].liveness.deadline().is_some_and(|at| at <= now) {
+                if self.paths[p].liveness.is_silent() {
                     self.repeat_heartbeat(now, p);
                 } else if self.sender.fall_silent(now, p, &mut self.paths) {
                     self.suspect_mtu_in_silence(p);

@@ -7,7 +7,6 @@ mod list;
 mod pacer;
 mod pmtud;
 mod rack;
-mod returns;
 mod rto;
 
 pub(crate) use cuc::CucState;
@@ -16,10 +15,10 @@ pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
 pub(crate) use pmtud::Pmtud;
 pub(crate) use rack::Rack;
-pub(crate) use returns::Return;
 pub(crate) use rto::Rto;
 
 use crate::config::{Config, SackPath};
+use crate::multipath::{Liveness, Return};
 use cc::{CongestionWindow, OneWayDelay};
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
@@ -107,8 +106,6 @@ pub(crate) struct Path {
     pub(crate) state: PathState,
     /// T3 expired and nothing was acknowledged since: one packet in flight.
     pub(crate) timed_out: bool,
-    /// Nothing was heard for longer than expected: it gets no new data while others answer.
-    pub(crate) silent: bool,
     pub(crate) burst_left: u32,
     pub(crate) window: CongestionWindow,
     /// Bytes in flight.
@@ -139,9 +136,8 @@ pub(crate) struct Path {
     pub(crate) last_order: u64,
 
     pub(crate) rto: Rto,
-    pub(crate) last_data: Option<Instant>,
-    /// It is silent from then on, unless something is heard of what is in flight. Of a silent path: its heartbeat is repeated then.
-    pub(crate) patience: Option<Instant>,
+    /// Whether it answers.
+    pub(crate) liveness: Liveness,
 
     /// Index of the TSN whose acknowledgement ends fast recovery.
     pub(crate) recovery: Option<u64>,
@@ -153,10 +149,7 @@ pub(crate) struct Path {
     pub(crate) pmtud: Option<Box<Pmtud>>,
     /// Only where SACKs take the fastest path.
     pub(crate) returns: Option<Box<Return>>,
-    /// When the last chunk left that was sent once and is acknowledged.
-    pub(crate) newest_acked: Instant,
-    /// When the wait began that `patience` ends: something was acknowledged, or data left with nothing in flight.
-    pub(crate) patient_since: Instant,
+    pub(crate) last_data: Option<Instant>,
 
     pub(crate) heartbeat: Heartbeat,
     /// Packets of lost chunks that may leave although cwnd is full (`rfc9260#section-7.2.4`).
@@ -198,12 +191,6 @@ pub(crate) struct Path {
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
     /// its number, and may come back.
     pub(crate) removed: bool,
-    /// Packets with data sent since the probe timeout passed while no other path could carry the chunks; none otherwise.
-    pub(crate) unanswered: Option<u8>,
-    /// Tail loss probes sent since the last answer.
-    pub(crate) probes: u8,
-    /// Packets with data that may leave on trial: an acknowledgement ended the silence of the path and proves too little.
-    pub(crate) trial: Option<u8>,
 }
 
 impl Path {
@@ -225,15 +212,11 @@ impl Path {
             rate: None,
             pmtud: None,
             returns: (config.sack_path == SackPath::Fastest).then(|| Box::new(Return::new())),
-            patience: None,
-            newest_acked: Instant::ZERO,
+            liveness: Liveness::default(),
             sampled: Instant::ZERO,
             initial_cwnd: config.mtu,
             recovery: None,
             timed_out: false,
-            silent: false,
-            unanswered: None,
-            probes: 0,
             cuc: CucState::default(),
             fresh: List::default(),
             resent: List::default(),
@@ -254,8 +237,6 @@ impl Path {
             unreachable_until: None,
             failed: 0,
             failing_since: Instant::ZERO,
-            trial: None,
-            patient_since: Instant::ZERO,
             removed: false,
             burst_left: config.max_burst,
             burst_owed: 0,
@@ -309,34 +290,16 @@ impl Path {
         self.state == PathState::Active
     }
 
-    /// True if the probe timeout passed, no other path could carry the chunks, and [`MOST_UNANSWERED`] packets brought no answer.
-    pub(crate) fn is_unanswered(&self) -> bool {
-        self.unanswered.is_some_and(|sent| sent >= MOST_UNANSWERED)
-    }
-
-    /// An acknowledgement of a chunk that was sent here is an answer: but not of a silent path, or of one on trial, if that chunk left before
-    /// the wait for an answer began. It may have arrived before the path failed, and its SACK came on another one.
-    #[inline]
-    pub(crate) fn has_answered(&self) -> bool {
-        !self.is_in_doubt() || self.newest_acked >= self.patient_since
-    }
-
     /// The number of the chunk with the lowest TSN that is in flight here; `NIL` if there is none.
     #[inline]
     pub(crate) fn earliest(&self) -> u64 {
         self.fresh.head.min(self.resent.head)
     }
 
-    /// Silent or on trial: whether it works is not known.
-    #[inline]
-    pub(crate) fn is_in_doubt(&self) -> bool {
-        self.silent || self.trial.is_some()
-    }
-
     /// Active and not silent. A path on trial is usable until it has sent the packets that it may.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
-        self.is_active() && !self.silent && self.trial != Some(0)
+        self.is_active() && self.liveness.is_usable()
     }
 
     /// Index of the lowest chunk last sent here that is not acknowledged, in flight or lost; [`NIL`] if there is none. One
@@ -437,9 +400,6 @@ impl Path {
 
 /// Bytes of a UDP header that encapsulates an SCTP packet.
 const UDP_HEADER: usize = 8;
-
-/// Packets with data that the last path carries after its probe timeout, until something is acknowledged there.
-const MOST_UNANSWERED: u8 = 3;
 
 /// Lower bound of the times after which a sender acts on silence before T3 does, as that of a tail loss probe
 /// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): timers of peers are coarse, and an RTT may be almost zero.

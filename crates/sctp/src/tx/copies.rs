@@ -19,7 +19,7 @@ use super::delta::SackDelta;
 use super::partial::Cause;
 use super::send::{Plan, Source, earliest_lost};
 use super::{ChunkState, Mark, PerPath, Sender};
-use crate::cmt::rtx;
+use crate::multipath::retransmission;
 use crate::path::{LossCause, Path, PathId, Paths};
 use std::array::from_fn;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -81,7 +81,7 @@ impl Sender {
     /// Plans a copy of a chunk of a silent path that is below all lost chunks: the receiver can deliver none of those before it.
     #[inline(never)]
     pub(super) fn copy_before_lost(&mut self, paths: &Paths) -> Option<Plan> {
-        let in_doubt = paths.iter().filter(|path| path.is_in_doubt());
+        let in_doubt = paths.iter().filter(|path| path.liveness.is_in_doubt());
         let first = in_doubt.map(Path::earliest).min()?;
         let (lost, ..) = earliest_lost(paths, None)?;
         if first < lost && self.reinjects(paths) { self.plan_copy(paths, lost) } else { None }
@@ -100,11 +100,11 @@ impl Sender {
         for p in order {
             self.let_go(p, paths);
             let next = self.next_copy(p, paths);
-            if self.copies[p.index()].waits() || paths[p].is_unanswered() {
+            if self.copies[p.index()].waits() || paths[p].liveness.is_unanswered() {
                 continue;
             }
             if !self.has_room(p, paths) || !self.has_room_beside_copies(p, paths) {
-                soonest = soonest.min(rtx::time_on(&paths[p], all));
+                soonest = soonest.min(retransmission::time_on(&paths[p], all));
                 continue;
             }
             // A faster path that has room soon carries all of them before this one could carry the first.
@@ -200,12 +200,16 @@ impl Sender {
     fn may_have_arrived(&self, i: u64, paths: &Paths) -> bool {
         let chunk = &self.out[i];
         let holder = &paths[chunk.path];
-        let told = || self.copies[chunk.path.index()].told >= holder.patient_since;
-        if !holder.silent || self.sack_way != Some(chunk.path) || i == self.out.first_index() || told() {
+        let told = || self.copies[chunk.path.index()].told >= holder.liveness.since();
+        if !holder.liveness.is_silent()
+            || self.sack_way != Some(chunk.path)
+            || i == self.out.first_index()
+            || told()
+        {
             return false;
         }
         let (Some(srtt), Some(base)) = (holder.rto.srtt(), holder.rto.base()) else { return false };
-        chunk.sent_at + (srtt - base / 2) <= holder.patient_since
+        chunk.sent_at + (srtt - base / 2) <= holder.liveness.since()
     }
 
     /// From now on all chunks of a silent path are copied in order. There is nothing to remember of a path that was added since the last
@@ -277,9 +281,12 @@ impl Sender {
     fn doubt(&mut self, p: PathId, paths: &mut Paths) {
         let copies = &self.copies[p.index()];
         let path = &mut paths[p];
-        if copies.doubtful > copies.arrived.max(path.newest_acked) && path.flight.is_zero() && !path.silent {
+        if copies.doubtful > copies.arrived.max(path.liveness.proof())
+            && path.flight.is_zero()
+            && !path.liveness.is_silent()
+        {
             self.copies[p.index()].arrived = self.copies[p.index()].doubtful; // one question for each copy
-            path.patience = Some(self.now);
+            path.liveness.act_at(self.now);
         }
     }
 
@@ -447,6 +454,6 @@ impl Sender {
 
 /// Bytes in flight on paths of which it is not known whether they work.
 fn bytes_in_doubt(paths: &Paths) -> ByteCount {
-    let in_doubt = paths.iter().filter(|path| path.is_in_doubt());
+    let in_doubt = paths.iter().filter(|path| path.liveness.is_in_doubt());
     in_doubt.fold(ByteCount::ZERO, |sum, path| sum + path.flight)
 }

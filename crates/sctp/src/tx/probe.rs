@@ -24,7 +24,7 @@ impl Sender {
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let path = &paths[p];
-        if !self.detects_by_time() || path.probes == MOST_PROBES || path.flight.is_zero() {
+        if !self.detects_by_time() || path.liveness.probes() == MOST_PROBES || path.flight.is_zero() {
             return;
         }
         let last = if path.fresh.tail == NIL { path.resent.tail } else { path.fresh.tail };
@@ -34,8 +34,8 @@ impl Sender {
         }
         let path = &mut paths[p];
         path.shots = path.shots.max(u32::from(path.has_lost()));
-        path.probes += 1;
-        path.patience = Some(now + path.probe_timeout() * (1 << path.probes));
+        let next = now + path.probe_timeout() * (2 << path.liveness.probes());
+        path.liveness.probed(next);
     }
 
     /// Returns whether a probe repaired the loss of chunk `i`, so that the window is to be cut. The chunk was in `state`, and is now acknowledged.
@@ -46,7 +46,7 @@ impl Sender {
         let chunk = &self.out[i];
         let (p, age) = (chunk.path, now.since(chunk.sent_at));
         let path = &mut paths[p];
-        let probed = path.probes > 0 && !path.timed_out && path.recovery.is_none();
+        let probed = path.liveness.probes() > 0 && !path.timed_out && path.recovery.is_none();
         let sent_again = state == ChunkState::InFlight && chunk.transmissions > 1 && chunk.is(Mark::TimedOut);
         if !probed || !sent_again || path.rto.base().is_none_or(|base| age < base) {
             return false;

@@ -75,7 +75,7 @@ impl Sender {
             let certain = !again || base.is_some_and(|base| now.since(sent_at) >= base);
             if !again {
                 rack.arrived(now, i, sent_at);
-            } else if (path.fresh.head == NIL || path.probes > 0) && certain {
+            } else if (path.fresh.head == NIL || path.liveness.probes() > 0) && certain {
                 rack.arrived_again(now, i, sent_at);
             }
             if certain {

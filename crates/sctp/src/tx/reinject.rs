@@ -27,9 +27,6 @@ use units::{Instant, Span};
 /// quarter longer at most.
 const PROBES: u64 = 4;
 
-/// Packets with data that a path on trial may send: in an outage of all that it sends each of them has to be copied.
-const MOST_ON_TRIAL: u8 = 10;
-
 /// A path may have failed if so many packets are not acknowledged in the time that they take.
 ///
 /// Without this limit, paths of 1 to 3 Mbit/s seem to fail while the receiver waits for four packets before it sends a SACK.
@@ -46,14 +43,14 @@ impl Sender {
                 Some(len) => !self.peer_can_take(self.fragment_of(len), paths),
                 None => self.blocked,
             };
-        self.starved || (reinjection.silent() && paths.iter().any(Path::is_in_doubt))
+        self.starved || (reinjection.silent() && paths.iter().any(|path| path.liveness.is_in_doubt()))
     }
 
     /// Chunk `i` is in flight on another path than `p`, and `p` is to carry a copy.
     pub(super) fn is_late(&self, i: u64, p: PathId, paths: &Paths) -> bool {
         let chunk = &self.out[i];
         let holder = &paths[chunk.path];
-        let doubtful = holder.silent || (holder.trial.is_some() && chunk.sent_at < holder.patient_since);
+        let doubtful = holder.liveness.doubts(chunk.sent_at);
         if doubtful || !self.starved {
             return doubtful;
         }
@@ -83,13 +80,14 @@ impl Sender {
     /// Data was sent on a path: it is silent if nothing is acknowledged there within a probe timeout from now.
     #[inline]
     pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
-        let awaits_probe = path.probes > 0 && path.patience.is_some();
-        if self.cmt.reinjection.silent() && !path.silent && !path.flight.is_zero() && !awaits_probe {
+        let awaits_probe = path.liveness.probes() > 0 && path.liveness.deadline().is_some();
+        if self.cmt.reinjection.silent()
+            && !path.liveness.is_silent()
+            && !path.flight.is_zero()
+            && !awaits_probe
+        {
             let until = self.patience_ends(now, path);
-            if path.patience.is_none() {
-                path.patient_since = now;
-            }
-            path.patience = Some(path.patience.map_or(until, |before| before.min(until)));
+            path.liveness.await_answer(now, until);
         }
     }
 
@@ -102,7 +100,7 @@ impl Sender {
         let (Some(srtt), Some(first)) = (path.rto.srtt(), self.first_sent(path)) else {
             return latest;
         };
-        if first.is(Mark::Copied) || first.sent_at < path.newest_acked {
+        if first.is(Mark::Copied) || first.sent_at < path.liveness.proof() {
             return latest;
         }
         let due = first.sent_at + path.overdue() + self.delay_of_lone(path);
@@ -130,28 +128,27 @@ impl Sender {
     /// The probe timeout of a path may have passed. True if the path is silent from now on, which needs another one to carry
     /// its chunks.
     pub(crate) fn fall_silent(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
-        if paths[p].patience.is_none_or(|at| at > now) {
+        if paths[p].liveness.deadline().is_none_or(|at| at > now) {
             return false;
         }
-        (paths[p].patience, paths[p].trial) = (None, None);
-        paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
-        if paths[p].silent {
+        let has_other = paths.ids().any(|q| q != p && paths[q].is_usable());
+        paths[p].liveness.overdue(has_other);
+        if has_other {
             self.come_back_to(paths[p].earliest());
             self.copy_resent(p, paths);
         } else {
-            paths[p].unanswered.get_or_insert(0);
             self.probe_tail(now, p, paths);
         }
-        paths[p].silent
+        has_other
     }
 
     /// A SACK came. While none came, heartbeats to silent paths were not repeated.
     #[inline]
     pub(super) fn hear(&mut self, now: Instant, paths: &mut Paths) {
         self.heard_at = now;
-        for path in paths.iter_mut().filter(|path| path.silent) {
-            if path.patience.is_none() && path.heartbeat.is_awaited() {
-                path.patience = Some(now);
+        for path in paths.iter_mut().filter(|path| path.liveness.is_silent()) {
+            if path.liveness.deadline().is_none() && path.heartbeat.is_awaited() {
+                path.liveness.act_at(now);
             }
         }
     }
@@ -164,17 +161,14 @@ impl Sender {
     /// Something was acknowledged on a path: its probe timeout starts anew.
     #[inline]
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
-        (path.silent, path.unanswered, path.patience, path.trial) = (false, None, None, None);
-        path.probes = 0;
+        path.liveness.answered();
         self.be_patient(now, path);
     }
 
     /// A silent path delivered something before it fell silent: it may send a few packets until one of them is acknowledged.
     #[cold]
     pub(crate) fn begin_trial(&self, now: Instant, path: &mut Path) {
-        if path.trial.is_none() {
-            (path.silent, path.patience, path.trial) = (false, None, Some(MOST_ON_TRIAL));
-            path.patient_since = now;
+        if path.liveness.begin_trial(now) {
             self.be_patient(now, path);
         }
     }
@@ -206,8 +200,8 @@ impl Sender {
     pub(crate) fn end_loneliness(&self, now: Instant, paths: &mut Paths) {
         for p in paths.ids() {
             let is_last = !paths.ids().any(|q| q != p && paths[q].is_usable());
-            if paths[p].unanswered.is_some() && !paths[p].flight.is_zero() && !is_last {
-                paths[p].patience = Some(now);
+            if paths[p].liveness.is_lonely() && !paths[p].flight.is_zero() && !is_last {
+                paths[p].liveness.act_at(now);
             }
         }
     }
@@ -217,8 +211,8 @@ impl Path {
     /// A heartbeat left, for the first time at `first`. If the path is silent, it is repeated after a probe timeout or a quarter of the time since then,
     /// whichever is longer.
     pub(crate) fn await_answer(&mut self, now: Instant, first: Instant) {
-        if self.silent {
-            self.patience = Some(now + self.probe_timeout().max(now.since(first) / PROBES));
+        if self.liveness.is_silent() {
+            self.liveness.act_at(now + self.probe_timeout().max(now.since(first) / PROBES));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Step C of SACK processing: missing reports, and when a chunk counts as lost.
 
+use super::dac;
 use super::sack::LOSS_WEIGHT;
 use super::{COMMON_HEADER, ChunkState, MISSING_REPORTS, Mark, SackDelta, Sender};
-use crate::cmt::dac;
 use crate::path::{LossCause, NIL, PathId, Paths};
 use crate::steps;
 use units::ByteCount;
@@ -64,7 +64,7 @@ impl Sender {
         let Some(srtt) = paths[p].rto.srtt() else { return false };
         let mut found = false;
         while let Some(i) = paths[p].resent.first()
-            && self.out[i].sent_at + srtt / 4 < paths[p].newest_acked
+            && self.out[i].sent_at + srtt / 4 < paths[p].liveness.proof()
         {
             if !self.mark_lost_in_steps(i, paths) {
                 break;

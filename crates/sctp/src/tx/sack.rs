@@ -148,7 +148,7 @@ impl Sender {
         self.end_recovery(cum, paths);
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if let Some(rtt) = delta.rtt
-                && path.has_answered()
+                && path.liveness.has_answered()
                 && self.takes_sample(now, rtt, path)
             {
                 path.rto.sample(rtt, &self.config);
@@ -296,7 +296,7 @@ impl Sender {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
-                if path.is_in_doubt() {
+                if path.liveness.is_in_doubt() {
                     self.copy_arrived(now, i, paths, all);
                 }
                 return p;
@@ -304,7 +304,7 @@ impl Sender {
             delta.new_bytes += flight_size;
             path.loss_rate -= path.loss_rate * LOSS_WEIGHT;
             if chunk.transmissions == 1 {
-                path.newest_acked = path.newest_acked.max(chunk.sent_at);
+                path.liveness.proven(chunk.sent_at);
                 let rtt = now.since(chunk.sent_at);
                 if !self.untold || self.remembered.is_none() {
                     delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
@@ -542,8 +542,8 @@ impl Sender {
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if !delta.new_bytes.is_zero() {
                 path.timed_out = false;
-                woken |= path.silent;
-                if path.has_answered() {
+                woken |= path.liveness.is_silent();
+                if path.liveness.has_answered() {
                     self.end_silence(now, path);
                 } else {
                     self.begin_trial(now, path);

@@ -2,10 +2,9 @@
 
 use super::partial::RecordId;
 use super::{ChunkState, Sender};
-use crate::cmt::rtx;
 use crate::config::{BufferSide, BurstControl};
+use crate::multipath::{Opportunity, retransmission};
 use crate::path::{LossCause, Path, PathId, Paths};
-use crate::sched::Opportunity;
 use cc::{CongestionWindow, WindowRule};
 use units::{ByteCount, Instant, Span};
 use wire::PacketWriter;
@@ -162,7 +161,8 @@ impl Sender {
         let mut tried = None;
         while let Some((i, on, cause)) = earliest_lost(paths, tried) {
             tried = Some(i);
-            let Some(target) = rtx::target(self.cmt.rtx, on, cause, self.lost_bytes, paths, &mut self.random)
+            let Some(target) =
+                retransmission::target(self.cmt.rtx, on, cause, self.lost_bytes, paths, &mut self.random)
             else {
                 continue;
             };
@@ -394,16 +394,11 @@ impl Sender {
         self.total_burst_left = self.total_burst_left.saturating_sub(1);
         let path = &mut paths[p];
         path.burst_left = path.burst_left.saturating_sub(1);
-        if let Some(packets) = &mut path.unanswered {
-            *packets = packets.saturating_add(1);
-        }
+        path.liveness.sent(plan.source == Source::Copy);
         path.last_data = Some(now);
         path.last_order = self.packets;
         path.stats.data_packets += 1;
         if plan.source != Source::Copy {
-            if let Some(left) = &mut paths[p].trial {
-                *left = left.saturating_sub(1);
-            }
             if paths[p].t3.is_none() {
                 paths[p].t3 = Some(now + self.t3_span(&paths[p]));
             }
@@ -641,7 +636,9 @@ impl Sender {
 #[inline]
 fn waits_for_answer(p: PathId, paths: &Paths) -> bool {
     let path = &paths[p];
-    path.is_unanswered() && !path.flight.is_zero() && !paths.ids().any(|q| q != p && paths[q].is_usable())
+    path.liveness.is_unanswered()
+        && !path.flight.is_zero()
+        && !paths.ids().any(|q| q != p && paths[q].is_usable())
 }
 
 /// The earliest chunk `after` another that is the first of a list of lost chunks, and which list.

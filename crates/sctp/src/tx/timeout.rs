@@ -27,7 +27,11 @@ impl Sender {
     /// when it left.
     pub(crate) fn later_t3(&self, now: Instant, p: PathId, paths: &Paths) -> Option<Instant> {
         let path = &paths[p];
-        if !self.detects_by_time() || path.silent || path.timed_out || path.probes > 0 {
+        if !self.detects_by_time()
+            || path.liveness.is_silent()
+            || path.timed_out
+            || path.liveness.probes() > 0
+        {
             return None;
         }
         let fresh = self.left_uncopied(path.fresh.head)?;
@@ -99,7 +103,7 @@ impl Sender {
     /// T3 expired on a path that has failed. Congestion is not the reason.
     fn has_failed(&self, now: Instant, path: &Path) -> bool {
         let is_lost = |sent| sent + path.probe_timeout() <= now && self.heard_since(sent);
-        path.silent && path.heartbeat.unanswered_since().is_some_and(is_lost)
+        path.liveness.is_silent() && path.heartbeat.unanswered_since().is_some_and(is_lost)
     }
 
     /// Path `p` is no more: what is outstanding there is sent again elsewhere, which says nothing about congestion.
@@ -110,12 +114,14 @@ impl Sender {
             self.mark_lost(i, LossCause::Timeout, paths);
         }
         let path = &mut paths[p];
-        (path.t3, path.patience) = (None, None);
+        path.t3 = None;
+        path.liveness.await_nothing();
         path.restart(now);
         if let Some(rack) = &mut path.rack {
             rack.set_deadline(None);
         }
-        (path.timed_out, path.silent, path.shots) = (false, false, u32::from(path.has_lost()));
+        path.liveness.trust();
+        (path.timed_out, path.shots) = (false, u32::from(path.has_lost()));
         self.after_losses(now, Cause::Timeout, paths);
     }
 

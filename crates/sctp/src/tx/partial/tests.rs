@@ -3,6 +3,7 @@
 use super::super::tests::{CHUNK, P1, P2, Rig, cmt};
 use crate::config::{BufferSide, Cmt, Config, PathSelection, Reinjection};
 use crate::message::{Abandoned, AbandonedByPolicy, Message, MessageId, Payload, Reliability, SendError};
+use crate::multipath::Life;
 use crate::path::PathId;
 use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Span};
@@ -430,7 +431,7 @@ fn no_copy_is_sent_of_a_message_after_its_lifetime() {
         rig.push(message(Until(Span::from_secs(seconds)), CHUNK)).unwrap();
         assert_eq!(rig.poll(), Some((P1, vec![1])));
         rig.pass(Span::from_secs(2));
-        rig.paths[P1].silent = true;
+        rig.paths[P1].liveness.set(Life::Silent);
         rig.pass(Span::ZERO);
         assert_eq!(rig.poll().is_some(), copies);
     }

@@ -170,7 +170,7 @@ fn no_copies_are_sent_of_an_abandoned_chunk() {
     rig.transmit(P1);
     rig.abandon(1);
     rig.pass(Span::from_secs(1));
-    rig.paths[P1].silent = true;
+    rig.paths[P1].liveness.set(Life::Silent);
     rig.pass(Span::ZERO);
     assert_eq!(rig.poll(), Some((P2, vec![2])));
     assert_eq!(rig.poll(), None);

@@ -28,7 +28,7 @@ fn ssthresh(silent: bool, asked: Option<u64>, heard: Option<u64>, times: usize) 
             rig.transmit(P1);
         }
         let begin = rig.now;
-        rig.paths[P1].silent = silent;
+        rig.paths[P1].liveness.set(if silent { Life::Silent } else { Life::Proven });
         if let Some(asked) = asked {
             rig.paths[P1].heartbeat.sent(begin + ms(asked), 7, ms(1000));
         }

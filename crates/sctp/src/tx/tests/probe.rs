@@ -33,7 +33,7 @@ fn the_last_path_sends_probes_at_growing_intervals() {
     let mut rig = alone();
     send(&mut rig, 3);
     for (tsn, wait) in [(3, 130), (2, 320), (1, 640), (3, 1280)] {
-        let at = rig.paths[P1].patience.expect("a probe is due");
+        let at = rig.paths[P1].liveness.deadline().expect("a probe is due");
         assert_eq!(at.since(rig.now), ms(wait));
         rig.pass(ms(wait));
         assert!(!rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
@@ -66,7 +66,7 @@ fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
     for (wait, duplicates, cut) in [(40, &[][..], true), (39, &[], false), (40, &[1], false)] {
         let mut rig = alone();
         send(&mut rig, 1);
-        let at = rig.paths[P1].patience.expect("a probe is due");
+        let at = rig.paths[P1].liveness.deadline().expect("a probe is due");
         rig.pass(at.since(rig.now));
         rig.sender.fall_silent(rig.now, P1, &mut rig.paths);
         assert_eq!(rig.poll(), Some((P1, vec![1])));
@@ -86,7 +86,7 @@ fn the_window_is_not_cut_for_what_was_sent_again_before_the_probe() {
     assert_eq!(rig.poll(), Some((P1, vec![1])));
     rig.pass(ms(1));
     send(&mut rig, 1);
-    let at = rig.paths[P1].patience.expect("a probe is due");
+    let at = rig.paths[P1].liveness.deadline().expect("a probe is due");
     rig.pass(at.since(rig.now));
     rig.sender.fall_silent(rig.now, P1, &mut rig.paths);
     assert_eq!(rig.poll(), Some((P1, vec![2])));

@@ -407,7 +407,7 @@ fn copied_chunks_do_not_end_the_wait_for_one_that_left_later() {
     let left = rig.now;
     rig.pass(ms(50));
     assert_eq!(t3(&rig), Some(left + rig.paths[P1].rto.current()));
-    rig.paths[P1].silent = true;
+    rig.paths[P1].liveness.set(Life::Silent);
     assert_eq!(t3(&rig), None, "nothing answers");
 }
 

@@ -172,7 +172,7 @@ fn a_copy_is_not_overdue_before_10_ms() {
     }
     assert_eq!(rig.paths[P1].overdue(), ms(10));
     rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
-    assert_eq!(rig.paths[P1].patience, Some(rig.now + ms(10)));
+    assert_eq!(rig.paths[P1].liveness.deadline(), Some(rig.now + ms(10)));
 }
 
 /// With three paths, of which the first fell silent and the second carries copies in vain, the third is asked.
@@ -184,7 +184,7 @@ fn an_overdue_copy_is_followed_by_one_on_another_path() {
         rig.paths[p].rto.sample(ms(20), &config);
     }
     rig.transmit(P1);
-    rig.paths[P1].silent = true;
+    rig.paths[P1].liveness.set(Life::Silent);
     rig.pass(ms(1));
     assert_eq!(rig.poll(), Some((P2, vec![1])));
     rig.audit();
@@ -204,7 +204,7 @@ fn silent_of_three(config: &Config) -> Rig {
     }
     rig.transmit(P1);
     rig.transmit(P1);
-    rig.paths[P1].silent = true;
+    rig.paths[P1].liveness.set(Life::Silent);
     rig.pass(ms(1));
     rig
 }
@@ -240,11 +240,11 @@ fn a_path_that_carries_copies_in_vain_falls_silent() {
         assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P3, vec![2]))));
         let at = rig.sender.copies_overdue(&rig.paths).unwrap();
         if later {
-            rig.paths[P3].newest_acked = rig.now + ms(1);
+            rig.paths[P3].liveness.proven(rig.now + ms(1));
         }
         rig.pass(at.since(rig.now));
         assert_eq!(rig.sender.fall_silent(rig.now, P3, &mut rig.paths), silent);
-        rig.paths[P3].silent = false; // a heartbeat was answered
+        rig.paths[P3].liveness.answered(); // a heartbeat was answered
         rig.pass(ms(1));
         assert!(!rig.sender.fall_silent(rig.now, P3, &mut rig.paths), "once for each copy");
     }
@@ -367,9 +367,9 @@ fn on_both(config: &Config) -> Rig {
 #[test]
 fn chunks_of_a_silent_path_are_copied_on_another_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));
-    assert_eq!(rig.paths[P1].patience, Some(rig.now + ms(65)));
+    assert_eq!(rig.paths[P1].liveness.deadline(), Some(rig.now + ms(65)));
     assert_eq!(
-        rig.paths[P2].patience,
+        rig.paths[P2].liveness.deadline(),
         Some(rig.now + ms(525)),
         "a lone packet's acknowledgement may be delayed"
     );
@@ -384,7 +384,7 @@ fn chunks_of_a_silent_path_are_copied_on_another_path() {
     rig.pass(ms(100));
     rig.sack(3, &[], 2);
     assert_eq!((rig.paths[P1].window, rig.paths[P1].rto.srtt()), before);
-    assert!(rig.paths[P1].silent && rig.paths[P1].t3.is_none());
+    assert!(rig.paths[P1].liveness.is_silent() && rig.paths[P1].t3.is_none());
     assert_eq!(rig.poll(), Some((P2, vec![4])));
     rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
     rig.pass(ms(1));
@@ -405,7 +405,10 @@ fn a_path_is_silent_once_the_next_chunk_is_overdue() {
         let path = &rig.paths[P1];
         let expected = path.rto.srtt().unwrap() * 2 + path.rto.variation() * 4;
         let next = ms(10 + 55 - 20);
-        assert_eq!(path.patience.unwrap().since(rig.now), if gaps.is_empty() { next } else { expected });
+        assert_eq!(
+            path.liveness.deadline().unwrap().since(rig.now),
+            if gaps.is_empty() { next } else { expected }
+        );
         assert!(next < expected);
     }
 }
@@ -424,7 +427,7 @@ fn a_path_is_silent_once_the_chunk_that_left_first_is_overdue() {
     assert_eq!(rig.poll(), Some((P1, vec![1])));
     rig.pass(ms(5));
     rig.sack(0, &[(2, 2)], 1);
-    assert_eq!(rig.paths[P1].patience.unwrap().since(rig.now), ms(10 + 55 - 20));
+    assert_eq!(rig.paths[P1].liveness.deadline().unwrap().since(rig.now), ms(10 + 55 - 20));
 }
 
 #[test]
@@ -466,7 +469,7 @@ fn one_lost(config: &Config) -> Rig {
 fn lost_chunks_go_to_the_fastest_path_that_answers() {
     let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
     assert_eq!(one_lost(&config).poll(), Some((P1, vec![1])));
-    for ails in [|path: &mut Path| path.timed_out = true, |path: &mut Path| path.silent = true] {
+    for ails in [|path: &mut Path| path.timed_out = true, |path: &mut Path| path.liveness.set(Life::Silent)] {
         let mut rig = one_lost(&config);
         ails(&mut rig.paths[P1]);
         assert_eq!(rig.poll(), Some((P2, vec![1])));
@@ -496,7 +499,7 @@ fn after_a_timeout_no_silent_path_is_asked() {
     for (silent, asked) in [(false, P1), (true, P2)] {
         let mut rig = unequal(&config);
         rig.transmit(P2);
-        rig.paths[P1].silent = silent;
+        rig.paths[P1].liveness.set(if silent { Life::Silent } else { Life::Proven });
         rig.pass(ms(1000));
         rig.t3(P2);
         assert_eq!(rig.poll(), Some((asked, vec![1])));
@@ -522,7 +525,7 @@ fn copied_behind_another(config: &Config) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);
     rig.transmit(P1);
-    rig.paths[P1].silent = true;
+    rig.paths[P1].liveness.set(Life::Silent);
     rig.pass(ms(50));
     assert_eq!(rig.poll(), Some((P2, vec![2])));
     rig
@@ -536,11 +539,12 @@ fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
         Config { loss_detection: crate::config::LossDetection::Rack, ..reinjecting(Reinjection::Silent) };
     for (after, answered) in [(100, true), (49, false)] {
         let mut rig = copied_behind_another(&config);
-        rig.paths[P2].unanswered = Some(3);
+        rig.paths[P2].liveness.set(Life::Lonely { sent: 3, probes: 0 });
         rig.pass(ms(after));
         rig.sack(0, &[(2, 2)], 1);
-        assert_eq!((rig.is_lost(1), rig.paths[P2].unanswered.is_none()), (answered, answered), "{after} ms");
-        let (silent, trial) = (rig.paths[P1].silent, rig.paths[P1].trial.is_some());
+        assert_eq!((rig.is_lost(1), !rig.paths[P2].liveness.is_lonely()), (answered, answered), "{after} ms");
+        let (silent, trial) =
+            (rig.paths[P1].liveness.is_silent(), matches!(rig.paths[P1].liveness.life(), Life::Trial { .. }));
         assert_eq!((silent, trial), (answered, !answered), "{after} ms");
     }
 }
@@ -559,8 +563,9 @@ fn let_the_window_grow(silent: bool) {
     for _ in 1..=6 {
         rig.transmit(P1);
     }
-    (rig.paths[P1].silent, rig.paths[P1].trial) = (silent, (!silent).then_some(0));
-    rig.paths[P1].patient_since = rig.now + ms(1);
+    rig.paths[P1].liveness.set(if silent { Life::Silent } else { Life::Trial { left: 0 } });
+    rig.paths[P1].liveness.await_nothing();
+    rig.paths[P1].liveness.await_answer(rig.now + ms(1), rig.now + ms(1000));
     rig.paths[P2].window.cwnd = ByteCount::new(2 * CHUNK);
     let copied = |rig: &mut Rig| std::iter::from_fn(|| rig.poll()).map(|(p, _)| assert_eq!(p, P2)).count();
     assert_eq!(copied(&mut rig), 2);
@@ -582,7 +587,7 @@ fn an_old_acknowledgement_puts_a_silent_path_on_trial() {
     assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
     let measured = rig.paths[P1].rto.srtt();
     rig.sack(2, &[], 1);
-    assert!(!rig.paths[P1].silent && rig.paths[P1].is_usable());
+    assert!(!rig.paths[P1].liveness.is_silent() && rig.paths[P1].is_usable());
     assert_eq!(rig.paths[P1].rto.srtt(), measured, "the SACK may have come on a slower path");
     rig.paths[P1].window.cwnd = ByteCount::new(100 * CHUNK);
     push(&mut rig, 20);
@@ -612,7 +617,7 @@ fn four_in_doubt() -> Rig {
     for _ in 1..=4 {
         rig.transmit(P1);
     }
-    rig.paths[P1].silent = true;
+    rig.paths[P1].liveness.set(Life::Silent);
     rig.paths[P2].window.cwnd = ByteCount::new(CHUNK);
     rig
 }
@@ -709,7 +714,7 @@ fn a_copy_of_a_chunk_below_all_lost_ones_goes_before_them() {
             rig.sack(0, &[(4, last)], 1);
         }
         assert!(rig.is_lost(lost));
-        rig.paths[P1].silent = true;
+        rig.paths[P1].liveness.set(Life::Silent);
         let sent: Vec<u32> = std::iter::from_fn(|| rig.poll()).map(|(_, tsns)| tsns[0]).collect();
         assert_eq!(sent, [1, 2, 3]);
     }
@@ -721,7 +726,7 @@ fn a_copy_asks_for_a_sack_where_sacks_are_lean() {
     for lean_sacks in [true, false] {
         let mut rig = unequal(&Config { lean_sacks, ..reinjecting(Reinjection::Silent) });
         rig.transmit(P1);
-        rig.paths[P1].silent = true;
+        rig.paths[P1].liveness.set(Life::Silent);
         rig.pass(ms(1));
         assert_eq!(rig.poll(), Some((P2, vec![1])));
         assert_eq!(rig.sender.out[rig.index(1)].asks_for_sack(), lean_sacks);

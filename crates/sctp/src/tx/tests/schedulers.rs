@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::PathSelection;
 use crate::draws::Draws;
-use crate::sched::{Opportunity, Scheduler};
+use crate::multipath::{Opportunity, Scheduler};
 
 /// Two paths with windows of ten chunks: 20 ms and 100 ms, variations half of that.
 fn unequal(path_selection: PathSelection) -> (Rig, Box<dyn Scheduler>) {
@@ -115,7 +115,7 @@ fn a_path_is_used_if_it_is_in_time() {
         assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), admitted);
         assert!(in_time.admits(&at(&rig, 1 << 20, window), P1), "the best one alone");
     }
-    rig.paths[P1].silent = true;
+    rig.paths[P1].liveness.set(Life::Silent);
     ordered(&rig, &mut *in_time, 3000);
     assert!(in_time.admits(&at(&rig, 1 << 20, 3000), P2), "nobody waits for a silent path");
 }
@@ -393,9 +393,9 @@ fn burst(silent_before: bool) {
         rig.paths[P1].stats.user_bytes += ByteCount::new(50 * CHUNK);
         rig.paths[P2].stats.user_bytes += ByteCount::new(10 * CHUNK);
     }
-    rig.paths[P2].silent = silent_before;
+    rig.paths[P2].liveness.set(if silent_before { Life::Silent } else { Life::Proven });
     ordered(&rig, &mut *in_time, WINDOW);
-    rig.paths[P2].silent = false;
+    rig.paths[P2].liveness.answered();
     rig.paths[P2].window.cwnd = ByteCount::new(100 * CHUNK);
     rig.paths[P2].flight = ByteCount::new(100 * CHUNK);
     rig.paths[P2].stats.user_bytes += ByteCount::new(90 * CHUNK);

@@ -70,7 +70,8 @@ impl Rig {
     fn set(&mut self, p: PathId, to: Condition) {
         let rests_until = self.now + Span::from_millis(to.rests);
         let path = &mut self.paths[p];
-        (path.state, path.timed_out, path.silent) = (to.state, to.timed_out, to.silent);
+        (path.state, path.timed_out) = (to.state, to.timed_out);
+        path.liveness.set(if to.silent { Life::Silent } else { Life::Proven });
         path.window.cwnd = path.mtu * to.cwnd;
         path.burst_left = to.burst_left;
         path.blocked_until = rests_until;

@@ -1,9 +1,9 @@
 //! The worked examples of the papers, figure by figure.
 
 use super::*;
-use crate::cmt::rtx;
 use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
 use crate::draws::Draws;
+use crate::multipath::retransmission;
 use crate::path::LossCause;
 
 fn new_chunks(rig: &Rig, p: PathId) -> u64 {
@@ -127,7 +127,7 @@ fn retransmission_policies_choose_their_path() {
     }
     let mut random = Draws::new(1);
     let mut target = |policy, paths: &Paths| {
-        rtx::target(policy, P2, LossCause::FastRetransmit, ByteCount::ZERO, paths, &mut random)
+        retransmission::target(policy, P2, LossCause::FastRetransmit, ByteCount::ZERO, paths, &mut random)
     };
     assert_eq!(target(RtxPolicy::Same, &rig.paths), Some(P2));
     assert_eq!(target(RtxPolicy::Cwnd, &rig.paths), Some(P1));
@@ -136,13 +136,25 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(target(RtxPolicy::Asap, &rig.paths), Some(P2));
     assert_eq!(target(RtxPolicy::LossRate, &rig.paths), Some(P1));
     assert_eq!(target(RtxPolicy::Alternate, &rig.paths), Some(P2));
-    let after_timeout =
-        rtx::target(RtxPolicy::Alternate, P2, LossCause::Timeout, ByteCount::ZERO, &rig.paths, &mut random);
+    let after_timeout = retransmission::target(
+        RtxPolicy::Alternate,
+        P2,
+        LossCause::Timeout,
+        ByteCount::ZERO,
+        &rig.paths,
+        &mut random,
+    );
     assert_eq!(after_timeout, Some(P1));
     rig.paths[P1].state = PathState::Inactive;
     let mut random = Draws::new(1);
-    let without_p1 =
-        rtx::target(RtxPolicy::Cwnd, P2, LossCause::FastRetransmit, ByteCount::ZERO, &rig.paths, &mut random);
+    let without_p1 = retransmission::target(
+        RtxPolicy::Cwnd,
+        P2,
+        LossCause::FastRetransmit,
+        ByteCount::ZERO,
+        &rig.paths,
+        &mut random,
+    );
     assert_eq!(without_p1, Some(P2));
 }
 
@@ -159,11 +171,17 @@ fn the_fastest_path_may_be_one_in_slow_start() {
         path.rto.sample(Span::from_millis(20), &config);
         path.window = cc::CongestionWindow { cwnd: m(c), ssthresh: Some(m(s)) };
     }
-    let time = |rig: &Rig, p: PathId| (rtx::time_on(&rig.paths[p], m(100)) * 1e3).round();
+    let time = |rig: &Rig, p: PathId| (retransmission::time_on(&rig.paths[p], m(100)) * 1e3).round();
     assert_eq!((time(&rig, P1), time(&rig, P2)), (220.0, 132.0));
     let mut random = Draws::new(1);
-    let target =
-        rtx::target(RtxPolicy::Fastest, P1, LossCause::FastRetransmit, m(100), &rig.paths, &mut random);
+    let target = retransmission::target(
+        RtxPolicy::Fastest,
+        P1,
+        LossCause::FastRetransmit,
+        m(100),
+        &rig.paths,
+        &mut random,
+    );
     assert_eq!(target, Some(P2));
     rig.paths[P2].window.ssthresh = None;
     assert_eq!(time(&rig, P2), (20.0 * (1.0 + 51f64.log2())).round());

@@ -17,15 +17,15 @@ const MEMORY: Span = Span::from_secs(15);
 
 /// What a round-trip time would be if all SACKs returned on the fastest way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Even {
-    pub(super) rtt: Span,
+pub(crate) struct Even {
+    pub(crate) rtt: Span,
     /// What queues added to it, t - l(p, q).
-    pub(super) wait: Span,
+    pub(crate) wait: Span,
 }
 
 /// The least times of all pairs of paths.
 #[derive(Debug, Default)]
-pub(super) struct Evened {
+pub(crate) struct Evened {
     /// By path of the data and path of the SACK, in the present period and in the one before.
     least: Vec<Vec<[Option<Span>; 2]>>,
     /// When the present period began.
@@ -36,12 +36,12 @@ pub(super) struct Evened {
 
 impl Evened {
     /// A SACK came on this path.
-    pub(super) fn begin(&mut self, way: PathId) {
+    pub(crate) fn begin(&mut self, way: PathId) {
         self.way = way;
     }
 
     /// The SACK acknowledges data on path `p` after `rtt`.
-    pub(super) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Even {
+    pub(crate) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Even {
         let q = self.way;
         if now.since(self.changed) >= MEMORY {
             self.least.iter_mut().flatten().for_each(|pair| *pair = [None, pair[0]]);
