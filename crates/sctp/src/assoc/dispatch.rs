@@ -387,10 +387,7 @@ impl Association {
         if self.phase.sends_data() {
             self.sender.note_way_of_sack(from);
             match take(&mut self.sender, &mut self.paths) {
-                Ok(outcome) => {
-                    self.acknowledged(&outcome);
-                    self.escape_black_holes();
-                }
+                Ok(outcome) => self.acknowledged(&outcome),
                 Err(what) => self.violation(what),
             }
         }

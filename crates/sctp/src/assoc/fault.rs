@@ -90,11 +90,8 @@ impl Association {
             self.paths[p].failed = self.failures;
         }
         self.paths[p].state = state;
-        if let Some(pmtud) = &mut self.paths[p].pmtud {
-            pmtud.pause();
-            if confirms {
-                self.sender.fit_fragments(&self.paths);
-            }
+        if confirms && self.paths[p].pmtud.is_some() {
+            self.sender.fit_fragments(&self.paths);
         }
         let after = self.paths.state_of(address);
         if before != after {
@@ -356,7 +353,7 @@ impl Association {
             self.paths[p].t3 = Some(due);
             return;
         }
-        self.suspect_mtu_at_t3(p);
+        self.suspect_mtu(now, p);
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
             self.path_error(now, p, true);
         }

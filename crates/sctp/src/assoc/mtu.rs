@@ -7,7 +7,7 @@ use super::Association;
 use super::fault::heartbeat_info;
 use crate::config::MTU;
 use crate::event::Event;
-use crate::path::{Path, PathId, Pmtud};
+use crate::path::{Path, PathId, PathState, Pmtud};
 use std::net::IpAddr;
 use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
@@ -28,18 +28,24 @@ impl Association {
         if !self.phase.sends_heartbeats() {
             return None;
         }
-        let deadline = |path: &Path| path.pmtud.as_ref().filter(|_| path.is_active())?.deadline();
+        let deadline = |path: &Path| Self::probed(path)?.deadline();
         self.paths.iter().filter_map(deadline).min()
     }
 
-    /// Looks at the probes of all paths that carry data.
+    /// Path MTU discovery of a path, if that may send probes: as long as the path has not failed.
+    fn probed(path: &Path) -> Option<&Pmtud> {
+        let works = matches!(path.state, PathState::Active | PathState::PotentiallyFailed);
+        path.pmtud.as_deref().filter(|_| works)
+    }
+
+    /// Looks at the probes of all paths that may send some.
     pub(super) fn mtu_timers(&mut self, now: Instant) {
         if !self.config().pmtud || !self.phase.sends_heartbeats() {
             return;
         }
-        for p in self.paths.ids() {
-            if self.paths[p].is_active() {
-                self.update_mtu(p, |pmtud| pmtud.on_timer(now));
+        for path in self.paths.iter_mut() {
+            if Self::probed(path).is_some() {
+                path.pmtud.iter_mut().for_each(|pmtud| pmtud.on_timer(now));
             }
         }
     }
@@ -56,7 +62,7 @@ impl Association {
 
     #[inline(never)]
     fn write_due_probe(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        let probe = |path: &Path| path.pmtud.as_ref().filter(|_| path.is_active())?.probe(now);
+        let probe = |path: &Path| Self::probed(path)?.probe(now);
         let (p, size) = self.paths.ids().find_map(|p| Some((p, probe(&self.paths[p])?)))?;
         let nonce = self.random.number();
         let info = heartbeat_info(p, PROBE, nonce);
@@ -69,49 +75,29 @@ impl Association {
         self.finish(w, &place);
         self.count_packet(p, buf);
         let path = &mut self.paths[p];
-        let rto = path.rto.current();
+        let (round_trip, rto) = (path.overdue(), path.rto.current());
         if let Some(pmtud) = &mut path.pmtud {
-            pmtud.sent(now, nonce, rto);
+            pmtud.sent(now, nonce, round_trip, rto);
         }
         Some(Transmit { may_fragment: false, ..path.transmit(size) })
     }
 
-    /// An answer to a probe.
+    /// An answer to a probe. If it shows that packets were too long, what T3 waits for has vanished as well.
     pub(super) fn on_probe_ack(&mut self, now: Instant, p: PathId, nonce: u64) {
+        let before = self.paths[p].mtu;
         self.update_mtu(p, |pmtud| pmtud.acked(now, nonce));
-    }
-
-    /// T3 of path `p` expired: its packets may be too long. This comes before the path is given up, since other paths may show
-    /// that the peer is there.
-    pub(super) fn suspect_mtu_at_t3(&mut self, p: PathId) {
-        let last_chance = self.paths[p].errors >= self.config().path_max_retrans;
-        self.suspect_mtu(p, last_chance);
-    }
-
-    /// Path `p` is silent. With reinjection other paths carry copies of what it loses, and T3 may never expire there.
-    pub(super) fn suspect_mtu_in_silence(&mut self, p: PathId) {
-        self.suspect_mtu(p, false);
-    }
-
-    fn suspect_mtu(&mut self, p: PathId, last_chance: bool) {
-        self.update_mtu(p, |pmtud| {
-            pmtud.suspect();
-            pmtud.escape_black_hole(last_chance)
-        });
-    }
-
-    /// A SACK may have shown that long packets vanish.
-    #[inline]
-    pub(super) fn escape_black_holes(&mut self) {
-        if self.config().pmtud {
-            self.escape_each_black_hole();
+        let path = &mut self.paths[p];
+        if path.mtu < before && path.timed_out {
+            path.t3 = path.t3.map(|_| now);
         }
     }
 
-    #[cold]
-    fn escape_each_black_hole(&mut self) {
-        for p in self.paths.ids() {
-            self.update_mtu(p, |pmtud| pmtud.escape_black_hole(false));
+    /// Packets of path `p` seem to vanish, perhaps for their length: T3 expired, or the path is silent. With reinjection other paths carry copies
+    /// of what it loses, and T3 may never expire there.
+    pub(super) fn suspect_mtu(&mut self, now: Instant, p: PathId) {
+        let path = &mut self.paths[p];
+        if let Some(pmtud) = &mut path.pmtud {
+            pmtud.data_unanswered(now, path.loss_rate);
         }
     }
 

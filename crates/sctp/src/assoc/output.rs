@@ -51,6 +51,9 @@ impl Association {
             };
             if let Some(ecn) = self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
+                if let Some(pmtud) = &mut self.paths[path].pmtud {
+                    pmtud.data_sent(now, buf.len());
+                }
                 return Some(Transmit { ecn, ..self.paths[path].transmit(buf.len()) });
             }
         }

@@ -83,9 +83,11 @@ impl Association {
             if self.phase.is_open() && self.paths[p].liveness.deadline().is_some_and(|at| at <= now) {
                 if self.paths[p].liveness.is_silent() {
                     self.repeat_heartbeat(now, p);
-                } else if self.sender.fall_silent(now, p, &mut self.paths) {
-                    self.suspect_mtu_in_silence(p);
-                    self.ask(now, p);
+                } else {
+                    self.suspect_mtu(now, p);
+                    if self.sender.fall_silent(now, p, &mut self.paths) {
+                        self.ask(now, p);
+                    }
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Path MTU discovery by probes (DPLPMTUD, `rfc8899`), as a pure state machine: it says which probe to send when, and how long
 //! packets may be. No ICMP message is needed.
 //!
+//! Loss is no evidence against a size. Whether one passes is decided by a [`Comparison`] with the least size.
+//!
 //! All sizes are bytes of an SCTP packet, common header included and multiples of four: what IP carries, or UDP.
 
 use units::{Instant, Span};
@@ -16,10 +18,15 @@ const GUARD: usize = 32;
 const USUAL: [usize; 10] = [1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472, 8972];
 /// A search ends when the size that works and the one that fails are so close.
 const CLOSE_ENOUGH: usize = 8;
-/// Probes of one size that have to be lost (MAX_PROBES).
-const MOST_LOST: u8 = 3;
-/// Suspicions in a row that make a black hole.
-const MOST_SUSPICIONS: u8 = 3;
+/// Probes of one size that have to be lost, each followed by an answered one of the least size, to prove that it does not pass (MAX_PROBES).
+///
+/// If a share q of all round trips fails whatever the size, the chance of n losses before an answer is (q / (1 + q))^n: with n = 10 it is 2e-7 where
+/// 15 % of the packets are lost in each direction, 2e-5 with 30 %, and never above 1e-3.
+const MOST_LOST: u8 = 10;
+/// As many, for the size that packets have, where packets were seldom lost before: data waits for the result.
+const LEAST_LOST: u8 = 3;
+/// Chance of a wrong result that is accepted between the two.
+const ACCEPTED_RISK: f64 = 1e-6;
 /// Least time that a probe is waited for (PROBE_TIMER).
 const LEAST_PATIENCE: Span = Span::from_secs(1);
 /// Time after which a larger size is tried again (PMTU_RAISE_TIMER).
@@ -53,13 +60,15 @@ pub(crate) struct Pmtud {
     too_long: Option<usize>,
     /// The size of the next probe, or of the one in flight.
     candidate: usize,
-    /// Probes of this size that were lost.
-    lost: u8,
     flight: Option<Probe>,
     /// When the next probe is due, if none is in flight; none: never.
     due: Option<Instant>,
-    /// Losses that its length may explain, since a packet above BASE was acknowledged.
-    suspicions: u8,
+    /// Whether a size passes is in doubt: the search waits.
+    comparison: Option<Comparison>,
+    /// When the newest packet above BASE was sent.
+    long_sent: Option<Instant>,
+    /// When the newest acknowledged packet above BASE was sent, and its size.
+    proof: Option<(Instant, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +76,40 @@ struct Probe {
     nonce: u64,
     /// It counts as lost then.
     overdue: Instant,
+}
+
+/// A comparison of a size in doubt with the least one (`rfc8899#section-4.3`): probes of both leave in turn, at least a round trip apart. An answer
+/// to the larger one proves that it passes.
+///
+/// Random loss takes both sizes alike, a black hole only the larger one. So the loss of a larger one counts only if the next smaller one is answered.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    size: usize,
+    /// An acknowledged packet of this size that left later ends the doubt.
+    since: Instant,
+    /// The probes that left last and may be answered.
+    larger: Option<u64>,
+    smaller: Option<u64>,
+    /// When the next probe leaves.
+    due: Instant,
+    /// Larger probes that have yet to be lost while the smaller one after it is not.
+    left: u8,
+    /// Smaller probes in a row that were lost as well.
+    silence: u32,
+}
+
+impl Comparison {
+    /// The wait for an answer doubles, up to an RTO, while the path answers nothing at all.
+    fn wait(&self, round_trip: Span, rto: Span) -> Span {
+        (round_trip * (1 << self.silence.min(16))).min(rto.max(round_trip))
+    }
+}
+
+/// Probes that have to be lost if packets are lost at this rate in each direction, whatever their size.
+fn losses_that_prove(loss_rate: f64) -> u8 {
+    let failing = 1.0 - (1.0 - loss_rate).powi(2);
+    let needed = ACCEPTED_RISK.ln() / (failing / (1.0 + failing)).ln();
+    (needed.ceil() as u8).clamp(LEAST_LOST, MOST_LOST)
 }
 
 impl Pmtud {
@@ -85,10 +128,11 @@ impl Pmtud {
             size: base,
             too_long: None,
             candidate: base,
-            lost: 0,
             flight: None,
             due: Some(Instant::ZERO),
-            suspicions: 0,
+            comparison: None,
+            long_sent: None,
+            proof: None,
         }
     }
 
@@ -99,69 +143,102 @@ impl Pmtud {
 
     /// When something is to be done.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.flight.map(|probe| probe.overdue).or(self.due)
+        let comparison = self.comparison.map(|comparison| comparison.due);
+        comparison.or(self.flight.map(|probe| probe.overdue)).or(self.due)
     }
 
-    /// Does what is due. True if packets have another size now.
-    pub(crate) fn on_timer(&mut self, now: Instant) -> bool {
-        if self.flight.take_if(|probe| probe.overdue <= now).is_some() {
-            self.due = Some(now);
-            self.lost += 1;
-            return self.lost == MOST_LOST && self.give_up_candidate(now);
+    /// Does what is due.
+    pub(crate) fn on_timer(&mut self, now: Instant) {
+        if self.comparison.is_some() {
+            return;
         }
-        if self.state == State::Complete && self.due.is_some_and(|due| due <= now) {
+        if let Some(probe) = self.flight.take_if(|probe| probe.overdue <= now) {
+            self.due = Some(now);
+            if self.state != State::Error {
+                self.compare(now, self.candidate, Some(probe.nonce), MOST_LOST);
+            }
+        } else if self.state == State::Complete && self.due.is_some_and(|due| due <= now) {
             self.too_long = None;
             self.search(now);
         }
-        false
     }
 
     /// The size of the probe that is to be sent now.
     pub(crate) fn probe(&self, now: Instant) -> Option<usize> {
+        if let Some(comparison) = self.comparison {
+            let larger = comparison.larger.is_none() || comparison.smaller.is_some();
+            return (comparison.due <= now).then_some(if larger { comparison.size } else { self.least });
+        }
         let due = self.flight.is_none() && self.due.is_some_and(|due| due <= now);
         due.then_some(self.candidate)
     }
 
-    /// That probe leaves.
-    pub(crate) fn sent(&mut self, now: Instant, nonce: u64, rto: Span) {
-        self.flight = Some(Probe { nonce, overdue: now + rto.max(LEAST_PATIENCE) });
-        self.due = None;
+    /// That probe leaves. A round trip is expected to take no longer than `round_trip`.
+    pub(crate) fn sent(&mut self, now: Instant, nonce: u64, round_trip: Span, rto: Span) {
+        if let Some(comparison) = &mut self.comparison {
+            match (comparison.larger, comparison.smaller) {
+                (Some(_), None) => comparison.smaller = Some(nonce),
+                (_, lost) => {
+                    comparison.silence += u32::from(lost.is_some());
+                    (comparison.larger, comparison.smaller) = (Some(nonce), None);
+                }
+            }
+            comparison.due = now + comparison.wait(round_trip, rto);
+        } else {
+            self.flight = Some(Probe { nonce, overdue: now + rto.max(LEAST_PATIENCE) });
+            self.due = None;
+        }
     }
 
     /// An answer to the probe with this nonce. True if packets have another size now.
     pub(crate) fn acked(&mut self, now: Instant, nonce: u64) -> bool {
-        if self.flight.take_if(|probe| probe.nonce == nonce).is_none() {
-            return false;
+        let before = self.size;
+        if self.flight.take_if(|probe| probe.nonce == nonce).is_some() {
+            self.confirm(now, self.candidate);
+        } else if let Some(comparison) = &mut self.comparison {
+            let size = comparison.size;
+            if comparison.larger == Some(nonce) {
+                self.confirm(now, size);
+            } else if comparison.smaller == Some(nonce) {
+                (comparison.larger, comparison.smaller, comparison.due) = (None, None, now);
+                (comparison.left, comparison.silence) = (comparison.left - 1, 0);
+                if comparison.left == 0 {
+                    self.give_up(now, size);
+                }
+            }
         }
-        let changed = self.candidate != self.size;
-        self.size = self.candidate;
-        self.suspicions = 0;
-        self.search(now);
-        changed
+        self.size != before
     }
 
-    /// The path carries nothing for now: what is in flight is forgotten, and sent again when the path is back.
-    pub(crate) fn pause(&mut self) {
-        if self.flight.take().is_some() {
-            self.due = Some(Instant::ZERO);
-            self.lost = 0;
-        }
-    }
-
-    /// A packet of this size was acknowledged.
+    /// A packet of this size leaves.
     #[inline]
-    pub(crate) fn data_acked(&mut self, size: usize) {
+    pub(crate) fn data_sent(&mut self, now: Instant, size: usize) {
+        if self.is_long(size) {
+            self.long_sent = Some(now);
+        }
+    }
+
+    /// A packet of this size, sent then, was acknowledged.
+    #[inline]
+    pub(crate) fn data_acked(&mut self, now: Instant, size: usize, sent_at: Instant) {
         // A longer one left before the size shrank, and may have been fragmented.
         if self.is_long(size) && size <= self.size {
-            self.suspicions = 0;
+            if self.proof.is_none_or(|(newest, _)| newest <= sent_at) {
+                self.proof = Some((sent_at, size));
+            }
+            if self.comparison.is_some_and(|doubt| size == doubt.size && doubt.since <= sent_at) {
+                self.confirm(now, size);
+            }
         }
     }
 
-    /// A packet of this size was lost and others were not.
-    pub(crate) fn data_lost(&mut self, size: usize) {
+    /// A packet of this size, sent then, was lost and others were not: its length may be the reason, unless one of this size that was sent later was
+    /// acknowledged.
+    pub(crate) fn data_lost(&mut self, size: usize, sent_at: Instant, loss_rate: f64) {
+        let passes = self.proof.is_some_and(|(newest, passed)| newest >= sent_at && passed >= size);
         // The loss of a longer one says nothing of the size now: it left before the size shrank.
-        if self.is_long(size) && size <= self.size {
-            self.suspect();
+        if self.is_long(size) && size <= self.size && !passes {
+            self.suspect(sent_at, loss_rate);
         }
     }
 
@@ -170,20 +247,53 @@ impl Pmtud {
         self.base < size
     }
 
-    /// Packets seem to vanish: T3 expired, nothing was heard for longer than expected, or a long packet was lost and others were
-    /// not.
-    pub(crate) fn suspect(&mut self) {
-        self.suspicions = self.suspicions.saturating_add(1);
+    /// T3 expired, or nothing was heard for longer than expected: the length of packets may be the reason, if a long one left since the newest
+    /// that was acknowledged.
+    pub(crate) fn data_unanswered(&mut self, now: Instant, loss_rate: f64) {
+        if self.long_sent > self.proof.map(|(newest, _)| newest) {
+            self.suspect(now, loss_rate);
+        }
     }
 
-    /// True if packets are presumed to vanish for their length (`rfc8899#section-4.3`), or if that is the last chance of a path
-    /// that is going to be given up: they have BASE bytes now, and the search begins anew.
-    pub(crate) fn escape_black_hole(&mut self, last_chance: bool) -> bool {
-        let vanish = self.size > self.base && (last_chance || self.suspicions >= MOST_SUSPICIONS);
-        if vanish {
-            self.assume(self.base, None);
+    /// Packets seem to vanish. Loss alone proves nothing: a comparison decides whether it is for their length (`rfc8899#section-4.3`).
+    ///
+    /// `loss_rate` is the share of packets that was lost lately.
+    fn suspect(&mut self, since: Instant, loss_rate: f64) {
+        if self.is_long(self.size) && self.comparison.is_none_or(|doubt| doubt.size != self.size) {
+            self.compare(since, self.size, None, losses_that_prove(loss_rate));
         }
-        vanish
+    }
+
+    /// Puts a size in doubt. A probe of it may have left, and is not answered yet.
+    fn compare(&mut self, since: Instant, size: usize, larger: Option<u64>, left: u8) {
+        if self.least < size {
+            self.comparison =
+                Some(Comparison { size, since, larger, smaller: None, due: since, left, silence: 0 });
+        }
+    }
+
+    /// Packets of this size pass.
+    fn confirm(&mut self, now: Instant, size: usize) {
+        self.comparison = None;
+        // The search goes on where the doubt about the size now interrupted it.
+        if size != self.size || matches!(self.state, State::Base | State::Error) {
+            self.size = size;
+            self.search(now);
+        }
+    }
+
+    /// Packets of this size do not pass.
+    fn give_up(&mut self, now: Instant, size: usize) {
+        self.comparison = None;
+        if size > self.size {
+            self.too_long = Some(size);
+            self.search(now);
+        } else if self.size > self.base {
+            let told = self.state == State::Base;
+            self.assume(self.base, told.then_some(size));
+        } else {
+            (self.state, self.size, self.due) = (State::Error, self.least, Some(now));
+        }
     }
 
     /// Somebody on the way says that the next link takes no more than this MTU, IP header included: a hint that is taken if it
@@ -200,31 +310,13 @@ impl Pmtud {
     /// Uses a size that a probe has yet to confirm.
     fn assume(&mut self, size: usize, too_long: Option<usize>) {
         (self.state, self.size, self.too_long) = (State::Base, size, too_long);
-        (self.flight, self.due, self.lost, self.suspicions) = (None, Some(Instant::ZERO), 0, 0);
+        (self.flight, self.due, self.comparison) = (None, Some(Instant::ZERO), None);
         self.candidate = size;
-    }
-
-    /// Enough probes of the candidate were lost. True if packets have another size now.
-    fn give_up_candidate(&mut self, now: Instant) -> bool {
-        self.lost = 0;
-        let before = self.size;
-        match self.state {
-            State::Search | State::Complete => {
-                self.too_long = Some(self.candidate);
-                self.search(now);
-            }
-            State::Base if self.size > self.base => self.assume(self.base, Some(self.candidate)),
-            State::Base | State::Error => {
-                self.state = State::Error;
-                self.size = self.least;
-            }
-        }
-        self.size != before
     }
 
     /// Chooses the next size to try, or ends the search.
     fn search(&mut self, now: Instant) {
-        self.lost = 0;
+        self.flight = None;
         match self.next_candidate() {
             Some(candidate) => {
                 (self.state, self.candidate, self.due) = (State::Search, candidate, Some(now));
@@ -256,19 +348,31 @@ mod tests {
     use proptest::prelude::*;
 
     const RTO: Span = Span::from_millis(400);
+    const ROUND_TRIP: Span = Span::from_millis(20);
+    const MINUTE: Span = Span::from_secs(60);
 
     /// A path in UDP over IPv4 that carries packets of so many bytes, and the sizes probed so far.
     struct Probed {
         pmtud: Pmtud,
         now: Instant,
         carries: usize,
+        /// Share of packets that are lost in each direction, whatever their size.
+        loss: f64,
+        random: u64,
+        nonce: u64,
         probes: Vec<usize>,
     }
 
     impl Probed {
         fn new(carries: usize, interface_mtu: usize) -> Self {
             let pmtud = Pmtud::new(true, 28, interface_mtu);
-            Probed { pmtud, now: Instant::ZERO + Span::from_secs(1), carries, probes: Vec::new() }
+            let now = Instant::ZERO + Span::from_secs(1);
+            Probed { pmtud, now, carries, loss: 0.0, random: 1, nonce: 0, probes: Vec::new() }
+        }
+
+        fn is_lost(&mut self) -> bool {
+            self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((self.random >> 33) as f64) < self.loss * f64::from(1u32 << 31)
         }
 
         /// Runs until `end`; returns how often the size changed.
@@ -276,13 +380,15 @@ mod tests {
             let (end, mut changes) = (self.now + span, 0);
             while let Some(at) = self.pmtud.deadline().filter(|&at| at <= end) {
                 self.now = self.now.max(at);
-                changes += usize::from(self.pmtud.on_timer(self.now));
+                self.pmtud.on_timer(self.now);
                 if let Some(size) = self.pmtud.probe(self.now) {
                     self.probes.push(size);
-                    self.pmtud.sent(self.now, 7, RTO);
-                    if size <= self.carries {
-                        self.now += Span::from_millis(20);
-                        changes += usize::from(self.pmtud.acked(self.now, 7));
+                    self.nonce += 1;
+                    self.pmtud.sent(self.now, self.nonce, ROUND_TRIP, RTO);
+                    let answered = size <= self.carries && !self.is_lost() && !self.is_lost();
+                    if answered {
+                        self.now += ROUND_TRIP;
+                        changes += usize::from(self.pmtud.acked(self.now, self.nonce));
                     }
                 }
             }
@@ -294,14 +400,18 @@ mod tests {
             self.run(span);
             std::mem::take(&mut self.probes)
         }
+
+        /// T3 expires while a long packet is in flight.
+        fn expire_t3(&mut self) {
+            self.pmtud.data_sent(self.now, 1472);
+            self.pmtud.data_unanswered(self.now, self.loss);
+        }
     }
 
-    fn suspect(pmtud: &mut Pmtud, last_chance: bool) -> bool {
-        pmtud.suspect();
-        pmtud.escape_black_hole(last_chance)
+    /// A size that does not pass, and the least one, in turn.
+    fn compared(size: usize, times: u8) -> Vec<usize> {
+        [size, 516].repeat(times.into())
     }
-
-    const MINUTE: Span = Span::from_secs(60);
 
     #[test]
     fn the_usual_sizes_are_tried_in_turn_up_to_that_of_the_interface() {
@@ -321,9 +431,10 @@ mod tests {
 
     // rfc8899#section-5.3.2
     #[test]
-    fn after_three_lost_probes_the_search_halves_what_is_between_to_eight_bytes() {
+    fn after_ten_lost_probes_the_search_halves_what_is_between_to_eight_bytes() {
         let mut path = Probed::new(1372, 1500);
-        assert_eq!(path.probed(MINUTE), [1200, 1232, 1280, 1372, 1392, 1392, 1392, 1380, 1380, 1380]);
+        let expected = [vec![1200, 1232, 1280, 1372], compared(1392, 10), compared(1380, 10)].concat();
+        assert_eq!(path.probed(MINUTE), expected);
         assert_eq!((path.pmtud.state, path.pmtud.mtu()), (State::Complete, 1400));
     }
 
@@ -334,7 +445,7 @@ mod tests {
             let mut pmtud = Pmtud::new(true, 28, 1500);
             let now = Instant::ZERO + MINUTE;
             assert!(pmtud.probe(now).is_some());
-            pmtud.sent(now, 7, rto);
+            pmtud.sent(now, 7, ROUND_TRIP, rto);
             assert_eq!((pmtud.deadline(), pmtud.probe(now)), (Some(now + expected), None));
         }
     }
@@ -354,9 +465,11 @@ mod tests {
     #[test]
     fn when_base_does_not_pass_packets_have_the_least_size_until_it_does() {
         let mut path = Probed::new(1000, 1500);
-        path.run(Span::from_secs(10));
+        path.run(Span::from_secs(12));
         assert_eq!((path.pmtud.state, path.pmtud.mtu()), (State::Error, 544));
-        assert!(path.probes.iter().all(|&size| size == 1200) && path.probes.len() < 12, "{:?}", path.probes);
+        assert_eq!(path.probes[..20], compared(1200, 10));
+        let again = &path.probes[20..];
+        assert!(again.iter().all(|&size| size == 1200) && again.len() < 12, "{again:?}");
         path.carries = 1232;
         path.run(MINUTE);
         assert_eq!((path.pmtud.state, path.pmtud.mtu()), (State::Complete, 1260));
@@ -364,40 +477,107 @@ mod tests {
 
     // rfc8899#section-4.3
     #[test]
-    fn three_suspicions_without_a_long_packet_acknowledged_are_a_black_hole() {
-        let mut path = Probed::new(1472, 1500);
-        path.run(MINUTE);
-        let pmtud = &mut path.pmtud;
-        assert!(!suspect(pmtud, false) && !suspect(pmtud, false));
-        pmtud.data_acked(1472);
-        assert!(!suspect(pmtud, false) && !suspect(pmtud, false));
-        pmtud.data_acked(1200);
-        pmtud.data_acked(2000);
-        assert!(suspect(pmtud, false));
-        assert_eq!(pmtud.mtu(), 1228);
-        assert!(!suspect(pmtud, true), "packets are not longer than BASE");
-        path.carries = 1272;
-        path.run(MINUTE);
-        assert_eq!(path.pmtud.mtu(), 1300);
-        assert!(suspect(&mut path.pmtud, true), "before the path is given up");
+    fn random_loss_neither_ends_the_search_early_nor_reduces_the_size() {
+        for loss in [0.05, 0.15, 0.3, 0.6] {
+            let mut path = Probed::new(1472, 1500);
+            path.loss = loss;
+            path.run(MINUTE * 2);
+            assert_eq!((path.pmtud.state, path.pmtud.mtu()), (State::Complete, 1500), "{loss}");
+            for second in 0..3600 {
+                path.expire_t3();
+                assert_eq!(path.run(Span::from_secs(1)), 0, "{loss}, {second} s");
+            }
+        }
     }
 
     // rfc8899#section-4.3
     #[test]
-    fn losses_of_packets_longer_than_the_size_now_prove_nothing_of_it() {
+    fn a_black_hole_is_found_whatever_is_lost_besides() {
+        for (loss, probes, most) in [(0.0, 3, 300), (0.05, 6, 1000), (0.15, 10, 2000), (0.3, 10, 8000)] {
+            for carries in [1200, 1000] {
+                let mut path = Probed::new(1472, 1500);
+                path.run(MINUTE);
+                (path.carries, path.loss) = (carries, loss);
+                path.probes.clear();
+                path.expire_t3();
+                let changes = path.run(Span::from_millis(most));
+                assert!(changes > 0 && path.pmtud.mtu() <= 1228, "{loss}");
+                let lost = path.probes.iter().filter(|&&size| size == 1472).count();
+                assert!(lost == probes || loss > 0.0 && lost > probes, "{lost} probes at {loss}");
+            }
+        }
+        // The rate of what was lost is taken into account up to ten probes.
+        assert_eq!([0.0, 0.01, 0.05, 0.1, 0.3, 1.0].map(losses_that_prove), [3, 4, 6, 8, 10, 10]);
+    }
+
+    // rfc8899#section-5.1.1, rfc8899#section-8
+    #[test]
+    fn probes_are_a_round_trip_apart_and_rare_while_nothing_is_answered() {
         let mut path = Probed::new(1472, 1500);
         path.run(MINUTE);
-        (0..3).for_each(|_| path.pmtud.data_lost(1472));
-        assert!(path.pmtud.escape_black_hole(false));
-        path.carries = 1272;
-        (0..3).for_each(|_| path.pmtud.suspect());
+        path.carries = 0;
+        path.expire_t3();
+        path.probes.clear();
+        assert_eq!(path.run(MINUTE), 0, "an outage is no black hole");
+        assert!((100..200).contains(&path.probes.len()), "{} probes", path.probes.len());
+        path.carries = 1472;
+        path.probes.clear();
+        path.run(MINUTE);
+        assert!(path.probes.len() <= 2 && path.pmtud.comparison.is_none(), "{:?}", path.probes);
+    }
+
+    #[test]
+    fn only_an_acknowledged_packet_of_the_size_now_that_left_later_ends_a_doubt() {
+        let mut path = Probed::new(1472, 1500);
+        path.run(MINUTE);
+        let (before, now) = (path.now, path.now + RTO);
+        path.now = now;
+        path.expire_t3();
+        let doubts = |path: &Probed| path.pmtud.comparison.is_some();
+        for (size, sent_at) in [(1472, before), (1468, now), (1200, now), (2000, now)] {
+            path.pmtud.data_acked(now, size, sent_at);
+            assert!(doubts(&path), "{size}");
+        }
+        path.pmtud.data_acked(now + ROUND_TRIP, 1472, now);
+        assert!(!doubts(&path));
+        // What left before is no longer evidence, whatever becomes of it.
+        path.pmtud.data_lost(1472, before, 0.0);
+        path.pmtud.data_unanswered(now + RTO, 0.0);
+        assert!(!doubts(&path));
+        path.pmtud.data_lost(1472, now + RTO, 0.0);
+        assert!(doubts(&path));
+    }
+
+    // rfc8899#section-4.3
+    #[test]
+    fn what_is_no_longer_than_base_or_longer_than_the_size_now_raises_no_doubt() {
+        let mut path = Probed::new(1272, 1500);
         path.run(MINUTE);
         assert_eq!(path.pmtud.mtu(), 1300);
-        assert!(!path.pmtud.escape_black_hole(false), "probes proved the size since");
-        (0..3).for_each(|_| path.pmtud.data_lost(1472));
-        assert!(!path.pmtud.escape_black_hole(false), "they left before the size shrank");
-        (0..3).for_each(|_| path.pmtud.data_lost(1272));
-        assert!(path.pmtud.escape_black_hole(false));
+        let later = path.now + RTO;
+        for size in [64, 1200, 1276, 1472] {
+            path.pmtud.data_lost(size, later, 0.0);
+            assert!(path.pmtud.comparison.is_none(), "{size}");
+        }
+        path.pmtud.data_sent(later, 1200);
+        path.pmtud.data_unanswered(later, 0.0);
+        assert!(path.pmtud.comparison.is_none());
+        path.pmtud.data_lost(1204, later, 0.0);
+        assert!(path.pmtud.comparison.is_some());
+    }
+
+    // rfc8899#section-8
+    #[test]
+    fn an_answer_with_another_nonce_changes_nothing() {
+        let mut path = Probed::new(1472, 1500);
+        path.run(MINUTE);
+        path.expire_t3();
+        let now = path.now;
+        for nonce in 1000..1020 {
+            path.pmtud.sent(now, nonce, ROUND_TRIP, RTO);
+            assert!(!path.pmtud.acked(now, 5) && path.pmtud.comparison.is_some());
+        }
+        assert_eq!(path.pmtud.mtu(), 1500);
     }
 
     // rfc8899#section-4.6.2
@@ -419,18 +599,6 @@ mod tests {
         assert_eq!((path.run(MINUTE), path.pmtud.mtu()), (3, 1328), "1200, 1280, 1300");
     }
 
-    #[test]
-    fn a_probe_lost_while_the_path_was_down_does_not_count() {
-        let mut pmtud = Pmtud::new(true, 28, 1500);
-        let now = Instant::ZERO + MINUTE;
-        for _ in 0..10 {
-            pmtud.sent(now, 7, RTO);
-            pmtud.pause();
-            assert!(!pmtud.on_timer(now + MINUTE));
-        }
-        assert_eq!((pmtud.state, pmtud.probe(now)), (State::Base, Some(1200)));
-    }
-
     proptest! {
         #[test]
         fn the_size_found_passes_and_is_close_to_what_the_path_carries(
@@ -443,7 +611,7 @@ mod tests {
             let wanted = carries.min(most);
             prop_assert!(carries < 1200 || size + CLOSE_ENOUGH + 4 > wanted, "{size} of {wanted}");
             prop_assert!(path.probes.iter().all(|size| size % 4 == 0 && (32..=most).contains(size)));
-            prop_assert!(path.probes.len() < 320);
+            prop_assert!(path.probes.len() < 400);
         }
 
         #[test]
@@ -451,27 +619,32 @@ mod tests {
             steps in prop::collection::vec((0u8..8, 0usize..1600), 1..200),
         ) {
             let mut pmtud = Pmtud::new(true, 28, 1500);
-            let mut now = Instant::ZERO;
+            let (mut now, mut nonce) = (Instant::ZERO, 0);
             for (kind, n) in steps {
                 let before = pmtud.mtu();
                 let told = match kind {
                     0 | 1 => {
                         now += Span::from_millis(n as u64);
-                        let told = pmtud.on_timer(now);
+                        pmtud.on_timer(now);
                         if pmtud.probe(now).is_some() {
-                            pmtud.sent(now, 7, RTO);
+                            nonce += 1;
+                            pmtud.sent(now, nonce, ROUND_TRIP, RTO);
                         }
-                        told
+                        false
                     }
-                    2 | 3 => pmtud.acked(now, 7),
-                    4 => suspect(&mut pmtud, n % 5 == 0),
+                    2 | 3 => pmtud.acked(now, nonce),
+                    4 => {
+                        pmtud.data_sent(now, n);
+                        pmtud.data_unanswered(now, n as f64 / 1600.0);
+                        false
+                    }
                     5 => pmtud.on_packet_too_big(n),
                     6 => {
-                        pmtud.data_acked(n);
+                        pmtud.data_acked(now, n, now);
                         false
                     }
                     _ => {
-                        pmtud.pause();
+                        pmtud.data_lost(n, now, 0.0);
                         false
                     }
                 };

@@ -136,7 +136,7 @@ impl Sender {
             if let Some(pmtud) = &mut path.pmtud
                 && path.lost_fast.first().is_none()
             {
-                pmtud.data_lost(size);
+                pmtud.data_lost(size, chunk.sent_at, path.loss_rate);
             }
         }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;

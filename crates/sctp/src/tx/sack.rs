@@ -313,7 +313,8 @@ impl Sender {
             if self.config.pmtud
                 && let Some(pmtud) = &mut path.pmtud
             {
-                pmtud.data_acked(COMMON_HEADER + self.chunk_len(self.out[i].len()));
+                let chunk = &self.out[i];
+                pmtud.data_acked(now, COMMON_HEADER + self.chunk_len(chunk.len()), chunk.sent_at);
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
