@@ -1,6 +1,6 @@
 use crate::{Failure, check_folder, code, complain, interrupt, reason, say, scenario, show};
 use clap::ArgMatches;
-use lab::output::{RunControl, RunError, Scalar};
+use lab::output::{FlowPaths, RunControl, RunError, RunOutput, Scalar};
 use lab::scenario::{Scenario, Sweep};
 use lab::sweep::{RunReport, run_single};
 use serde_json::json;
@@ -101,7 +101,7 @@ fn readable(sweep: &Sweep, replica: u32, report: &RunReport) -> String {
         show::time(wall),
         output.packet_hops
     );
-    text += &flows(&variant.scenario, &output.scalars);
+    text += &flows(&variant.scenario, output);
     text += &links(&output.scalars);
     for warning in &output.warnings {
         text += &format!("\nNote: {warning}\n");
@@ -110,7 +110,8 @@ fn readable(sweep: &Sweep, replica: u32, report: &RunReport) -> String {
 }
 
 /// A line for each direction of a flow that carries data, and for each of its paths.
-fn flows(scenario: &Scenario, scalars: &[Scalar]) -> String {
+fn flows(scenario: &Scenario, output: &RunOutput) -> String {
+    let scalars = &output.scalars;
     const HEAD: [&str; 8] =
         ["flow", "path", "throughput", "data packets", "fast retrans.", "timer retrans.", "timeouts", "RTT"];
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
@@ -118,8 +119,9 @@ fn flows(scenario: &Scenario, scalars: &[Scalar]) -> String {
         for (on, prefix, arrow) in
             [(flow.forward.is_some(), "", ""), (flow.back.is_some(), "back_", " (back)")]
         {
-            let mut paths: Vec<Option<u8>> =
-                scalars.iter().filter(|s| s.flow == flow.name).map(|s| s.path).collect();
+            let counted = |s: &&Scalar| s.quantity.strip_prefix(prefix) == Some("data_packets");
+            let own = scalars.iter().filter(|s| s.flow == flow.name).filter(counted);
+            let mut paths: Vec<Option<u8>> = own.map(|s| s.path).collect();
             paths.sort_unstable();
             paths.dedup();
             for path in paths.into_iter().filter(|_| on) {
@@ -134,7 +136,9 @@ fn flows(scenario: &Scenario, scalars: &[Scalar]) -> String {
                 };
                 rows.push(vec![
                     if path.is_none() { format!("{}{arrow}", flow.name) } else { String::new() },
-                    path.map_or(String::new(), |path| path.to_string()),
+                    path.map_or(String::new(), |path| {
+                        FlowPaths::numbered(&output.paths, &flow.name, !prefix.is_empty(), path)
+                    }),
                     cell("throughput_bps", &show::rate),
                     cell("data_packets", &show::count),
                     cell("fast_retransmissions", &show::count),

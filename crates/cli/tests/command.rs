@@ -53,6 +53,62 @@ fn a_run_prints_its_replica_its_seed_and_the_throughput_of_its_flow() {
     assert_eq!(scratch.call(&["run", "one.toml", "--quiet"]), (0, String::new(), String::new()));
 }
 
+/// Two lines with names, and one between them and the server that both share.
+const LINES: &str = r#"
+[[node]]
+name = "home"
+[[node]]
+name = "exchange"
+kind = "router"
+[[node]]
+name = "server"
+[[link]]
+name = "dsl"
+between = ["home", "exchange"]
+net_id = 1
+rate = "4 Mbit/s"
+[[link]]
+name = "lte"
+between = ["home", "exchange"]
+net_id = 2
+rate = "2 Mbit/s"
+[[link]]
+name = "core"
+between = ["exchange", "server"]
+rate = "100 Mbit/s"
+[sctp.pairs]
+paths = "pairs"
+cmt = { enabled = true }
+[[flow]]
+name = "up"
+client = "home"
+server = "server"
+sctp = "pairs"
+reset_time = "1 s"
+stop_time = "3 s"
+frame_rate = "0 Hz"
+"#;
+
+#[test]
+fn run_and_explain_print_the_names_of_links_beside_the_numbers_of_paths() {
+    let scratch = Scratch::with("command-names", &[("lines.toml", LINES)]);
+    let (code, out, _) = scratch.call(&["run", "lines.toml"]);
+    assert_eq!(code, 0, "{out}");
+    let table: Vec<&str> = out.lines().skip_while(|line| !line.starts_with("flow")).take(4).collect();
+    let begun = ["flow     path   throughput", "up             ", "      0 (dsl)  ", "      1 (lte)  "];
+    assert!(table.iter().zip(begun).all(|(line, begun)| line.starts_with(begun)), "{out}");
+    let listed = &scratch.json(&["run", "lines.toml", "--json"])["manifest"]["runs"][0]["paths"];
+    assert_eq!(*listed, serde_json::json!({ "up": { "forward": ["dsl", "lte"], "back": [] } }));
+    let (code, out, _) = scratch.call(&["explain", "lines.toml", "--quick"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.contains(": path 0 (dsl) sent ") && out.contains("  flow  path 0 (dsl)  path 1 (lte)\n"),
+        "{out}"
+    );
+    assert_eq!(scratch.call(&["run", "lines.toml", "--out", "out", "-q"]).0, 0);
+    assert!(scratch.call(&["explain", "out"]).1.contains("  flow  path 0 (dsl)  path 1 (lte)\n"));
+}
+
 #[test]
 fn runs_are_equal_only_with_the_same_seed_and_replica() {
     let scratch = scratch("same");

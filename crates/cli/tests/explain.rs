@@ -230,3 +230,32 @@ fn a_profile_that_replaces_options_names_them() {
     let sentence = found["sentences"][2].as_str().unwrap();
     assert!(sentence.contains("profile = \"recommended\", without your receive_buffer, it is"), "{sentence}");
 }
+
+/// `ANABRANCH_UPDATE=1 cargo test --test explain` writes the outputs anew.
+#[test]
+fn the_page_shows_what_its_commands_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let file = root.join("docs/explain.md");
+    let before = fs::read_to_string(&file).expect("docs/explain.md");
+    let here = Scratch::with("explain-page", &[]);
+    let (mut now, mut commands) = (String::new(), 0);
+    let mut blocks = before.split("```text\n$ anabranch ");
+    now += blocks.next().expect("what is before the first command");
+    for block in blocks {
+        let (shown, after) = block.split_once("\n```\n").expect("the end of the output");
+        let line = shown.lines().next().expect("a command");
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let printed = here.command(&arguments).current_dir(&root).output().expect("runs");
+        let printed = String::from_utf8(printed.stdout).expect("text");
+        now += &format!("```text\n$ anabranch {line}\n{printed}```\n{after}");
+        commands += 1;
+    }
+    assert_eq!(commands, 2, "the page has two commands with their output");
+    if std::env::var_os("ANABRANCH_UPDATE").is_some() {
+        return fs::write(&file, now).expect("the page can be written");
+    }
+    assert!(
+        now == before,
+        "outputs in docs/explain.md are old: run this test with ANABRANCH_UPDATE=1\n{now}"
+    );
+}

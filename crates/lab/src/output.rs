@@ -49,6 +49,8 @@ pub struct RunOutput {
     pub scalars: Vec<Scalar>,
     /// The series that the probes recorded.
     pub series: Vec<Series>,
+    /// Names of paths for people, of flows that have some.
+    pub paths: Vec<FlowPaths>,
     /// Warnings for the reader of the numbers: flows that never connected, or ended early, and those of
     /// [`Scenario::warnings`](crate::scenario::Scenario::warnings).
     pub warnings: Vec<String>,
@@ -62,6 +64,31 @@ pub struct RunOutput {
     pub events: u64,
     /// Simulated time at the end.
     pub simulated: Span,
+}
+
+/// Names of the paths of a flow, which scenarios give to links; by the numbers of paths, none for a path without a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowPaths {
+    /// The flow.
+    pub flow: String,
+    /// The paths of the client: those of series, and of quantities in the direction from the client to the server.
+    pub forward: Vec<Option<String>>,
+    /// The paths of the server, if it sends: those of quantities whose names begin with `back_`.
+    pub back: Vec<Option<String>>,
+}
+
+impl FlowPaths {
+    /// The names of the paths of a flow in one direction.
+    pub fn names<'p>(paths: &'p [FlowPaths], flow: &str, back: bool) -> &'p [Option<String>] {
+        let own = paths.iter().find(|one| one.flow == flow);
+        own.map_or(&[], |own| if back { &own.back } else { &own.forward })
+    }
+
+    /// The number of a path and its name, if it has one: `1 (lte)`.
+    pub fn numbered(paths: &[FlowPaths], flow: &str, back: bool, path: u8) -> String {
+        let name = Self::names(paths, flow, back).get(usize::from(path)).and_then(Option::as_ref);
+        name.map_or(path.to_string(), |name| format!("{path} ({name})"))
+    }
 }
 
 /// One number of a run.

@@ -4,7 +4,7 @@ mod common;
 
 use anabranch_lab as lab;
 use common::*;
-use lab::output::RunControl;
+use lab::output::{FlowPaths, RunControl};
 use lab::scenario::{LocalAddress, PrimaryPath, RemoteAddress, Scenario};
 use units::{BitRate, ByteCount, Span};
 
@@ -144,4 +144,52 @@ fn errors_say_why_a_scenario_cannot_be_simulated() {
         let error = lab::world::run(&scenario, 0, &RunControl::default()).expect_err(expected);
         assert_eq!(error.to_string(), expected);
     }
+}
+
+/// Traffic both ways over two lines between the same hosts, on the first of which the client gets another address.
+const NAMED: &str = r#"
+[[node]]
+name = "home"
+[[node]]
+name = "server"
+[[link]]
+name = "dsl"
+between = ["home", "server"]
+net_id = 1
+rate = "4 Mbit/s"
+renumber = [{ node = "home", at = "2 s" }]
+[[link]]
+name = "lte"
+between = ["home", "server"]
+net_id = 2
+rate = "2 Mbit/s"
+[sctp.moving]
+profile = "recommended"
+auth = true
+asconf = true
+[[flow]]
+name = "flow"
+client = "home"
+server = "server"
+sctp = "moving"
+reset_time = "1 s"
+stop_time = "3 s"
+frame_rate = "0 Hz"
+back = { frame_rate = "0 Hz" }
+"#;
+
+#[test]
+fn paths_of_both_ends_have_the_names_of_their_links_also_after_an_address_changed() {
+    let sweep = lab::parse(NAMED, "named.toml").expect("a scenario");
+    let output = run(&sweep.variants()[0].scenario);
+    let names = |names: &[&str]| names.iter().map(|name| Some((*name).to_owned())).collect::<Vec<_>>();
+    // For the client a path is an address of the server; the server learns of a third address of the client.
+    let (forward, back) = (names(&["dsl", "lte"]), names(&["dsl", "lte", "dsl"]));
+    assert_eq!(output.paths, [FlowPaths { flow: "flow".into(), forward, back }]);
+    let label = |back, path| FlowPaths::numbered(&output.paths, "flow", back, path);
+    assert_eq!([label(false, 1), label(true, 2), label(false, 2)], ["1 (lte)", "2 (dsl)", "2"]);
+    let first = "name = \"dsl\"\nbetween = [\"home\", \"server\"]";
+    let unnamed = NAMED.replace(first, "between = [\"server\", \"home\"]").replace("name = \"lte\"\n", "");
+    let sweep = lab::parse(&unnamed, "unnamed.toml").expect("a scenario");
+    assert_eq!(run(&sweep.variants()[0].scenario).paths, [], "names made of nodes say nothing of a path");
 }

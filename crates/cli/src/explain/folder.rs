@@ -23,13 +23,14 @@ pub(super) fn explain(chosen: &ArgMatches, folder: &Path) -> Result<i32, Failure
     let damaged =
         || Failure::usage(format!("{} is not that of a run or a sweep", folder.join(MANIFEST).display()));
     let is_measured = manifest["schema"] == SCHEMA;
-    let (axes, run) = match manifest["axes"].as_array() {
+    let (axes, record) = match manifest["axes"].as_array() {
         Some(axes) => (axes.as_slice(), choose(chosen, manifest)?),
-        None if is_measured => (&[][..], 0),
+        None if is_measured => (&[][..], &Json::Null),
         None => return Err(damaged()),
     };
     const SCALARS: &str = "scalars.parquet";
     let table = opened.table(SCALARS, &shape(axes)).map_err(|error| Failure::failed(error.to_string()))?;
+    let run = record["run"].as_i64().and_then(|run| i32::try_from(run).ok()).unwrap_or(0);
     let rows = Rows::of(&table, run).ok_or_else(damaged)?;
     let name = rows.flow(chosen.get_one::<String>("flow").map(String::as_str))?;
     let of = |back| Diagnosis::of_rows(rows.of_flow(name), back);
@@ -39,7 +40,8 @@ pub(super) fn explain(chosen: &ArgMatches, folder: &Path) -> Result<i32, Failure
         let what = "its results do not say what limited the flow: run it anew with this version";
         return Err(Failure::failed(format!("{}: {what}", folder.display())));
     }
-    let subject = Subject { name, back, facts: None, found: &found, tried: &[] };
+    let paths = lab::sweep::paths_of(record);
+    let subject = Subject { name, back, facts: None, found: &found, paths: &paths, tried: &[] };
     if chosen.get_flag("json") {
         say(&format!("{:#}\n", report::as_json(&subject)))?;
     } else if !chosen.get_flag("quiet") {
@@ -51,8 +53,8 @@ pub(super) fn explain(chosen: &ArgMatches, folder: &Path) -> Result<i32, Failure
     Ok(code::OK)
 }
 
-/// The number of the run that the arguments choose.
-fn choose(chosen: &ArgMatches, manifest: &Json) -> Result<i32, Failure> {
+/// The run that the arguments choose, as the manifest lists it.
+fn choose<'m>(chosen: &ArgMatches, manifest: &'m Json) -> Result<&'m Json, Failure> {
     let replica = chosen.get_one::<u32>("replica").copied().unwrap_or(0);
     let mut runs: Vec<&Json> = manifest["runs"].as_array().into_iter().flatten().collect();
     for choice in chosen.get_many::<String>("set").into_iter().flatten() {
@@ -69,19 +71,16 @@ fn choose(chosen: &ArgMatches, manifest: &Json) -> Result<i32, Failure> {
     if runs.len() > 1 {
         runs.retain(|run| run["replica"] == replica);
     }
-    match runs.as_slice() {
-        [run] => run["run"].as_i64().and_then(|run| i32::try_from(run).ok()),
-        _ => None,
+    if let [run] = runs.as_slice() {
+        return Ok(run);
     }
-    .ok_or_else(|| {
-        let axes = manifest["axes"].as_array().into_iter().flatten();
-        let axes: Vec<String> = axes.map(|axis| format!("  {}: {}", axis["name"], axis["values"])).collect();
-        let found = runs.len();
-        Failure::usage(format!(
-            "{found} runs of replica {replica} fit; expected one: choose it with --set\n{}",
-            axes.join("\n")
-        ))
-    })
+    let axes = manifest["axes"].as_array().into_iter().flatten();
+    let axes: Vec<String> = axes.map(|axis| format!("  {}: {}", axis["name"], axis["values"])).collect();
+    Err(Failure::usage(format!(
+        "{} runs of replica {replica} fit; expected one: choose it with --set\n{}",
+        runs.len(),
+        axes.join("\n")
+    )))
 }
 
 /// The columns of the scalars of a sweep with these axes.

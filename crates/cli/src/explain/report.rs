@@ -2,7 +2,6 @@
 
 use super::words::{Subject, percent, phrase};
 use crate::show;
-use lab::explain::Diagnosis;
 use serde_json::{Map, Value as Json, json};
 use transport::Limit;
 
@@ -12,7 +11,7 @@ pub(super) fn readable(subject: &Subject<'_>) -> String {
     for sentence in subject.sentences() {
         text += &format!("{sentence}\n");
     }
-    text += &format!("\n{}", limits(subject.found));
+    text += &format!("\n{}", limits(subject));
     if !subject.tried.is_empty() {
         text += &format!("\n{}", changes(subject));
     }
@@ -20,9 +19,10 @@ pub(super) fn readable(subject: &Subject<'_>) -> String {
 }
 
 /// A column for the flow and for each path, a line for each limit that has a share.
-fn limits(found: &Diagnosis) -> String {
+fn limits(subject: &Subject<'_>) -> String {
+    let found = subject.found;
     let mut head = vec!["limited by".to_owned(), "flow".to_owned()];
-    head.extend((0..found.paths.len()).map(|n| format!("path {n}")));
+    head.extend((0..found.paths.len()).map(|n| subject.path(n)));
     let mut rows = vec![head];
     for &limit in Limit::ALL {
         let shares: Vec<f64> = std::iter::once(found.share(limit))
@@ -66,8 +66,10 @@ pub(super) fn as_json(subject: &Subject<'_>) -> Json {
     let paths: Vec<Json> = found
         .paths
         .iter()
-        .map(|path| {
+        .enumerate()
+        .map(|(n, path)| {
             json!({
+                "label": subject.path(n),
                 "limited_by": shares(&path.limits),
                 "blocks": path.blocks,
                 "sent_throughput_bps": path.sent,

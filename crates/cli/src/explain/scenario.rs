@@ -5,8 +5,8 @@ use super::words::{Facts, Subject, WORTH};
 use crate::{Failure, code, complain, interrupt, run, say};
 use clap::ArgMatches;
 use lab::explain::{Alternative, Diagnosis, Kind, alternatives};
-use lab::output::{RunControl, RunError};
-use lab::scenario::{Scenario, expected_one_of};
+use lab::output::{FlowPaths, RunControl, RunError};
+use lab::scenario::{Link, Scenario, expected_one_of};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +19,8 @@ pub(super) struct Tried {
     pub(super) change: String,
     /// As in [`Alternative`].
     pub(super) without: Vec<&'static str>,
+    /// Name of the path that is used alone.
+    pub(super) path: Option<String>,
     /// Payload received per second in bit/s, or why there is none.
     pub(super) throughput: Result<f64, String>,
 }
@@ -60,10 +62,11 @@ pub(super) fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
         list.retain(|alternative| alternative.kind != Kind::Bursts);
     }
     let quiet = chosen.get_flag("quiet");
-    let runs = Runs { flow: &flow.name, back, replica, control: &control };
+    let runs = Runs { flow: &flow.name, back, paths: &output.paths, replica, control: &control };
     let tried = runs.all(&list, !quiet && std::io::stderr().is_terminal())?;
     let facts = Some(Facts::of(flow, back));
-    let subject = Subject { name: &flow.name, back, facts, found: &found, tried: &tried };
+    let subject =
+        Subject { name: &flow.name, back, facts, found: &found, paths: &output.paths, tried: &tried };
     if chosen.get_flag("json") {
         let mut json = report::as_json(&subject);
         json["title"] = json!(scenario.title);
@@ -103,6 +106,8 @@ fn failed(error: RunError) -> Failure {
 struct Runs<'a> {
     flow: &'a str,
     back: bool,
+    /// Names of the paths without a change.
+    paths: &'a [FlowPaths],
     replica: u32,
     control: &'a RunControl,
 }
@@ -150,6 +155,19 @@ impl Runs<'_> {
             Err(error) => Err(error.to_string()),
         };
         let Alternative { kind, change, without, .. } = alternative;
-        Tried { kind: *kind, change: change.clone(), without: without.clone(), throughput }
+        let path = self.path_alone(alternative);
+        Tried { kind: *kind, change: change.clone(), without: without.clone(), path, throughput }
+    }
+
+    /// The name of the path that a change uses alone, if it has one.
+    fn path_alone(&self, alternative: &Alternative) -> Option<String> {
+        let Alternative { kind: Kind::Path, scenario, .. } = alternative else { return None };
+        let flow = scenario.flows.iter().find(|flow| flow.name == self.flow)?;
+        let [network] = flow.networks.as_deref()? else { return None };
+        let names = FlowPaths::names(self.paths, self.flow, self.back);
+        let is_named = |link: &&Link| {
+            u16::from(link.net_id) == *network && names.iter().flatten().any(|name| *name == link.name)
+        };
+        scenario.links.iter().find(is_named).map(|link| link.name.clone())
     }
 }

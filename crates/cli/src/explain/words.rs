@@ -3,6 +3,7 @@
 use super::scenario::Tried;
 use crate::show;
 use lab::explain::{self, Diagnosis, Kind, PathDiagnosis};
+use lab::output::FlowPaths;
 use lab::scenario::{Flow, Protocol};
 use transport::{Limit, Word};
 use units::ByteCount;
@@ -14,6 +15,8 @@ pub(super) struct Subject<'a> {
     /// None if only results are at hand, not the scenario.
     pub(super) facts: Option<Facts<'a>>,
     pub(super) found: &'a Diagnosis,
+    /// Names of the paths of all flows.
+    pub(super) paths: &'a [FlowPaths],
     pub(super) tried: &'a [Tried],
 }
 
@@ -47,6 +50,11 @@ impl<'a> Facts<'a> {
 }
 
 impl Subject<'_> {
+    /// A path by its number, with its name: `path 1 (lte)`.
+    pub(super) fn path(&self, n: usize) -> String {
+        format!("path {}", FlowPaths::numbered(self.paths, self.name, self.back, n as u8))
+    }
+
     /// The paths on which data was sent, by their numbers.
     fn used(&self) -> impl Iterator<Item = (usize, &PathDiagnosis)> {
         self.found.paths.iter().enumerate().filter(|(_, path)| path.packets > 0.0)
@@ -100,7 +108,7 @@ impl Subject<'_> {
         };
         let waiting =
             self.found.paths.iter().enumerate().filter(|(_, path)| path.share(Limit::Timeout) >= WORTH);
-        let silent: Vec<String> = waiting.map(|(n, path)| silence(n, path)).collect();
+        let silent: Vec<String> = waiting.map(|(n, path)| silence(&self.path(n), path)).collect();
         if !silent.is_empty() {
             text += &format!("; {}", listed(&silent));
         }
@@ -115,7 +123,7 @@ impl Subject<'_> {
         };
         let slowest = self.used().max_by(|a, b| a.1.srtt.total_cmp(&b.1.srtt));
         let Some((n, path)) = slowest.filter(|(_, path)| path.srtt > 0.0) else { return full };
-        let rtt = format!("{full}, and path {n} has an RTT of {}", show::time(path.srtt));
+        let rtt = format!("{full}, and {} has an RTT of {}", self.path(n), show::time(path.srtt));
         let rate = size.map(|bytes| show::rate(8.0 * bytes.as_f64() / path.srtt));
         rate.map_or(rtt.clone(), |rate| format!("{rtt}: one buffer in each round trip is {rate}"))
     }
@@ -124,16 +132,18 @@ impl Subject<'_> {
         let Some((n, share)) = self.found.blocking_path() else { return "A buffer was full".to_owned() };
         let path = &self.found.paths[n];
         let others = self.used().filter(|&(other, _)| other != n);
-        let beside: String =
-            others.map(|(other, path)| format!("; path {other}: {}", show::time(path.srtt))).collect();
+        let beside: String = others
+            .map(|(other, path)| format!("; {}: {}", self.path(other), show::time(path.srtt)))
+            .collect();
         let buffers = facts.map_or(String::new(), |facts| {
             let [receive, send] = [facts.receive_buffer, facts.send_buffer].map(explain::size);
             format!(" (receive_buffer {receive}, send_buffer {send})")
         });
         format!(
-            "For {} of the time a chunk of path {n} was missing (RTT {}{beside}; {} retransmissions for {} packets), and what \
+            "For {} of the time a chunk of {} was missing (RTT {}{beside}; {} retransmissions for {} packets), and what \
              had arrived behind it filled a buffer{buffers}",
             percent(share),
+            self.path(n),
             show::time(path.srtt),
             show::count(path.retransmissions),
             show::count(path.packets),
@@ -144,7 +154,8 @@ impl Subject<'_> {
     fn windows(&self, facts: Option<&Facts<'_>>) -> String {
         let of_path = |(n, path): (usize, &PathDiagnosis)| {
             format!(
-                "path {n} sent {}, {} of its tightest link, with {} retransmissions for {} packets ({})",
+                "{} sent {}, {} of its tightest link, with {} retransmissions for {} packets ({})",
+                self.path(n),
                 show::rate(path.sent),
                 percent(path.sent_share),
                 show::count(path.retransmissions),
@@ -189,7 +200,7 @@ impl Tried {
     /// The change, with a word on one that leaves out paths.
     pub(super) fn words(&self) -> String {
         if self.kind == Kind::Path {
-            format!("{} (that path alone)", self.change)
+            format!("{} ({} alone)", self.change, self.path.as_deref().unwrap_or("that path"))
         } else {
             self.change.clone()
         }
@@ -217,16 +228,16 @@ impl Tried {
 }
 
 /// A path that timeouts limit, or that is dead.
-fn silence(n: usize, path: &PathDiagnosis) -> String {
+fn silence(name: &str, path: &PathDiagnosis) -> String {
     let share = percent(path.share(Limit::Timeout));
     // A path that is inactive has no timer that expires: only heartbeats are sent on it.
     if path.timeouts < 1.0 {
-        return format!("path {n} was dead for {share} of the time");
+        return format!("{name} was dead for {share} of the time");
     }
     let times = show::count(path.timeouts);
     let plural = if path.timeouts < 1.5 { "time" } else { "times" };
     let packets = if path.packets < 1.0 { ", and carried no data" } else { "" };
-    format!("path {n} did not answer for {share} of the time: its timer expired {times} {plural}{packets}")
+    format!("{name} did not answer for {share} of the time: its timer expired {times} {plural}{packets}")
 }
 
 /// Two rates, with one unit if both have the same.
@@ -275,8 +286,9 @@ mod tests {
     #[test]
     fn a_path_without_an_expired_timer_was_dead() {
         let mut path = PathDiagnosis { limits: vec![(Limit::Timeout, 0.75)], ..PathDiagnosis::default() };
-        assert_eq!(silence(2, &path), "path 2 was dead for 75 % of the time");
+        assert_eq!(silence("path 2", &path), "path 2 was dead for 75 % of the time");
         (path.timeouts, path.packets) = (1.0, 8.0);
-        assert_eq!(silence(2, &path), "path 2 did not answer for 75 % of the time: its timer expired 1 time");
+        let told = silence("path 2 (lte)", &path);
+        assert_eq!(told, "path 2 (lte) did not answer for 75 % of the time: its timer expired 1 time");
     }
 }

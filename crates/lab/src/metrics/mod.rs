@@ -4,6 +4,7 @@ mod fairness;
 mod flow;
 mod link;
 mod nat;
+mod path_names;
 pub mod quantity;
 mod report;
 mod transfers;
@@ -11,6 +12,7 @@ mod windows;
 
 pub(crate) use link::{Links, direction_name};
 pub(crate) use nat::of_nats;
+pub(crate) use path_names::{of_flow as paths_of_flow, path_names};
 pub(crate) use report::of_run;
 pub(crate) use transfers::{completion_times, of_transfers};
 pub(crate) use windows::{Edge, Windows};

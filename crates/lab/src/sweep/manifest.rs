@@ -1,6 +1,7 @@
 //! `manifest.json`: the inputs from which a result was computed.
 
 use super::store::RunRecord;
+use crate::output::FlowPaths;
 use crate::results::{OUTPUTS, number_column};
 use crate::scenario::{Axis, AxisValue, Sweep};
 use serde_json::{Map, Value as Json, json};
@@ -58,6 +59,7 @@ pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -
         "packet_hops": record.packet_hops,
         "events": record.events,
         "simulated_ns": record.simulated.as_nanos(),
+        PATHS: paths(&record.paths),
         "warnings": record.warnings,
         "failures": record.failures,
         "wall_ns": record.wall.as_nanos(),
@@ -65,8 +67,32 @@ pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -
     })
 }
 
-/// The keys of a run's manifest that depend on where and when the run was simulated.
-pub(super) const CIRCUMSTANCES: [&str; 4] = ["simulator", "commit", "machine", "wall_ns"];
+/// The keys of a run's manifest that depend on where and when the run was simulated, and by which version.
+pub(super) const CIRCUMSTANCES: [&str; 5] = ["simulator", "commit", "machine", "wall_ns", PATHS];
+
+/// The key of the names of paths.
+const PATHS: &str = "paths";
+
+/// The names of paths, by flow.
+fn paths(flows: &[FlowPaths]) -> Json {
+    let names = |one: &FlowPaths| (one.flow.clone(), json!({ "forward": one.forward, "back": one.back }));
+    Json::Object(flows.iter().map(names).collect())
+}
+
+/// The names of paths in the manifest of a run, or in its place in that of a sweep; empty if it has none.
+pub fn paths_of(run: &Json) -> Vec<FlowPaths> {
+    let names = |listed: &Json| -> Vec<Option<String>> {
+        listed.as_array().into_iter().flatten().map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+    let flows = run[PATHS].as_object().into_iter().flatten();
+    flows
+        .map(|(flow, ends)| FlowPaths {
+            flow: flow.clone(),
+            forward: names(&ends["forward"]),
+            back: names(&ends["back"]),
+        })
+        .collect()
+}
 
 /// The manifest of a sweep, with the SHA-256 of its tables.
 pub(super) fn of_sweep(
@@ -121,6 +147,7 @@ pub(super) fn listed(record: &RunRecord, parameters: &[(String, AxisValue)]) -> 
         "packet_hops": record.packet_hops,
         "simulated_s": record.simulated.as_secs_f64(),
         "wall_s": record.wall.as_secs_f64(),
+        PATHS: paths(&record.paths),
         "warnings": record.warnings,
         "failures": record.failures,
     })

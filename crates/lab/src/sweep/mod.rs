@@ -16,7 +16,7 @@ mod tables;
 mod until;
 
 pub use elsewhere::{Elsewhere, Part, Task, places, run_part, run_stored};
-pub use manifest::RESULTS_VERSION;
+pub use manifest::{RESULTS_VERSION, paths_of};
 pub use merge::{MergeError, Merged, merge};
 pub use store::{CAPTURE_LIMIT, RunRecord};
 pub use until::{Until, Wide};

@@ -1,10 +1,10 @@
 //! Finished runs on disk, each in a folder named after the hash of everything it depends on. A folder appears complete
 //! or not at all, so that a sweep can be killed at any time.
 
-use super::manifest::RESULTS_VERSION;
+use super::manifest::{RESULTS_VERSION, paths_of};
 use super::stopwatch::Stopwatch;
 use super::{Simulate, SweepError, manifest, parts};
-use crate::output::{RunControl, RunOutput};
+use crate::output::{FlowPaths, RunControl, RunOutput};
 use crate::results::{
     MANIFEST, OUTPUTS, Table, TableError, read_parquet, scalars_of, sealed, series_of, to_parquet_bytes,
     unsealed,
@@ -44,6 +44,8 @@ pub struct RunRecord {
     pub events: u64,
     /// [`RunOutput::simulated`].
     pub simulated: Span,
+    /// [`RunOutput::paths`]; empty if the version that simulated the run stored none.
+    pub paths: Vec<FlowPaths>,
     /// [`RunOutput::warnings`].
     pub warnings: Vec<String>,
     /// [`RunOutput::failures`].
@@ -66,6 +68,7 @@ impl RunRecord {
             packet_hops: output.packet_hops,
             events: output.events,
             simulated: output.simulated,
+            paths: output.paths.clone(),
             warnings: output.warnings.clone(),
             failures: output.failures.clone(),
             wall,
@@ -199,6 +202,7 @@ impl Store {
             packet_hops: number("packet_hops")?,
             events: number("events")?,
             simulated: Span::from_nanos(number("simulated_ns")?),
+            paths: paths_of(&manifest),
             warnings: lines("warnings")?,
             failures: lines("failures")?,
             wall: Span::from_nanos(number("wall_ns")?),

@@ -8,6 +8,8 @@ pub use packets::{PacketKind, PacketNow};
 
 use crate::app::Flow;
 use crate::host::{Counted, Hosts, Side, Transport};
+use crate::metrics;
+use crate::scenario::Scenario;
 use net::{Counters, LinkDir, Network};
 use transport::Limit;
 use units::{ByteCount, Instant, Span};
@@ -99,6 +101,19 @@ pub(crate) fn flows(view: &mut View<'_>) -> Vec<FlowNow> {
         FlowNow { received, limit: endpoint.limit(conn), paths }
     };
     flows.iter().map(state).collect()
+}
+
+/// The names of the paths of each flow's sending end, in the order of the scenario.
+pub(crate) fn path_names(view: &mut View<'_>, scenario: &Scenario) -> Vec<Vec<Option<String>>> {
+    let View { network, hosts, flows, .. } = view;
+    let names = |flow: &Flow| {
+        let side = sending_end(flow);
+        let end = flow.end(side);
+        let Some(conn) = end.conn else { return Vec::new() };
+        let paths = hosts.endpoint(end.endpoint).counted(conn).paths;
+        metrics::path_names(network, scenario, &flow.dial, side, &paths)
+    };
+    flows.iter().map(names).collect()
 }
 
 /// The counters of a path, and zeros.

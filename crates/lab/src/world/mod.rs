@@ -20,10 +20,10 @@ pub use live::Live;
 pub use simulation::Simulation;
 pub use trial::parse;
 
-use crate::app::{Flow, Lane, Running, Signal, TransferSource};
-use crate::host::{Hosts, Surroundings};
+use crate::app::{Flow, Lane, Meter, Running, Signal, TransferSource};
+use crate::host::{Hosts, Side, Surroundings};
 use crate::metrics::{self, Links, Windows};
-use crate::output::{RunControl, RunError, RunOutput};
+use crate::output::{FlowPaths, RunControl, RunError, RunOutput};
 use crate::probe::{ProbeView, Probes};
 use crate::scenario::Scenario;
 use des::{Kernel, Streams};
@@ -127,6 +127,7 @@ impl World {
     fn finish(mut self, scenario: &Scenario) -> RunOutput {
         let now = self.kernel.now();
         self.links.end(&self.network, now);
+        let paths = self.path_names(scenario);
         let mut scalars = metrics::of_run(&self.network, &self.flows, &self.links, &self.windows);
         scalars.extend(metrics::of_nats(&self.network));
         self.probes.end(now);
@@ -142,6 +143,7 @@ impl World {
         RunOutput {
             scalars,
             series,
+            paths,
             warnings,
             failures: metrics::failures(&self.flows, &self.transfers),
             digest: self.network.digest(),
@@ -149,6 +151,18 @@ impl World {
             events: self.kernel.events_processed(),
             simulated: now.since(Instant::ZERO),
         }
+    }
+
+    /// The names of the paths of all flows, as far as they have any.
+    fn path_names(&mut self, scenario: &Scenario) -> Vec<FlowPaths> {
+        let World { kernel, network, hosts, flows, .. } = self;
+        let now = kernel.now();
+        let mut paths = |meter: &Meter| meter.tally(now, hosts.endpoint(meter.endpoint)).counted.paths;
+        let names = |flow: &Flow| {
+            let ends = [Side::Client, Side::Server].map(|side| paths(flow.end(side)));
+            metrics::paths_of_flow(network, scenario, flow, [&ends[0], &ends[1]])
+        };
+        flows.iter().filter_map(names).collect()
     }
 
     #[inline(always)]

@@ -41,6 +41,13 @@ impl Simulation {
         watch::flows(&mut self.view(now).0)
     }
 
+    /// Names of the paths of flows at `now`, in the order of [`Simulation::flows`] and of their paths; none for a path that links
+    /// with a given name do not tell from the others.
+    pub fn path_names(&mut self, now: Instant) -> Vec<Vec<Option<String>>> {
+        let World { network, hosts, flows, .. } = &mut self.world;
+        watch::path_names(&mut View { now, network, hosts, flows }, &self.scenario)
+    }
+
     /// Directions of links at `now`: of each link the forward one and then the backward one.
     pub fn links(&mut self, now: Instant) -> Vec<LinkNow> {
         let directions = self.world.directions.clone();

@@ -1,6 +1,7 @@
 //! Sweeps of which each part is done by another process.
 
 use super::*;
+use crate::output::FlowPaths;
 
 /// The sweep with one value of `rho`.
 fn only(rho: &str) -> Sweep {
@@ -78,6 +79,31 @@ fn machine_and_wall_time_of_a_run_are_no_conflict() {
     let (one, two) = (swept("walls-one", &sweep()), Scratch::new("walls-two"));
     sweep_with(&slow, None, &sweep(), &options(&two.0, 2), &mut |_| {}).unwrap();
     assert_eq!(merge(&one.0, std::slice::from_ref(&two.0)).unwrap().shared, 24);
+}
+
+#[test]
+fn names_of_paths_are_stored_and_runs_of_older_versions_have_none() {
+    let named = |scenario: &Scenario, replica: u32, _: &RunControl| {
+        let forward = vec![Some("lte".to_owned()), None];
+        let paths = vec![FlowPaths { flow: "f".into(), forward, back: Vec::new() }];
+        Ok(RunOutput { paths, ..pretend(scenario, replica) })
+    };
+    let (new, old) = (Scratch::new("names-new"), swept("names-old", &sweep()));
+    for simulate in [&named as Simulate<'_>, &quick] {
+        let report = sweep_with(simulate, None, &sweep(), &options(&new.0, 2), &mut |_| {}).unwrap();
+        let listed = &report.manifest["runs"][23];
+        assert_eq!(listed["paths"], serde_json::json!({ "f": { "forward": ["lte", null], "back": [] } }));
+        assert_eq!(paths_of(listed), report.runs[23].paths);
+    }
+    for run in std::fs::read_dir(old.0.join("runs")).unwrap() {
+        let path = run.unwrap().path().join(MANIFEST);
+        let mut manifest = crate::results::unsealed(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert!(manifest.as_object_mut().unwrap().remove("paths").is_some());
+        std::fs::write(&path, sealed(&manifest)).unwrap();
+    }
+    let again = sweep_with(&quick, None, &sweep(), &options(&old.0, 2), &mut |_| {}).unwrap();
+    assert!(again.runs.iter().all(|run| run.reused && run.paths.is_empty()));
+    assert_eq!(merge(&new.0, std::slice::from_ref(&old.0)).unwrap().shared, 24);
 }
 
 #[test]
