@@ -114,10 +114,11 @@ def _chosen(frame: pl.DataFrame, quantity: str, flow: str | None, path: int | No
     return rows
 
 
-def _name(flow: str, path: int | None, flows: int) -> str:
+def _name(flow: str, path: str | None, flows: int) -> str:
+    """The name of a curve; ``path`` is the label of a path."""
     if path is None:
         return flow.removeprefix("link:")
-    return f"path {path}" if flows == 1 else f"{flow}, path {path}"
+    return path if flows == 1 else f"{flow}, {path}"
 
 
 def _over_time(drawing: Drawing, result: Result, quantity: str, which: tuple[str | None, int | None, int]) -> None:
@@ -130,7 +131,8 @@ def _over_time(drawing: Drawing, result: Result, quantity: str, which: tuple[str
     flows = rows["flow"].n_unique()
     until = max(result.series.filter(run=run)["time"].to_list(), default=0.0)
     for place, group in enumerate(groups):
-        label = _name(group["flow"][0], group["path"][0], flows)
+        name, number = group["flow"][0], group["path"][0]
+        label = _name(name, None if number is None else result.path_label(name, number, run=run), flows)
         look = plots.Look(label, COLORS[place % len(COLORS)], LINES[place // len(COLORS) % len(LINES)])
         value = (group["value"] * unit.scale).to_list()
         if "throughput" in quantity:
@@ -167,7 +169,9 @@ def _over_axis(
     for place, group in enumerate(groups):
         parts = [f"{axis} = {group[axis][0]}" for axis in others]
         if several > 1 or not parts:
-            parts.append(_name(group["flow"][0], group["path"][0], several))
+            name, number = group["flow"][0], group["path"][0]
+            back = quantity.startswith("back_")
+            parts.append(_name(name, None if number is None else result.path_label(name, number, back=back), several))
         look = plots.Look(
             ", ".join(parts), COLORS[place % len(COLORS)], LINES[place // len(COLORS) % 4], MARKERS[place % 7]
         )

@@ -103,6 +103,20 @@ class Result:
             raise KeyError(f"no quantity `{quantity}`: there are {known}")
         return frame
 
+    def path_label(self, flow: str, path: int, *, run: int | None = None, back: bool = False) -> str:
+        """What plots and reports call a path: ``path 1 (lte)``, or ``path 1`` if it has no name.
+
+        The name is that of a link which the scenario names, and which no other path of the flow takes. ``run`` is the
+        number of a run; without it a path of a sweep has a name only if it is the same in all runs. ``back``: ``path``
+        is the number of a path of the server, as in quantities that begin with ``back_``.
+        """
+        runs = [one for one in self.manifest.get("runs", []) if run is None or one.get("run") == run]
+        direction = "back" if back else "forward"
+        listed = (one.get("paths", {}).get(flow, {}).get(direction, []) for one in runs)
+        names = {names[path] if path < len(names) else None for names in listed}
+        name = names.pop() if len(names) == 1 else None
+        return f"path {path}" if name is None else f"path {path} ({name})"
+
     def plot(
         self, quantity: str, *, flow: str | None = None, path: int | None = None, run: int = 0, x: str | None = None
     ) -> Drawing:

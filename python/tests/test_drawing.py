@@ -38,8 +38,8 @@ def test_a_recorded_quantity_is_drawn_over_time_with_units(run: Result) -> None:
     greatest = max(run.series.filter(quantity="cwnd")["value"].to_list())
     drawn = max(float(np.max(np.asarray(line.get_ydata()))) for line in axes.get_lines())
     assert drawn == pytest.approx(greatest / 1024)
-    assert labels(run, "cwnd") == ["path 0", "path 1"]
-    assert labels(run, "cwnd", path=1) == ["path 1"]
+    assert labels(run, "cwnd") == ["path 0 (fast)", "path 1 (slow)"]
+    assert labels(run, "cwnd", path=1) == ["path 1 (slow)"]
     assert labels(run, "queue") == ["slow"]
 
 
@@ -54,7 +54,7 @@ def test_a_measured_quantity_is_drawn_over_an_axis(sweep: Result) -> None:
 
 def test_a_run_without_axes_has_a_point_for_each_flow(run: Result) -> None:
     assert labels(run, "throughput_bps") == ["transfer"]
-    assert labels(run, "data_packets", path=0) == ["path 0"]
+    assert labels(run, "data_packets", path=0) == ["path 0 (fast)"]
 
 
 def test_names_that_do_not_exist_are_answered_with_those_that_do(run: Result, sweep: Result) -> None:

@@ -137,6 +137,14 @@ def test_all_panels_of_a_run_share_one_range_of_time(run_page: str) -> None:
     assert time["attributes"]["name"] == "time"
 
 
+def test_tables_and_legends_name_paths_after_their_links(run_page: str) -> None:
+    assert "transfer, path 0 (fast)" in run_page
+    names = {str(model.get("attributes", {}).get("name")) for model in bokeh_models(run_page)}
+    for of in ("sent on", "first transmission on", "cwnd", "flight", "SRTT"):
+        assert {f"{of} path 0 (fast)", f"{of} path 1 (slow)"} <= names, of
+    assert ">1 (slow)<" in run_page, "the table of all numbers"
+
+
 def test_a_report_of_a_run_says_where_it_comes_from(run_page: str) -> None:
     result = anabranch.run(SCENARIO)
     digest, hashed = result.manifest["runs"][0]["digest"], result.manifest["scenario_sha256"]
@@ -189,6 +197,7 @@ def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> No
     points = {(columns["rate"][i], columns["buffer"][i], columns["count"][i]) for i in rows}
     assert points == {(r, b, 2) for r in ("10 Mbit/s", "20 Mbit/s") for b in ("64 KiB", "256 KiB")}
     assert data["numbers"]["rate"] == [10, 20]
+    assert data["paths"]["forward"]["transfer"] == {"0": "path 0 (fast)", "1": "path 1 (slow)"}
     assert all(columns["half_width"][i] is not None for i in rows)
     for link in re.findall(r'href="(sweep/runs/[0-9a-f]+/)"', page):
         assert (tmp_path / link / "scalars.parquet").is_file()

@@ -31,6 +31,21 @@ def test_axes_are_the_columns_of_variations(result: Result) -> None:
     assert result.axes == ["variant"]
 
 
+def test_the_label_of_a_path_has_the_name_that_all_runs_give_to_it(result: Result) -> None:
+    def named(*runs: dict[str, list[str | None]] | None) -> Result:
+        listed = [{"run": n, **({} if names is None else {"paths": {"f": names}})} for n, names in enumerate(runs)]
+        return Result(result.scalars, result.series, {"runs": listed})
+
+    two: dict[str, list[str | None]] = {"forward": ["dsl", "lte"], "back": ["lte", None]}
+    assert named(two, two).path_label("f", 1) == "path 1 (lte)"
+    assert [named(two).path_label("f", path, back=True) for path in (0, 1)] == ["path 0 (lte)", "path 1"]
+    assert [named(two).path_label("f", 2), named(two).path_label("g", 0)] == ["path 2", "path 0"]
+    changed = named(two, {"forward": ["sat", "lte"], "back": []})
+    assert [changed.path_label("f", path) for path in (0, 1)] == ["path 0", "path 1 (lte)"]
+    assert [changed.path_label("f", 0, run=run) for run in (0, 1)] == ["path 0 (dsl)", "path 0 (sat)"]
+    assert named(None).path_label("f", 1) == result.path_label("f", 1) == "path 1", "results of older versions"
+
+
 def test_summary_of_one_quantity(result: Result) -> None:
     found = result.summary("throughput_bps")
     assert found["mean"].to_list() == pytest.approx([2.1, 1.1])

@@ -27,18 +27,14 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity over time; ``path`` is None for a whole flow or a link."""
+    """A quantity over time; ``path`` is None for a whole flow or a link, ``label`` what the page calls it."""
 
     flow: str
     path: int | None
     quantity: str
     time: Numbers
     value: Numbers
-
-    @property
-    def label(self) -> str:
-        """``path 1``, or the flow or link."""
-        return self.flow.removeprefix("link:") if self.path is None else f"path {self.path}"
+    label: str
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,9 @@ def view(result: Result, *, flows: list[str] | None = None, start: float | None 
         time, value = rows["time"].to_numpy(), rows["value"].cast(pl.Float64).to_numpy()
         time, value = _between(time, value, start, end)
         if len(time):
-            found.append(Series(str(flow), path if isinstance(path, int) else None, str(quantity), time, value))
+            number = path if isinstance(path, int) else None
+            label = str(flow).removeprefix("link:") if number is None else result.path_label(str(flow), number)
+            found.append(Series(str(flow), number, str(quantity), time, value, label))
     return RunView(result, found, start, end, left_out)
 
 

@@ -209,4 +209,4 @@ def _increases(drops: Series, queue: Series) -> Series | None:
         return None
     time = drops.time[grown]
     place = np.maximum(np.searchsorted(queue.time, time, "right") - 1, 0)
-    return Series(drops.flow, None, "drops", time, queue.value[place])
+    return Series(drops.flow, None, "drops", time, queue.value[place], queue.label)

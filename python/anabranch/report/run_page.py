@@ -127,7 +127,7 @@ def _flows(run: RunView) -> str:
         cells = [scalars.get((flow, None if path < 0 else path, name)) for name, _, _ in kept]
         values = [None if v is None else v * scale for v, (_, _, scale) in zip(cells, kept, strict=True)]
         if any(v is not None for v in values):
-            rows.append([flow if path < 0 else f"{flow}, path {path}", *values])
+            rows.append([_place(run, flow, path), *values])
     return table(["flow", *(title for _, title, _ in kept)], rows, "From the reset time to the stop time of each flow")
 
 
@@ -142,7 +142,7 @@ def _limits_table(run: RunView) -> str:
             rows.append(
                 [words, *(Cell("" if s is None else f"{100 * s:.1f} %" if s else "–", number=True) for s in shares)]
             )
-    head = ["limited by", *(flow if path < 0 else f"{flow}, path {path}" for flow, path in known)]
+    head = ["limited by", *(_place(run, flow, path) for flow, path in known)]
     return table(head, rows, "Share of the time in which each limit kept the sender from sending more") if rows else ""
 
 
@@ -186,9 +186,19 @@ def _scalars(run: RunView) -> str:
     rows = run.result.scalars.select("window", "flow", "path", "quantity", "value").iter_rows()
     return table(
         ["window", "flow", "path", "quantity", "value"],
-        ([w, f, None if p is None else str(p), q, v] for w, f, p, q, v in rows),
+        ([w, f, None if p is None else _number(run, f, p, q), q, v] for w, f, p, q, v in rows),
         names=0,
     )
+
+
+def _place(run: RunView, flow: str, path: int) -> str:
+    """A flow, or one of its paths."""
+    return flow if path < 0 else f"{flow}, {run.result.path_label(flow, path)}"
+
+
+def _number(run: RunView, flow: str, path: int, quantity: str) -> str:
+    """The number of a path with its name, for a column of paths."""
+    return run.result.path_label(flow, path, back=quantity.startswith("back_")).removeprefix("path ")
 
 
 def _other(flow: str) -> bool:

@@ -1,12 +1,13 @@
 // The points of a sweep: the controls choose quantity, flow and values of axes; the picture and the table show the same.
 window.anabranchSweep = (document_) => {
-  const { axes, columns, order, numbers } = JSON.parse(document.getElementById("sweep-data").textContent);
+  const { axes, columns, order, numbers, paths } = JSON.parse(document.getElementById("sweep-data").textContent);
   const form = document.getElementById("sweep-controls"), place = document.getElementById("sweep-table");
   const COLORS = ["#3a86c8", "#d9662b", "#1fa187", "#c267a8", "#c99700", "#7a6fd0", "#8a8a8a", "#b04a4a"];
   const UNITS = { bps: [1e-6, "Mbit/s"], s: [1e3, "ms"], share: [100, "%"], utilisation: [100, "%"], bytes: [1 / 1024, "KiB"] };
   const MOST = 500;
   const model = (name) => document_.get_model_by_name(name);
-  const of = (i) => [columns.flow[i], columns.path[i] === null ? null : `path ${columns.path[i]}`, columns.window[i] ? `window ${columns.window[i]}` : null].filter((v) => v !== null).join(", ");
+  const label = (i) => paths[columns.quantity[i].startsWith("back_") ? "back" : "forward"][columns.flow[i]][columns.path[i]];
+  const of = (i) => [columns.flow[i], columns.path[i] === null ? null : label(i), columns.window[i] ? `window ${columns.window[i]}` : null].filter((v) => v !== null).join(", ");
   const rows = [...columns.mean.keys()];
   const short = (v) => v === null ? "" : Number.isInteger(v) ? String(v) : Math.abs(v) < 1e-3 || Math.abs(v) >= 1e7 ? v.toExponential(3) : String(+v.toPrecision(5));
 

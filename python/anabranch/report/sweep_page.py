@@ -74,7 +74,8 @@ def _points(page: Page, result: Result) -> None:
     columns = {name: [None if isinstance(v, float) and not math.isfinite(v) else v for v in summary[name].to_list()]
                for name in summary.columns}  # fmt: skip
     orders = {axis: {value: place for place, value in enumerate(values[axis])} for axis in axes}
-    data = {"axes": axes, "columns": columns, "order": orders, "numbers": {a: _numbers(orders[a]) for a in axes}}
+    numbers = {axis: _numbers(orders[axis]) for axis in axes}
+    data = {"axes": axes, "columns": columns, "order": orders, "numbers": numbers, "paths": _paths(result)}
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, default=str)
     page.add(f'<script type="application/json" id="sweep-data">{in_script(text)}</script>')
     page.scripts.append(asset("sweep.js"))
@@ -92,6 +93,16 @@ def _summary(result: Result) -> pl.DataFrame:
         summary = summary.filter(pl.col("quantity").is_in(FIRST))
     # An axis of numbers and one of text look the same in the page.
     return summary.with_columns(pl.col(axis).map_elements(_word, return_dtype=pl.String) for axis in result.axes)
+
+
+def _paths(result: Result) -> dict[str, dict[str, dict[int, str]]]:
+    """What the page calls paths: by direction, flow and number."""
+    known = result.scalars.drop_nulls("path").select("flow", "path").unique(maintain_order=True).rows()
+    labels: dict[str, dict[str, dict[int, str]]] = {"forward": {}, "back": {}}
+    for flow, path in known:
+        for direction, of in labels.items():
+            of.setdefault(flow, {})[path] = result.path_label(flow, path, back=direction == "back")
+    return labels
 
 
 def _word(value: object) -> str:
