@@ -21,6 +21,7 @@ class Run {
     this.over = false;
     this.result = null;
     this.paths = new Map();
+    this.names = [];
     this.flows = this.scenario.flows.map(() => ({ time: [], received: [], limit: [] }));
     this.links = this.scenario.links.flatMap(() => [0, 1]).map(() => ({ time: [], waiting: [] }));
     this.now = 0;
@@ -53,6 +54,7 @@ class Run {
       this.links[row[1]].time.push(row[0]);
       this.links[row[1]].waiting.push(row[2]);
     });
+    if (this.names.flat().length < this.paths.size) this.names = JSON.parse(this.module.path_names());
     this.linkRows = [];
     rows(this.module.links(), ROW.link, row => this.linkRows.push(row));
     this.packetRows = [];
@@ -93,7 +95,8 @@ class Run {
     const flow = this.scenario.flows[series.flow].name;
     const many = [...this.paths.values()].filter(other => other.flow === series.flow).length > 1;
     if (!many) return flow;
-    return `${flow}, path ${series.path}${series.link === null ? '' : ` (${series.link})`}`;
+    const name = this.names[series.flow]?.[series.path] ?? null;
+    return `${flow}, path ${series.path}${name === null ? '' : ` (${name})`}`;
   }
 
   /** The totals of a run that is over, which ends it. */

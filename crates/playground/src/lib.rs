@@ -11,6 +11,7 @@ use lab::scenario::{Scenario, with_values};
 use lab::watch::PacketKind;
 use lab::world::Simulation;
 use samples::Samples;
+use serde_json::json;
 use units::{Instant, Span};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -97,6 +98,11 @@ impl Playground {
     /// The paths of flows now, in rows as those of [`Playground::path_samples`].
     pub fn paths(&mut self) -> Vec<f64> {
         samples::paths(&mut self.simulation, self.now)
+    }
+
+    /// Names of the paths of all flows as JSON: a list for each flow, with null for a path that has only its number.
+    pub fn path_names(&mut self) -> String {
+        json!(self.simulation.path_names(self.now)).to_string()
     }
 
     /// The packets on the links now, in rows of six numbers: direction of a link, start of its transmission, arrival at the far

@@ -75,6 +75,16 @@ fn packets_show_paths_acknowledgements_and_retransmissions() {
 }
 
 #[test]
+fn paths_have_the_names_of_their_links_also_after_the_end() {
+    let mut playground = Playground::new(SCENARIO, short()).expect("a scenario");
+    assert_eq!(playground.path_names(), "[[]]", "there is no path before the handshake");
+    for until in [2.0, 100.0] {
+        playground.advance(until);
+        assert_eq!(playground.path_names(), r#"[["fast","slow"]]"#);
+    }
+}
+
+#[test]
 fn retransmissions_of_tcp_are_told_apart_from_first_transmissions() {
     let scenario = include_str!("../../../scenarios/tcp-rival.toml");
     let lossy = settings(&[("link.tight.loss", "0.02")]);

@@ -105,12 +105,11 @@ pub(crate) fn flows(view: &mut View<'_>) -> Vec<FlowNow> {
 
 /// The names of the paths of each flow's sending end, in the order of the scenario.
 pub(crate) fn path_names(view: &mut View<'_>, scenario: &Scenario) -> Vec<Vec<Option<String>>> {
-    let View { network, hosts, flows, .. } = view;
+    let View { now, network, hosts, flows } = view;
     let names = |flow: &Flow| {
         let side = sending_end(flow);
         let end = flow.end(side);
-        let Some(conn) = end.conn else { return Vec::new() };
-        let paths = hosts.endpoint(end.endpoint).counted(conn).paths;
+        let paths = end.tally(*now, hosts.endpoint(end.endpoint)).counted.paths;
         metrics::path_names(network, scenario, &flow.dial, side, &paths)
     };
     flows.iter().map(names).collect()
