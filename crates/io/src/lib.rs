@@ -45,7 +45,7 @@ pub use face::{
 pub use guard::Guard;
 pub use sctp::{
     AddressChange, AssocId, AssocStats, CloseReason, Config, Event, Limit, LimitTimes, PathId, PathInfo,
-    PathState, Reliability, ResetDirection, ResetError, ResetResult, State,
+    PathOptions, PathState, Reliability, ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use tap::Tap;

@@ -96,7 +96,7 @@ pub use message::{
     Abandoned, AbandonedByPolicy, Message, MessageId, Payload, Received, Reliability, SendError, Unread,
 };
 pub use pair::AddressPair;
-pub use path::{PathId, PathState, PathStats};
+pub use path::{PathId, PathOptions, PathState, PathStats};
 pub use random::Seed;
 #[cfg(feature = "system-seed")]
 pub use random::SeedError;

@@ -62,6 +62,7 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::ShutdownComplete(_) => "SHUTDOWN_COMPLETE",
             Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
             Chunk::Timestamp(_) => "TIMESTAMP",
+            Chunk::PathStatus(_) => "PATH_STATUS",
             Chunk::ForwardTsn(_) => "FORWARD_TSN",
             Chunk::IForwardTsn(_) => "I_FORWARD_TSN",
             Chunk::Pad(_) => "PAD",

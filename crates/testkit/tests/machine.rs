@@ -98,6 +98,7 @@ fn packets() -> Vec<(String, Vec<u8>)> {
             payload: (b"user data").into(),
         }),
         Chunk::Timestamp(Timestamp { micros: 1 }),
+        Chunk::PathStatus(PathStatus { cost: 1, heartbeat_interval: 60 }),
         Chunk::Pad(Pad::of_len(100)),
         Chunk::Ecne(Ecne { lowest_tsn: Tsn(1), packets: 2 }),
         Chunk::Cwr(Cwr { all_paths: true, same_window: false, tsn: Tsn(1) }),

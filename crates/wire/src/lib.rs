@@ -1,6 +1,6 @@
 //! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), FORWARD TSN (RFC 3758),
-//! NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, packet drop reports, and two chunks of our own for one-way
-//! delays.
+//! NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, packet drop reports, and three chunks of our own, two for one-way
+//! delays and one for the cost of a path.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
 //! Encoding appends to a reusable [`transport::PacketBuf`]; in steady state it does not allocate either.
@@ -26,8 +26,8 @@ pub use checksum::crc32c;
 pub use chunk::{
     Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Cwr, Data, DataFlags,
     DroppedChunk, Ecne, Encode, ForwardTsn, GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init,
-    InitAck, LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, ReConfig, Sack, Shutdown,
-    ShutdownAck, ShutdownComplete, SkippedMessage, Timestamp, UnknownChunk,
+    InitAck, LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, PathStatus, ReConfig, Sack,
+    Shutdown, ShutdownAck, ShutdownComplete, SkippedMessage, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};

@@ -5,7 +5,7 @@ use crate::shared::{Command, Handle, Mailbox, Parcel, Phase};
 use crate::types::{ConnectionError, Message, NotDelivered, PathError, Received, SendError, TrySendError};
 use bytes::Bytes;
 use futures_channel::oneshot;
-use sctp::{AssocId, AssocOptions, AssocStats, ConfigError, PathInfo};
+use sctp::{AssocId, AssocOptions, AssocStats, ConfigError, PathInfo, PathOptions};
 use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -206,6 +206,13 @@ impl Connection {
         let id = self.mailbox().id;
         let set = self.ask(move |endpoint, now| endpoint.set_options(now, id, &options)).await;
         set.unwrap_or(Ok(false))
+    }
+
+    /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The peer is told. False if the association has ended.
+    pub async fn set_path_options(&self, local: IpAddr, options: PathOptions) -> bool {
+        let id = self.mailbox().id;
+        let set = self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options)).await;
+        set.unwrap_or(false)
     }
 
     pub(super) async fn ask<T: Send + 'static>(

@@ -241,6 +241,7 @@ impl Association {
                 let again = &mut self.paths[p];
                 (again.removed, again.errors) = (false, 0);
                 (again.local, again.udp_port) = (path.local, path.udp_port);
+                (again.options, again.cost) = (path.options, path.cost);
                 p
             }
             Some(p) => {
@@ -257,6 +258,7 @@ impl Association {
                 p
             }
         };
+        self.paths.note_costs();
         self.renamed = true;
         self.verify(now, p);
         Some(p)

@@ -171,11 +171,9 @@ impl Association {
 
     /// Adds paths to an address of the peer that is not in use; false if there is no room for any.
     fn add_paths_to(&mut self, now: Instant, datagram: &Datagram<'_>, address: IpAddr) -> bool {
-        let config = self.sender.shared_config();
         let mut added = false;
         for pair in self.pairs_for(None, Some(address)) {
-            let mut path = Path { udp_port: datagram.udp_port, ..Path::new(address, pair.local, &config) };
-            path.discover_mtu(&config);
+            let path = self.new_path(pair, datagram.udp_port);
             added |= self.add_path(now, path).is_some();
         }
         if let Some(p) = self.paths.of(datagram).filter(|_| added) {

@@ -229,6 +229,10 @@ impl Association {
                     so_far.transit.departure = Some(stamp.micros);
                     GO_ON
                 }
+                Chunk::PathStatus(status) => {
+                    self.on_path_status(now, from, status);
+                    GO_ON
+                }
                 Chunk::Heartbeat(heartbeat) => {
                     // Bundled answers to an unverified address could be larger than the packet that arrived
                     // (amplification).
@@ -458,7 +462,8 @@ impl Association {
             | Chunk::IData(_)
             | Chunk::Sack(_)
             | Chunk::ForwardTsn(_)
-            | Chunk::Heartbeat(_) => {}
+            | Chunk::Heartbeat(_)
+            | Chunk::PathStatus(_) => {}
         }
         GO_ON
     }

@@ -64,11 +64,16 @@ impl Association {
         let given_up = beyond(config.primary_switchover) && p == self.paths.primary;
         match state {
             PathState::Active | PathState::PotentiallyFailed if errors > config.path_max_retrans => {
+                let was_active = state == PathState::Active;
                 self.set_path_state(p, PathState::Inactive);
+                if was_active {
+                    self.ask_costlier(now, p);
+                }
             }
             PathState::Active if failing => {
                 self.paths[p].failing_since = now;
                 self.set_path_state(p, PathState::PotentiallyFailed);
+                self.ask_costlier(now, p);
                 if self.phase.sends_heartbeats() {
                     self.probe_failing(now, p);
                 }
@@ -165,14 +170,24 @@ impl Association {
 
     /// Time that path `p` may be idle: the heartbeat interval plus an RTO, with a jitter of half an RTO in both
     /// directions.
-    fn idle_period(&mut self, p: PathId) -> Option<Span> {
+    pub(super) fn idle_period(&mut self, p: PathId) -> Option<Span> {
         let rto = self.paths[p].rto.current();
         let jittered = rto.mul_f64(0.5 + self.random.unit());
-        match self.config().hb_interval {
-            Some(interval) if self.paths[p].udp_port != 0 => Some(interval.min(UDP_HB_INTERVAL) + jittered),
+        match self.heartbeat_interval(p) {
             Some(interval) => Some(interval + jittered),
             None => (self.paths[p].state == PathState::Unconfirmed).then_some(jittered),
         }
+    }
+
+    /// The interval that the user set for the path, or else the general one, which is lengthened as the peer asks.
+    fn heartbeat_interval(&self, p: PathId) -> Option<Span> {
+        let path = &self.paths[p];
+        let options = path.options.as_deref().copied().unwrap_or_default();
+        let general = self.config().hb_interval.map(|interval| {
+            let interval = if path.udp_port == 0 { interval } else { interval.min(UDP_HB_INTERVAL) };
+            interval.max(options.peers.heartbeat_interval.unwrap_or(Span::ZERO))
+        });
+        options.own.heartbeat_interval.or(general)
     }
 
     fn on_heartbeat_timer(&mut self, now: Instant, p: PathId) {

@@ -83,6 +83,8 @@ pub struct PathInfo {
     pub errors: u32,
     /// Path MTU with the IP header.
     pub mtu: ByteCount,
+    /// Its cost: the greater of those that the two ends set by [`PathOptions::cost`](crate::PathOptions::cost).
+    pub cost: u16,
     /// Its counters.
     pub stats: PathStats,
     /// What kept the sender from sending more on this path, from its first message on.
@@ -182,6 +184,7 @@ impl Association {
                 rto: path.rto.current(),
                 errors: path.errors,
                 mtu: path.mtu,
+                cost: path.cost,
                 stats: path.stats,
             }
         })

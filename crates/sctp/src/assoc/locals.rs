@@ -5,7 +5,7 @@
 
 use super::Association;
 use crate::ext::Ext;
-use crate::path::{Path, PathId, PathState};
+use crate::path::{PathId, PathState};
 use std::net::IpAddr;
 use transport::nearest;
 use units::Instant;
@@ -61,6 +61,7 @@ impl Association {
     /// Packets of path `p` leave from `local`: another address may mean another route (`rfc9260#section-7.2.5.2`).
     fn take_source(&mut self, now: Instant, p: PathId, local: IpAddr) {
         if std::mem::replace(&mut self.paths[p].local, local) != local {
+            self.set_own_options(p, self.path_options(local));
             self.sender.on_route_changed(now, p, &mut self.paths);
         }
     }
@@ -126,13 +127,11 @@ impl Association {
             }
         }
         if self.paths.are_pairs() {
-            let (config, mut asked) = (self.sender.shared_config(), false);
+            let mut asked = false;
             for pair in self.pairs_for(Some(address), None) {
                 let known = self.paths.find(pair.remote).map(|p| self.paths[p].udp_port);
                 let udp_port = known.unwrap_or(self.local.remote_udp_port);
-                let mut path = Path { udp_port, ..Path::new(pair.remote, address, &config) };
-                path.discover_mtu(&config);
-                let added = self.add_path(now, path);
+                let added = self.add_path(now, self.new_path(pair, udp_port));
                 if let Some(p) = added.filter(|_| !asked) {
                     self.ask_first(now, p);
                     asked = true;

@@ -24,6 +24,7 @@ mod offer;
 mod options;
 mod output;
 mod packet_drop;
+mod path_options;
 mod path_set;
 mod phase;
 mod re_config;
@@ -48,7 +49,7 @@ use crate::ext::asconf::AsconfState;
 use crate::ext::auth::Terms;
 use crate::ext::{Ext, Extensions};
 use crate::message::{Message, MessageId, Received, SendError, Unread};
-use crate::path::{Path, PathId, Paths};
+use crate::path::{Path, PathId, PathOptions, Paths};
 use crate::random::Random;
 use crate::rx::Receiver;
 use crate::tx::Sender;
@@ -179,6 +180,8 @@ pub(crate) struct Association {
     lost_locals: Vec<IpAddr>,
     /// Addresses that were added to this association and are none of the endpoint.
     gained_locals: Vec<IpAddr>,
+    /// Options of the paths from addresses of ours.
+    path_options: Vec<(IpAddr, PathOptions)>,
     /// Keys of AUTH and what was agreed on; none before a key is set or AUTH is agreed on.
     auth: Option<Box<AuthState>>,
     /// Only with ASCONF.
@@ -258,6 +261,7 @@ impl Association {
             unused: Vec::new(),
             lost_locals: Vec::new(),
             gained_locals: Vec::new(),
+            path_options: Vec::new(),
             auth: None,
             asconf: None,
             t4: None,

@@ -282,6 +282,11 @@ impl Association {
             if !written && !w.is_empty() {
                 return self.control.give_back(path, chunk);
             }
+            if matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_))
+                && let Some(status) = self.path_status(path)
+            {
+                w.push(&status);
+            }
             if written && !self.config().bundling {
                 return;
             }

@@ -45,14 +45,21 @@ impl Association {
     ) -> Paths {
         let config = self.sender.config();
         let mut paths = Paths::new(config.paths != PathSet::Addresses || !self.given.pairs().is_empty());
-        for AddressPair { local, remote } in self.pairs_with(&distinct(addresses.iter().copied())) {
-            let known = confirmed.contains(&remote) && paths.find(remote).is_none();
+        for pair in self.pairs_with(&distinct(addresses.iter().copied())) {
+            let known = confirmed.contains(&pair.remote) && paths.find(pair.remote).is_none();
             let state = if known { PathState::Active } else { PathState::Unconfirmed };
-            let mut path = Path { state, udp_port: udp_port(remote), ..Path::new(remote, local, config) };
-            path.discover_mtu(config);
-            paths.add(path);
+            paths.add(Path { state, ..self.new_path(pair, udp_port(pair.remote)) });
         }
         paths
+    }
+
+    /// A path that is not confirmed yet.
+    pub(super) fn new_path(&self, pair: AddressPair, udp_port: u16) -> Path {
+        let config = self.sender.config();
+        let mut path = Path { udp_port, ..Path::new(pair.remote, pair.local, config) };
+        path.discover_mtu(config);
+        path.set_own_options(self.path_options(pair.local));
+        path
     }
 
     /// The addresses of each path to `remotes`, in order: those that the user named; if there are none, from the address of

@@ -42,7 +42,7 @@ impl Association {
 
     fn chosen_sack_path(&self, choice: SackPath) -> Option<PathId> {
         let paths = &self.paths;
-        let active = paths.ids().filter(|&p| paths[p].is_active());
+        let active = paths.ids().filter(|&p| paths[p].is_active() && !paths.is_spared(p));
         match choice {
             SackPath::Standard => None,
             SackPath::Primary => active.into_iter().find(|&p| p == paths.primary),
@@ -83,6 +83,7 @@ impl Association {
             let Some(rtt) = self.return_time(p) else { continue };
             if rtt + LEAST_GAIN.max(other / 8) < other
                 && self.paths[p].is_active()
+                && !self.paths.is_spared(p)
                 && best.is_none_or(|(least, _)| rtt < least)
                 && self.paths[p]
                     .returns

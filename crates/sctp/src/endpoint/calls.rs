@@ -5,6 +5,7 @@ use super::names::enter;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
 use crate::event::{AssocId, ResetDirection, ResetError};
 use crate::message::{AbandonedByPolicy, Message, MessageId, Received, SendError, Unread};
+use crate::path::PathOptions;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use transport::ConfigError;
@@ -107,6 +108,18 @@ impl Endpoint {
     /// such path, or it is not confirmed.
     pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
+    }
+
+    /// Sets the options of all paths of an association from `local`, an address of ours that may be added later. The peer is told. False
+    /// if the association has ended.
+    pub fn set_path_options(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        local: IpAddr,
+        options: PathOptions,
+    ) -> bool {
+        self.change(id, |association| association.set_path_options(now, local, options)).is_some()
     }
 
     /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by ASCONF

@@ -25,7 +25,7 @@ pub(crate) fn target(
         let top = active().map(|p| key(&paths[p])).fold(f64::NEG_INFINITY, f64::max);
         pick(active().filter(|&p| key(&paths[p]) == top), random)
     };
-    match policy {
+    let target = match policy {
         RtxPolicy::Fastest => {
             // rfc9260#section-6.4: after a timeout another path than the last one, if there is one that is not silent. Once the
             // last one has answered, it is as good as any.
@@ -33,7 +33,8 @@ pub(crate) fn target(
                 LossCause::FastRetransmit => stay,
                 LossCause::Timeout => paths.next_usable(on).or_else(|| paths.next_active(on)),
             };
-            let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
+            let answering =
+                paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out && !paths.is_spared(p));
             answering
                 .min_by(|&a, &b| time_on(&paths[a], lost).total_cmp(&time_on(&paths[b], lost)))
                 .or(otherwise)
@@ -48,7 +49,8 @@ pub(crate) fn target(
         RtxPolicy::Cwnd => best(|p| p.window.cwnd.as_f64(), random),
         RtxPolicy::Ssthresh => best(|p| p.window.ssthresh.map_or(f64::INFINITY, |s| s.as_f64()), random),
         RtxPolicy::LossRate => best(|p| -p.loss_rate, random),
-    }
+    };
+    target.map(|p| paths.or_cheaper(p))
 }
 
 /// Seconds until a path has carried so many lost bytes, and the last of them is acknowledged. A window in slow start doubles in each

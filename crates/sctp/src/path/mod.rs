@@ -4,6 +4,7 @@
 mod cuc;
 mod heartbeat;
 mod list;
+mod options;
 mod pacer;
 mod pmtud;
 mod rack;
@@ -12,6 +13,8 @@ mod rto;
 pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
+pub(crate) use options::Agreed;
+pub use options::PathOptions;
 pub(crate) use pacer::RateControl;
 pub(crate) use pmtud::Pmtud;
 pub(crate) use rack::Rack;
@@ -191,6 +194,10 @@ pub(crate) struct Path {
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
     /// its number, and may come back.
     pub(crate) removed: bool,
+    /// What the ends of the path set for it; none if neither did.
+    pub(crate) options: Option<Box<Agreed>>,
+    /// The greater of the costs that the ends set: see [`PathOptions::cost`].
+    pub(crate) cost: u16,
 }
 
 impl Path {
@@ -237,6 +244,8 @@ impl Path {
             unreachable_until: None,
             failed: 0,
             failing_since: Instant::ZERO,
+            options: None,
+            cost: 0,
             removed: false,
             burst_left: config.max_burst,
             burst_owed: 0,
@@ -412,6 +421,8 @@ pub(crate) struct Paths {
     pub(crate) primary: PathId,
     /// A path is a pair of a local and a remote address, not a remote address.
     pairs: bool,
+    /// A path has a cost.
+    has_costs: bool,
 }
 
 impl Paths {
@@ -430,6 +441,7 @@ impl Paths {
             return None;
         }
         self.list.reserve_exact(1); // most associations have one or two
+        self.has_costs |= path.cost > 0;
         self.list.push(path);
         Some(PathId(self.list.len() as u8 - 1))
     }

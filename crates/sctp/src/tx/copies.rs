@@ -91,7 +91,8 @@ impl Sender {
     #[inline(never)]
     pub(super) fn plan_copy(&mut self, paths: &Paths, limit: u64) -> Option<Plan> {
         self.copies.resize_with(paths.len(), Copies::default);
-        let mut order: PerPath<PathId> = paths.ids().filter(|&p| paths[p].is_usable()).collect();
+        let carries = |&p: &PathId| paths[p].is_usable() && !paths.is_spared(p);
+        let mut order: PerPath<PathId> = paths.ids().filter(carries).collect();
         if !self.traits.copies {
             // The earliest chunk, for which all others wait, goes on the path on which it arrives first.
             order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::MAX));
@@ -154,7 +155,9 @@ impl Sender {
         let mut lowest = None;
         for holder in (0..self.copies.len()).filter(|&holder| holder != p.index()) {
             let third = |q: PathId| ![holder, p.index()].contains(&q.index());
-            let works = |q: PathId| third(q) && paths[q].is_usable() && !self.copies[q.index()].overdue;
+            let works = |q: PathId| {
+                third(q) && paths[q].is_usable() && !paths.is_spared(q) && !self.copies[q.index()].overdue
+            };
             if self.copies[p.index()].overdue && paths.ids().any(works) {
                 continue;
             }

@@ -36,6 +36,7 @@ impl Sender {
             (p != on || stale)
                 && path.is_active()
                 && path.recovery.is_none()
+                && !paths.is_spared(p)
                 && self.backlog(path, paths) >= FULL_ENOUGH
         };
         let path = paths.ids().find(|&p| wants(p) && self.has_room(p, paths))?;

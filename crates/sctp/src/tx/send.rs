@@ -229,7 +229,7 @@ impl Sender {
             return may.then_some(p);
         }
         if self.order.is_empty() {
-            self.order.extend(paths.ids().filter(|&p| paths[p].is_usable()));
+            self.order.extend(paths.ids().filter(|&p| paths[p].is_usable() && !paths.is_spared(p)));
             if self.order.is_empty() {
                 self.order.extend(paths.ids().filter(|&p| paths[p].is_active()));
             }
@@ -404,7 +404,7 @@ impl Sender {
             }
             self.be_patient(now, &mut paths[p]);
         }
-        if self.traits.each_packet {
+        if self.traits.each_packet || paths.have_costs() {
             self.order.clear();
         }
         if self.paced {

@@ -67,7 +67,14 @@ fn chunk(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
             0 => drop(w.push(&ShutdownAck)),
             1 => drop(w.push(&CookieAck)),
             2 => drop(w.push(&ShutdownComplete { reflected_tag: tape.flag() })),
-            _ => drop(w.push(&Timestamp { micros: u64::from(tape.word()) })),
+            _ => {
+                let word = tape.word();
+                let status = PathStatus { cost: word as u16, heartbeat_interval: (word >> 16) as u16 };
+                match word % 2 {
+                    0 => drop(w.push(&Timestamp { micros: u64::from(word) })),
+                    _ => drop(w.push(&status)),
+                }
+            }
         },
         12 => {
             let causes = Causes::from_bytes(tape.take(24));

@@ -35,6 +35,7 @@ mod ledbat_control;
 mod nr_sack;
 mod packet_drop;
 mod pad;
+mod path_status;
 mod re_config;
 mod sack;
 mod shutdown;
@@ -65,6 +66,7 @@ pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
 pub use packet_drop::{DroppedChunk, PacketDrop};
 pub use pad::Pad;
+pub use path_status::PathStatus;
 pub use re_config::ReConfig;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
@@ -119,6 +121,8 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
+    /// Cost and heartbeat interval of the path that it arrives on.
+    PathStatus(PathStatus),
     /// Abandoned chunks that the receiver is to skip.
     ForwardTsn(ForwardTsn<'a>),
     /// Skips abandoned data that could be interleaved.
@@ -266,6 +270,9 @@ impl<'a> Chunk<'a> {
             Timestamp::TYPE if Timestamp::decode(value).is_some() => {
                 Timestamp::decode(value).map(Chunk::Timestamp)
             }
+            PathStatus::TYPE if PathStatus::decode(value).is_some() => {
+                PathStatus::decode(value).map(Chunk::PathStatus)
+            }
             _ => return Ok(Chunk::Unknown(UnknownChunk { chunk_type, bytes: chunk })),
         };
         if chunk.zeros > 0 {
@@ -293,6 +300,7 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(_) => ShutdownComplete::TYPE,
             Chunk::LedbatControl(_) => LedbatControl::TYPE,
             Chunk::Timestamp(_) => Timestamp::TYPE,
+            Chunk::PathStatus(_) => PathStatus::TYPE,
             Chunk::Pad(_) => Pad::TYPE,
             Chunk::IData(_) => IData::TYPE,
             Chunk::ForwardTsn(_) => ForwardTsn::TYPE,
@@ -327,6 +335,7 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(chunk) => chunk,
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
+            Chunk::PathStatus(chunk) => chunk,
             Chunk::ForwardTsn(chunk) => chunk,
             Chunk::IForwardTsn(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,

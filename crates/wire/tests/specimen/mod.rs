@@ -5,9 +5,9 @@ use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
     Abort, Asconf, AsconfAck, Auth, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Cwr, Data,
     DataFlags, Ecne, GapBlock, Heartbeat, HeartbeatAck, IData, Init, InitAck, Mid, OperationError, Packet,
-    PacketDelay, PacketDrop, PacketWriter, Pad, Parameter, ParameterList, Ppid, ReConfig, Shutdown,
-    ShutdownAck, ShutdownComplete, SkippedMessage, Ssn, StreamId, SupportedAddressTypes, Timestamp, Tsn,
-    UnknownChunk,
+    PacketDelay, PacketDrop, PacketWriter, Pad, Parameter, ParameterList, PathStatus, Ppid, ReConfig,
+    Shutdown, ShutdownAck, ShutdownComplete, SkippedMessage, Ssn, StreamId, SupportedAddressTypes, Timestamp,
+    Tsn, UnknownChunk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -52,6 +52,7 @@ pub enum Specimen {
     ShutdownComplete(bool),
     Bare(bool),
     Timestamp(u64),
+    PathStatus(u16, u16),
     Auth {
         flags: u8,
         ids: (u16, u16),
@@ -152,6 +153,9 @@ impl Specimen {
                 Chunk::AsconfAck(AsconfAck { serial: *serial, responses: Responses::from_bytes(responses) })
             }
             &Specimen::Timestamp(micros) => Chunk::Timestamp(Timestamp { micros }),
+            &Specimen::PathStatus(cost, heartbeat_interval) => {
+                Chunk::PathStatus(PathStatus { cost, heartbeat_interval })
+            }
             &Specimen::Ecne(tsn, packets) => Chunk::Ecne(Ecne { lowest_tsn: Tsn(tsn), packets }),
             &Specimen::Cwr(all_paths, same_window, tsn) => {
                 Chunk::Cwr(Cwr { all_paths, same_window, tsn: Tsn(tsn) })
@@ -356,6 +360,7 @@ fn specimen() -> impl Strategy<Value = Specimen> {
         forward_tsn().prop_map(Specimen::Written),
         skipped().prop_map(Specimen::Written),
         any::<u64>().prop_map(Specimen::Timestamp),
+        any::<(u16, u16)>().prop_map(|(cost, interval)| Specimen::PathStatus(cost, interval)),
         (any::<u8>(), any::<(u16, u16)>(), bytes()).prop_map(|(flags, ids, hmac)| Specimen::Auth {
             flags,
             ids,

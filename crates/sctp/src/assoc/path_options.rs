@@ -1,0 +1,65 @@
+//! Options of single paths: those that the user sets, and those that the peer tells.
+
+use super::Association;
+use crate::path::{PathId, PathOptions, PathState};
+use std::net::IpAddr;
+use units::Instant;
+use wire::PathStatus;
+
+impl Association {
+    /// What the user set for the paths from this address of ours.
+    pub(super) fn path_options(&self, local: IpAddr) -> Option<PathOptions> {
+        self.path_options.iter().find(|(address, _)| *address == local).map(|&(_, options)| options)
+    }
+
+    /// Sets the options of all paths from `local`, those that come later included. A heartbeat tells the peer at once.
+    pub(crate) fn set_path_options(&mut self, now: Instant, local: IpAddr, options: PathOptions) {
+        if self.path_options(local).unwrap_or_default() == options {
+            return;
+        }
+        self.path_options.retain(|(address, _)| *address != local);
+        self.path_options.push((local, options));
+        for p in self.paths.ids() {
+            if self.paths[p].local == local {
+                self.set_own_options(p, Some(options));
+                if !self.paths[p].is_unconfirmed() {
+                    self.ask(now, p);
+                }
+            }
+        }
+        self.settle(now);
+    }
+
+    pub(super) fn set_own_options(&mut self, p: PathId, options: Option<PathOptions>) {
+        self.paths[p].set_own_options(options);
+        self.paths.note_costs();
+    }
+
+    /// The chunk that goes with the heartbeats on path `p` and with the answers to those of the peer; none if the user never set options of it.
+    pub(super) fn path_status(&self, p: PathId) -> Option<PathStatus> {
+        self.path_options(self.paths[p].local).map(PathOptions::to_status)
+    }
+
+    /// Takes a PATH-STATUS that arrived on path `p`.
+    pub(super) fn on_path_status(&mut self, now: Instant, p: PathId, status: &PathStatus) {
+        let path = &mut self.paths[p];
+        if path.set_peers_options(PathOptions::from_status(status)) {
+            let waits = path.state != PathState::Unconfirmed && !path.heartbeat.is_awaited();
+            self.paths.note_costs();
+            if waits && self.phase.sends_heartbeats() {
+                let period = self.idle_period(p);
+                self.paths[p].heartbeat.rest(now, period);
+            }
+        }
+    }
+
+    /// Path `p` does not work any more, so that costlier ones may be needed: a heartbeat shows whether they work, and renews the bindings of NATs.
+    pub(super) fn ask_costlier(&mut self, now: Instant, p: PathId) {
+        let cost = self.paths[p].cost;
+        for q in self.paths.ids() {
+            if self.paths[q].cost > cost && self.paths[q].is_active() {
+                self.ask(now, q);
+            }
+        }
+    }
+}
