@@ -2,12 +2,14 @@
 
 use crate::hosts::Host;
 use crate::keys::{PrivateKey, PublicKey};
-use crate::uplinks::Uplink;
+use crate::uplinks::{Source, Uplink};
+use io::PathOptions;
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use transport::utf8;
+use units::Span;
 
 /// UDP port of tunnels unless another one is set.
 pub const PORT: u16 = 9901;
@@ -52,6 +54,11 @@ fn wrong(text: impl Into<String>) -> ConfigError {
     ConfigError(text.into())
 }
 
+/// Time between two signs of life of an idle uplink that costs something, unless another one is set.
+const KEEP_ALIVE: Span = Span::from_secs(60);
+
+const UPLINK_KEYS: [&str; 4] = ["device", "address", "cost", "keep_alive"];
+
 const KEYS: [&str; 14] = [
     "interface",
     "addresses",
@@ -90,7 +97,7 @@ impl TunnelConfig {
         let text = fs::read_to_string(file).map_err(|error| at(error.to_string()))?;
         let document = DeTable::parse(&text).map_err(|error| at(error.to_string()))?;
         let table = Table(document.get_ref());
-        table.check_names().and_then(|()| table.status()).map_err(|error| at(error.to_string()))
+        table.check_names(&KEYS).and_then(|()| table.status()).map_err(|error| at(error.to_string()))
     }
 
     /// Reads the text of a file; `key` reads that of the private key.
@@ -100,7 +107,7 @@ impl TunnelConfig {
     ) -> Result<TunnelConfig, ConfigError> {
         let document = DeTable::parse(text).map_err(|error| wrong(error.to_string()))?;
         let table = Table(document.get_ref());
-        table.check_names()?;
+        table.check_names(&KEYS)?;
         let interface = table.interface()?.to_owned();
         let connect: Vec<Host> =
             table.list("connect", "an IP address or a name of a host, without a port,")?;
@@ -108,7 +115,7 @@ impl TunnelConfig {
         if port == 0 && connect.is_empty() {
             return Err(wrong("port: the end that waits needs a port other than 0"));
         }
-        let uplinks: Vec<Uplink> = table.list("uplinks", "a name of an interface or an IP address")?;
+        let uplinks = table.uplinks()?;
         if uplinks.is_empty() && !connect.is_empty() {
             // All addresses of the host would be those of the tunnel itself, too.
             return Err(wrong(
@@ -161,13 +168,26 @@ impl std::str::FromStr for Prefix {
 struct Table<'a>(&'a DeTable<'a>);
 
 impl Table<'_> {
-    fn check_names(&self) -> Result<(), ConfigError> {
+    fn check_names(&self, known: &[&str]) -> Result<(), ConfigError> {
         for name in self.0.keys().map(|name| name.get_ref()) {
-            if !KEYS.contains(&name.as_ref()) {
-                return Err(wrong(format!("{name}: unknown; known are {}", KEYS.join(", "))));
+            if !known.contains(&name.as_ref()) {
+                return Err(wrong(format!("{name}: unknown; known are {}", known.join(", "))));
             }
         }
         Ok(())
+    }
+
+    fn uplinks(&self) -> Result<Vec<Uplink>, ConfigError> {
+        let entries = match self.get("uplinks") {
+            None => return Ok(Vec::new()),
+            Some(DeValue::Array(entries)) => entries,
+            Some(_) => return Err(wrong(r#"uplinks: a list such as ["eth0", "wwan0"] was expected"#)),
+        };
+        let numbered = entries.iter().zip(1..);
+        let one = |(entry, n): (&toml::Spanned<DeValue<'_>>, u32)| {
+            uplink(entry.get_ref()).map_err(|error| wrong(format!("uplinks, entry {n}: {error}")))
+        };
+        numbered.map(one).collect()
     }
 
     fn interface(&self) -> Result<&str, ConfigError> {
@@ -254,6 +274,54 @@ impl Table<'_> {
     }
 }
 
+/// An uplink: a text, or a table with its options.
+fn uplink(value: &DeValue<'_>) -> Result<Uplink, ConfigError> {
+    let expected = || {
+        wrong(
+            r#"a name of an interface or an IP address in quotes, or a table such as { device = "wwan0", cost = 1 }, was expected"#,
+        )
+    };
+    if let DeValue::String(text) = value {
+        let source = text.parse().map_err(|()| expected())?;
+        return Ok(Uplink { source, options: PathOptions::default() });
+    }
+    let DeValue::Table(table) = value else { return Err(expected()) };
+    let table = Table(table);
+    table.check_names(&UPLINK_KEYS)?;
+    let source = match (table.text("device")?, table.text("address")?) {
+        (Some(device), None) => device.parse().ok().filter(|source| matches!(source, Source::Device(_))),
+        (None, Some(address)) => address.parse().ok().map(Source::Address),
+        _ => {
+            return Err(wrong(
+                "one of device (a name of an interface) and address (an IP address) was expected",
+            ));
+        }
+    };
+    let source = source
+        .ok_or_else(|| wrong("device: a name of an interface, or address: an IP address, was expected"))?;
+    let cost = table.number("cost", 0, 0)?;
+    let keep_alive =
+        match table.get("keep_alive") {
+            None => (cost > 0).then_some(KEEP_ALIVE),
+            Some(value) => Some(value.as_str().and_then(keep_alive).ok_or_else(|| {
+                wrong(r#"keep_alive: a time from "1 s" to "10 min" in quotes was expected"#)
+            })?),
+        };
+    Ok(Uplink { source, options: PathOptions { cost, heartbeat_interval: keep_alive } })
+}
+
+/// A time in whole seconds or minutes, up to the longest that the other end goes by.
+fn keep_alive(text: &str) -> Option<Span> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+    let number: u64 = number.parse().ok()?;
+    let seconds = match unit.trim() {
+        "s" => number,
+        "min" => number.checked_mul(60)?,
+        _ => return None,
+    };
+    (1..=600).contains(&seconds).then(|| Span::from_secs(seconds))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,7 +347,9 @@ mod tests {
             config.addresses,
             [([10, 9, 0, 1].into(), 24), ("fd00::1".parse().expect("an address"), 64)]
         );
-        assert_eq!(config.uplinks, [Uplink::Device("wwan0".into()), Uplink::Address([192, 0, 2, 1].into())]);
+        let sources: Vec<&Source> = config.uplinks.iter().map(|uplink| &uplink.source).collect();
+        assert_eq!(sources, [&Source::Device("wwan0".into()), &Source::Address([192, 0, 2, 1].into())]);
+        assert!(config.uplinks.iter().all(|uplink| uplink.options == PathOptions::default()));
         assert!(config.keys.is_some());
     }
 
@@ -301,6 +371,63 @@ mod tests {
                 .contains("remove")
         );
         assert!(parse("encryption = false").expect("it is right").keys.is_none());
+    }
+
+    #[test]
+    fn an_uplink_has_a_cost_and_a_keep_alive_time() {
+        let config = TunnelConfig::parse_without_keys(
+            "encryption = false\nconnect = [\"192.0.2.9\"]\nuplinks = [\"eth0\", { device = \"wwan0\", cost = 1 },\
+             { address = \"192.0.2.1\", cost = 2, keep_alive = \"2 min\" }, { device = \"wlan0\", keep_alive = \"25s\" }]\n",
+        );
+        let read: Vec<_> = config
+            .uplinks
+            .iter()
+            .map(|uplink| {
+                let seconds = uplink.options.heartbeat_interval.map(|time| time.as_secs_f64());
+                (uplink.to_string(), uplink.options.cost, seconds)
+            })
+            .collect();
+        let expected = [
+            ("eth0", 0, None),
+            ("wwan0", 1, Some(60.0)),
+            ("192.0.2.1", 2, Some(120.0)),
+            ("wlan0", 0, Some(25.0)),
+        ];
+        assert_eq!(read, expected.map(|(name, cost, seconds)| (name.to_owned(), cost, seconds)));
+    }
+
+    #[test]
+    fn errors_of_an_uplink_name_its_place_and_what_was_expected() {
+        for (entry, expected) in [
+            (
+                "7",
+                "entry 2: a name of an interface or an IP address in quotes, or a table such as { device =",
+            ),
+            ("'a/b'", "entry 2: a name of an interface"),
+            (
+                "{ device = 'wwan0', prize = 1 }",
+                "entry 2: prize: unknown; known are device, address, cost, keep_alive",
+            ),
+            ("{ cost = 1 }", "entry 2: one of device"),
+            ("{ device = 'wwan0', address = '192.0.2.1' }", "entry 2: one of device"),
+            ("{ device = '192.0.2.1' }", "entry 2: device: a name of an interface"),
+            ("{ address = 'wwan0' }", "address: an IP address"),
+            ("{ device = 7 }", "entry 2: device: a text in quotes"),
+            ("{ device = 'wwan0', cost = -1 }", "entry 2: cost: a number from 0 to 65535"),
+            ("{ device = 'wwan0', cost = 1.5 }", "entry 2: cost: a number from 0 to 65535"),
+            ("{ device = 'wwan0', cost = 'high' }", "entry 2: cost: a number from 0 to 65535"),
+            (
+                "{ device = 'wwan0', keep_alive = 60 }",
+                "entry 2: keep_alive: a time from \"1 s\" to \"10 min\"",
+            ),
+            ("{ device = 'wwan0', keep_alive = '0 s' }", "entry 2: keep_alive: a time from"),
+            ("{ device = 'wwan0', keep_alive = '11 min' }", "entry 2: keep_alive: a time from"),
+            ("{ device = 'wwan0', keep_alive = '1 h' }", "entry 2: keep_alive: a time from"),
+        ] {
+            let error = error(&format!("uplinks = ['eth0', {entry}]\nencryption = false"));
+            assert!(error.starts_with("uplinks, entry 2: ") && error.contains(expected), "{entry}: {error}");
+        }
+        assert!(error("uplinks = 'eth0'\nencryption = false").contains("uplinks: a list such as"));
     }
 
     #[test]

@@ -29,4 +29,4 @@ pub use noise::{Noise, NoiseError, NoiseStats, Stats};
 pub use status::{ask, render};
 pub use stop::Stop;
 pub use tunnel::run;
-pub use uplinks::Uplink;
+pub use uplinks::{Source, Uplink};

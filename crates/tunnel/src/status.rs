@@ -199,6 +199,7 @@ fn path_json(path: &PathInfo, rate: f64) -> Json {
         "remote": path.remote.to_string(),
         "udp_port": path.udp_port,
         "state": state,
+        "cost": path.cost,
         "send_bps": rate,
         "srtt_ms": path.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),
         "cwnd_bytes": path.cwnd.get(),
@@ -280,15 +281,16 @@ pub fn render(status: &Json) -> String {
     };
     let _ = writeln!(
         out,
-        "{:<40} {:<18} {:>8} {:>8} {:>8} {:>6} {:>7} {:<}",
-        "path", "state", "Mbit/s", "RTT ms", "cwnd", "MTU", "retx", "limited by"
+        "{:<40} {:<18} {:>5} {:>8} {:>8} {:>8} {:>6} {:>7} {:<}",
+        "path", "state", "cost", "Mbit/s", "RTT ms", "cwnd", "MTU", "retx", "limited by"
     );
     for path in status["paths"].as_array().into_iter().flatten() {
         let _ = writeln!(
             out,
-            "{:<40} {:<18} {:>8} {:>8} {:>8} {:>6} {:>7} {:<}",
+            "{:<40} {:<18} {:>5} {:>8} {:>8} {:>8} {:>6} {:>7} {:<}",
             format!("{} > {}", text(&path["local"]), text(&path["remote"])),
             text(&path["state"]),
+            path["cost"].to_string(),
             mbit(&path["send_bps"]),
             path["srtt_ms"].as_f64().map_or("-".to_owned(), |ms| format!("{ms:.1}")),
             path["cwnd_bytes"].to_string(),

@@ -1,7 +1,7 @@
 //! What packets leave by: interfaces, whose addresses may change at any time, or addresses.
 
 use io::blocking::block_on;
-use io::{Connection, Endpoint};
+use io::{Connection, Endpoint, PathOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::IpAddr;
@@ -14,7 +14,16 @@ const PATIENCE: Duration = Duration::from_secs(75);
 
 /// One uplink.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Uplink {
+pub struct Uplink {
+    /// What its packets leave by.
+    pub source: Source,
+    /// Its cost, and how often it says that it lives while it is idle.
+    pub options: PathOptions,
+}
+
+/// What packets leave by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
     /// An interface with whatever address it has; packets leave by it whatever the routes say.
     Device(String),
     /// An address of this host; the routes decide.
@@ -23,29 +32,35 @@ pub enum Uplink {
 
 impl fmt::Display for Uplink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Uplink::Device(name) => name.fmt(f),
-            Uplink::Address(address) => address.fmt(f),
+        match &self.source {
+            Source::Device(name) => name.fmt(f),
+            Source::Address(address) => address.fmt(f),
         }
     }
 }
 
-impl FromStr for Uplink {
+impl FromStr for Source {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
         match text.parse() {
-            Ok(address) => Ok(Uplink::Address(address)),
+            Ok(address) => Ok(Source::Address(address)),
             Err(_) if text.is_empty() || text.len() > 15 || text.contains(['/', ' ']) => Err(()),
-            Err(_) => Ok(Uplink::Device(text.to_owned())),
+            Err(_) => Ok(Source::Device(text.to_owned())),
         }
     }
 }
 
-/// An address to send from, and the interface that its packets must use.
-pub(crate) type Place = (IpAddr, Option<String>);
+/// Where packets leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) address: IpAddr,
+    /// The interface that they must use.
+    pub(crate) device: Option<String>,
+    pub(crate) options: PathOptions,
+}
 
-/// The places of the uplinks that work now: of an interface its first address of each family.
+/// The places of the uplinks that work now, the cheapest first: of an interface its first address of each family.
 pub(crate) fn working(uplinks: &[Uplink]) -> Vec<Place> {
     let Ok(all) = if_addrs::get_if_addrs() else { return Vec::new() };
     let all: Vec<(String, IpAddr)> = all
@@ -58,32 +73,34 @@ pub(crate) fn working(uplinks: &[Uplink]) -> Vec<Place> {
 
 fn places(uplinks: &[Uplink], all: &[(String, IpAddr)]) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
-    for uplink in uplinks {
-        match uplink {
-            Uplink::Address(address) => {
+    for Uplink { source, options } in uplinks {
+        let place = |address, device| Place { address, device, options: *options };
+        match source {
+            Source::Address(address) => {
                 let present = all.iter().filter(|(_, other)| other == address);
-                found.extend(present.take(1).map(|_| (*address, None)));
+                found.extend(present.take(1).map(|_| place(*address, None)));
             }
-            Uplink::Device(name) => {
+            Source::Device(name) => {
                 for is_ipv4 in [true, false] {
                     let of_family =
                         |(other, address): &&(String, IpAddr)| other == name && address.is_ipv4() == is_ipv4;
                     let first = all.iter().find(of_family);
-                    found.extend(first.map(|(_, address)| (*address, Some(name.clone()))));
+                    found.extend(first.map(|(_, address)| place(*address, Some(name.clone()))));
                 }
             }
         }
     }
+    found.sort_by_key(|place| place.options.cost);
     found
 }
 
 /// A line for each uplink that is up and has no address of a family in which the other end has one.
 pub(crate) fn unreachable_uplinks(uplinks: &[Uplink], remotes: &[IpAddr]) -> Vec<String> {
-    let reaches = |(address, _): &Place| remotes.iter().any(|remote| remote.is_ipv4() == address.is_ipv4());
+    let reaches = |place: &Place| remotes.iter().any(|remote| remote.is_ipv4() == place.address.is_ipv4());
     let mut lines = Vec::new();
     for uplink in uplinks {
         let places = working(std::slice::from_ref(uplink));
-        if let Some((address, _)) = places.first().filter(|_| !places.iter().any(reaches)) {
+        if let Some(Place { address, .. }) = places.first().filter(|_| !places.iter().any(reaches)) {
             let (has, lacks) = if address.is_ipv4() { ("IPv4", "IPv6") } else { ("IPv6", "IPv4") };
             lines.push(format!(
                 "uplink {uplink} has {has} only, and `connect` gives {lacks} addresses only: it carries nothing until `connect` has an \
@@ -103,11 +120,22 @@ pub(crate) struct Follower {
     idle: BTreeMap<IpAddr, Instant>,
     /// Addresses with a path.
     joined: BTreeSet<IpAddr>,
+    /// Options of addresses that the association has.
+    set: BTreeMap<IpAddr, PathOptions>,
 }
 
 impl Follower {
     pub(crate) fn new(joins: bool) -> Follower {
-        Follower { joins, idle: BTreeMap::new(), joined: BTreeSet::new() }
+        Follower { joins, idle: BTreeMap::new(), joined: BTreeSet::new(), set: BTreeMap::new() }
+    }
+
+    /// Gives the paths from these places their options. Before such a path exists, so that it never carries what it shall not.
+    pub(crate) fn set_options(&mut self, connection: &Connection, places: &[Place]) {
+        for &Place { address, options, .. } in places {
+            if self.set.insert(address, options).unwrap_or_default() != options {
+                block_on(connection.set_path_options(address, options));
+            }
+        }
     }
 
     /// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays: it may come back. An
@@ -121,6 +149,7 @@ impl Follower {
         log: impl Fn(&str),
     ) {
         let working = working(uplinks);
+        self.set_options(connection, &working);
         if self.joins {
             let paths = block_on(connection.paths()).unwrap_or_default();
             let used: Vec<IpAddr> = paths.iter().map(|path| path.local).collect();
@@ -138,14 +167,15 @@ impl Follower {
         }
         let before = endpoint.local_addresses();
         // New addresses ask before old ones go: the other uplinks may carry nothing.
-        for (address, device) in working.iter().filter(|(address, _)| !before.contains(address)) {
+        for Place { address, device, .. } in working.iter().filter(|place| !before.contains(&place.address)) {
             // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call tries again.
             let _ = match device {
                 Some(device) => block_on(endpoint.add_local_address_on_device(*address, device.clone())),
                 None => block_on(endpoint.add_local_address(*address)),
             };
         }
-        for &address in before.iter().filter(|address| working.iter().all(|(other, _)| other != *address)) {
+        for &address in before.iter().filter(|&&address| working.iter().all(|place| place.address != address))
+        {
             let _ = block_on(endpoint.remove_local_address(address));
         }
     }
@@ -177,14 +207,21 @@ mod tests {
             ("eth0".to_owned(), ip("2001:db8::1")),
             ("wlan0".to_owned(), ip("198.51.100.1")),
         ];
-        let uplinks =
-            ["eth0", "wwan0", "198.51.100.1", "203.0.113.1"].map(|text| text.parse().expect("an uplink"));
+        let uplink = |(text, cost): (&str, u16)| Uplink {
+            source: text.parse().expect("an uplink"),
+            options: PathOptions { cost, ..PathOptions::default() },
+        };
+        let uplinks = [("eth0", 1), ("wwan0", 0), ("198.51.100.1", 0), ("203.0.113.1", 0)].map(uplink);
+        let found: Vec<_> = places(&uplinks, &all)
+            .into_iter()
+            .map(|place| (place.address, place.device, place.options.cost))
+            .collect();
         let expected = [
-            (ip("192.0.2.1"), Some("eth0".to_owned())),
-            (ip("2001:db8::1"), Some("eth0".to_owned())),
-            (ip("198.51.100.1"), None),
+            (ip("198.51.100.1"), None, 0),
+            (ip("192.0.2.1"), Some("eth0".to_owned()), 1),
+            (ip("2001:db8::1"), Some("eth0".to_owned()), 1),
         ];
-        assert_eq!(places(&uplinks, &all), expected);
+        assert_eq!(found, expected, "the cheapest first");
     }
 
     #[test]

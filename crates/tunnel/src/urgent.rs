@@ -74,10 +74,11 @@ pub(crate) struct Way {
     srtt: Option<Span>,
     /// Its window has room.
     has_room: bool,
+    cost: u16,
 }
 
 impl Way {
-    /// The ways of an association that work, the fastest first.
+    /// The ways of an association that work, the fastest first, without those that cost more than one with room.
     pub(crate) fn of(paths: &[PathInfo]) -> Vec<Way> {
         let active = paths.iter().filter(|path| path.state == PathState::Active);
         let mut ways: Vec<Way> = active
@@ -87,8 +88,10 @@ impl Way {
                 remote: path.remote,
                 srtt: path.srtt,
                 has_room: path.flight + path.mtu <= path.cwnd,
+                cost: path.cost,
             })
             .collect();
+        leave_out_costly(&mut ways);
         ways.sort_by_key(|way| way.srtt.unwrap_or(Span::MAX));
         ways
     }
@@ -98,10 +101,16 @@ impl Way {
     }
 }
 
+/// Leaves out ways that cost more than one with room.
+fn leave_out_costly(ways: &mut Vec<Way>) {
+    let least = ways.iter().filter(|way| way.has_room).map(|way| way.cost).min();
+    ways.retain(|way| least.is_none_or(|least| way.cost <= least));
+}
+
 /// The fastest of these ways, and the one for a copy: of those with room, one that shares no address with the first if there is one, and
-/// else the next fastest.
+/// else the next fastest. None if there is one way at the most: the association chooses, which knows sooner whether that one still works.
 pub(crate) fn choose(ways: &[Way]) -> Option<(PathId, Option<PathId>)> {
-    let (first, others) = ways.split_first()?;
+    let (first, others) = ways.split_first().filter(|(_, others)| !others.is_empty())?;
     let mut second: Option<&Way> = None;
     for way in others.iter().filter(|way| way.has_room) {
         if second.is_none_or(|second| first.differences(way) > first.differences(second)) {
@@ -181,14 +190,14 @@ mod tests {
     fn way(id: u8, [local, remote]: [u8; 2], ms: u64, has_room: bool) -> Way {
         let address = |last| IpAddr::from([10, 0, 0, last]);
         let (local, remote) = (address(local), address(remote));
-        Way { id: PathId(id), local, remote, srtt: Some(Span::from_millis(ms)), has_room }
+        Way { id: PathId(id), local, remote, srtt: Some(Span::from_millis(ms)), has_room, cost: 0 }
     }
 
     #[test]
     fn a_copy_takes_another_uplink_if_that_has_room() {
         let chosen = |ways: &[Way]| choose(ways).map(|(first, second)| (first.0, second.map(|path| path.0)));
         assert_eq!(chosen(&[]), None);
-        assert_eq!(chosen(&[way(4, [1, 9], 10, false)]), Some((4, None)));
+        assert_eq!(chosen(&[way(4, [1, 9], 10, false)]), None, "no choice");
         let two = [way(0, [1, 9], 10, false), way(1, [2, 9], 20, true)];
         assert_eq!(chosen(&two), Some((0, Some(1))));
         assert_eq!(chosen(&[two[1], two[0]]), Some((1, None)), "no room there");
@@ -200,6 +209,20 @@ mod tests {
             way(3, [2, 9], 13, true),
         ];
         assert_eq!(chosen(&four), Some((0, Some(3))));
+    }
+
+    #[test]
+    fn a_way_is_left_out_while_a_cheaper_one_has_room() {
+        let left = |has_room: [bool; 3]| {
+            let mut ways: Vec<Way> = (0..3)
+                .map(|n| Way { cost: n.into(), ..way(n, [n, 9], 10, has_room[usize::from(n)]) })
+                .collect();
+            leave_out_costly(&mut ways);
+            ways.iter().map(|way| way.id.0).collect::<Vec<_>>()
+        };
+        assert_eq!(left([true; 3]), [0]);
+        assert_eq!(left([false, true, true]), [0, 1]);
+        assert_eq!(left([false; 3]), [0, 1, 2]);
     }
 
     #[test]

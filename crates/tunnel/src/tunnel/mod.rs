@@ -13,7 +13,7 @@ use crate::hosts::resolve;
 use crate::noise::{Noise, Stats};
 use crate::status::{Board, Snapshot};
 use crate::stop::Stop;
-use crate::uplinks::{Follower, unreachable_uplinks, working};
+use crate::uplinks::{Follower, Place, unreachable_uplinks, working};
 use carry::Carrier;
 use hooks::Hooks;
 use io::blocking::block_on_for;
@@ -113,7 +113,7 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
         places.rotate_left(first);
         places.truncate(1);
     }
-    for (address, device) in places {
+    for Place { address, device, .. } in places {
         builder = match device {
             Some(device) => builder.local_on_device(address, device),
             None => builder.local(address),
@@ -240,11 +240,13 @@ impl Tunnel {
         ended: &AtomicBool,
     ) -> Result<(), TunnelError> {
         (self.log)("connected");
+        let mut follower = Follower::new(self.config.nat);
+        follower.set_options(connection, &working(&self.config.uplinks));
         self.carrier.carry(connection)?;
         let addresses = connection.peer().map(|(addresses, _)| addresses).unwrap_or_default();
         self.hooks.up(&addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
         let mut cuts = trouble::Cuts::default();
-        let (mut snapshot, mut follower) = (Snapshot::default(), Follower::new(self.config.nat));
+        let mut snapshot = Snapshot::default();
         loop {
             if let Some(reason) = block_on_for(connection.closed(), LOOK) {
                 self.carrier.stop(connection.id());

@@ -3,7 +3,7 @@
 use super::log::{Log, Repeated};
 use crate::config::TunnelConfig;
 use crate::noise::Stats;
-use crate::uplinks::Uplink;
+use crate::uplinks::{Source, Uplink};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,10 @@ pub(super) fn of_uplinks(uplinks: &[Uplink]) -> String {
     let exists = |name: &str| {
         interfaces.lines().filter_map(|line| line.split_once(':')).any(|(other, _)| other.trim() == name)
     };
-    let one = |uplink: &Uplink| match uplink {
-        Uplink::Address(address) => format!("no interface that is up has {address}"),
-        Uplink::Device(name) if exists(name) => format!("{name} is down or has no address"),
-        Uplink::Device(name) => format!("there is no interface {name}"),
+    let one = |uplink: &Uplink| match &uplink.source {
+        Source::Address(address) => format!("no interface that is up has {address}"),
+        Source::Device(name) if exists(name) => format!("{name} is down or has no address"),
+        Source::Device(name) => format!("there is no interface {name}"),
     };
     uplinks.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -1,0 +1,95 @@
+//! An uplink with a cost beside one without.
+
+use crate::world::{World, folder, write_configs};
+use crate::{assert_datagrams_pass, exchange, exchange_datagrams, play, wait_until};
+use anabranch_tunnel::{ask, render};
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn a_metered_uplink_carries_nothing_but_signs_of_life_until_it_is_needed() {
+    play(
+        "metered::a_metered_uplink_carries_nothing_but_signs_of_life_until_it_is_needed",
+        &["ip", "tc", "nsenter"],
+        over_a_metered_link,
+    );
+}
+
+/// Bytes of Ethernet that the metered link carried, both ways.
+fn metered_bytes() -> u64 {
+    let devices = fs::read_to_string("/proc/net/dev").expect("can be read");
+    let counters = devices.lines().find_map(|line| line.trim().strip_prefix("here1:")).expect("is there");
+    let counters: Vec<u64> =
+        counters.split_whitespace().map(|counter| counter.parse().expect("a number")).collect();
+    counters[0] + counters[8]
+}
+
+/// Packets with data on the paths of this cost, and whether one of them is active.
+fn paths_of_cost(end: &str, cost: u64) -> Option<(u64, bool)> {
+    let status = ask(&folder().join(format!("{end}.sock"))).ok()?;
+    let paths = status["paths"].as_array()?.iter().filter(|path| path["cost"] == cost);
+    Some(paths.fold((0, false), |(packets, active), path| {
+        (packets + path["data_packets"].as_u64().unwrap_or(0), active || path["state"] == "active")
+    }))
+}
+
+/// The same of both ends, in `--status`, which is a second old at most.
+fn metered_packets() -> [u64; 2] {
+    thread::sleep(Duration::from_millis(1500));
+    ["here", "there"].map(|end| paths_of_cost(end, 1).expect("is connected").0)
+}
+
+fn await_active(cost: u64) {
+    for end in ["here", "there"] {
+        wait_until("the path is active", || paths_of_cost(end, cost)?.1.then_some(()));
+    }
+}
+
+fn over_a_metered_link(name: &'static str) {
+    let world = World::new(name);
+    write_configs();
+    let file = folder().join("here");
+    let text = fs::read_to_string(&file).expect("is written");
+    let metered = text.replace("['here0', 'here1']", "['here0', { device = 'here1', cost = 1 }]");
+    assert_ne!(text, metered);
+    fs::write(&file, metered).expect("can be written");
+    let mut echo = world.start("echo", "there");
+    echo.await_line("ready");
+    let _here = world.start("tunnel", "here");
+    let _there = world.start("tunnel", "there");
+    assert_datagrams_pass();
+    await_active(1);
+    let status = ask(&folder().join("here.sock")).expect("is connected");
+    assert!(render(&status).contains(" cost "), "{}", render(&status));
+    // The search for the MTU of the path ends.
+    thread::sleep(Duration::from_secs(5));
+
+    let (bytes, packets) = (metered_bytes(), metered_packets());
+    exchange_datagrams(200);
+    thread::sleep(Duration::from_secs(25));
+    let bytes = metered_bytes() - bytes;
+    println!("{bytes} bytes in half a minute, data packets {packets:?}");
+    // A heartbeat of each end with its answer takes 440, an exchange of keys 330, ARP 200.
+    assert!(bytes <= 1200, "{bytes} bytes in half a minute");
+    assert_eq!(metered_packets(), packets, "data went where it costs something");
+
+    exchange(4_000_000, || ());
+    let full = metered_packets();
+    assert!(full[0] > packets[0] && full[1] > packets[1], "the other uplink was full: {full:?}");
+
+    world.silence(0);
+    let (came, twice) = exchange_datagrams(200);
+    // A machine that stands still for half a second may lose some: packets are given up then.
+    assert!(came >= 150, "{came} of 200 came back");
+    assert_eq!(twice, 0);
+    let dead = metered_packets();
+    assert!(dead[0] > full[0] && dead[1] > full[1], "the other uplink is dead: {dead:?}");
+
+    world.unsilence(0);
+    await_active(0);
+    thread::sleep(Duration::from_secs(2));
+    let before = metered_packets();
+    exchange_datagrams(100);
+    assert_eq!(metered_packets(), before, "the other uplink is back");
+}
