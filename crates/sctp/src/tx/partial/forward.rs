@@ -134,7 +134,9 @@ impl Sender {
     fn forward_path(&self, paths: &Paths) -> PathId {
         let lowest = self.out.indices().next().map(|i| self.out[i].path);
         let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);
-        let works = |&p: &PathId| paths[p].is_usable() && !paths[p].timed_out && avoided != Some(p);
+        let works = |&p: &PathId| {
+            paths[p].is_usable() && !paths[p].timed_out && avoided != Some(p) && !paths.is_spared(p)
+        };
         let other = || lowest.and_then(|p| paths.next_active(p));
         lowest
             .filter(works)
