@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use super::wire::{self, MESSAGE_1, MESSAGE_2, Mac, VERSION};
-use super::{Noise, NoiseStats};
+use super::{Noise, NoiseStats, ROUTES};
 use crate::keys::fill_random;
 use snow::{Builder, HandshakeState};
 use std::sync::atomic::Ordering;
@@ -46,16 +46,16 @@ fn back(datagram: &Datagram<'_>) -> Transmit {
 }
 
 impl Noise {
-    /// Begins a handshake unless one is under way.
-    pub(super) fn want_session(&mut self, now: Instant) {
+    /// Begins a handshake on so many of the latest routes unless one is under way.
+    pub(super) fn want_session(&mut self, now: Instant, routes: usize) {
         match &mut self.attempt {
             Some(attempt) => attempt.wanted = now,
-            None => self.begin(now, now, FIRST),
+            None => self.begin(now, now, FIRST, routes),
         }
     }
 
-    /// Sends an initiation with new ephemeral keys on all routes.
-    fn begin(&mut self, now: Instant, wanted: Instant, wait: Span) {
+    /// Sends an initiation with new ephemeral keys on so many of the latest routes.
+    fn begin(&mut self, now: Instant, wanted: Instant, wait: Span, routes: usize) {
         self.attempt = None;
         let Some(index) = self.new_index() else { return };
         let to_peer = self.builder().and_then(|builder| builder.remote_public_key(self.peer.bytes()).ok());
@@ -68,18 +68,18 @@ impl Noise {
         let mut initiation = wire::initiation(index, &message);
         let mac = self.macs[0].mac(&[&initiation]);
         initiation.extend(mac);
-        for route in self.routes.clone() {
+        for route in self.routes.iter().copied().take(routes).collect::<Vec<_>>() {
             self.send(route, [&initiation[..], &[0; 16]].concat());
         }
         let deadline = now + wait;
         self.attempt = Some(Attempt { state, index, initiation, mac, cookies: 0, wait, deadline, wanted });
     }
 
-    /// Repeats a handshake, unless nobody waits for it.
+    /// Repeats a handshake, on all routes, unless nobody waits for it.
     pub(super) fn on_timer(&mut self, now: Instant) {
         let Some(attempt) = self.attempt.take_if(|attempt| attempt.deadline <= now) else { return };
         if now.since(attempt.wanted) < WANTED {
-            self.begin(now, attempt.wanted, (attempt.wait * 3 / 2).min(LONGEST));
+            self.begin(now, attempt.wanted, (attempt.wait * 3 / 2).min(LONGEST), ROUTES);
         } else {
             self.waiting.clear();
         }

@@ -38,7 +38,7 @@ const REKEY_LATE: Span = Span::from_secs(150);
 const KEPT: Span = Span::from_secs(10);
 /// A peer that is sent packets and sends none for so long may have lost its keys.
 const SILENCE: Span = Span::from_secs(5);
-/// The same for a peer that is sent packets all the time, without a pause as long as this. A last packet before a pause may have needed no answer.
+/// The same for a peer that is sent packets all the time, without a pause as long as this.
 const STEADY_SILENCE: Span = Span::from_secs(1);
 /// How long a packet waits for a session that takes the place of another one: what it carries would come too late.
 const PATIENCE: Span = Span::from_millis(500);
@@ -76,7 +76,8 @@ pub struct Noise {
 /// Packets that the peer was sent since one came from it.
 #[derive(Debug)]
 struct Unanswered {
-    since: Instant,
+    /// When the first one after a pause was sent. A last packet before a pause may have needed no answer.
+    since: Option<Instant>,
     /// When the first one after the last pause was sent.
     steady: Instant,
     last: Instant,
@@ -86,6 +87,7 @@ impl Unanswered {
     fn note(&mut self, now: Instant) {
         if now.since(self.last) >= STEADY_SILENCE {
             self.steady = now;
+            self.since.get_or_insert(now);
         }
         self.last = now;
     }
@@ -93,7 +95,8 @@ impl Unanswered {
     /// Whether the peer should have answered by now.
     fn is_silence(&self, now: Instant) -> bool {
         let is_steady = now.since(self.last) < STEADY_SILENCE;
-        now.since(self.since) >= SILENCE || (is_steady && now.since(self.steady) >= STEADY_SILENCE)
+        self.since.is_some_and(|since| now.since(since) >= SILENCE)
+            || (is_steady && now.since(self.steady) >= STEADY_SILENCE)
     }
 }
 
@@ -192,7 +195,9 @@ impl Noise {
             silent || session.is_worn(now, if *is_ours { REKEY } else { REKEY_LATE })
         });
         if due {
-            self.want_session(now);
+            // While the keys still serve, the route of the packet is enough at first: another one may be metered.
+            let routes = if silent || self.current.is_none() { ROUTES } else { 1 };
+            self.want_session(now, routes);
         }
     }
 
@@ -264,7 +269,7 @@ impl Guard for Noise {
             self.waiting.push_back((now, *route, packet.to_vec()));
             return false;
         };
-        self.unanswered.get_or_insert(Unanswered { since: now, steady: now, last: now }).note(now);
+        self.unanswered.get_or_insert(Unanswered { since: None, steady: now, last: now }).note(now);
         self.packet.clear();
         packet.append_to(&mut self.packet);
         session.seal(&self.packet, out)

@@ -365,6 +365,44 @@ fn a_pause_after_a_packet_that_needs_no_answer_begins_no_handshake() {
 }
 
 #[test]
+fn heartbeats_and_their_answers_begin_no_handshake_before_the_keys_are_old() {
+    let mut world = World::connected();
+    let before = world.sent.len();
+    for end in (0..2).cycle().take(19) {
+        world.wait(Span::from_secs(6));
+        world.seal(end, b"heartbeat");
+        world.run_all();
+        world.seal(1 - end, b"answer");
+        world.run_all();
+    }
+    assert_eq!(kinds(&world)[before..].iter().filter(|&&(_, kind)| kind != 4).count(), 0);
+}
+
+#[test]
+fn new_keys_are_asked_for_on_the_route_of_the_packet_first_and_then_on_all() {
+    let mut world = World::connected();
+    let metered = Transmit { src: [10, 0, 1, 1].into(), ..route(0) };
+    let mut out = Vec::new();
+    assert!(world.ends[0].seal(world.now, &metered, b"heartbeat"[..].into(), &mut out));
+    world.launch(0, metered, out);
+    world.run_all();
+    world.assert_works();
+    world.now += REKEY;
+    let before = world.sent.len();
+    let asked = |world: &World| -> Vec<IpAddr> {
+        let without_cookie = |flying: &Flying| flying.bytes[0] == 1 && flying.bytes.ends_with(&[0; 16]);
+        let initiations = world.sent[before..].iter().filter(|(_, flying)| without_cookie(flying));
+        initiations.map(|(_, flying)| flying.route.src).collect()
+    };
+    world.seal(0, b"packet");
+    assert_eq!(asked(&world), [ADDRESSES[0]]);
+    world.flying.clear();
+    world.wait(Span::from_millis(250));
+    assert_eq!(asked(&world), [ADDRESSES[0], ADDRESSES[0], metered.src]);
+    world.assert_works();
+}
+
+#[test]
 fn a_packet_that_waited_half_a_second_for_a_later_session_is_dropped() {
     let mut world = World::connected();
     world.now += Span::from_secs(180);
