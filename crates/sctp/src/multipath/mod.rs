@@ -1,17 +1,11 @@
-//! Several paths at once: what is known of each path, and what follows from that.
+//! Several paths at once: what follows from what is known of each of them.
 //!
-//! `tx/` is the sender of RFC 9260. It asks here which path carries new data ([`schedule`]), which one a lost
-//! chunk ([`retransmission`]), and whether a path answers ([`liveness`]). Where SACKs return is the receiver's choice ([`return_path`]), and
-//! the sender takes that into account ([`evened`]).
+//! `tx/` is the sender of RFC 9260. It asks here which path carries new data ([`schedule`]) and which one a lost chunk ([`retransmission`]).
+//! The receiver chooses where SACKs return (`path/return_path.rs`), and the sender takes that into account ([`evened`]). Whether a path answers is
+//! part of the path (`path/liveness.rs`).
 
 pub(crate) mod evened;
-pub(crate) mod liveness;
 pub(crate) mod retransmission;
-pub(crate) mod return_path;
 pub(crate) mod schedule;
 
-#[cfg(test)]
-pub(crate) use liveness::Life;
-pub(crate) use liveness::Liveness;
-pub(crate) use return_path::Return;
 pub(crate) use schedule::{Opportunity, Scheduler, SchedulerTraits};

@@ -4,24 +4,29 @@
 mod cuc;
 mod heartbeat;
 mod list;
+mod liveness;
 mod options;
 mod pacer;
 mod pmtud;
 mod rack;
+mod return_path;
 mod rto;
 
 pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
+#[cfg(test)]
+pub(crate) use liveness::Life;
+pub(crate) use liveness::Liveness;
 pub(crate) use options::Agreed;
 pub use options::PathOptions;
 pub(crate) use pacer::RateControl;
 pub(crate) use pmtud::Pmtud;
 pub(crate) use rack::Rack;
+pub(crate) use return_path::Return;
 pub(crate) use rto::Rto;
 
 use crate::config::{Config, SackPath};
-use crate::multipath::{Liveness, Return};
 use cc::{CongestionWindow, OneWayDelay};
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};

@@ -3,7 +3,7 @@
 use super::super::tests::{CHUNK, P1, P2, Rig, cmt};
 use crate::config::{BufferSide, Cmt, Config, PathSelection, Reinjection};
 use crate::message::{Abandoned, AbandonedByPolicy, Message, MessageId, Payload, Reliability, SendError};
-use crate::multipath::Life;
+use crate::path::Life;
 use crate::path::PathId;
 use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Span};

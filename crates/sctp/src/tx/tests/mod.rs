@@ -23,7 +23,7 @@ use super::outstanding::{ChunkState, Mark};
 use super::{SackDelta, SackOutcome, Sender};
 use crate::config::{Accounting, Cmt, Config};
 use crate::message::{Message, MessageId, Payload, SendError};
-use crate::multipath::Life;
+use crate::path::Life;
 use crate::path::{NIL, Path, PathId, PathState, Paths};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
