@@ -19,9 +19,9 @@ from anabranch.statistics import Estimate
 from anabranch.suites.bonding import bound, random_draws
 from anabranch.suites.bonding.bound import Bound
 from anabranch.suites.bonding.draws import MOST_PACKETS, MOST_TIME, Draw, draw, timing
+from anabranch.suites.bonding.line_text import describe
 from anabranch.suites.bonding.measure import PAPER, RECOMMENDED, throughput_rows
 from anabranch.suites.bonding.random_draws import Acks, Distribution, Failure, Outcome, kinds, scenarios
-from anabranch.suites.bonding.random_table import describe
 from anabranch.suites.bonding.topology import PAYLOAD, Line, Timing
 
 DRAWS = [draw(seed, number) for seed in (1, 2) for number in range(1, 301)]
@@ -295,7 +295,7 @@ def test_further_runs_leave_the_first_ones_out(
 
 def test_wrong_uses_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     draws = ["--random", "2"]
-    for wrong in (["--draw", "3"], ["--random", "0"], [*draws, "--options", "ecf"], [*draws, "--path", "x"]):
+    for wrong in (["--draw", "3"], ["--random", "0"], ["--path", "x", "--options", "ecf"], [*draws, "--path", "x"]):
         with pytest.raises(SystemExit) as stopped:
             command.main(["bonding", *wrong])
         assert stopped.value.code == 2
@@ -307,3 +307,10 @@ def test_wrong_uses_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
 def test_draws_have_typical_values_in_the_middle() -> None:
     assert statistics.median(math.log10(line.rate) for line in LINES) == pytest.approx(7.5, abs=0.2)
     assert statistics.median(line.rtt for line in LINES) == pytest.approx(math.sqrt(0.005 * 0.6), rel=0.25)
+
+
+def test_regret_is_the_share_of_the_bound_that_was_not_carried() -> None:
+    found = Distribution([outcome(14e6, [9e6, 6e6]), outcome(15e6, [9e6, 6e6])], 1, 1)
+    assert found.outcomes[0].regret() == pytest.approx(1 / 15)
+    assert found.regret(PAPER).mean == pytest.approx(1 / 30)
+    assert found.regret().half_width > 0

@@ -6,7 +6,7 @@ import difflib
 import math
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,15 @@ class Runner:
             out=self.running.out / "runs" / self.topology / name,
             progress=None if report is None else lambda done, total, left: report(label, done, total, left),
         )
+
+    def with_replicas(self, replicas: int) -> Runner:
+        """The same with another number of replicas."""
+        return replace(self, running=replace(self.running, replicas=replicas))
+
+
+def under_name(report: Report | None, name: str) -> Report | None:
+    """The report with one name for all sweeps of a part."""
+    return None if report is None else lambda _, done, total, left: report(name, done, total, left)
 
 
 def read(suite: str, name: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from .topology import PAYLOAD, Line, Timing
 
@@ -15,6 +16,8 @@ LEAST_TIME, LEAST_ROUND_TRIPS, LEAST_PACKETS = 10.0, 30, 500
 """A draw lasts at least 10 s, 30 RTTs of its longest path, and until its slowest path has carried 500 packets, unless
 ``MOST_PACKETS`` or ``MOST_TIME`` ends it before."""
 MOST_TIME = 60.0
+
+T = TypeVar("T")
 
 _SMALLEST_BUFFER, _BUFFERS = 64 << 10, 9
 _RATES, _RTTS, _QUEUES, _LOSSES, _NARROWEST = (1e6, 1e9), (0.005, 0.6), (0.2, 8.0), (1e-4, 0.03), 50.0
@@ -53,32 +56,45 @@ class Draw:
     @property
     def root_seed(self) -> int:
         """The root seed of the draw's scenario. Links have the same names in all draws, and no draw repeats another."""
-        return self.seed * 1_000_000 + self.number
+        return root_seed(self.seed, self.number)
 
 
-class _Dice:
+def root_seed(seed: int, number: int) -> int:
+    """The root seed of the scenario of a draw."""
+    return seed * 1_000_000 + number
+
+
+class Dice:
     """Random numbers of a draw. Only ``random()`` is the same in all versions of Python."""
 
-    def __init__(self, seed: int, number: int) -> None:
-        self._random = random.Random(f"anabranch bonding {seed} {number}")
+    def __init__(self, seed: int, number: int, kind: str = "") -> None:
+        self._random = random.Random(f"anabranch bonding {f'{kind} ' if kind else ''}{seed} {number}")
 
     def uniform(self, least: float, most: float) -> float:
+        """A number from ``least`` to ``most``."""
         return least + (most - least) * self._random.random()
 
     def log(self, least: float, most: float) -> float:
+        """A number from ``least`` to ``most``, evenly in its logarithm."""
         return least * (most / least) ** self._random.random()
 
     def below(self, count: int) -> int:
+        """A whole number from 0 to ``count`` - 1."""
         return int(count * self._random.random())
 
+    def among(self, choices: Sequence[T]) -> T:
+        """One of several choices."""
+        return choices[self.below(len(choices))]
+
     def chance(self, probability: float) -> bool:
+        """True with this probability."""
         return self._random.random() < probability
 
 
 def draw(seed: int, number: int) -> Draw:
     """The draw ``number`` of a seed."""
-    dice = _Dice(seed, number)
-    lines = tuple(_line(dice) for _ in range(2 + dice.below(3)))
+    dice = Dice(seed, number)
+    lines = tuple(random_line(dice) for _ in range(2 + dice.below(3)))
     buffer = _SMALLEST_BUFFER << dice.below(_BUFFERS)
     length = timing(lines, buffer)
     survivor = dice.below(len(lines))
@@ -89,7 +105,8 @@ def draw(seed: int, number: int) -> Draw:
     return Draw(seed, number, with_outages, buffer, length)
 
 
-def _line(dice: _Dice) -> Line:
+def random_line(dice: Dice) -> Line:
+    """A line with all of its features drawn, but without an outage."""
     rate, rtt = dice.log(*_RATES), dice.log(*_RTTS)
     discipline = ("drop-tail", "drop-tail", "codel", "red")[dice.below(4)]
     lossy, bursty = dice.chance(0.6), dice.chance(0.4)
@@ -106,12 +123,12 @@ def _line(dice: _Dice) -> Line:
     )
 
 
-def _outage(dice: _Dice, timing: Timing) -> tuple[float, float]:
+def _outage(dice: Dice, timing: Timing) -> tuple[float, float]:
     start = dice.uniform(0.35, 0.5) * timing.length
     return start, start + min(dice.log(0.5, 5.0), timing.length / 4)
 
 
-def _expected(line: Line, buffer: int) -> float:
+def expected_rate(line: Line, buffer: int) -> float:
     """About what the path carries alone, in bit/s: limited by its rate, the buffer, and CUBIC's response to its losses.
 
     The average window is 1.054 (RTT / p)^(3/4) segments (RFC 9438, section 5.1), but at least that of Reno.
@@ -126,7 +143,7 @@ def _expected(line: Line, buffer: int) -> float:
 
 def timing(lines: Sequence[Line], buffer: int, least: float = LEAST_TIME) -> Timing:
     """How long a transfer over these paths runs: see ``LEAST_TIME`` and ``MOST_PACKETS``."""
-    expected = [_expected(line, buffer) for line in lines]
+    expected = [expected_rate(line, buffer) for line in lines]
     wanted = max(
         least,
         LEAST_ROUND_TRIPS * max(line.rtt for line in lines),

@@ -138,3 +138,23 @@ def read(text: str) -> Line:
     10000000.0
     """
     return _Reader(text).line()
+
+
+def describe(line: Line) -> str:
+    """The line in a few words: `50/10 Mbit/s, 24 ms, queue 48 ms codel, 0.2 % loss`."""
+    parts = [
+        f"{_number(line.rate / 1e6)}/{_number(line.back / 1e6)} Mbit/s{f' {line.varies}' if line.varies else ''}",
+        f"{_number(line.rtt * 1e3)} ms",
+        f"queue {_number(line.queue * 1e3)} ms{'' if line.discipline == 'drop-tail' else f' {line.discipline}'}",
+    ]
+    if line.loss:
+        parts.append(f"{_number(100 * line.loss)} % loss{f' by {line.burst:.0f}' if line.burst > 1 else ''}")
+    if line.jitter:
+        parts.append(f"jitter {_number(line.jitter * 1e3)} ms")
+    if line.outage:
+        parts.append(f"dead {line.outage[0]:.1f} to {line.outage[1]:.1f} s")
+    return ", ".join(parts)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import polars as pl
 from ...result import Result
 from ...scenario import to_toml
 from ...statistics import Estimate, estimate
-from ..running import Report, Runner, Running, ratio
+from ..running import Report, Runner, Running, ratio, under_name
 from . import bound
 from .bound import Bound
 from .draws import Draw, draw
@@ -23,7 +23,7 @@ from .measure import BIN, NOT_SLOWER, PAPER, RECOMMENDED, STALL, as_numbers, lon
 from .topology import FLOW, START, Line, alone, scenario, time_text
 
 SETS = (PAPER, "lowest-rtt", "ecf", RECOMMENDED)
-"""The sets of options that run over all paths; each path alone has the recommended ones."""
+"""The sets of options that run over all paths if the user names none; each path alone has the recommended ones."""
 SUM = 0.95
 """Share of the sum that the median of all draws with an ample buffer must reach."""
 RERUNS = 8
@@ -108,6 +108,10 @@ class Outcome:
         pairs = zip(self.together[options], self.singles[self.best], strict=True)
         return estimate([found / one if one > 0 else 1.0 for found, one in pairs])
 
+    def regret(self, options: str = RECOMMENDED) -> float:
+        """The share of the bound that the transfer did not carry; negative if it carried more."""
+        return 1 - statistics.fmean(self.together[options]) / self.bound.bps if self.bound.bps > 0 else 0.0
+
     @property
     def itself(self) -> float:
         """Throughput of the best path alone over its own, a little later: what chance does to the ratio."""
@@ -154,6 +158,7 @@ class Outcome:
             "bound_bps": self.bound.bps,
             "bound_by": self.bound.limit,
             "ratio": as_numbers(self.ratio()),
+            "regret": {name: self.regret(name) for name in self.together},
             "share_of_sum": self.share(),
             "slower_than_best_path": self.is_slower,
             "best_path_over_itself": self.itself,
@@ -180,6 +185,8 @@ class Distribution:
     outcomes: list[Outcome]
     seed: int
     replicas: int
+    sets: tuple[str, ...] = SETS
+    """The sets of options that ran over all paths."""
 
     @property
     def slower(self) -> list[Outcome]:
@@ -205,6 +212,10 @@ class Distribution:
         """The median share of the sum in the draws with an ample buffer."""
         shares = [outcome.share(options) for outcome in self.ample]
         return statistics.median(shares) if shares else None
+
+    def regret(self, options: str = RECOMMENDED) -> Estimate:
+        """The mean regret to the bound over all draws."""
+        return estimate([outcome.regret(options) for outcome in self.outcomes])
 
     @property
     def failures(self) -> list[tuple[Outcome, Failure]]:
@@ -261,26 +272,28 @@ class Distribution:
                 "acks": {"most_share": MOST_ACKS, "missed": len(self.talkative)},
                 "return_links": {"most_share": MOST_RETURN, "missed": len(self.full_returns)},
             },
+            "regret": {name: as_numbers(self.regret(name)) for name in self.sets},
             "missed": self.is_missed,
             "draws": [outcome.as_dict() for outcome in self.outcomes],
         }
 
 
-def measure(seed: int, numbers: Sequence[int], running: Running, report: Report | None = None) -> Distribution:
-    """Runs the draws of a seed; finished runs of an earlier, stopped call are reused."""
+def measure(
+    seed: int, numbers: Sequence[int], running: Running, report: Report | None = None, options: Sequence[str] = SETS
+) -> Distribution:
+    """Runs the draws of a seed; finished runs of an earlier, stopped call are reused.
+
+    The recommended options always run, since the targets are theirs.
+    """
+    sets = tuple(dict.fromkeys((*options, RECOMMENDED)))
 
     def outcome(number: int) -> Outcome:
-        tell = None if report is None else partial(_tell, report, str(number))
-        return _outcome(draw(seed, number), running, tell)
+        return _outcome(draw(seed, number), sets, running, under_name(report, str(number)))
 
-    return Distribution([outcome(number) for number in numbers], seed, running.replicas)
-
-
-def _tell(report: Report, name: str, _: str, done: int, total: int, left: float | None) -> None:
-    report(name, done, total, left)
+    return Distribution([outcome(number) for number in numbers], seed, running.replicas, sets)
 
 
-def scenarios(draw: Draw) -> Iterator[tuple[str, dict[str, Any]]]:
+def scenarios(draw: Draw, sets: Sequence[str] = SETS) -> Iterator[tuple[str, dict[str, Any]]]:
     """The scenarios of a draw: ``together`` with each set of options, each path ``alone``, and ``without-failure``."""
 
     def varied(options: Sequence[str], lines: Sequence[Line] = draw.lines) -> dict[str, Any]:
@@ -293,7 +306,7 @@ def scenarios(draw: Draw) -> Iterator[tuple[str, dict[str, Any]]]:
         return made | {"probe": [{"quantity": "throughput", "flow": FLOW, "every": every, "from": start, "to": end}]}
 
     window = _failing(draw)
-    yield "together", varied(SETS)
+    yield "together", varied(sets)
     yield "alone", alone(varied([RECOMMENDED]), len(draw.lines))
     if window is not None:
         yield "without-failure", varied([RECOMMENDED], [replace(line, outage=None) for line in draw.lines])
@@ -308,17 +321,17 @@ def _failing(draw: Draw) -> tuple[float, float] | None:
     return min(start for start, _ in outages), min(max(end for _, end in outages) + AFTER, draw.timing.length)
 
 
-def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
+def _outcome(draw: Draw, sets: Sequence[str], running: Running, report: Report | None) -> Outcome:
     name = f"draw-{draw.seed}-{draw.number}"
     run = Runner(name, Running(running.out, running.replicas, draw.root_seed, running.jobs), report)
-    made = dict(scenarios(draw))
+    made = dict(scenarios(draw, sets))
     results = {kind: run(kind, varied) for kind, varied in made.items()}
     _write(running.out / "scenarios" / f"{name}.toml", _recommended(made["together"]))
     found = _throughputs(results["together"], "options")
     apart = _throughputs(results["alone"], "network")
     outcome = Outcome(
         draw,
-        {options: found[options] for options in SETS},
+        {options: found[options] for options in sets},
         [apart[f"[{number}]"] for number in range(1, len(draw.lines) + 1)],
         _failure(draw, results),
         [],
@@ -332,7 +345,7 @@ def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
 def _rerun(outcome: Outcome, made: Mapping[str, dict[str, Any]], run: Runner) -> Estimate:
     """The ratio in further runs, without the first ones: they were slow, and chosen for it, so they bias the mean."""
     first = run.running.replicas
-    more = replace(run, running=replace(run.running, replicas=first + RERUNS))
+    more = run.with_replicas(first + RERUNS)
     plain = _recommended(made["together"])
     estimates = [
         estimate(throughput_rows(more(name, varied))["value"].to_list()[first:])

@@ -12,11 +12,12 @@ from ... import plots
 from ...plots import Look
 from ..tables import Grid, number
 from .draws import LEAST_PACKETS, LEAST_ROUND_TRIPS, LEAST_TIME, MOST_PACKETS, MOST_TIME
+from .line_text import describe
 from .measure import NOT_SLOWER, PAPER, RECOMMENDED, STALL
-from .random_draws import LATER, MOST_ACKS, MOST_RETURN, RERUNS, SETS, SUM, Distribution, Outcome, kinds
-from .topology import Line, buffer_text
+from .random_draws import LATER, MOST_ACKS, MOST_RETURN, RERUNS, SUM, Distribution, Outcome, kinds
+from .topology import buffer_text
 
-_LOOKS = {
+LOOKS = {
     PAPER: Look("CMT of paper 001", plots.VERMILION, "-", ""),
     "lowest-rtt": Look("lowest RTT first", plots.SKY, (0, (5.0, 1.5)), ""),
     "ecf": Look("ECF", plots.GREEN, (0, (3.0, 1.0, 1.0, 1.0)), ""),
@@ -44,6 +45,7 @@ def grids(found: Distribution) -> Iterator[Grid]:
     """The targets, the sets of options, the kinds of topologies, and the worst draws."""
     yield _targets(found)
     yield _sets(found)
+    yield _regret(found)
     yield _kinds(found)
     yield _worst(found)
     if found.stalled:
@@ -98,7 +100,7 @@ def _sets(found: Distribution) -> Grid:
     head = ["options", "least ratio", "1 % of draws below", "5 %", "median", f"draws below {NOT_SLOWER:g}"]
     head += ["median share", "with an ample buffer"]
     rows: list[list[str]] = []
-    for name in SETS:
+    for name in found.sets:
         ample = found.median_share(name)
         shares = [outcome.share(name) for outcome in found.outcomes]
         row = [name, *_spread([outcome.ratio(name).mean for outcome in found.outcomes])]
@@ -107,6 +109,17 @@ def _sets(found: Distribution) -> Grid:
         [f"the best path alone, {LATER * 1e3:g} ms later", *_spread([o.itself for o in found.outcomes]), "", ""]
     )
     return Grid("All paths together, by options", head, rows)
+
+
+def _regret(found: Distribution) -> Grid:
+    rows: list[list[str]] = []
+    for name in found.sets:
+        ranked = sorted(outcome.regret(name) for outcome in found.outcomes)
+        late = ranked[int(0.95 * len(ranked))]
+        mean = number(found.regret(name), 100.0, 1)
+        rows.append([name, f"{mean} %", f"{statistics.median(ranked):.1%}", f"{late:.1%}", f"{ranked[-1]:.1%}"])
+    head = ["options", "mean, 95 % interval", "median", "5 % of draws above", "most"]
+    return Grid("Regret: the share of the bound that the transfer did not carry", head, rows)
 
 
 def _spread(ratios: Sequence[float]) -> list[str]:
@@ -191,33 +204,14 @@ def _stalls(found: Distribution) -> Grid:
     return Grid("The longest stalls when a path dies", head, rows)
 
 
-def describe(line: Line) -> str:
-    """The line in a few words: `50/10 Mbit/s, 24 ms, queue 48 ms codel, 0.2 % loss`."""
-    parts = [
-        f"{_number(line.rate / 1e6)}/{_number(line.back / 1e6)} Mbit/s{f' {line.varies}' if line.varies else ''}",
-        f"{_number(line.rtt * 1e3)} ms",
-        f"queue {_number(line.queue * 1e3)} ms{'' if line.discipline == 'drop-tail' else f' {line.discipline}'}",
-    ]
-    if line.loss:
-        parts.append(f"{_number(100 * line.loss)} % loss{f' by {line.burst:.0f}' if line.burst > 1 else ''}")
-    if line.jitter:
-        parts.append(f"jitter {_number(line.jitter * 1e3)} ms")
-    if line.outage:
-        parts.append(f"dead {line.outage[0]:.1f} to {line.outage[1]:.1f} s")
-    return ", ".join(parts)
-
-
-def _number(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
-
-
 def figure(found: Distribution) -> Figure:
     """The cumulative distribution of ratios over all draws, and of shares over those with an ample buffer."""
     drawn = plots.new_figure(plots.PAGE_WIDTH, 2.9)
     left, right = drawn.subplots(1, 2)
-    for name, look in _LOOKS.items():
-        _cumulative(left, look, [outcome.ratio(name).mean for outcome in found.outcomes])
-        _cumulative(right, look, [outcome.share(name) for outcome in found.ample])
+    for name in found.sets:
+        look = LOOKS.get(name) or Look(name, plots.PINK, (0, (2.0, 1.0)), "")
+        cumulative(left, look, [outcome.ratio(name).mean for outcome in found.outcomes])
+        cumulative(right, look, [outcome.share(name) for outcome in found.ample])
     for axes, target in ((left, NOT_SLOWER), (right, SUM)):
         axes.axvline(target, color="0.5", linewidth=0.8, linestyle=":")
         axes.set_ylim(0, 1)
@@ -230,7 +224,7 @@ def figure(found: Distribution) -> Figure:
     return drawn
 
 
-def _cumulative(axes: Axes, look: Look, values: Sequence[float]) -> None:
+def cumulative(axes: Axes, look: Look, values: Sequence[float]) -> None:
     """A step at each value; the curve ends at the right edge of any axis."""
     ordered = sorted(values)
     heights = [(rank + 1) / len(ordered) for rank in range(len(ordered))]

@@ -131,28 +131,47 @@ def scenario(
     lines: Sequence[Line], buffers: Sequence[int], timing: Timing, options: Sequence[str], *, seed: int, title: str
 ) -> dict[str, Any]:
     """One transfer over all lines, varied over sets of options of ``bonding.toml`` and, if many, receive buffers."""
-    base = suites.read("bonding", "bonding.toml")
+    links = [line.link(number) for number, line in enumerate(lines, 1)]
+    flow = transfer(varied(options), timing)
+    return {**network(links, buffers, seed=seed, title=title), "flow": [flow]}
+
+
+def network(links: Sequence[dict[str, Any]], buffers: Sequence[int], *, seed: int, title: str) -> dict[str, Any]:
+    """A scenario without flows: the hosts ``a`` and ``b``, links, and the sets of options of ``bonding.toml``."""
     sizes = [buffer_text(size) for size in buffers]
     buffer = sizes[0] if len(sizes) == 1 else {"vary": sizes, "name": "buffer"}
     sets = {
         name: {**table, "receive_buffer": buffer, "send_buffer": NO_SEND_LIMIT} if "receive_buffer" in table else table
-        for name, table in base["sctp"].items()
-    }
-    flow = {
-        **base["flow"][0],
-        "name": FLOW,
-        "sctp": {"vary": list(options), "name": "options"},
-        "start_time": time_text(START),
-        "reset_time": time_text(timing.warm_up),
-        "stop_time": time_text(timing.length),
+        for name, table in suites.read("bonding", "bonding.toml")["sctp"].items()
     }
     return {
         "title": title,
         "seed": seed,
-        "node": [{"name": name, "jitter": _HOST_JITTER} for name in ("a", "b")],
-        "link": [line.link(number) for number, line in enumerate(lines, 1)],
+        "node": [host(name) for name in ("a", "b")],
+        "link": list(links),
         "sctp": sets,
-        "flow": [flow],
+    }
+
+
+def host(name: str) -> dict[str, Any]:
+    """A host, which delays packets by a little."""
+    return {"name": name, "jitter": _HOST_JITTER}
+
+
+def varied(options: Sequence[str]) -> dict[str, Any]:
+    """The value of ``sctp`` that varies over sets of options, with the axis ``options``."""
+    return {"vary": list(options), "name": "options"}
+
+
+def transfer(sctp: str | Mapping[str, Any], timing: Timing) -> dict[str, Any]:
+    """The flow that transfers as much as it can."""
+    return {
+        **suites.read("bonding", "bonding.toml")["flow"][0],
+        "name": FLOW,
+        "sctp": sctp,
+        "start_time": time_text(START),
+        "reset_time": time_text(timing.warm_up),
+        "stop_time": time_text(timing.length),
     }
 
 
