@@ -5,21 +5,32 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import polars as pl
 import pytest
 
 from anabranch import _core, command
+from anabranch.result import Result
 from anabranch.scenario import to_toml
-from anabranch.suites.bonding.kinds import KINDS, Distribution
+from anabranch.suites.bonding.kinds import KINDS, Distribution, shared, short, steps, times
 from anabranch.suites.bonding.kinds.kind import Kind, Measure, Merits, Middle, Outcome
+from anabranch.suites.bonding.kinds.messages import Messages
 from anabranch.suites.bonding.kinds.table import grids, legend
 from anabranch.suites.bonding.measure import PAPER, RECOMMENDED
-from anabranch.suites.bonding.topology import varied
+from anabranch.suites.bonding.topology import START, varied
+from anabranch.suites.running import Runner
 
 DIGESTS = {
-    "shared": "cc0abd2bfa13de00",
+    "shared": "21fd081d6a44c9ba",
+    "steps": "306b9c792063e896",
+    "limited": "0a1e93767e354be2",
+    "short": "fd0823046d73eb14",
+    "pair": "31fc2fe5815ede9e",
 }
 """First digits of the SHA-256 of the scenarios of the first three draws of seed 1, without the sets of options."""
 
@@ -47,7 +58,7 @@ def test_every_draw_is_a_valid_scenario(kind: Kind[Any], tmp_path: Path, capsys:
     capsys.readouterr()
 
 
-SMALL = {"shared": 4}
+SMALL = {"shared": 4, "steps": 2, "limited": 1, "short": 1, "pair": 1}
 """A draw of seed 1 of each kind that runs fast."""
 
 
@@ -132,3 +143,128 @@ def test_a_wrong_kind_names_the_nearest_right_one(capsys: pytest.CaptureFixture[
         with pytest.raises(SystemExit) as stopped:
             command.main(["bonding", *wrong])
         assert stopped.value.code == 2
+
+
+class OtherRuns:
+    """In place of a runner: gives the made-up result of the further runs of a draw, and keeps their scenario."""
+
+    def __init__(self, result: Result, replicas: int = 1) -> None:
+        self.result, self.running, self.scenario = result, SimpleNamespace(replicas=replicas), {}
+
+    def with_replicas(self, replicas: int) -> OtherRuns:
+        """The same runs: twice as many as the draw has."""
+        assert replicas == 2 * self.running.replicas
+        return self
+
+    def __call__(self, _: str, scenario: dict[str, Any]) -> Result:
+        """The made-up result."""
+        self.scenario = scenario
+        return self.result
+
+
+def result(scalars: Sequence[dict[str, Any]], series: Sequence[dict[str, Any]] = ()) -> Result:
+    return Result(pl.DataFrame(list(scalars), infer_schema_length=None), pl.DataFrame(list(series)), {})
+
+
+def test_shared_compares_the_rivals_beside_all_paths_with_those_beside_one() -> None:
+    drawn = next(one for number in range(1, 99) if (one := shared.draw(1, number)).rivals == 2)
+
+    def rows(replica: int, rates: tuple[float, float], **at: str) -> list[dict[str, Any]]:
+        fixed = {"replica": replica, "window": "steady", "path": None, "quantity": "throughput_bps"} | at
+        flows = zip(("rival-1", "rival-2", "transfer"), (*rates, 9e9), strict=True)
+        return [fixed | {"flow": flow, "value": rate} for flow, rate in flows]
+
+    together = result([*rows(0, (1e6, 2e6), options=RECOMMENDED), *rows(0, (3e6, 3e6), options=PAPER)])
+    other = OtherRuns(result([*rows(1, (2e6, 3e6)), *rows(0, (1e6, 3e6))]))
+    found = shared.merits(drawn, together, (PAPER, RECOMMENDED), cast(Runner, other))
+    # 1.5 Mbit/s on average beside all paths, 2 beside one, and 2.5 in its other run.
+    assert found.found["kept"] == {PAPER: pytest.approx(1.5), RECOMMENDED: pytest.approx(0.75)}
+    assert found.chance["kept"] == pytest.approx(1.25)
+    fair = drawn.bottleneck.rate * 1452 / 1500 / 3
+    assert found.found["share"][RECOMMENDED] == pytest.approx(1.5e6 / fair)
+    assert found.chance["share"] == pytest.approx(2e6 / fair)
+    transfer, rivals = other.scenario["flow"]
+    assert (transfer["networks"], transfer["sctp"], rivals["count"]) == ([1], PAPER, 2)
+
+
+def test_a_message_takes_until_its_last_byte_arrives() -> None:
+    messages = Messages(size=1000, interval=0.1, count=3, step=0.001, tail=1.0)
+
+    def point(time: float, size: int) -> dict[str, float]:
+        return {"time": START + time, "value": 8 * size / 0.001}
+
+    # 400 bytes of the first message after 20 ms, the rest after 30; the second one 150 ms late; the third not at all.
+    rows = pl.DataFrame([point(0.0, 0), point(0.03, 600), point(0.02, 400), point(0.25, 1000), point(0.31, 999)])
+    assert messages.delays(rows) == pytest.approx([0.0295, 0.1495, 1.3 - 0.2])
+    assert Messages(1000, 0.1, 3, 0.001, 1.0).delays(rows.clear()) == pytest.approx([1.3, 1.2, 1.1])
+
+
+def test_steps_compare_each_message_with_a_path_that_always_was_as_it_is_now() -> None:
+    drawn = next(one for number in range(1, 99) if len((one := steps.draw(1, number)).levels) == 2)
+    drawn = replace(drawn, messages=Messages(size=100, interval=10.0, count=3, step=0.001, tail=1.0))
+
+    def arrivals(run: int, *delays: float) -> list[dict[str, Any]]:
+        sent = [(START + 10 * number + delay + 0.0005, 100 * 8 / 0.001) for number, delay in enumerate(delays)]
+        return [{"run": run, "quantity": "throughput", "time": time, "value": value} for time, value in sent]
+
+    def scalars(run: int, replica: int, copies: float, **at: str) -> list[dict[str, Any]]:
+        fixed = {"run": run, "replica": replica, "flow": "transfer", "path": None, "options": RECOMMENDED} | at
+        counts = {"duplicate_chunks": copies, "messages": 10.0}
+        windows = [("level-0", 99.0), ("level-1", 1.0)]
+        return [
+            fixed | {"window": window, "quantity": quantity, "value": value * factor}
+            for window, factor in windows
+            for quantity, value in counts.items()
+        ]
+
+    # Messages leave after 0, 10 and 20 s, and the path changes after 15 s: only the third one counts.
+    together = result(scalars(0, 0, 5.0), arrivals(0, 0.1, 0.1, 0.6))
+    always = result(
+        [
+            *(row for run, copies in ((0, 7.0), (1, 7.0)) for row in scalars(run, run, copies, level="before")),
+            *(row for run, copies in ((2, 2.0), (3, 4.0)) for row in scalars(run, run - 2, copies, level="after")),
+        ],
+        [
+            *arrivals(0, 0.1, 0.1, 0.1),
+            *arrivals(1, 0.1, 0.1, 0.1),
+            *arrivals(2, 0.2, 0.2, 0.2),
+            *arrivals(3, 0.2, 0.2, 0.3),
+        ],
+    )
+    found = steps.merits(drawn, together, (RECOMMENDED,), cast(Runner, OtherRuns(always)))
+    assert found.found["delay"][RECOMMENDED] == pytest.approx(3.0)
+    assert found.chance["delay"] == pytest.approx(1.5)
+    # 5 copies for 10 messages; 2 + 4 for 20 where the path always was so.
+    assert found.found["copies"][RECOMMENDED] == pytest.approx(0.5)
+    assert found.chance["copies"] == pytest.approx(0.3)
+
+
+def test_times_are_compared_with_the_path_that_is_fastest_alone() -> None:
+    found = times.over_best({RECOMMENDED: [3.0, 5.0]}, [[9.0, 9.0, 1.0, 1.0], [1.0, 3.0, 2.0, 4.0]], 2)
+    assert found == Merits({"time": {RECOMMENDED: 2.0}}, {"time": 1.5})
+
+
+def test_short_transfers_of_both_trains_count_the_same() -> None:
+    def rows(axis: str, value: str, replica: int, *means: float) -> list[dict[str, Any]]:
+        fixed = {axis: value, "replica": replica, "quantity": "completion_time_mean_s"}
+        return [fixed | {"flow": f"train-{number}", "value": mean} for number, mean in enumerate(means, 1)]
+
+    drawn = replace(short.PAIR.draw(1, 1), lines=short.PAIR.draw(1, 1).lines[:2])
+    alone = [*rows("network", "[1]", 0, 2.0, 4.0), *rows("network", "[1]", 1, 3.0, 3.0)]
+    alone += [*rows("network", "[2]", 0, 1.0, 3.0), *rows("network", "[2]", 1, 1.0, 2.0)]
+    together = result(rows("options", RECOMMENDED, 0, 3.0, 2.0))
+    found = short.merits(drawn, together, (RECOMMENDED,), cast(Runner, OtherRuns(result(alone))))
+    # 2.5 s on average over both paths, 2 over the second one, and 1.5 in its other run.
+    assert found == Merits({"time": {RECOMMENDED: 1.25}}, {"time": 0.75})
+
+
+def test_transfers_of_short_draws_do_not_meet_and_limited_ones_leave_room() -> None:
+    for number in range(1, 200):
+        alone = short.SHORT.draw(3, number)
+        assert (len(alone.sizes), alone.late) == (1, 0.0)
+        assert alone.interval > 1 + 8 * alone.sizes[0] / max(line.rate for line in alone.lines)
+        pair = short.PAIR.draw(3, number)
+        assert pair.late < pair.interval / 2
+        limited = KINDS["limited"].draw(3, number)
+        load = 8 * limited.messages.size / limited.messages.interval
+        assert load <= 0.31 * max(line.rate for line in limited.lines)

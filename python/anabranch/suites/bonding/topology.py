@@ -61,11 +61,13 @@ class Line:
             "name": f"path-{number}",
             "between": ["a", "b"],
             "net_id": number,
-            "rate": _rate(self.rate) if self.varies is None else {"model": self.varies, "mean": _rate(self.rate)},
+            "rate": rate_text(self.rate)
+            if self.varies is None
+            else {"model": self.varies, "mean": rate_text(self.rate)},
             "delay": time_text(self.rtt / 2),
             "queue": self._queue(),
             "back": {
-                "rate": _rate(self.back),
+                "rate": rate_text(self.back),
                 "queue": {"kind": "drop-tail", "bytes": _size(max(self.queue * self.back / 8, _LEAST_BACK_QUEUE))},
             },
         }
@@ -104,7 +106,8 @@ class Timing:
         return self.length / 4
 
 
-def _rate(bps: float) -> str:
+def rate_text(bps: float) -> str:
+    """A rate as scenarios write it, in whole bit/s."""
     return f"{round(bps)} bit/s"
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...running import chosen
-from . import shared
+from . import limited, shared, short, steps
 from .kind import DEFAULT_OPTIONS, Distribution, Kind, measure
 
 __all__ = ["ALONE", "DEFAULT_OPTIONS", "KINDS", "Distribution", "measure", "named"]
 
 ALONE = "alone"
-KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in (shared.KIND,)}
+_ALL: tuple[Kind[Any], ...] = (shared.KIND, steps.KIND, limited.KIND, short.SHORT, short.PAIR)
+KINDS: dict[str, Kind[Any]] = {kind.name: kind for kind in _ALL}
 """The kinds by name, without ``alone``."""
 
 

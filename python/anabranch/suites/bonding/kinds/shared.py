@@ -22,7 +22,7 @@ BAR, LIMIT = 0.85, 0.6
 
 _BUFFER = 16 << 20
 _ACCESS = "1 Gbit/s"
-_RATES, _RTTS, _QUEUES = (2e6, 50e6), (0.01, 0.2), (0.3, 4.0)
+_RATES, _RTTS, _QUEUES = (4e6, 60e6), (0.015, 0.2), (0.3, 4.0)
 _LEAST_TIME, _ROUND_TRIPS, _MOST_TIME = 40.0, 300, 80.0
 _RIVAL, _WINDOW = "rival", "steady"
 _RIVALS_START = 5.0

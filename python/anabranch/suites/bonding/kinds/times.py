@@ -1,0 +1,42 @@
+"""Times to complete over all paths, compared with those over the best path alone."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .kind import Measure, Merits
+
+MOST = 1.6
+"""The largest ratio in any draw."""
+
+
+def measure(bar: float, what: str) -> Measure:
+    """The figure of merit, whose mean over all draws is to be at most ``bar``."""
+    return Measure(
+        "time", f"Time {what} over that on the better path alone", "the better path, again", False, bar, MOST
+    )
+
+
+def over_best(together: Mapping[str, Sequence[float]], singles: Sequence[Sequence[float]], replicas: int) -> Merits:
+    """The mean times over all paths by options, over that on the path that is fastest alone.
+
+    ``singles`` has for each path the mean times of ``replicas`` runs and of as many further ones, which show what
+    chance does.
+    """
+    means = [statistics.fmean(times[:replicas]) for times in singles]
+    best = min(range(len(means)), key=means.__getitem__)
+    again = statistics.fmean(singles[best][replicas:])
+    found = {name: statistics.fmean(times) / means[best] for name, times in together.items()}
+    return Merits({"time": found}, {"time": again / means[best]})
+
+
+def each_path(count: int) -> dict[str, Any]:
+    """The value of ``networks`` that varies over ``count`` paths, each alone, with the axis ``network``."""
+    return {"name": "network", "vary": [[number] for number in range(1, count + 1)]}
+
+
+def in_order(found: Mapping[str, Sequence[float]], each: Mapping[str, Any]) -> list[Sequence[float]]:
+    """What was found of each path, in the order of the paths."""
+    return [found[str(networks)] for networks in each["vary"]]
