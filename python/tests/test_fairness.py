@@ -69,7 +69,7 @@ def test_a_rule_is_kept_or_broken_only_by_the_whole_interval(rule: Rule, mean: f
 
 def test_the_suite_has_all_congestion_controls() -> None:
     assert {"standard", "lia", "mpplus"} <= set(fairness.controls())
-    assert fairness.chosen(None) == fairness.controls()
+    assert fairness.chosen(None) == (*fairness.controls(), "recommended")
     assert fairness.chosen("lia, standard") == ("lia", "standard")
 
 
@@ -83,7 +83,7 @@ def faked(monkeypatch) -> list[dict[str, Any]]:
         flow = next(flow for flow in scenario["flow"] if flow["name"] == "contender")
         tcp = "tcp" in flow
         networks = [str(n) for n in flow["networks"]["vary"]] if tcp else [None]
-        names = [None] if tcp else scenario["sctp"]["contender"]["congestion_control"]["vary"]
+        names = [None] if tcp else flow["sctp"]["vary"]
         rivals = fairness.RIVALS if tcp or len(scenario["flow"]) > 1 else [None]
         rows: list[dict[str, Any]] = []
         for network in networks:
@@ -175,9 +175,17 @@ def test_progress_knows_the_number_of_sweeps(faked, tmp_path: Path) -> None:
 
 
 def test_scenarios_get_the_controls_and_tcp_in_the_contenders_place(faked, tmp_path: Path) -> None:
-    fairness.measure(Running(tmp_path, replicas=1), ("lia", "rpv2"))
-    varied = {json.dumps(s["sctp"]["contender"]["congestion_control"]["vary"]) for s in faked if s.get("sctp")}
-    assert varied == {'["lia", "rpv2"]'}
+    names = ["lia", "rpv2", "recommended"]
+    fairness.measure(Running(tmp_path, replicas=1), tuple(names))
+    varied = [s for s in faked if s.get("sctp")]
+    for made in varied:
+        [flow] = [flow for flow in made["flow"] if flow["name"] == "contender"]
+        assert flow["sctp"] == {"name": "control", "vary": names}
+        sets = made["sctp"]
+        assert {name: sets[name]["congestion_control"] for name in ("lia", "rpv2")} == {"lia": "lia", "rpv2": "rpv2"}
+        assert "receive_buffer" in sets[sets["lia"]["inherit"]]
+        assert sets["recommended"] == {"profile": "recommended"}
+    assert len(varied) == len(fairness.topologies()) + 1
     singles = [flow for s in faked if not s.get("sctp") for flow in s["flow"] if flow["name"] == "contender"]
     assert len(singles) == len(fairness.topologies())
     assert all(flow["protocol"] == "TCP" and "sctp" not in flow for flow in singles)

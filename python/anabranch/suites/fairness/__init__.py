@@ -12,7 +12,11 @@ SUITE = Suite(
     epilog="A broken rule is a result, not a failure. A suite that was stopped reuses its finished runs.",
     examples=("", "--controls lia,olia,balia --replicas 10"),
     replicas=measure.DEFAULT_REPLICAS,
-    choice=("--controls", "A,B", "congestion controls to compare (default: all)"),
+    choice=(
+        "--controls",
+        "A,B",
+        "congestion controls to compare, or `recommended` for the recommended options (default: all)",
+    ),
     chosen=measure.chosen,
     measure=measure.measure,
     sweeps=measure.sweeps,

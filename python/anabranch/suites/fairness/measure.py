@@ -27,6 +27,9 @@ RIVALS = ("reno", "cubic")
 ALONE = "shared"
 """The topology in which each control also runs over one path only."""
 
+RECOMMENDED = "recommended"
+"""The recommended options, as they are: a row beside those of the controls."""
+
 _FLOW, _WINDOW = "contender", "steady"
 _DROPS = ("drops_queue_full", "drops_red_early", "drops_red_forced", "drops_delayed")
 """What queues drop."""
@@ -159,6 +162,7 @@ class Table:
     """All measurements of the suite."""
 
     controls: tuple[str, ...]
+    """The contenders: controls, and perhaps the recommended options."""
     scores: list[Score]
     references: list[Reference]
     seed: int
@@ -230,9 +234,14 @@ def _property(node: Any, name: str) -> dict[str, Any]:
     raise KeyError(name)
 
 
+def contenders() -> tuple[str, ...]:
+    """Every congestion control, and the recommended options."""
+    return (*controls(), RECOMMENDED)
+
+
 def chosen(names: str | None) -> tuple[str, ...]:
-    """The controls in a list separated by commas, or all of them."""
-    return suites.chosen(names, controls(), "congestion control")
+    """The contenders in a list separated by commas, or all of them."""
+    return suites.chosen(names, contenders(), "congestion control")
 
 
 def topologies() -> list[Topology]:
@@ -278,10 +287,12 @@ def measure(running: Running, names: tuple[str, ...], report: Report | None = No
 
 
 def with_controls(base: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The scenario varied over congestion controls of the contender."""
-    control = {"congestion_control": {"name": "control", "vary": list(names)}}
-    sets = {**base["sctp"], _FLOW: {**base["sctp"][_FLOW], **control}}
-    return {**base, "sctp": sets}
+    """The scenario varied over contenders: each control with the contender's options, and the recommended options."""
+    plain = {**base["sctp"][_FLOW], "congestion_control": "standard"}
+    sets = {name: {"inherit": _FLOW, "congestion_control": name} for name in names if name != RECOMMENDED}
+    sets |= {_FLOW: plain, RECOMMENDED: {"profile": RECOMMENDED}}
+    varied = {"name": "control", "vary": list(names)}
+    return _with_contender({**base, "sctp": sets}, lambda flow: {**flow, "sctp": varied})
 
 
 def over(base: Mapping[str, Any], network: int) -> dict[str, Any]:
