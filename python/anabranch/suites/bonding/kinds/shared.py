@@ -23,7 +23,7 @@ BAR, LIMIT = 0.85, 0.6
 _BUFFER = 16 << 20
 _ACCESS = "1 Gbit/s"
 _RATES, _RTTS, _QUEUES = (4e6, 60e6), (0.015, 0.2), (0.3, 4.0)
-_LEAST_TIME, _ROUND_TRIPS, _MOST_TIME = 40.0, 300, 80.0
+_LEAST_TIME, _ROUND_TRIPS = 40.0, 300
 _RIVAL, _WINDOW = "rival", "steady"
 _RIVALS_START = 5.0
 
@@ -48,7 +48,7 @@ class Shared:
     @property
     def timing(self) -> Timing:
         """How long the transfer runs: the longer, the longer the RTTs."""
-        return Timing(min(max(_LEAST_TIME, _ROUND_TRIPS * self.bottleneck.rtt), _MOST_TIME))
+        return Timing(max(_LEAST_TIME, _ROUND_TRIPS * self.bottleneck.rtt))
 
     @property
     def fair_share(self) -> float:
