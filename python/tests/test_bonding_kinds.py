@@ -89,7 +89,10 @@ def test_one_draw_of_each_kind_runs(kind: Kind[Any], tmp_path: Path, capsys: pyt
 
 def made_up(measures: tuple[Measure, ...], merits: list[Merits]) -> Distribution:
     kind = Kind("shared", "What is drawn.", measures, *[lambda *_: None] * 3)  # pyright: ignore[reportArgumentType]
-    outcomes = [Outcome(7, number, f"command {number}", "a draw", one) for number, one in enumerate(merits, 1)]
+    outcomes = [
+        Outcome(7, number, f"command {number}", "a draw", ("even" if number % 2 == 0 else "odd",), one)
+        for number, one in enumerate(merits, 1)
+    ]
     return Distribution(kind, (PAPER, RECOMMENDED), outcomes, 1)
 
 
@@ -103,7 +106,7 @@ TIME = Measure("kept", "Time", "again", False, 1.1, 1.6)
 
 def test_tables_state_the_middle_the_worst_draw_and_what_chance_misses() -> None:
     found = made_up((KEPT,), [one(0.5, 0.9, 1.0), one(0.7, 0.5, 0.55), one(0.6, 1.1, 1.1)])
-    measures, worst = grids(found)
+    measures, groups, worst = grids(found)
     assert measures.title == "What is kept: at least 0.85"
     assert measures.head == ["options", "median", "95 % interval", "worst", "draw", "draws below 0.6"]
     assert measures.rows == [
@@ -111,6 +114,7 @@ def test_tables_state_the_middle_the_worst_draw_and_what_chance_misses() -> None
         [RECOMMENDED, "0.900", "unknown", "0.500 ✗", "2 of seed 7", "1 of 3"],
         ["again", "1.000", "unknown", "0.550", "2 of seed 7", "1 of 3"],
     ]
+    assert groups.rows == [["even", "1", "0.500 (unknown)"], ["odd", "2", "1.000 (unknown)"]]
     assert worst.rows[0] == ["0.500", "a draw", "`command 2`"]
     assert found.is_missed
     assert "seed 7, draws 1 to 3, one run of each point. What is drawn." in legend(found)

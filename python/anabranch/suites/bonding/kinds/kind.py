@@ -95,6 +95,10 @@ class Drawn(Protocol):
         """The draw in a few words, for tables."""
         ...
 
+    def groups(self) -> Iterator[str]:
+        """What the draw has in common with others, for the table of all groups."""
+        ...
+
 
 D = TypeVar("D", bound=Drawn)
 
@@ -127,6 +131,7 @@ class Outcome:
     number: int
     command: str
     about: str
+    groups: tuple[str, ...]
     merits: Merits
 
 
@@ -186,6 +191,7 @@ class Distribution:
                     "draw": outcome.number,
                     "command": outcome.command,
                     "what": outcome.about,
+                    "groups": outcome.groups,
                     "found": outcome.merits.found,
                     "chance": outcome.merits.chance,
                 }
@@ -234,7 +240,7 @@ def measure(
         run = Runner(name, with_seed, under_name(report, f"{seed}/{number}"))
         _write(running.out / "scenarios" / f"{name}.toml", kind.scenario(drawn, RECOMMENDED))
         merits = kind.merits(drawn, run("together", kind.scenario(drawn, varied(names))), names, run)
-        return Outcome(seed, number, kind.command(seed, number), str(drawn), merits)
+        return Outcome(seed, number, kind.command(seed, number), str(drawn), tuple(drawn.groups()), merits)
 
     return Distribution(kind, names, [outcome(seed, number) for seed, number in draws], running.replicas)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,11 @@ class Limited:
     def __str__(self) -> str:
         size, interval = self.messages.size, self.messages.interval
         return f"{size} B each {interval:g} s; {'; '.join(map(describe, self.lines))}"
+
+    def groups(self) -> Iterator[str]:
+        """How the lines differ, and how much is sent."""
+        yield from times.groups(self.lines)
+        yield "up to 10 kB" if self.messages.size <= 10_000 else "more than 10 kB"
 
 
 def draw(seed: int, number: int) -> Limited:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,14 @@ class Shared:
             f"{len(self.access)} paths (+ {extra} ms) over {describe(self.bottleneck)}; {self.rivals} {self.control} "
             f"(+ {1e3 * self.rival_access:.2g} ms){own}"
         )
+
+    def groups(self) -> Iterator[str]:
+        """The queue, the rivals, and the paths."""
+        yield self.bottleneck.discipline
+        yield f"{self.rivals} TCP flow{'s' * (self.rivals > 1)}"
+        yield f"TCP of {self.control}"
+        yield f"{len(self.access)} paths over the bottleneck"
+        yield "another path" if self.own is not None else "no other path"
 
 
 def draw(seed: int, number: int) -> Shared:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -50,6 +50,11 @@ class Short:
         trains = f"{' and '.join(map(str, self.sizes))} B each {self.interval:g} s"
         later = f", the second {1e3 * self.late:.3g} ms later" if len(self.sizes) > 1 else ""
         return f"{trains}{later}; {'; '.join(map(describe, self.lines))}"
+
+    def groups(self) -> Iterator[str]:
+        """How the lines differ, and how much is sent."""
+        yield from times.groups(self.lines)
+        yield "up to 100 kB" if max(self.sizes) <= 100_000 else "more than 100 kB"
 
 
 def _time(line: Line, size: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +62,16 @@ class Steps:
             f"{size} B each {1e3 * interval:g} ms; {'; '.join(map(describe, self.lines))}; path {self.changing + 1} "
             f"has {levels} {unit}"
         )
+
+    def groups(self) -> Iterator[str]:
+        """What changes how, and what else the lines have."""
+        name = "RTT" if self.what == _RTT else "rate"
+        if len(self.levels) == 2:
+            yield f"{name} that {'rises' if self.levels[1] > self.levels[0] else 'falls'} for good"
+        else:
+            yield f"{name} that changes every {_SLOT:g} s"
+        yield "jitter" if any(line.jitter for line in self.lines) else "no jitter"
+        yield "loss" if any(line.loss for line in self.lines) else "no loss"
 
 
 def draw(seed: int, number: int) -> Steps:

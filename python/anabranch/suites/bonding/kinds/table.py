@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from matplotlib.figure import Figure
 
@@ -12,7 +13,7 @@ from ....plots import Look
 from ...tables import Grid
 from ..measure import RECOMMENDED
 from ..random_table import LOOKS, cumulative
-from .kind import Distribution, Measure, Middle
+from .kind import Distribution, Measure, Middle, Outcome
 
 _CHANCE = Look("chance alone", plots.BLACK, (0, (1.0, 1.5)), "")
 _OTHER = (plots.PINK, plots.ORANGE, plots.GREEN, plots.SKY)
@@ -34,6 +35,7 @@ def grids(found: Distribution) -> Iterator[Grid]:
     """Each figure of merit by options, and the worst draws."""
     for measure in found.kind.measures:
         yield _measure(found, measure)
+    yield _groups(found)
     yield _worst(found)
 
 
@@ -70,6 +72,21 @@ def _mark(measure: Measure, value: float, target: float | None, judged: bool) ->
 
 def _interval(middle: Middle) -> str:
     return f"{middle.low:.3f} to {middle.high:.3f}" if math.isfinite(middle.low) else "unknown"
+
+
+def _groups(found: Distribution) -> Grid:
+    measures = found.kind.measures
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in found.outcomes:
+        for group in outcome.groups:
+            groups.setdefault(group, []).append(outcome)
+    head = ["draws with", "draws", *(f"{'median' if measure.median else 'mean'} {measure.key}" for measure in measures)]
+    rows: list[list[str]] = []
+    for group, outcomes in sorted(groups.items()):
+        some = replace(found, outcomes=outcomes)
+        middles = [some.middle(measure) for measure in measures]
+        rows.append([group, str(len(outcomes)), *(f"{one.value:.3f} ({_interval(one)})" for one in middles)])
+    return Grid("The recommended options, by what is drawn", head, rows)
 
 
 def _worst(found: Distribution) -> Grid:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..topology import Line
 from .kind import Measure, Merits
 
 MOST = 1.6
@@ -30,6 +31,13 @@ def over_best(together: Mapping[str, Sequence[float]], singles: Sequence[Sequenc
     again = statistics.fmean(singles[best][replicas:])
     found = {name: statistics.fmean(times) / means[best] for name, times in together.items()}
     return Merits({"time": found}, {"time": again / means[best]})
+
+
+def groups(lines: Sequence[Line]) -> Iterator[str]:
+    """How much the lines differ, and how they lose."""
+    apart = max(line.rtt for line in lines) / min(line.rtt for line in lines)
+    yield "RTTs within a factor of 3" if apart <= 3 else "RTTs that differ by more than 3"
+    yield "loss above 0.3 %" if any(line.loss > 0.003 for line in lines) else "loss of 0.3 % at most"
 
 
 def each_path(count: int) -> dict[str, Any]:
