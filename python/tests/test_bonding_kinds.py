@@ -27,8 +27,8 @@ from anabranch.suites.running import Runner
 
 DIGESTS = {
     "shared": "21fd081d6a44c9ba",
-    "steps": "306b9c792063e896",
-    "limited": "0a1e93767e354be2",
+    "steps": "02ce3f063ffcde40",
+    "limited": "8245a06729c5adbc",
     "short": "fd0823046d73eb14",
     "pair": "31fc2fe5815ede9e",
 }
@@ -201,6 +201,19 @@ def test_a_message_takes_until_its_last_byte_arrives() -> None:
     rows = pl.DataFrame([point(0.0, 0), point(0.03, 600), point(0.02, 400), point(0.25, 1000), point(0.31, 999)])
     assert messages.delays(rows) == pytest.approx([0.0295, 0.1495, 1.3 - 0.2])
     assert Messages(1000, 0.1, 3, 0.001, 1.0).delays(rows.clear()) == pytest.approx([1.3, 1.2, 1.1])
+
+
+def test_the_mean_delay_is_more_exact_than_the_steps_in_which_arrivals_are_measured() -> None:
+    messages = Messages.of(size=1000, interval=0.1, count=50, least=0.04, tail=1.0)
+    assert 0.017 < messages.step < 0.022
+
+    def point(number: int, delay: float) -> dict[str, float]:
+        end = math.ceil((START + 0.1 * number + delay) / messages.step) * messages.step
+        return {"time": end, "value": 8 * 1000 / messages.step}
+
+    for delay in (0.04, 0.0433, 0.0479):
+        found = messages.delays(pl.DataFrame([point(number, delay) for number in range(50)]))
+        assert sum(found) / 50 == pytest.approx(delay, abs=0.0006)
 
 
 def test_steps_compare_each_message_with_a_path_that_always_was_as_it_is_now() -> None:

@@ -12,10 +12,11 @@ import polars as pl
 from ....result import Result
 from ..topology import FLOW, PAYLOAD, START, time_text
 
-LEAST_BIN = 2e-4
-"""The shortest steps in which arrivals are measured, in seconds."""
-_STEPS = 20
-"""Steps for each time that a message takes at least."""
+LEAST_STEP = 5e-4
+"""About the shortest steps in which arrivals are measured, in seconds."""
+_STEPS = 2
+"""About the number of steps in the time that a message takes at least."""
+_GOLDEN = (5**0.5 - 1) / 2
 INTERVALS = (0.02, 0.04, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """Intervals between messages, in seconds. Their frequencies are exact in mHz."""
 
@@ -34,9 +35,13 @@ class Messages:
 
     @classmethod
     def of(cls, size: int, interval: float, count: int, least: float, tail: float) -> Messages:
-        """With steps for messages that take at least ``least`` seconds."""
-        step = max(LEAST_BIN, round(least / _STEPS / LEAST_BIN) * LEAST_BIN)
-        return cls(size, interval, count, step, tail)
+        """With steps for messages that take at least ``least`` seconds.
+
+        The interval is a whole number of steps and the golden ratio of one. So the messages leave at evenly spread
+        points of a step, and the mean delay is far more exact than a step.
+        """
+        steps = max(1, round(interval / max(LEAST_STEP, least / _STEPS)))
+        return cls(size, interval, count, round(interval / (steps + _GOLDEN), 6), tail)
 
     @property
     def end(self) -> float:
