@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from ...running import Runner
 from ..draws import Dice, random_line
 from ..line_text import describe
 from ..measure import RECOMMENDED
-from ..topology import FLOW, START, Line, network, rate_text, time_text
+from ..topology import FLOW, START, Line, network, rate_text, time_text, varied
 from .kind import Kind, Measure, Merits
 from .messages import INTERVALS, Messages, delays
 
@@ -148,30 +148,21 @@ def merits(drawn: Steps, together: Result, options: Sequence[str], run: Runner) 
     """Needless copies after the first change, and the delay over that on a path that always was so."""
     replicas = run.running.replicas
     constant = {"name": "level", "vary": [_text(drawn.what, level) for level in drawn.levels]}
-    sctp = {"name": "options", "vary": list(options)}
-    always = run.with_replicas(2 * replicas)("always", _with(drawn, sctp, constant))
+    always = run.with_replicas(2 * replicas)("always", _with(drawn, varied(options), constant))
     labels = always.scalars["level"].unique(maintain_order=True).to_list()
     stepped = delays(drawn.messages, together, ["options"])
     constant_delays = delays(drawn.messages, always, ["options", "level"])
 
-    def usual(name: str, replica: slice) -> float:
-        """The mean delay of the same messages if the path always has the level of their time."""
-        parts = [
-            value
-            for number, label in enumerate(labels[1:], 1)
-            for found in constant_delays[name, label][replica]
-            for value in _of_level(drawn, number, found)
-        ]
-        return statistics.fmean(parts)
+    def mean(runs: Callable[[int], Sequence[Sequence[float]]]) -> float:
+        """The mean delay of all messages after the first change; each level has its runs."""
+        levels = range(1, len(labels))
+        return statistics.fmean(
+            value for level in levels for found in runs(level) for value in _of_level(drawn, level, found)
+        )
 
-    def changed(name: str) -> float:
-        parts = [
-            value
-            for found in stepped[(name,)]
-            for number in range(1, len(labels))
-            for value in _of_level(drawn, number, found)
-        ]
-        return statistics.fmean(parts)
+    def usual(name: str, replicas: slice) -> float:
+        """The mean delay of the same messages if the path always has the level of their time."""
+        return mean(lambda level: constant_delays[name, labels[level]][replicas])
 
     first, again = slice(replicas), slice(replicas, 2 * replicas)
     levels = [(pl.col("level") == label, f"level-{number}") for number, label in enumerate(labels[1:], 1)]
@@ -180,7 +171,7 @@ def merits(drawn: Steps, together: Result, options: Sequence[str], run: Runner) 
             "copies": {
                 name: _copies(together, name, [(pl.lit(True), window) for _, window in levels]) for name in options
             },
-            "delay": {name: changed(name) / usual(name, first) for name in options},
+            "delay": {name: mean(lambda _, name=name: stepped[(name,)]) / usual(name, first) for name in options},
         },
         {
             "copies": _copies(always, RECOMMENDED, levels),
