@@ -18,7 +18,7 @@ from anabranch import _core, command
 from anabranch.result import Result
 from anabranch.scenario import to_toml
 from anabranch.suites.bonding.kinds import KINDS, Distribution, shared, short, steps, times
-from anabranch.suites.bonding.kinds.kind import Kind, Measure, Merits, Middle, Outcome
+from anabranch.suites.bonding.kinds.kind import Average, Kind, Measure, Merits, Middle, Outcome
 from anabranch.suites.bonding.kinds.messages import Messages
 from anabranch.suites.bonding.kinds.table import grids, legend
 from anabranch.suites.bonding.measure import PAPER, RECOMMENDED
@@ -100,7 +100,7 @@ def one(paper: float, recommended: float, chance: float) -> Merits:
     return Merits({"kept": {PAPER: paper, RECOMMENDED: recommended}}, {"kept": chance})
 
 
-KEPT = Measure("kept", "What is kept", "again", True, 0.85, 0.6, median=True)
+KEPT = Measure("kept", "What is kept", "again", True, 0.85, 0.6, Average.MEDIAN)
 TIME = Measure("kept", "Time", "again", False, 1.1, 1.6)
 
 
@@ -132,11 +132,21 @@ def test_targets_are_a_bar_for_the_middle_and_a_limit_for_each_draw() -> None:
 
 def test_the_interval_of_a_median_lies_between_ordered_values() -> None:
     # Of six coins none shows heads with a probability of 1/64 = 1.6 %, at most one with 11 %.
-    assert Middle.of([3, 1, 2, 6, 5, 4], median=True) == Middle(3.5, 1, 6)
-    assert Middle.of([3, 1, 2, 5, 4], median=True) == Middle(3, -math.inf, math.inf)
+    assert Middle.of([3, 1, 2, 6, 5, 4], Average.MEDIAN) == Middle(3.5, 1, 6)
+    assert Middle.of([3, 1, 2, 5, 4], Average.MEDIAN) == Middle(3, -math.inf, math.inf)
     # The table of the sign test: for 20 values it is the 6th and the 15th.
-    assert Middle.of(range(1, 21), median=True) == Middle(10.5, 6, 15)
-    assert Middle.of([1.0, 3.0], median=False).value == 2.0
+    assert Middle.of(range(1, 21), Average.MEDIAN) == Middle(10.5, 6, 15)
+
+
+def test_ratios_of_times_have_the_geometric_mean_so_that_chance_makes_one() -> None:
+    assert Middle.of([1.0, 3.0], Average.MEAN).value == 2.0
+    found = Middle.of([0.25, 4.0], Average.GEOMETRIC)
+    assert found.value == pytest.approx(1.0)
+    assert found.low * found.high == pytest.approx(1.0)
+    assert Middle.of([2.0], Average.GEOMETRIC).low == -math.inf
+    for kind in KINDS.values():
+        for measure in kind.measures:
+            assert (measure.average is Average.GEOMETRIC) == (measure.key in ("time", "delay"))
 
 
 def test_a_wrong_kind_names_the_nearest_right_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,6 +269,10 @@ def test_steps_compare_each_message_with_a_path_that_always_was_as_it_is_now() -
 def test_times_are_compared_with_the_path_that_is_fastest_alone() -> None:
     found = times.over_best({RECOMMENDED: [3.0, 5.0]}, [[9.0, 9.0, 1.0, 1.0], [1.0, 3.0, 2.0, 4.0]], 2)
     assert found == Merits({"time": {RECOMMENDED: 2.0}}, {"time": 1.5})
+    # One lucky run does not make a path the best one: all runs decide.
+    assert times.over_best({RECOMMENDED: [4.0]}, [[1.0, 9.0], [2.0, 3.0]], 1) == Merits(
+        {"time": {RECOMMENDED: 2.0}}, {"time": 1.5}
+    )
 
 
 def test_short_transfers_of_both_trains_count_the_same() -> None:

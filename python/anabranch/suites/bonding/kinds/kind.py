@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -22,6 +23,17 @@ DEFAULT_OPTIONS = (PAPER, RECOMMENDED)
 """The sets of options that run if the user names none."""
 
 
+class Average(StrEnum):
+    """What the middle of all draws is.
+
+    Ratios of times have the geometric mean: that of chance alone is 1, and one timeout does not outweigh all draws.
+    """
+
+    MEAN = "mean"
+    GEOMETRIC = "geometric mean"
+    MEDIAN = "median"
+
+
 @dataclass(frozen=True)
 class Measure:
     """A figure of merit: one number for each draw and set of options."""
@@ -36,8 +48,8 @@ class Measure:
     """What the middle of all draws has to reach."""
     limit: float | None = None
     """What each draw has to reach."""
-    median: bool = False
-    """Whether the middle of all draws is their median. Otherwise it is their mean."""
+    average: Average = Average.MEAN
+    """What the middle of all draws is."""
 
     def misses(self, value: float, target: float | None) -> bool:
         """Whether a value misses a target."""
@@ -51,19 +63,23 @@ class Measure:
 
 @dataclass(frozen=True)
 class Middle:
-    """Median or mean over all draws, with its 95 % interval; the ends of an unknown interval are infinite."""
+    """The average over all draws, with its 95 % interval; the ends of an unknown interval are infinite."""
 
     value: float
     low: float
     high: float
 
     @classmethod
-    def of(cls, values: Sequence[float], *, median: bool) -> Middle:
+    def of(cls, values: Sequence[float], average: Average) -> Middle:
         """The middle of values of independent draws."""
-        if median:
+        if average is Average.MEDIAN:
             return cls._median(sorted(values))
-        found = estimate(values)
-        return cls(found.mean, found.low, found.high)
+        if average is Average.MEAN:
+            found = estimate(values)
+            return cls(found.mean, found.low, found.high)
+        found = estimate([math.log(value) for value in values])
+        ends = (math.exp(found.low), math.exp(found.high)) if found.count > 1 else (-math.inf, math.inf)
+        return cls(math.exp(found.mean), *ends)
 
     @classmethod
     def _median(cls, ranked: Sequence[float]) -> Middle:
@@ -156,8 +172,8 @@ class Distribution:
         return [outcome.merits.found[measure.key][options] for outcome in self.outcomes]
 
     def middle(self, measure: Measure, options: str | None = RECOMMENDED) -> Middle:
-        """The median or mean over all draws."""
-        return Middle.of(self.values(measure, options), median=measure.median)
+        """The average over all draws."""
+        return Middle.of(self.values(measure, options), measure.average)
 
     def missed(self, measure: Measure, options: str | None = RECOMMENDED) -> int:
         """The number of draws that miss what each draw has to reach."""
@@ -203,6 +219,7 @@ class Distribution:
         rows: Iterator[str | None] = iter((*self.options, None))
         return {
             "title": measure.title,
+            "average": measure.average,
             "bar": measure.bar,
             "limit": measure.limit,
             "rows": {"chance" if options is None else options: self._row(measure, options) for options in rows},
@@ -213,7 +230,7 @@ class Distribution:
         ends = [end if math.isfinite(end) else None for end in (middle.low, middle.high)]
         worst = measure.worst(values)
         return {
-            "median" if measure.median else "mean": middle.value,
+            "average": middle.value,
             "interval": ends,
             "worst": values[worst],
             "worst_draw": self.outcomes[worst].number,

@@ -15,7 +15,7 @@ from ..draws import Dice
 from ..line_text import describe
 from ..measure import PAPER
 from ..topology import START, Line, Timing, host, network, time_text, transfer
-from .kind import Kind, Measure, Merits
+from .kind import Average, Kind, Measure, Merits
 
 BAR, LIMIT = 0.85, 0.6
 """What a rival keeps of its rate beside one SCTP path: in the median of all draws, and in each."""
@@ -161,9 +161,15 @@ KIND = Kind(
     "their mean rate over an equal share of the bottleneck.",
     measures=(
         Measure(
-            "kept", "What a rival keeps of its rate beside one path", "beside one path, again", True, BAR, LIMIT, True
+            "kept",
+            "What a rival keeps of its rate beside one path",
+            "beside one path, again",
+            True,
+            BAR,
+            LIMIT,
+            Average.MEDIAN,
         ),
-        Measure("share", "What a rival has of its fair share", "beside one path", True, median=True),
+        Measure("share", "What a rival has of its fair share", "beside one path", True, average=Average.MEDIAN),
     ),
     draw=draw,
     scenario=scenario,

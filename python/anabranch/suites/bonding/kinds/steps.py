@@ -15,7 +15,7 @@ from ..draws import Dice, random_line
 from ..line_text import describe
 from ..measure import RECOMMENDED
 from ..topology import FLOW, START, Line, network, rate_text, time_text, varied
-from .kind import Kind, Measure, Merits
+from .kind import Average, Kind, Measure, Merits
 from .messages import INTERVALS, Messages, delays
 
 COPIES, DELAY = 0.02, 1.1
@@ -207,7 +207,7 @@ KIND = Kind(
     measures=(
         Measure("copies", "Needless copies for each message", "if the path always was so", False, COPIES, COPIES),
         Measure("delay", "Delay of messages over that if the path always was so", "if it always was so, again", False,
-                DELAY, 1.5),
+                DELAY, 1.5, Average.GEOMETRIC),
     ),
     draw=draw,
     scenario=scenario,

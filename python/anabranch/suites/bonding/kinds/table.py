@@ -26,7 +26,7 @@ def legend(found: Distribution) -> str:
     many = f"{found.replicas} runs" if found.replicas > 1 else "one run"
     return (
         f"Kind {found.kind.name}, seed{'s' * (len(found.seeds) > 1)} {seeds}, draws {min(numbers)} to {max(numbers)}, "
-        f"{many} of each point. {found.kind.about} Median or mean over all draws with its 95 % interval. The last row "
+        f"{many} of each point. {found.kind.about} Averages over all draws with 95 % intervals. The last row "
         "of each table is what the measure is without the options: what chance alone makes of it."
     )
 
@@ -41,7 +41,7 @@ def grids(found: Distribution) -> Iterator[Grid]:
 
 def _measure(found: Distribution, measure: Measure) -> Grid:
     word, sign = ("at least", "below") if measure.at_least else ("at most", "above")
-    head = ["options", "median" if measure.median else "mean", "95 % interval", "worst", "draw"]
+    head = ["options", measure.average, "95 % interval", "worst", "draw"]
     if measure.limit is not None:
         head.append(f"draws {sign} {measure.limit:g}")
     bar = "" if measure.bar is None else f": {word} {measure.bar:g}"
@@ -80,7 +80,7 @@ def _groups(found: Distribution) -> Grid:
     for outcome in found.outcomes:
         for group in outcome.groups:
             groups.setdefault(group, []).append(outcome)
-    head = ["draws with", "draws", *(f"{'median' if measure.median else 'mean'} {measure.key}" for measure in measures)]
+    head = ["draws with", "draws", *(f"{measure.key}, {measure.average}" for measure in measures)]
     rows: list[list[str]] = []
     for group, outcomes in sorted(groups.items()):
         some = replace(found, outcomes=outcomes)

@@ -7,30 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..topology import Line
-from .kind import Measure, Merits
+from .kind import Average, Measure, Merits
 
 MOST = 1.6
 """The largest ratio in any draw."""
 
 
 def measure(bar: float, what: str) -> Measure:
-    """The figure of merit, whose mean over all draws is to be at most ``bar``."""
-    return Measure(
-        "time", f"Time {what} over that on the better path alone", "the better path, again", False, bar, MOST
-    )
+    """The figure of merit, whose geometric mean over all draws is to be at most ``bar``."""
+    title = f"Time {what} over that on the better path alone"
+    return Measure("time", title, "the better path, again", False, bar, MOST, Average.GEOMETRIC)
 
 
 def over_best(together: Mapping[str, Sequence[float]], singles: Sequence[Sequence[float]], replicas: int) -> Merits:
     """The mean times over all paths by options, over that on the path that is fastest alone.
 
     ``singles`` has for each path the mean times of ``replicas`` runs and of as many further ones, which show what
-    chance does.
+    chance does. All of them decide which path is best: if the first ones did alone, they would be lucky ones.
     """
-    means = [statistics.fmean(times[:replicas]) for times in singles]
-    best = min(range(len(means)), key=means.__getitem__)
-    again = statistics.fmean(singles[best][replicas:])
-    found = {name: statistics.fmean(times) / means[best] for name, times in together.items()}
-    return Merits({"time": found}, {"time": again / means[best]})
+    best = min(singles, key=statistics.fmean)
+    first, again = statistics.fmean(best[:replicas]), statistics.fmean(best[replicas:])
+    found = {name: statistics.fmean(times) / first for name, times in together.items()}
+    return Merits({"time": found}, {"time": again / first})
 
 
 def groups(lines: Sequence[Line]) -> Iterator[str]:
