@@ -210,6 +210,8 @@ def test_a_message_takes_until_its_last_byte_arrives() -> None:
     # 400 bytes of the first message after 20 ms, the rest after 30; the second one 150 ms late; the third not at all.
     rows = pl.DataFrame([point(0.0, 0), point(0.03, 600), point(0.02, 400), point(0.25, 1000), point(0.31, 999)])
     assert messages.delays(rows) == pytest.approx([0.0295, 0.1495, 1.3 - 0.2])
+    # The same if all is a second later.
+    assert messages.delays(rows.with_columns(pl.col("time") + 1), START + 1) == pytest.approx([0.0295, 0.1495, 1.1])
     assert Messages(1000, 0.1, 3, 0.001, 1.0).delays(rows.clear()) == pytest.approx([1.3, 1.2, 1.1])
 
 

@@ -61,29 +61,35 @@ class Messages:
         """The probe from which :meth:`delays` derives how long messages take."""
         return {"quantity": "throughput", "flow": FLOW, "every": time_text(self.step)}
 
-    def delays(self, rows: pl.DataFrame) -> list[float]:
+    def delays(self, rows: pl.DataFrame, begin: float = START) -> list[float]:
         """The time from the transmission of each message to the arrival of its last byte, in seconds.
 
-        ``rows`` are the points of :meth:`probe` of one run. A message that did not arrive has the time until the end.
+        ``rows`` are the points of :meth:`probe` of one run, whose first message leaves at ``begin`` seconds. A message
+        that did not arrive has the time until the end.
         """
         arrived = rows.filter(pl.col("value") > 0).sort("time")
         total = (arrived["value"] * self.step / 8).cum_sum().to_list()
         # A point is at the end of its step: on average its packets arrived in the middle of it.
-        times = [*(arrived["time"] - self.step / 2).to_list(), START + self.end]
-        sent = (START + number * self.interval for number in range(self.count))
+        times = [*(arrived["time"] - self.step / 2).to_list(), begin + self.end]
+        sent = (begin + number * self.interval for number in range(self.count))
         arrivals = (bisect_left(total, (number + 1) * self.size - 0.5) for number in range(self.count))
-        return [times[at] - begin for at, begin in zip(arrivals, sent, strict=True)]
+        return [times[at] - left for at, left in zip(arrivals, sent, strict=True)]
 
 
 def delays(messages: Messages, result: Result, axes: Sequence[str]) -> dict[tuple[str, ...], list[list[float]]]:
     """The delays of all messages by the values of some axes, one list for each replica."""
     arrived = result.series.filter(pl.col("quantity") == "throughput", pl.col("value") > 0)
     by_run = {key[0]: rows for key, rows in arrived.group_by("run")}
+    # An association that takes longer to set up begins to send then.
+    handshakes = result.scalars.filter(pl.col("quantity") == "handshake_s").select("run", "value")
+    begin = {run: max(START, handshake) for run, handshake in handshakes.iter_rows()}
     found: dict[tuple[str, ...], list[list[float]]] = {}
     runs = result.scalars.select("run", *axes, "replica").unique().sort("run")
     for run, *values, _ in runs.sort("replica", maintain_order=True).iter_rows():
         # A run in which nothing arrived has no rows.
-        found.setdefault(tuple(map(str, values)), []).append(messages.delays(by_run.get(run, arrived.clear())))
+        found.setdefault(tuple(map(str, values)), []).append(
+            messages.delays(by_run.get(run, arrived.clear()), begin.get(run, START))
+        )
     return found
 
 
