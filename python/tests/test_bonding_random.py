@@ -310,7 +310,7 @@ def test_draws_have_typical_values_in_the_middle() -> None:
 
 
 def test_regret_is_the_share_of_the_bound_that_was_not_carried() -> None:
-    found = Distribution([outcome(14e6, [9e6, 6e6]), outcome(15e6, [9e6, 6e6])], 1, 1)
+    found = Distribution([outcome(14e6, [9e6, 6e6]), outcome(18e6, [9e6, 6e6])], 1, 1)
     assert found.outcomes[0].regret() == pytest.approx(1 / 15)
     assert found.regret(PAPER).mean == pytest.approx(1 / 30)
     assert found.regret().half_width > 0

@@ -109,8 +109,11 @@ class Outcome:
         return estimate([found / one if one > 0 else 1.0 for found, one in pairs])
 
     def regret(self, options: str = RECOMMENDED) -> float:
-        """The share of the bound that the transfer did not carry; negative if it carried more."""
-        return 1 - statistics.fmean(self.together[options]) / self.bound.bps if self.bound.bps > 0 else 0.0
+        """The share of the bound that the transfer did not carry, zero if it carried more.
+
+        The bound knows what each path carries alone. One that waits for timeouts then carries more beside others.
+        """
+        return max(0.0, 1 - statistics.fmean(self.together[options]) / self.bound.bps) if self.bound.bps > 0 else 0.0
 
     @property
     def itself(self) -> float:
