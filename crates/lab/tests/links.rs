@@ -254,3 +254,25 @@ fn codel_and_pie_keep_the_queue_short_where_drop_tail_fills_it() {
         assert!(mbps(&output) > 16.0, "{queue}: {}", mbps(&output));
     }
 }
+
+/// After 20 s the RTT of one of two paths is 60 ms in place of 20 for good, and a message of 3000 bytes leaves in each 100 ms. What was the least RTT
+/// before would let all of the new one seem to be a queue, and each chunk seem late.
+#[test]
+fn a_path_that_has_become_longer_for_good_causes_no_copies() {
+    let text = r#"
+node = [{ name = "a" }, { name = "b" }]
+link = [
+  { between = ["a", "b"], name = "x", net_id = 1, rate = "20 Mbit/s", delay = { steps = [["0 s", "10 ms"], ["20 s", "30 ms"]] } },
+  { between = ["a", "b"], name = "y", net_id = 2, rate = "20 Mbit/s", delay = "15 ms" },
+]
+sctp = { both = { profile = "recommended" } }
+flow = [{
+  name = "flow", client = "a", server = "b", sctp = "both", frame_rate = "10 Hz", frame_size = "3000 B",
+  reset_time = "60 s", stop_time = "120 s",
+}]
+"#;
+    let sweep = lab::parse(text, "tests/x.toml").unwrap_or_else(|error| panic!("{}", error.render()));
+    let output = run(&sweep.variants()[0].scenario);
+    let packets = scalar(&output, "flow", "data_packets");
+    assert!((600.0 * 2.0..=600.0 * 3.0 * 1.02).contains(&packets), "{packets} packets for 600 messages");
+}

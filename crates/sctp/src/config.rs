@@ -356,7 +356,7 @@ named! {
         Ecf = "ecf",
         /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
         Blest = "blest",
-        /// As BLEST, but with the round-trip time that a path has at its present load: an idle path has no queue.
+        /// A path carries what is acknowledged before the window closes: by its least round-trip time, or what it has in flight over its delivery rate.
         InTime = "in-time",
         /// Each path carries everything, as far as its window goes.
         Redundant = "redundant",

@@ -70,8 +70,12 @@ fn data_begins_on_the_path_that_answered_the_handshake() {
 #[test]
 fn a_path_that_did_not_answer_the_init_carries_data_once_a_heartbeat_is_answered() {
     let mut pair = Pair::new(2, &Config::recommended());
-    let end = pair.now + ms(400);
-    pair.on_wire(move |sent| if sent.net() == 1 && sent.at < end { Fate::Lost } else { Fate::Arrives });
+    let (first_works, second_fails) = (pair.now + ms(400), pair.now + ms(1500));
+    pair.on_wire(move |sent| match sent.net() {
+        1 if sent.at < first_works => Fate::Lost,
+        2 if sent.at >= second_fails => Fate::Lost,
+        _ => Fate::Arrives,
+    });
     pair.connect(Side::Client, 2);
     let mut used = [0; 2];
     for _ in 0..300 {

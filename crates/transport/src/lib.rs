@@ -33,6 +33,6 @@ pub use options::{
 };
 pub use payload::Payload;
 pub use rounds::RoundRates;
-pub use rtt::SmoothedRtt;
+pub use rtt::{LeastRtt, SmoothedRtt};
 pub use slab::Slab;
 pub use text::{NotUtf8, printable, utf8};

@@ -1,6 +1,6 @@
-//! The smoothed round-trip time, from which transports compute their retransmission timeout.
+//! The smoothed round-trip time, from which transports compute their retransmission timeout, and the least one.
 
-use units::Span;
+use units::{Instant, Span};
 
 /// Mean and variation of the round-trip time (`rfc6298#section-2`, `rfc9260#section-6.3.1`).
 #[derive(Clone, Debug)]
@@ -51,12 +51,50 @@ impl SmoothedRtt {
     }
 }
 
+/// The least round-trip time of the last 15 to 30 s in which there were samples (`rfc8985#section-6.2`, step 1).
+///
+/// A minimum of all time would stay when a path becomes longer for good, and all of the new round-trip time would seem to be a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct LeastRtt {
+    /// When the present period began.
+    began: Instant,
+    /// The least time of the present period and of the one before; [`Span::MAX`] if there is none.
+    least: [Span; 2],
+}
+
+/// Length of the two periods that are remembered: the present one and the one before.
+const PERIOD: Span = Span::from_secs(15);
+
+impl Default for LeastRtt {
+    fn default() -> Self {
+        LeastRtt { began: Instant::ZERO, least: [Span::MAX; 2] }
+    }
+}
+
+impl LeastRtt {
+    /// Adds a sample.
+    #[inline]
+    pub fn sample(&mut self, now: Instant, rtt: Span) {
+        if now.since(self.began) >= PERIOD {
+            *self = LeastRtt { began: now, least: [Span::MAX, self.least[0]] };
+        }
+        self.least[0] = self.least[0].min(rtt);
+    }
+
+    /// The least round-trip time; none before the first sample.
+    #[inline]
+    pub fn get(&self) -> Option<Span> {
+        let least = self.least[0].min(self.least[1]);
+        (least != Span::MAX).then_some(least)
+    }
+}
+
 /// Weight of a new sample. The usual weights are eighths and quarters, for which integers give the same result.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     weight: f64,
     /// The weight in parts of [`WHOLE`], if it is a whole number of them.
-    parts: Option<u64>,
+    parts: Option<u32>,
 }
 
 const WHOLE: u64 = 1 << 16;
@@ -68,7 +106,7 @@ impl Weight {
     fn new(weight: f64) -> Self {
         let parts = weight * WHOLE as f64;
         let whole = (0.0..=WHOLE as f64).contains(&parts) && parts.fract() == 0.0;
-        Weight { weight, parts: whole.then_some(parts as u64) }
+        Weight { weight, parts: whole.then_some(parts as u32) }
     }
 
     /// Old and new value with their weights, each rounded to the nearest nanosecond.
@@ -76,6 +114,7 @@ impl Weight {
     fn mean(self, old: Span, new: Span) -> Span {
         match self.parts {
             Some(parts) if old < EXACT && new < EXACT => {
+                let parts = u64::from(parts);
                 let part = |span: Span, parts| (span.as_nanos() * parts + WHOLE / 2) / WHOLE;
                 Span::from_nanos(part(old, WHOLE - parts) + part(new, parts))
             }
@@ -102,10 +141,23 @@ mod tests {
             parts in 0..=WHOLE,
         ) {
             let weight = Weight::new(parts as f64 / WHOLE as f64);
-            prop_assert_eq!(weight.parts, Some(parts));
+            prop_assert_eq!(weight.parts, Some(parts as u32));
             let float = Weight { parts: None, ..weight };
             let (old, new) = (Span::from_nanos(old), Span::from_nanos(new));
             prop_assert_eq!(weight.mean(old, new), float.mean(old, new));
+        }
+    }
+
+    #[test]
+    fn the_least_time_is_forgotten_after_two_periods() {
+        let mut least = LeastRtt::default();
+        assert_eq!(least.get(), None);
+        let ms = Span::from_millis;
+        for (second, rtt, expected) in
+            [(0, 20, 20), (14, 30, 20), (15, 60, 20), (29, 60, 20), (30, 60, 60), (31, 50, 50)]
+        {
+            least.sample(Instant::ZERO + Span::from_secs(second), ms(rtt));
+            assert_eq!(least.get(), Some(ms(expected)), "after {second} s");
         }
     }
 

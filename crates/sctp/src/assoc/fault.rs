@@ -341,7 +341,7 @@ impl Association {
             if let Some(way) = &mut self.paths[p].returns {
                 way.observe(now, answer.after);
             }
-            self.paths[p].rto.sample(answer.after, self.sender.config());
+            self.paths[p].rto.sample(now, answer.after, self.sender.config());
         }
         if self.paths[p].heartbeat.take_asked() {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });

@@ -66,7 +66,7 @@ impl Association {
         self.adopted = true;
         let path = self.paths.primary;
         if t1.count == 0 {
-            self.paths[path].rto.sample(now.since(begun.at), self.sender.config());
+            self.paths[path].rto.sample(now, now.since(begun.at), self.sender.config());
         }
         let t1 = Retry::start(now, path, &self.paths);
         self.phase = Phase::CookieEchoed { t1, begun: Begun { at: now, ..begun }, cookie: cookie.to_vec() };
@@ -198,7 +198,7 @@ impl Association {
         if let Phase::CookieEchoed { t1, begun, .. } = &self.phase {
             if t1.count == 0 {
                 let rtt = now.since(begun.at);
-                self.paths[t1.path].rto.sample(rtt, self.sender.config());
+                self.paths[t1.path].rto.sample(now, rtt, self.sender.config());
             }
             self.establish(now);
         }

@@ -15,14 +15,6 @@ use units::{Instant, Span};
 /// Length of the two periods of which the least times are kept: the present one and the one before.
 const MEMORY: Span = Span::from_secs(15);
 
-/// What a round-trip time would be if all SACKs returned on the fastest way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Even {
-    pub(crate) rtt: Span,
-    /// What queues added to it, t - l(p, q).
-    pub(crate) wait: Span,
-}
-
 /// The least times of all pairs of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Evened {
@@ -40,8 +32,8 @@ impl Evened {
         self.way = way;
     }
 
-    /// The SACK acknowledges data on path `p` after `rtt`.
-    pub(crate) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Even {
+    /// The SACK acknowledges data on path `p` after `rtt`. Returns what that would be if all SACKs came on the fastest way.
+    pub(crate) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Span {
         let q = self.way;
         if now.since(self.changed) >= MEMORY {
             self.least.iter_mut().flatten().for_each(|pair| *pair = [None, pair[0]]);
@@ -58,8 +50,7 @@ impl Evened {
         pair[0] = Some(pair[0].map_or(rtt, |least| least.min(rtt)));
         let here = pair.iter().flatten().min().copied().unwrap_or(rtt);
         let least = row.iter().flatten().flatten().min().copied().unwrap_or(rtt);
-        let wait = rtt.saturating_sub(here);
-        Even { rtt: wait + least, wait }
+        rtt.saturating_sub(here) + least
     }
 }
 
@@ -76,7 +67,7 @@ mod tests {
 
     fn sample(evened: &mut Evened, at: u64, way: PathId, rtt: u64) -> Span {
         evened.begin(way);
-        evened.sample(Instant::ZERO + ms(at), DATA, ms(rtt)).rtt
+        evened.sample(Instant::ZERO + ms(at), DATA, ms(rtt))
     }
 
     #[test]
@@ -87,19 +78,6 @@ mod tests {
         assert_eq!(sample(&mut evened, 20, DATA, 40), ms(25));
         assert_eq!(sample(&mut evened, 30, DATA, 48), ms(33), "a queue of 8 ms");
         assert_eq!(sample(&mut evened, 40, OTHER, 33), ms(33), "a queue of 8 ms");
-    }
-
-    #[test]
-    fn only_a_queue_is_a_wait() {
-        let mut evened = Evened::default();
-        let wait = |evened: &mut Evened, way, rtt| {
-            evened.begin(way);
-            evened.sample(Instant::ZERO, DATA, ms(rtt)).wait
-        };
-        assert_eq!(wait(&mut evened, OTHER, 25), ms(0));
-        assert_eq!(wait(&mut evened, DATA, 40), ms(0));
-        assert_eq!(wait(&mut evened, DATA, 48), ms(8));
-        assert_eq!(wait(&mut evened, OTHER, 33), ms(8));
     }
 
     #[test]
@@ -119,6 +97,6 @@ mod tests {
         let mut evened = Evened::default();
         sample(&mut evened, 0, DATA, 40);
         evened.begin(DATA);
-        assert_eq!(evened.sample(Instant::ZERO, OTHER, ms(90)), Even { rtt: ms(90), wait: Span::ZERO });
+        assert_eq!(evened.sample(Instant::ZERO, OTHER, ms(90)), ms(90));
     }
 }

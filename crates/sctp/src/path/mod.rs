@@ -100,8 +100,8 @@ pub struct PathStats {
     pub last_chunk: u64,
 }
 
-/// A new sample has the weight 1/8 in the smoothed wait, as it has in the smoothed round-trip time (RTO.Alpha of RFC 9260).
-const WAITS: u64 = 8;
+/// Weight of a new sample in the smoothed ratio: that in the smoothed round-trip time (RTO.Alpha of RFC 9260).
+const RATIO_WEIGHT: f64 = 0.125;
 
 /// The flight size is limited to so many congestion windows where SACKs return on a slower path.
 const MAX_RETURN_RATIO: f64 = 2.0;
@@ -173,10 +173,6 @@ pub(crate) struct Path {
     pub(crate) cuc: CucState,
     /// The least one-way delay told of since the last SACK.
     pub(crate) owd: Option<OneWayDelay>,
-    /// What queues add to a round-trip time, smoothed. Only where SACKs take the fastest path.
-    pub(crate) wait: Option<Span>,
-    /// The last sample of the queueing delay.
-    pub(crate) last_wait: Option<Span>,
     /// Round-trip time over the one that the path would have if all SACKs returned on the fastest path.
     /// Smoothed, from 1 to [`MAX_RETURN_RATIO`].
     pub(crate) return_ratio: f64,
@@ -242,8 +238,6 @@ impl Path {
             last_order: 0,
             last_sack: 0,
             owd: None,
-            wait: None,
-            last_wait: None,
             return_ratio: 1.0,
             blocked_until: Instant::ZERO,
             unreachable_until: None,
@@ -346,26 +340,12 @@ impl Path {
         }
     }
 
-    /// Takes a sample of the queueing delay of a packet and its SACK.
-    ///
-    /// The smaller of the last two samples counts. If a SACK is lost, the next SACK comes later, and its sample is too large.
-    pub(crate) fn note_wait(&mut self, wait: Span) {
-        let lesser = self.last_wait.replace(wait).map_or(wait, |last| last.min(wait));
-        self.wait = Some(self.wait.map_or(lesser, |mean| (mean * (WAITS - 1) + lesser) / WAITS));
-    }
-
     /// Takes a sample of the round-trip time, and its value if the SACK had returned on the fastest path.
     pub(crate) fn note_return(&mut self, rtt: Span, fastest: Span) {
         let ratio = rtt.as_secs_f64() / fastest.as_secs_f64();
         if ratio.is_finite() {
-            self.return_ratio += (ratio.min(MAX_RETURN_RATIO) - self.return_ratio) / WAITS as f64;
+            self.return_ratio += (ratio.min(MAX_RETURN_RATIO) - self.return_ratio) * RATIO_WEIGHT;
         }
-    }
-
-    /// What queues add to a round-trip time. Where nothing tells of that, it is the smoothed one less the least one, zero before the first.
-    pub(crate) fn wait(&self) -> Span {
-        let above_least = self.rto.srtt().zip(self.rto.base()).map(|(srtt, base)| srtt.saturating_sub(base));
-        self.wait.or(above_least).unwrap_or(Span::ZERO)
     }
 
     /// Age from which a chunk or a copy is presumed lost: 1.25 SRTT + 4 RTTVAR, not below [`LEAST_PROBE_TIMEOUT`].

@@ -14,6 +14,7 @@
 //! its mean and four mean deviations. It may be longer than l since data makes queues, too. A probe may be lost. If the next one finds no
 //! answer either, the path is left alone for a while, and r begins anew.
 
+use transport::LeastRtt;
 use units::{Instant, Span};
 
 /// Rate at first, in bytes a second: one SACK in each interval between probes.
@@ -28,16 +29,12 @@ const MOST_QUEUE: Span = Span::from_millis(20);
 const STEADY: Span = Span::from_secs(3);
 /// How long a path carries no such SACKs if an answer was late at the first rate, or if two probes in a row found none.
 const REST: Span = Span::from_millis(500);
-/// Length of the two periods of which the least round-trip times are kept: the present one and the one before.
-const MEMORY: Span = Span::from_secs(15);
 
 /// What a path may carry for others.
 #[derive(Debug)]
 pub(crate) struct Return {
-    /// The least round-trip time of heartbeats in the present period and in the one before.
-    least: [Option<Span>; 2],
-    /// When the present period began.
-    changed: Instant,
+    /// Of heartbeats.
+    least: LeastRtt,
     /// When a SACK last left here, for whichever data.
     pub(crate) last: Instant,
     /// Bytes a second.
@@ -69,8 +66,7 @@ struct Probe {
 impl Return {
     pub(crate) fn new() -> Self {
         Return {
-            least: [None; 2],
-            changed: Instant::ZERO,
+            least: LeastRtt::default(),
             last: Instant::ZERO,
             rate: FIRST_RATE,
             next: Instant::ZERO,
@@ -85,17 +81,14 @@ impl Return {
         }
     }
 
-    /// The least round-trip time of heartbeats in the last 15 to 30 s.
+    /// The least round-trip time of heartbeats lately.
     pub(crate) fn least(&self) -> Option<Span> {
-        self.least.into_iter().flatten().min()
+        self.least.get()
     }
 
     /// A heartbeat was answered.
     pub(crate) fn observe(&mut self, now: Instant, rtt: Span) {
-        if now.since(self.changed) >= MEMORY {
-            (self.least, self.changed) = ([None, self.least[0]], now);
-        }
-        self.least[0] = Some(self.least[0].map_or(rtt, |least| least.min(rtt)));
+        self.least.sample(now, rtt);
     }
 
     /// Whether a SACK may leave now that another path would carry, some time after the one before.

@@ -1,14 +1,13 @@
 use crate::config::Config;
-use transport::SmoothedRtt;
-use units::Span;
+use transport::{LeastRtt, SmoothedRtt};
+use units::{Instant, Span};
 
 /// Retransmission timeout of a path (`rfc9260#section-6.3.1`).
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
     smoothed: SmoothedRtt,
     rto: Span,
-    /// The least sample.
-    base: Span,
+    least: LeastRtt,
 }
 
 /// Clock granularity: the variation never gets smaller (`rfc9260#section-6.3.1`, rule G1).
@@ -17,13 +16,13 @@ const GRANULARITY: Span = Span::from_nanos(1);
 impl Rto {
     pub(crate) fn new(config: &Config) -> Self {
         let smoothed = SmoothedRtt::new(config.rto_alpha, config.rto_beta, GRANULARITY);
-        Rto { smoothed, rto: config.rto_initial, base: Span::MAX }
+        Rto { smoothed, rto: config.rto_initial, least: LeastRtt::default() }
     }
 
     /// Takes a round-trip time of a chunk that was sent once (Karn's rule is the caller's).
-    pub(crate) fn sample(&mut self, rtt: Span, config: &Config) {
+    pub(crate) fn sample(&mut self, now: Instant, rtt: Span, config: &Config) {
         self.smoothed.sample(rtt);
-        self.base = self.base.min(rtt);
+        self.least.sample(now, rtt);
         self.rto = self.estimate(config);
     }
 
@@ -54,9 +53,15 @@ impl Rto {
         self.smoothed.variation()
     }
 
-    /// What a round trip takes at the least, once one was measured.
+    /// What a round trip took at the least lately, once one was measured.
+    #[inline]
     pub(crate) fn base(&self) -> Option<Span> {
-        self.srtt().map(|_| self.base)
+        self.least.get()
+    }
+
+    /// The route has changed: what a round trip takes at the least is not known any more.
+    pub(crate) fn forget_least(&mut self) {
+        self.least = LeastRtt::default();
     }
 
     #[inline]
@@ -75,10 +80,10 @@ mod tests {
         let config = Config { rto_min: Span::from_millis(1), ..Config::default() };
         let mut r = Rto::new(&config);
         assert_eq!(r.current(), Span::from_secs(1));
-        r.sample(Span::from_millis(100), &config);
+        r.sample(Instant::ZERO, Span::from_millis(100), &config);
         assert_eq!((r.srtt(), r.current()), (Some(Span::from_millis(100)), Span::from_millis(300)));
         // rttvar = 3/4 * 50 + 1/4 * 100 = 62.5, srtt = 7/8 * 100 + 1/8 * 200 = 112.5
-        r.sample(Span::from_millis(200), &config);
+        r.sample(Instant::ZERO, Span::from_millis(200), &config);
         assert_eq!((r.srtt(), r.current()), (Some(Span::from_micros(112_500)), Span::from_micros(362_500)));
     }
 
@@ -87,13 +92,13 @@ mod tests {
     fn timeout_stays_within_its_bounds() {
         let config = Config::default();
         let mut r = Rto::new(&config);
-        r.sample(Span::from_millis(2), &config);
+        r.sample(Instant::ZERO, Span::from_millis(2), &config);
         assert_eq!(r.current(), Span::from_secs(1));
         for _ in 0..10 {
             r.back_off(&config);
         }
         assert_eq!(r.current(), Span::from_secs(60));
-        r.sample(Span::from_millis(2), &config);
+        r.sample(Instant::ZERO, Span::from_millis(2), &config);
         assert_eq!(r.current(), Span::from_secs(1));
     }
 }

@@ -372,6 +372,7 @@ impl Sender {
     pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
+        paths[p].rto.forget_least();
         paths[p].restart(now);
     }
 

@@ -141,7 +141,7 @@ impl TxChunk {
         self.flags |= DataFlags { immediate: true, ..DataFlags::from_bits(0) }.to_bits();
     }
 
-    #[cfg(test)]
+    /// It asked for an acknowledgement without delay when it last left.
     pub(super) fn asks_for_sack(&self) -> bool {
         DataFlags::from_bits(self.flags).immediate
     }

@@ -120,9 +120,10 @@ impl Sender {
         probe_timeout(path, self.delay_of_lone(path))
     }
 
-    /// How long the acknowledgement of a lone packet may be delayed.
+    /// How long the acknowledgement of a lone packet may be delayed, unless the packet asks for it at once (`rfc7053`).
     fn delay_of_lone(&self, path: &Path) -> Span {
-        if path.flight <= path.mtu { self.config.sack_delay } else { Span::ZERO }
+        let asks = self.first_sent(path).is_some_and(TxChunk::asks_for_sack);
+        if path.flight <= path.mtu && !asks { self.config.sack_delay } else { Span::ZERO }
     }
 
     /// The probe timeout of a path may have passed. True if the path is silent from now on, which needs another one to carry

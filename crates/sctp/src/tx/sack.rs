@@ -151,7 +151,7 @@ impl Sender {
                 && path.liveness.has_answered()
                 && self.takes_sample(now, rtt, path)
             {
-                path.rto.sample(rtt, &self.config);
+                path.rto.sample(now, rtt, &self.config);
             }
         }
         if let Some(a_rwnd) = told.a_rwnd {
@@ -423,9 +423,8 @@ impl Sender {
     fn evened_rtt(&mut self, now: Instant, p: PathId, path: &mut Path, rtt: Span) -> Span {
         let Some(evened) = &mut self.evened else { return rtt };
         let even = evened.sample(now, p, rtt);
-        path.note_wait(even.wait);
-        path.note_return(rtt, even.rtt);
-        even.rtt
+        path.note_return(rtt, even);
+        even
     }
 
     /// The next SACK came on this path.

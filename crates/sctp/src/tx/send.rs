@@ -131,7 +131,7 @@ impl Sender {
         }
         let len = self.fragment_of(self.queue.head_len()?);
         if !self.peer_can_take(len, paths) {
-            self.refuse(paths);
+            self.refusals += 1;
             return None;
         }
         let held = self.nagle_holds(paths);
@@ -143,15 +143,6 @@ impl Sender {
             return None;
         }
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
-    }
-
-    /// The receive window of the peer has no room for new data.
-    fn refuse(&mut self, paths: &Paths) {
-        self.refusals += 1;
-        if let Some(blocking) = self.blocking_path().filter(|_| paths.len() > 1) {
-            let at = self.look(paths);
-            self.scheduler.refused(&at, blocking, self.peer_buffer - paths.flight());
-        }
     }
 
     /// A packet of lost chunks, the earliest chunk first whose packet may leave (`rfc9260#section-6.3.3`, rule E3). A peer whose SACKs
@@ -400,7 +391,8 @@ impl Sender {
         path.stats.data_packets += 1;
         if plan.source != Source::Copy {
             if paths[p].t3.is_none() {
-                paths[p].t3 = Some(now + self.t3_span(&paths[p]));
+                let again = matches!(plan.source, Source::Lost { cause: LossCause::Timeout, .. });
+                paths[p].t3 = Some(now + self.t3_span(&paths[p], again));
             }
             self.be_patient(now, &mut paths[p]);
         }

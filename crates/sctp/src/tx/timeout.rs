@@ -89,7 +89,7 @@ impl Sender {
         }
         paths[p].timed_out = true;
         paths[p].rto.back_off(&self.config);
-        let span = self.t3_span(&paths[p]);
+        let span = self.t3_span(&paths[p], true);
         let path = &mut paths[p];
         path.restart(now);
         path.blocked_until = Instant::ZERO;
@@ -125,10 +125,11 @@ impl Sender {
         self.after_losses(now, Cause::Timeout, paths);
     }
 
-    /// How long T3 runs on a path: the RTO, and after an expiry a random part of it more (`rto_jitter`).
-    pub(super) fn t3_span(&mut self, path: &Path) -> Span {
+    /// How long T3 runs on a path: the RTO, and a random part of it more (`rto_jitter`) after an expiry of this path, or if what leaves was lost by
+    /// one, on whichever path: else a chunk that moves between paths which fail in turn could leave in each outage.
+    pub(super) fn t3_span(&mut self, path: &Path, again: bool) -> Span {
         let rto = path.rto.current();
-        if !path.timed_out || self.config.rto_jitter == 0.0 {
+        if !(again || path.timed_out) || self.config.rto_jitter == 0.0 {
             return rto;
         }
         rto + rto.mul_f64(self.config.rto_jitter * self.random.unit())

@@ -3,6 +3,7 @@
 use super::flight::{DUP_THRESHOLD, Sent};
 use super::{Forced, Sender};
 use cc::LossKind;
+use transport::LeastRtt;
 use units::{Instant, Span};
 
 /// State of RACK (`rfc8985#section-5.2`).
@@ -11,8 +12,7 @@ pub(super) struct Rack {
     /// Send time and end of the delivered segment that was sent last (RACK.xmit_ts, RACK.end_seq).
     latest: Option<(Instant, u64)>,
     rtt: Span,
-    /// Over the life of the connection, where the RFC suggests a window of some minutes.
-    min_rtt: Option<Span>,
+    min_rtt: LeastRtt,
     /// Highest position delivered (RACK.fack).
     highest: u64,
     reordering: bool,
@@ -44,12 +44,12 @@ impl Rack {
     pub(super) fn delivered(&mut self, now: Instant, sent: &Sent, echoed: Option<bool>) {
         let rtt = now.since(sent.sent_at);
         if sent.retransmitted {
-            let too_early = self.min_rtt.is_some_and(|least| rtt < least);
+            let too_early = self.min_rtt.get().is_some_and(|least| rtt < least);
             if echoed == Some(false) || too_early {
                 return;
             }
         }
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.min_rtt.sample(now, rtt);
         let this = (sent.sent_at, sent.end());
         if self.latest.is_none_or(|latest| latest < this) {
             self.latest = Some(this);
@@ -67,7 +67,7 @@ impl Rack {
         if !self.reordering && loss_expected {
             return Span::ZERO;
         }
-        let window = self.min_rtt.unwrap_or(Span::ZERO) * u64::from(self.multiplier.max(1)) / 4;
+        let window = self.min_rtt.get().unwrap_or(Span::ZERO) * u64::from(self.multiplier.max(1)) / 4;
         srtt.map_or(window, |srtt| window.min(srtt))
     }
 

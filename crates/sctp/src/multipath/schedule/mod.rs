@@ -9,11 +9,9 @@
 //! paths, a function in `sorted.rs`), a word in [`PathSelection`] and a line in [`PathSelection::build`].
 
 mod blest;
-mod blocking;
 mod delivered;
 mod ecf;
 mod in_time;
-mod losses;
 mod sorted;
 mod weighted;
 
@@ -35,7 +33,7 @@ impl PathSelection {
             PathSelection::LowestRtt => Box::new(sorted::lowest_rtt()),
             PathSelection::Ecf => Box::new(ecf::Ecf::new()),
             PathSelection::Blest => Box::new(blest::Blest::new()),
-            PathSelection::InTime => Box::new(in_time::InTime::new()),
+            PathSelection::InTime => Box::new(in_time::InTime::default()),
             PathSelection::Redundant => Box::new(sorted::redundant()),
             PathSelection::Weighted => Box::new(weighted::Weighted::new(&cmt.weights)),
         }
@@ -78,20 +76,9 @@ pub(crate) trait Scheduler: Debug + Send {
         true
     }
 
-    /// New data waits, since the receive window of the peer is full: `held` bytes of it are not in flight. The earliest outstanding chunk was last
-    /// sent on `blocking`.
-    fn refused(&mut self, at: &Opportunity<'_>, blocking: PathId, held: ByteCount) {
-        let _ = (at, blocking, held);
-    }
-
     fn traits(&self) -> SchedulerTraits {
         SchedulerTraits::default()
     }
-}
-
-/// The share that is left after `seconds` of a value that fades to 1/e in `time` seconds, if it is updated often.
-fn faded(seconds: f64, time: f64) -> f64 {
-    1.0 / (1.0 + seconds / time)
 }
 
 /// By smoothed round-trip time; a path not measured yet comes first, so that it is.

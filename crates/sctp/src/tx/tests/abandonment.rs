@@ -149,7 +149,7 @@ fn the_pseudo_cumulative_tsn_is_looked_for_again_when_an_abandoned_chunk_is_lost
     for cuc in [Cuc::V1, Cuc::V2] {
         let mut rig = flying(&cmt(Cmt { cuc, rtt_heuristic: true, ..Cmt::default() }), 4);
         let srtt = Span::from_millis(100);
-        rig.paths[P1].rto.sample(srtt, &Config::default());
+        rig.paths[P1].rto.sample(Instant::ZERO, srtt, &Config::default());
         rig.sack(0, &[(4, 4)], 1);
         assert_eq!(rig.paths[P1].cuc.pc, Some(rig.index(1)), "{cuc}");
         rig.pass(srtt * 2);

@@ -20,7 +20,7 @@ fn ssthresh(silent: bool, asked: Option<u64>, heard: Option<u64>, times: usize) 
         });
         let mut rig = Rig::new(&config, 2, 1);
         for p in [P1, P2] {
-            rig.paths[p].rto.sample(ms(100), &config);
+            rig.paths[p].rto.sample(Instant::ZERO, ms(100), &config);
             rig.paths[p].window.cwnd = ByteCount::new(WINDOW);
         }
         rig.paths[P1].window.ssthresh = Some(ByteCount::new(ssthresh));

@@ -15,7 +15,7 @@ fn alone() -> Rig {
         ..cmt(Cmt { reinjection: Reinjection::Both, ..Cmt::default() })
     };
     let mut rig = Rig::new(&config, 1, 1);
-    rig.paths[P1].rto.sample(ms(40), &config);
+    rig.paths[P1].rto.sample(Instant::ZERO, ms(40), &config);
     rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK);
     rig
 }

@@ -14,7 +14,7 @@ fn ms(n: u64) -> Span {
 fn unequal(config: &Config) -> Rig {
     let mut rig = Rig::new(config, 2, 1);
     for (p, rtt) in [(P1, 20), (P2, 100)] {
-        rig.paths[p].rto.sample(ms(rtt), config);
+        rig.paths[p].rto.sample(Instant::ZERO, ms(rtt), config);
         rig.paths[p].window.cwnd = ByteCount::new(10 * CHUNK);
     }
     rig
@@ -113,7 +113,7 @@ fn no_timer_runs_for_a_copy_on_a_slower_path() {
     rig.paths[P1].rto = rig.paths[P2].rto.clone();
     assert_eq!((rig.poll(), rig.sender.late_at().is_some()), (None, true), "a path that is as fast");
     for _ in 0..20 {
-        rig.paths[P1].rto.sample(ms(110), &reinjecting(Reinjection::Blocked));
+        rig.paths[P1].rto.sample(Instant::ZERO, ms(110), &reinjecting(Reinjection::Blocked));
     }
     assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "a slower path");
 }
@@ -124,7 +124,7 @@ fn the_timer_for_an_overdue_chunk_runs_again_only_after_a_sack() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(200));
     assert_eq!(rig.poll(), None);
     let at = rig.sender.late_at().expect("the fast path has room");
-    rig.paths[P2].rto.sample(ms(500), &reinjecting(Reinjection::Blocked)); // the chunk is not overdue then
+    rig.paths[P2].rto.sample(Instant::ZERO, ms(500), &reinjecting(Reinjection::Blocked)); // the chunk is not overdue then
     rig.pass(at.since(rig.now));
     assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "no SACK came");
     rig.try_sack(0, &[(2, 3)], 1, CHUNK as u32).unwrap();
@@ -168,7 +168,7 @@ fn a_copy_is_not_overdue_before_10_ms() {
     let config = reinjecting(Reinjection::Both);
     let mut rig = on_both(&config);
     for _ in 0..200 {
-        rig.paths[P1].rto.sample(Span::ZERO, &config);
+        rig.paths[P1].rto.sample(Instant::ZERO, Span::ZERO, &config);
     }
     assert_eq!(rig.paths[P1].overdue(), ms(10));
     rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
@@ -181,7 +181,7 @@ fn an_overdue_copy_is_followed_by_one_on_another_path() {
     let config = reinjecting(Reinjection::Silent);
     let mut rig = Rig::new(&config, 3, 1);
     for p in rig.paths.ids() {
-        rig.paths[p].rto.sample(ms(20), &config);
+        rig.paths[p].rto.sample(Instant::ZERO, ms(20), &config);
     }
     rig.transmit(P1);
     rig.paths[P1].liveness.set(Life::Silent);
@@ -200,7 +200,7 @@ fn an_overdue_copy_is_followed_by_one_on_another_path() {
 fn silent_of_three(config: &Config) -> Rig {
     let mut rig = Rig::new(config, 3, 1);
     for (p, rtt) in [(P1, 20), (P2, 100), (P3, 50)] {
-        rig.paths[p].rto.sample(ms(rtt), config);
+        rig.paths[p].rto.sample(Instant::ZERO, ms(rtt), config);
     }
     rig.transmit(P1);
     rig.transmit(P1);
@@ -389,6 +389,21 @@ fn chunks_of_a_silent_path_are_copied_on_another_path() {
     rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
     rig.pass(ms(1));
     assert_eq!(rig.poll(), Some((P1, vec![5])));
+}
+
+/// The peer delays no acknowledgement of a packet that asks for it at once: 2 * 100 + 4 * 50 ms, and 125 + 4 * 50 for the chunk.
+#[test]
+fn a_lone_packet_that_asks_for_a_sack_is_answered_at_once() {
+    for (asks, patience) in [(true, 325), (false, 525)] {
+        let mut rig = on_both(&reinjecting(Reinjection::Silent));
+        let last = rig.sender.out.first_index() + 2;
+        let chunk = &mut rig.sender.out[last];
+        if asks {
+            chunk.ask_for_sack();
+        }
+        rig.sender.end_silence(rig.now, &mut rig.paths[P2]);
+        assert_eq!(rig.paths[P2].liveness.deadline(), Some(rig.now + ms(patience)));
+    }
 }
 
 /// Chunks 1 to 4 left at 0, 10, 11 and 11 ms, and 1 is acknowledged after an SRTT of 20 ms that varies by 7.5 ms. 2 is overdue 25 + 4 * 7.5 ms after
@@ -654,7 +669,7 @@ fn a_chunk_whose_last_copy_is_overdue_is_lost_when_t3_expires() {
     rig.pass(at.since(rig.now));
     // A queue filled until the path failed.
     let config = rig.sender.config.clone();
-    rig.paths[P1].rto.sample(ms(16_000), &config);
+    rig.paths[P1].rto.sample(Instant::ZERO, ms(16_000), &config);
     let srtt = rig.paths[P1].rto.srtt().unwrap();
     assert!(rig.sender.age(rig.index(1)) < srtt, "T3 spares chunks of this age");
     rig.t3(P1);
@@ -739,7 +754,7 @@ fn a_queue_does_not_delay_silence() {
     for (chunks, expected) in [(20, 192), (200, 40), (2, 240)] {
         let mut rig = Rig::new(&Config::default(), 1, 1);
         let path = &mut rig.paths[P1];
-        path.rto.sample(ms(40), &Config::default());
+        path.rto.sample(Instant::ZERO, ms(40), &Config::default());
         path.flight = path.mtu * chunks;
         assert_eq!(crate::tx::reinject::least_silence(path, ms(240)), ms(expected), "{chunks} chunks");
     }

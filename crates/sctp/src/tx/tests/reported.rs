@@ -87,7 +87,7 @@ fn a_middlebox_reduces_the_window_by_the_share_of_the_path_or_lets_it_grow() {
         let mut rig = Rig::new(&config, 1, 1);
         rig.paths[P1].window = CongestionWindow { cwnd: ByteCount::new(cwnd), ssthresh: None };
         rig.paths[P1].flight = ByteCount::new(40_000);
-        rig.paths[P1].rto.sample(Span::from_millis(100), &config);
+        rig.paths[P1].rto.sample(Instant::ZERO, Span::from_millis(100), &config);
         rig.sender.on_bandwidth_report(rig.now, P1, rate, on_queue, &mut rig.paths);
         let window = rig.paths[P1].window;
         (window.cwnd.get(), window.ssthresh.map(ByteCount::get))

@@ -74,16 +74,3 @@ fn a_slower_return_path_keeps_the_rate_of_the_window() {
         }
     }
 }
-
-/// A single late SACK, after one that was lost, tells of no queue. Two in a row do, with a weight of 1/8.
-#[test]
-fn a_single_late_sample_is_no_wait_in_a_queue() {
-    let mut rig = Rig::new(&Config { sack_path: SackPath::Fastest, ..cmt(Cmt::default()) }, 1, 1);
-    for (tsn, (rtt, wait)) in (1..).zip([(20, 0), (20, 0), (200, 0), (20, 0), (200, 0), (200, 22_500)]) {
-        rig.transmit(P1);
-        rig.pass(Span::from_millis(rtt));
-        rig.sender.note_way_of_sack(P1);
-        rig.sack(tsn, &[], 1);
-        assert_eq!(rig.paths[P1].wait(), Span::from_micros(wait), "chunk {tsn}");
-    }
-}

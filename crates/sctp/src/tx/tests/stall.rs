@@ -76,7 +76,7 @@ impl Rig {
         path.burst_left = to.burst_left;
         path.blocked_until = rests_until;
         if let Some(rtt) = to.rtt {
-            path.rto.sample(Span::from_millis(rtt), &self.sender.config);
+            path.rto.sample(Instant::ZERO, Span::from_millis(rtt), &self.sender.config);
         }
     }
 }

@@ -168,7 +168,7 @@ fn the_fastest_path_may_be_one_in_slow_start() {
     let m = |n: u64| ByteCount::new(1500 * n);
     for (p, c, s) in [(P1, 10, 10), (P2, 2, 64)] {
         let path = &mut rig.paths[p];
-        path.rto.sample(Span::from_millis(20), &config);
+        path.rto.sample(Instant::ZERO, Span::from_millis(20), &config);
         path.window = cc::CongestionWindow { cwnd: m(c), ssthresh: Some(m(s)) };
     }
     let time = |rig: &Rig, p: PathId| (retransmission::time_on(&rig.paths[p], m(100)) * 1e3).round();
