@@ -91,7 +91,7 @@ def test_paths_have_the_same_numbers_in_tables_labels_reports_and_explanations(
     result = anabranch.run(ONE)
     assert set(result.scalars["path"].drop_nulls()) == set(result.series["path"].drop_nulls()) == {0, 1}
     labels = {line.get_label() for line in result.plot("cwnd").axes[0].lines}
-    assert {"path 0", "path 1"} <= labels
+    assert {"path 0", "path 1 (second)"} <= labels
     (tmp_path / "two.toml").write_text(ONE)
     write(tmp_path / "two.toml", tmp_path / "r.html")
     assert command.main(["explain", str(tmp_path / "two.toml")]) == 0
