@@ -112,7 +112,8 @@ def summarize(
     keys = [by] if isinstance(by, str) else list(by)
     groups = frame.group_by(keys, maintain_order=True).agg(pl.col(value).cast(pl.Float64))
     found = [estimate(values, confidence) for values in groups[value]]
-    return groups.select(keys).with_columns(
+    return groups.select(  # without keys there is one group
+        *keys,
         pl.Series("mean", [e.mean for e in found], dtype=pl.Float64),
         pl.Series("half_width", [e.half_width for e in found], dtype=pl.Float64),
         pl.Series("count", [e.count for e in found], dtype=pl.Int64),

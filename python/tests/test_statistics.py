@@ -85,6 +85,12 @@ def test_from_six_agreeing_replicas_on_most_runs_agree() -> None:
     assert 0.025 ** (1 / UNANIMOUS) > 0.5 > 0.025 ** (1 / (UNANIMOUS - 1))
 
 
+def test_a_summary_without_groups_has_one_row() -> None:
+    found = summarize(pl.DataFrame({"value": [1.0, 2.0, 3.0]}), [])
+    assert found["mean"].to_list() == [2.0]
+    assert found["count"].to_list() == [3]
+
+
 def test_summary_keeps_groups_apart_and_in_order() -> None:
     frame = pl.DataFrame({"variant": ["b", "a", "b", "a"], "value": [1.0, 10.0, 3.0, 10.0]})
     found = summarize(frame, "variant")
