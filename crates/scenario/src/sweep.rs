@@ -86,7 +86,7 @@ impl Sweep {
         &self.recipe.text
     }
 
-    /// What a reader of the file should know although it can be used, with its places in the file.
+    /// Warnings about the file, each with its place in it. The file can be used all the same.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }

@@ -13,7 +13,8 @@
 //! start twice that, since the window doubles. Up to a bandwidth-delay product in flight nothing queues, and T is d; so of two equal paths none waits
 //! for the other. A path of which nothing is known yet delivers at once. The first path of the order always carries data: it blocks nobody.
 //!
-//! Why this is enough: as the packets become small, p adds to the throughput exactly if W/T_p exceeds the sum of μ of the paths before it.
+//! Why this is enough: while p is in use, all paths together deliver at most a window W in each T_p. The paths before p deliver Σ μ without it. So p adds to
+//! the throughput only if W/T_p is more than that, which is the condition for small packets.
 //!
 //! An unordered message waits for no other. If the peer sends NR-SACKs, the window has to hold what is in flight without queues, and no more:
 //!
@@ -41,13 +42,13 @@ struct Estimate {
     in_time: bool,
 }
 
-/// Weight of the RTT variation in T.
+/// Weight of the RTT variation in T. It does not follow from the model, and was not measured by itself.
 const VARIATION: f64 = 0.5;
 
-/// In slow start a path delivers so many times what it did.
+/// In slow start the window doubles in each round trip (`rfc9260#section-7.2.1`), and so does what a path delivers.
 const NEXT_ROUND: f64 = 2.0;
 
-/// No path is faster, in seconds.
+/// Keeps d and divisions by it above zero, in seconds: no rule follows from it.
 const LEAST_TIME: f64 = 1e-6;
 
 impl Estimate {

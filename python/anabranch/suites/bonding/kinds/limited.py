@@ -61,7 +61,7 @@ def draw(seed: int, number: int) -> Limited:
 def scenario(
     drawn: Limited, sctp: str | Mapping[str, Any], networks: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The messages over all paths, or over the given ones."""
+    """The messages that are sent over ``networks``, or over all paths if that is None."""
     links = [line.link(number) for number, line in enumerate(drawn.lines, 1)]
     made = network(links, [_BUFFER], seed=drawn.seed, title=f"Draw {drawn.number} of kind limited, seed {drawn.seed}")
     over = {} if networks is None else {"networks": networks}

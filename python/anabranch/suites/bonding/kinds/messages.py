@@ -1,4 +1,4 @@
-"""Messages at intervals: the flow that sends them, and how long each of them takes."""
+"""The flow that sends messages at intervals, and the delay of each message."""
 
 from __future__ import annotations
 

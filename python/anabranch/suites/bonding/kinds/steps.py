@@ -46,7 +46,7 @@ class Steps:
     what: str
     """The key of the link that changes: ``delay`` or ``rate``."""
     levels: tuple[float, ...]
-    """The RTT in seconds or the rate in bit/s, one value after the other."""
+    """The values that the RTT (in seconds) or the rate (in bit/s) takes, in order of time."""
     messages: Messages
 
     @property
