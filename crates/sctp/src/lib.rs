@@ -64,6 +64,7 @@
 #![forbid(unsafe_code)]
 
 mod assoc;
+mod chunks;
 mod config;
 mod draws;
 mod endpoint;

@@ -2,7 +2,7 @@
 //! that answers it, when a SACK on a faster path may already have acknowledged its chunks.
 
 use super::Sender;
-use super::outstanding::{Mark, TxChunk};
+use crate::chunks::{Mark, TxChunk};
 use crate::path::{PathId, Paths};
 use cc::OneWayDelay;
 use std::collections::VecDeque;

@@ -7,23 +7,7 @@ use super::{Mark, Outstanding, Sender};
 use crate::message::{Message, MessageId, Payload};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::num::NonZeroU64;
 use wire::{StreamId, Tsn};
-
-/// The tracked message that a chunk belongs to, if any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tag(Option<NonZeroU64>);
-
-impl Tag {
-    pub(super) fn of(id: MessageId) -> Self {
-        Tag(Some(NonZeroU64::MIN.saturating_add(id.0)))
-    }
-
-    #[inline]
-    pub(super) fn id(self) -> Option<MessageId> {
-        self.0.map(|number| MessageId(number.get() - 1))
-    }
-}
 
 /// The tracked messages of an association that are being delivered. Its memory is bounded by the send buffer: a message that
 /// is not delivered takes room there, and between two ranges of delivered messages lies one that is not.

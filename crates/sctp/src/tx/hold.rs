@@ -2,9 +2,8 @@
 //! be numbered (`rfc6525#section-5.1.2`, A1). What was queued before is sent first.
 
 use super::Sender;
-use super::delivery::Tag;
-use super::partial::RecordId;
 use super::queue::SendQueue;
+use crate::chunks::{Outstanding, RecordId, Tag};
 use crate::message::Message;
 use crate::path::Paths;
 use crate::per_stream::StreamSet;
@@ -182,7 +181,7 @@ impl Sender {
 
     /// TSN of the next chunk.
     pub(crate) fn next_tsn(&self) -> Tsn {
-        super::Outstanding::tsn(self.out.next_index())
+        Outstanding::tsn(self.out.next_index())
     }
 
     /// Everything begins anew: the streams at 0, and the TSNs at `next` if they do. Nothing is outstanding.
@@ -223,8 +222,8 @@ const FAR: u64 = 1 << 17;
 
 #[cfg(test)]
 mod tests {
-    use super::super::queue::Fragment;
     use super::*;
+    use crate::chunks::Fragment;
     use crate::config::Config;
     use crate::message::Payload;
 

@@ -6,7 +6,6 @@
 mod abandon;
 mod account;
 mod acked_paths;
-mod column;
 mod copies;
 mod cuc;
 mod dac;
@@ -16,8 +15,8 @@ mod ecn;
 mod first_come;
 mod hold;
 mod limits;
+mod moved;
 mod nr_sack;
-mod outstanding;
 mod partial;
 mod pieces;
 mod probe;
@@ -27,10 +26,8 @@ mod ranges;
 mod reinject;
 mod report;
 mod reported;
-mod reschedule;
 mod sack;
 mod send;
-mod split;
 #[cfg(test)]
 mod tests;
 mod timeout;
@@ -42,6 +39,7 @@ pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
+use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, TxChunk};
 use crate::config::{
     Accounting, Cmt, Config, Cuc, LossDetection, PfCwnd, RtxPolicy, SackPath, StreamScheduler,
 };
@@ -59,7 +57,6 @@ use delivery::Deliveries;
 use delta::PathDelta;
 use ecn::Marks;
 use limits::Limits;
-use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use partial::Partial;
 use queue::SendQueue;
 use rack::Remembered;
@@ -401,7 +398,7 @@ impl Sender {
         self.never_used = false;
         let (stream, record) = (message.stream, self.record_of(now, &message));
         let id = self.queue.give(message, record);
-        if record != partial::RecordId::default() {
+        if record != RecordId::default() {
             self.note_queued(record, stream, id);
         }
         Ok(id)

@@ -1,7 +1,6 @@
 //! The memory of all pieces of messages that wait, in lists: one for each stream.
 
-use super::delivery::Tag;
-use super::partial::RecordId;
+use crate::chunks::{RecordId, Tag};
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
 

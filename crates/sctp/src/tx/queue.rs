@@ -4,12 +4,11 @@
 //! What a message costs does not depend on how many others wait or on how many streams there are. A stream that was never
 //! used takes no memory.
 
-use super::delivery::Tag;
 use super::first_come::FirstCome;
 use super::hold::Held;
-use super::partial::RecordId;
 use super::pieces::{Piece, PieceId, Pieces};
 use super::turns::{Front, Turns};
+use crate::chunks::{Fragment, RecordId, Tag};
 use crate::config::Config;
 use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::PathId;
@@ -102,21 +101,6 @@ struct Unfinished {
     record: RecordId,
     /// The message was abandoned: what the user still pushes of it is dropped.
     abandoned: bool,
-}
-
-/// What one DATA or I-DATA chunk will carry.
-pub(crate) struct Fragment {
-    pub(super) payload: Payload,
-    pub(super) flags: DataFlags,
-    pub(super) stream: StreamId,
-    /// Of its message among the ordered or the unordered ones of its stream: the message identifier. The stream sequence number
-    /// of an ordered message is the lower half of it.
-    pub(super) number: u32,
-    /// Fragment sequence number; only with interleaving.
-    pub(super) fsn: u32,
-    pub(super) ppid: Ppid,
-    pub(super) tag: Tag,
-    pub(super) record: RecordId,
 }
 
 /// The tag of the next message: none unless it is tracked.

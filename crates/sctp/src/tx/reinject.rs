@@ -17,9 +17,9 @@
 //! timer starts again, no round-trip time is taken and no older chunk is reported missing. What it proves about the path of the copy is in
 //! [`super::copies`].
 
-use super::outstanding::TxChunk;
+use super::Sender;
 use super::partial::Cause;
-use super::{Mark, Sender};
+use crate::chunks::{Mark, TxChunk};
 use crate::path::{LEAST_PROBE_TIMEOUT, LossCause, NIL, Path, PathId, Paths};
 use units::{Instant, Span};
 

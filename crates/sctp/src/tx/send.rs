@@ -1,9 +1,10 @@
 //! The send loop: which path sends the next packet, and which chunks.
 
-use super::partial::RecordId;
-use super::{ChunkState, Sender};
-use crate::config::{BufferSide, BurstControl};
-use crate::multipath::{Opportunity, retransmission};
+use super::Sender;
+use crate::chunks::{ChunkState, MOST_OUTSTANDING, RecordId};
+use crate::config::BurstControl;
+use crate::multipath::splitting::{self, Buffers};
+use crate::multipath::{Opportunity, rescheduling, retransmission};
 use crate::path::{LossCause, Path, PathId, Paths};
 use cc::{CongestionWindow, WindowRule};
 use units::{ByteCount, Instant, Span};
@@ -118,7 +119,7 @@ impl Sender {
         {
             return Some(plan);
         }
-        if self.cmt.rescheduling != BufferSide::None
+        if rescheduling::is_on(&self.cmt)
             && let Some(plan) = self.plan_move(paths)
         {
             return Some(plan);
@@ -254,8 +255,8 @@ impl Sender {
         let space = path.urgent_space(ByteCount::new(u64::from(self.fragment)));
         self.queue.head_len().is_some_and(|len| ByteCount::from(self.fragment_of(len)) <= space)
             && self.burst_allows(path)
-            && (self.cmt.rescheduling == BufferSide::None || path.blocked_until <= self.now)
-            && !self.share_is_full(p, paths)
+            && (!rescheduling::is_on(&self.cmt) || path.blocked_until <= self.now)
+            && !splitting::share_is_full(&self.cmt, self.buffers(), p, paths)
             && !waits_for_answer(p, paths)
     }
 
@@ -284,6 +285,12 @@ impl Sender {
         }
     }
 
+    /// The buffers at both ends.
+    #[inline]
+    pub(super) fn buffers(&self) -> Buffers {
+        Buffers { sender: self.config.send_buffer, peer_rwnd: self.peer_rwnd }
+    }
+
     /// Bytes that may be outstanding at the same time, in the peer's buffer or on their way there.
     #[inline]
     fn window(&self, paths: &Paths) -> ByteCount {
@@ -300,7 +307,7 @@ impl Sender {
         let path = &paths[p];
         (self.burst_allows(path) || self.is_paced(path))
             && self.is_open(p, paths)
-            && !self.share_is_full(p, paths)
+            && !splitting::share_is_full(&self.cmt, self.buffers(), p, paths)
             && !waits_for_answer(p, paths)
     }
 
@@ -315,6 +322,38 @@ impl Sender {
     #[inline]
     fn is_open(&self, p: PathId, paths: &Paths) -> bool {
         !paths[p].space().is_zero() && !self.rests(p, paths)
+    }
+
+    /// When the first path that rests, or is held back by its pacer, may send again, if there is one.
+    pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
+        if self.never_used || (!rescheduling::is_on(&self.cmt) && !self.paced) {
+            return None;
+        }
+        self.first_rest_ends(paths)
+    }
+
+    #[inline(never)] // away from senders whose paths never rest
+    fn first_rest_ends(&self, paths: &Paths) -> Option<Instant> {
+        paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
+    }
+
+    /// True if a path sends no data for now: it was too slow, or its pacer holds it back.
+    #[inline]
+    pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
+        (rescheduling::is_on(&self.cmt) || self.paced) && self.rests_until(p, paths).is_some()
+    }
+
+    #[cold]
+    fn rests_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
+        let rests = rescheduling::is_on(&self.cmt) && paths[p].blocked_until > self.now;
+        let blocked = rests.then_some(paths[p].blocked_until);
+        if self.paced { blocked.max(self.paced_until(p, paths)) } else { blocked }
+    }
+
+    /// When the pacer of a path lets the next packet out, if that is to come and something waits or is in flight.
+    fn paced_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
+        let rate = paths[p].rate.as_ref().filter(|_| !self.is_drained())?;
+        rate.pacer.ready_at().filter(|&at| at > self.now)
     }
 
     /// Burst mitigation by the window: the controller reduces it to the flight and one burst.
@@ -518,7 +557,7 @@ impl Sender {
             && self.queue.shares_packet()
             && !paths[p].space().is_zero()
             && ByteCount::from(len) <= self.peer_room()
-            && !self.share_is_full(p, paths)
+            && !splitting::share_is_full(&self.cmt, self.buffers(), p, paths)
     }
 
     #[inline(never)]
@@ -679,10 +718,6 @@ fn may_ask(now: Instant, path: &mut Path) -> bool {
 pub(super) fn most_at_once(max_burst: u32) -> u32 {
     max_burst.saturating_mul(4)
 }
-
-/// The most chunks above the cumulative TSN: stream sequence numbers have an order only within half of their circle
-/// (`rfc9260#section-1.6`).
-const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// Packets of a window in which a SACK that is delayed by some packets does not matter.
 const SMALL_WINDOW: u64 = 48;

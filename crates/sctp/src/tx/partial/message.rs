@@ -1,8 +1,8 @@
 //! Abandons a whole message: its chunks, and what of it was not sent yet.
 
 use super::super::delivery::Failure;
-use super::super::queue::Fragment;
 use super::{Mark, Partial, Record, RecordId, Sender};
+use crate::chunks::Fragment;
 use crate::message::{Abandoned, Message, Payload, Reliability};
 use crate::path::Paths;
 use units::Instant;

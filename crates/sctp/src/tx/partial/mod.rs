@@ -12,10 +12,10 @@ mod records;
 mod tests;
 
 pub(super) use forward::Cause;
-pub(super) use records::RecordId;
 
+use super::Sender;
 use super::delivery::Failure;
-use super::{ChunkState, Mark, Outstanding, Sender};
+use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, Tag};
 use crate::message::{AbandonedByPolicy, Message, MessageId, Reliability};
 use crate::path::{LossCause, Paths};
 use forward::Forwarding;
@@ -115,7 +115,7 @@ impl Sender {
         let piece = self.queue.last_piece(stream);
         if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {
             record.piece = piece;
-            record.tag = tracked.map(super::delivery::Tag::of).unwrap_or_default();
+            record.tag = tracked.map(Tag::of).unwrap_or_default();
         }
     }
 

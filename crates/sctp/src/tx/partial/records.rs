@@ -1,16 +1,11 @@
 //! What is remembered of each message that may be abandoned, once for all its chunks and what of it was not sent yet.
 
-use super::super::delivery::Tag;
 use super::super::pieces::PieceId;
 use super::super::ranges::Range;
+use crate::chunks::{RecordId, Tag};
 use crate::message::{Message, Reliability};
-use std::num::NonZeroU32;
 use units::Instant;
 use wire::{Ppid, StreamId};
-
-/// The record of a message; the default one is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::tx) struct RecordId(Option<NonZeroU32>);
 
 /// A message that may be abandoned, or that has a context to be told when it fails.
 #[derive(Debug)]
@@ -109,12 +104,12 @@ impl Records {
                 self.slots.len() as u32 - 1
             }
         };
-        RecordId(NonZeroU32::new(slot + 1))
+        RecordId::of(slot)
     }
 
     #[inline]
     pub(super) fn get(&self, id: RecordId) -> Option<&Record> {
-        match self.slots.get(id.0?.get() as usize - 1)? {
+        match self.slots.get(id.slot()? as usize)? {
             Slot::Used(record) => Some(record),
             Slot::Free => None,
         }
@@ -122,14 +117,14 @@ impl Records {
 
     #[inline]
     pub(super) fn get_mut(&mut self, id: RecordId) -> Option<&mut Record> {
-        match self.slots.get_mut(id.0?.get() as usize - 1)? {
+        match self.slots.get_mut(id.slot()? as usize)? {
             Slot::Used(record) => Some(record),
             Slot::Free => None,
         }
     }
 
     pub(super) fn remove(&mut self, id: RecordId) -> Option<Record> {
-        let slot = id.0?.get() - 1;
+        let slot = id.slot()?;
         match std::mem::replace(self.slots.get_mut(slot as usize)?, Slot::Free) {
             Slot::Used(record) => {
                 self.free.push(slot);

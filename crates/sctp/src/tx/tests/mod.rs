@@ -19,8 +19,8 @@ mod schedulers;
 mod stall;
 mod vectors;
 
-use super::outstanding::{ChunkState, Mark};
 use super::{SackDelta, SackOutcome, Sender};
+use crate::chunks::{ChunkState, Mark};
 use crate::config::{Accounting, Cmt, Config};
 use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::Life;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
 use crate::draws::Draws;
-use crate::multipath::retransmission;
+use crate::multipath::{retransmission, splitting};
 use crate::path::LossCause;
 
 fn new_chunks(rig: &Rig, p: PathId) -> u64 {
@@ -389,7 +389,7 @@ fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
         let config = Config { send_buffer: ByteCount::new(60_000), ..cmt(options) };
         let mut rig = Rig::new(&config, 2, 1);
         (rig.paths[P1].queued, rig.paths[P1].flight) = (ByteCount::new(queued), ByteCount::new(flight));
-        rig.sender.share_is_full(P1, &rig.paths)
+        splitting::share_is_full(&rig.sender.cmt, rig.sender.buffers(), P1, &rig.paths)
     };
     use SplitBy::{Outstanding, Queued};
     assert!(full(BufferSide::Sender, Queued, 29_000, 0), "29000 + 1500 > 30000");
@@ -409,7 +409,7 @@ fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
         rig.sender.peer_rwnd = ByteCount::new(4000);
         (rig.paths[P1].flight, rig.paths[P2].flight) = (ByteCount::new(20_000), ByteCount::new(36_000));
         rig.paths[P1].queued = ByteCount::new(queued);
-        rig.sender.share_is_full(P1, &rig.paths)
+        splitting::share_is_full(&rig.sender.cmt, rig.sender.buffers(), P1, &rig.paths)
     };
     assert!(full(30_001));
     assert!(!full(30_000));

@@ -1,10 +1,9 @@
 //! Chunks that were sent and that the peer has not cumulatively acknowledged.
 
 use super::column::Column;
-use super::delivery::Tag;
-use super::partial::RecordId;
+use super::{ChunkState, Fragment, RecordId, Tag, TxChunk};
 use crate::message::Payload;
-use crate::path::{List, LossCause, NIL, Path, PathId};
+use crate::path::{List, NIL, PathId};
 use crate::steps;
 use bytes::Bytes;
 use cc::SendRecord;
@@ -12,140 +11,7 @@ use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use transport::Octets;
 use units::{ByteCount, Instant};
-use wire::{Data, DataFlags, IData, Mid, PacketWriter, Ppid, SkippedMessage, Ssn, StreamId, Tsn};
-
-/// A DATA chunk that was sent, without its bytes.
-#[derive(Debug)]
-pub(crate) struct TxChunk {
-    pub(crate) sent_at: Instant,
-    /// Bytes by which it raises the flight size of its path.
-    pub(crate) flight_size: u32,
-    ppid: Ppid,
-    pub(crate) stream: StreamId,
-    ssn: Ssn,
-    /// User bytes: fewer than the MTU, which has 16 bits.
-    length: u16,
-    /// Distances to the neighbours on its list, fewer than [`MOST_OUTSTANDING`](super::send::MOST_OUTSTANDING); zero at
-    /// an end.
-    to_prev: u16,
-    to_next: u16,
-    /// [`DataFlags`] as bits.
-    flags: u8,
-    /// [`Mark`]s, one bit each.
-    marks: u8,
-    /// The path of its last transmission.
-    pub(crate) path: PathId,
-    pub(crate) transmissions: u8,
-    pub(crate) missing: u8,
-    pub(crate) state: ChunkState,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<TxChunk>() == 32);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ChunkState {
-    InFlight,
-    /// Not in flight, waiting to be sent again.
-    Lost(LossCause),
-    /// The peer has it but may still renege.
-    Acked,
-    /// The peer has it and cannot renege; its bytes are freed.
-    Freed,
-    /// It was [abandoned](Mark::Abandoned) and is not in flight; its bytes are freed.
-    Abandoned,
-}
-
-/// Flags that record the history of a chunk, one bit each.
-#[derive(Clone, Copy, Debug)]
-#[repr(u8)]
-pub(crate) enum Mark {
-    /// It was acknowledged before: if the peer reneges, its next acknowledgement gives no growth credit.
-    Credited = 1 << 0,
-    /// An expiry of T3-rtx marked it as lost at least once, or spared it because its copy had just left.
-    TimedOut = 1 << 1,
-    /// The sender sent copies of it on other paths because it was late, the latest at `sent_at`.
-    Copied = 1 << 2,
-    /// It was rescheduled to another path once.
-    Moved = 1 << 3,
-    /// The sender never sends it again, whatever its state (see `abandon.rs`).
-    Abandoned = 1 << 4,
-}
-
-impl TxChunk {
-    #[inline]
-    pub(crate) fn is(&self, mark: Mark) -> bool {
-        self.marks & mark as u8 != 0
-    }
-
-    #[inline]
-    pub(crate) fn mark(&mut self, mark: Mark) {
-        self.marks |= mark as u8;
-    }
-
-    /// Sent once and not abandoned: in flight it may be reported missing.
-    #[inline]
-    pub(crate) fn is_fresh(&self) -> bool {
-        self.transmissions == 1 && !self.is(Mark::Abandoned)
-    }
-
-    /// T3-rtx expired on its path after it left, and spared it because its copy had just left: its loss belongs to that expiry.
-    #[inline]
-    pub(crate) fn was_spared(&self) -> bool {
-        self.transmissions == 1 && self.is(Mark::TimedOut) && self.is(Mark::Copied)
-    }
-
-    /// It ends its message.
-    #[inline]
-    pub(crate) fn is_ending(&self) -> bool {
-        DataFlags::from_bits(self.flags).ending
-    }
-
-    /// It is a whole unordered message: the peer's application can read it, whatever is missing before it.
-    #[inline]
-    pub(super) fn stands_alone(&self) -> bool {
-        let flags = DataFlags::from_bits(self.flags);
-        flags.unordered && flags.beginning && flags.ending
-    }
-
-    /// The peer has it for good, and its application can read it.
-    #[inline]
-    pub(super) fn is_delivered(&self) -> bool {
-        self.state == ChunkState::Freed && self.stands_alone()
-    }
-
-    /// The list of its path that it is on while it is in flight.
-    #[inline]
-    pub(super) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {
-        if self.is_fresh() { &mut path.fresh } else { &mut path.resent }
-    }
-
-    pub(crate) fn is_acked(&self) -> bool {
-        matches!(self.state, ChunkState::Acked | ChunkState::Freed)
-    }
-
-    /// User bytes.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        usize::from(self.length)
-    }
-
-    /// User bytes, as a quantity.
-    #[inline]
-    pub(crate) fn byte_count(&self) -> ByteCount {
-        ByteCount::from(self.len())
-    }
-
-    /// Its next transmission asks for an acknowledgement without delay (`rfc7053`).
-    pub(crate) fn ask_for_sack(&mut self) {
-        self.flags |= DataFlags { immediate: true, ..DataFlags::from_bits(0) }.to_bits();
-    }
-
-    /// It asked for an acknowledgement without delay when it last left.
-    pub(super) fn asks_for_sack(&self) -> bool {
-        DataFlags::from_bits(self.flags).immediate
-    }
-}
+use wire::{Data, DataFlags, IData, Mid, PacketWriter, SkippedMessage, Ssn, Tsn};
 
 /// The ring keeps memory for so many chunks, so that a window that rises and falls does not allocate.
 const KEPT: usize = 32;
@@ -200,13 +66,13 @@ impl Outstanding {
     }
 
     /// Chunks are I-DATA chunks from now on; called before the first.
-    pub(super) fn interleave(&mut self) {
+    pub(crate) fn interleave(&mut self) {
         self.places.open();
     }
 
     /// True if chunks are I-DATA chunks.
     #[inline]
-    pub(super) fn is_interleaved(&self) -> bool {
+    pub(crate) fn is_interleaved(&self) -> bool {
         self.places.is_open()
     }
 
@@ -237,7 +103,7 @@ impl Outstanding {
     }
 
     /// The next chunk gets this TSN, whose index is above all others. Nothing is outstanding.
-    pub(super) fn jump_to(&mut self, next: Tsn) {
+    pub(crate) fn jump_to(&mut self, next: Tsn) {
         debug_assert!(self.chunks.is_empty());
         self.first += u64::from(next.0.wrapping_sub(self.first as u32));
     }
@@ -267,7 +133,7 @@ impl Outstanding {
     }
 
     #[inline(always)]
-    pub(crate) fn push(&mut self, fragment: super::queue::Fragment, flight_size: u32, path: PathId) -> u64 {
+    pub(crate) fn push(&mut self, fragment: Fragment, flight_size: u32, path: PathId) -> u64 {
         let i = self.next_index();
         let length = fragment.payload.len() as u16;
         if let Payload::Bytes(bytes) = fragment.payload {
@@ -303,45 +169,45 @@ impl Outstanding {
     }
 
     /// Keeps a record of each transmission from now on; called before the first.
-    pub(super) fn keep_records(&mut self) {
+    pub(crate) fn keep_records(&mut self) {
         self.records.open();
     }
 
     #[inline]
-    pub(super) fn keeps_records(&self) -> bool {
+    pub(crate) fn keeps_records(&self) -> bool {
         self.records.is_open()
     }
 
     /// Records a transmission of chunk `i`.
-    pub(super) fn set_record(&mut self, i: u64, record: SendRecord) {
+    pub(crate) fn set_record(&mut self, i: u64, record: SendRecord) {
         self.records.set(self.place_of(i), record);
     }
 
     /// State of the path at the last transmission of chunk `i`.
-    pub(super) fn record(&self, i: u64) -> SendRecord {
+    pub(crate) fn record(&self, i: u64) -> SendRecord {
         self.records.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
     /// Takes the tag of chunk `i`, which has none from now on.
     #[inline]
-    pub(super) fn take_tag(&mut self, i: u64) -> Tag {
+    pub(crate) fn take_tag(&mut self, i: u64) -> Tag {
         self.tags.take(self.place_of(i))
     }
 
     /// The record of the message of chunk `i`.
     #[inline]
-    pub(super) fn message_of(&self, i: u64) -> RecordId {
+    pub(crate) fn message_of(&self, i: u64) -> RecordId {
         self.messages.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
     /// Takes the record of the message of chunk `i`, which has none from now on.
     #[inline]
-    pub(super) fn take_message(&mut self, i: u64) -> RecordId {
+    pub(crate) fn take_message(&mut self, i: u64) -> RecordId {
         self.messages.take(self.place_of(i))
     }
 
     /// The bytes of chunk `i`.
-    pub(super) fn payload_of(&self, i: u64) -> Payload {
+    pub(crate) fn payload_of(&self, i: u64) -> Payload {
         match self.payload.get(self.place_of(i)) {
             Some(bytes) if !bytes.is_empty() => Payload::Bytes(bytes.clone()),
             _ => Payload::Filler(self[i].len() as u32),
@@ -379,7 +245,7 @@ impl Outstanding {
     /// The message of chunk `i`, for a receiver that is to skip it. Without interleaving its identifier is the stream sequence
     /// number.
     #[cold]
-    pub(super) fn skipped(&self, i: u64) -> SkippedMessage {
+    pub(crate) fn skipped(&self, i: u64) -> SkippedMessage {
         let IData { flags, stream, mid, .. } = self.i_data(i);
         let mid = if self.is_interleaved() { mid } else { Mid(self[i].ssn.0.into()) };
         SkippedMessage { stream, unordered: flags.unordered, mid }
@@ -387,7 +253,7 @@ impl Outstanding {
 
     /// Writes chunk `i` into a packet that has room for it.
     #[inline(always)] // into `Sender::transmit`, which calls it for each chunk
-    pub(super) fn write(&self, i: u64, w: &mut PacketWriter<'_>) {
+    pub(crate) fn write(&self, i: u64, w: &mut PacketWriter<'_>) {
         if self.is_interleaved() {
             self.write_i_data(i, w);
         } else {
@@ -538,9 +404,9 @@ impl IndexMut<u64> for Outstanding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::queue::Fragment;
     use super::*;
     use proptest::prelude::*;
+    use wire::{Ppid, StreamId};
 
     proptest! {
         /// Filler and real bytes in turn, acknowledged and let go of: every chunk carries what it was given.

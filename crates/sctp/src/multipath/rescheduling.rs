@@ -1,0 +1,36 @@
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half of a buffer, it
+//! is sent again on a path that could not send otherwise.
+
+use super::splitting::{Buffers, backlog};
+use crate::config::{BufferSide, Cmt};
+use crate::path::{PathId, Paths};
+use units::Span;
+
+/// The blocked share of a buffer from which on a chunk is rescheduled.
+const FULL_ENOUGH: f64 = 0.5;
+
+/// The path that the earliest chunk moves to: it is in flight on path `on`, sent so long ago. One on its own path is late after two SRTTs.
+pub(crate) fn target(
+    cmt: &Cmt,
+    buffers: Buffers,
+    (on, age): (PathId, Span),
+    paths: &Paths,
+    has_room: impl Fn(PathId) -> bool,
+) -> Option<PathId> {
+    let wants = |p: PathId| {
+        let path = &paths[p];
+        let stale = path.rto.srtt().is_some_and(|srtt| age > srtt * 2);
+        (p != on || stale)
+            && path.is_active()
+            && path.recovery.is_none()
+            && !paths.is_spared(p)
+            && backlog(cmt, cmt.rescheduling, buffers, path, paths) >= FULL_ENOUGH
+    };
+    paths.ids().find(|&p| wants(p) && has_room(p))
+}
+
+/// True if the earliest chunk may move.
+#[inline]
+pub(crate) fn is_on(cmt: &Cmt) -> bool {
+    cmt.rescheduling != BufferSide::None
+}
