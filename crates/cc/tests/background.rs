@@ -1,6 +1,6 @@
 //! LEDBAT++ and LEDBAT-MP+ by hand-worked vectors. The MTU is 1500, the window counted in it.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, GrowthRule, LossKind, OneWayDelay};
 use common::{Bench, M, bytes, setup};

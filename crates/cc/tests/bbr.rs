@@ -1,6 +1,6 @@
 //! BBR over a bottleneck: bandwidth, queue, losses, and shares beside others.
 
-mod pipe;
+use crate::pipe;
 
 use anabranch_cc::Algorithm;
 use pipe::{Flow, Link, Pipe};

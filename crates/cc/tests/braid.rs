@@ -1,6 +1,6 @@
 //! Braid by hand-worked vectors. M is the MTU; avoidance grows when a whole window is acknowledged.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, GrowthRule, LossKind};
 use common::{Bench, M, bytes, setup};

@@ -1,7 +1,7 @@
 //! CMT/RP version 2, LIA, OLIA and BALIA by hand-worked vectors. M is the MTU; avoidance grows when a whole window is
 //! acknowledged, so that a step for each segment acknowledged appears times the window in segments.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, GrowthRule, LossKind, OliaBest, Setup};
 use common::{Bench, M, setup};

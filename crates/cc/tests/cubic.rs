@@ -1,6 +1,6 @@
 //! CUBIC (`rfc9438`) and mulTCP, by hand-worked vectors, under TCP's rules and SCTP's.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup, TcpRules};
 use common::{Bench, M, SMSS, bytes, setup, tcp};

@@ -1,6 +1,6 @@
 //! wVegas, FAST and LEDBAT by hand-worked vectors.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, GrowthRule, IdleThreshold, LossKind, OneWayDelay, Setup};
 use common::{Bench, bytes, setup};

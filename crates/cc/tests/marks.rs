@@ -1,6 +1,6 @@
 //! Marks of congestion (ECN) in place of losses (`rfc3168#section-5`).
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, CongestionWindow, GrowthRule, LossKind, WindowRule};
 use common::{Bench, bytes, setup};

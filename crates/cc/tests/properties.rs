@@ -1,6 +1,6 @@
 //! Laws that hold after any history of a path.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{
     Algorithm, CongestionWindow, GrowthRule, LossKind, OneWayDelay, RateSample, Setup, TcpRules, UnsetShare,

@@ -1,6 +1,6 @@
 //! CMT/RP version 1: equations 5 to 10 of the AINA 2010 paper, by hand-worked vectors.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup, UnsetShare};
 use common::{Bench, M, bytes, setup};

@@ -1,6 +1,6 @@
 //! Standard SCTP: `rfc4960#section-7.2` and `rfc9260#section-7.2`, by hand-worked vectors.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, GrowthRule, IdleThreshold, LossKind, Setup};
 use common::{Bench, M, PEER_RWND, bytes, setup};

@@ -1,6 +1,6 @@
 //! Windows under TCP's rules: `rfc5681#section-3.1`, `rfc3465#section-2`, by hand-worked vectors.
 
-mod common;
+use crate::common;
 
 use anabranch_cc::{Algorithm, LossKind, Setup, TcpRules};
 use common::{Bench, SMSS, bytes, tcp};

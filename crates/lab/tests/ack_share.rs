@@ -1,6 +1,6 @@
 //! What acknowledgements cost, and for which path they count.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,6 +1,6 @@
 //! Addresses of hosts that change while associations live.
 
-mod common;
+use crate::common;
 
 use common::{disjoint_paths, path_scalar, run, scalar};
 use lab::output::RunOutput;

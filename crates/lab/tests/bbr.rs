@@ -1,6 +1,6 @@
 //! BBR over SCTP and TCP in the simulated network.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use cc::Algorithm;

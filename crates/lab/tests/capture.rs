@@ -2,7 +2,7 @@
 //!
 //! Without tshark the tests that need it print a message and pass; with `ANABRANCH_REQUIRE_TOOLS=1` they fail.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

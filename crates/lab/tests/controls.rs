@@ -1,6 +1,6 @@
 //! Tests of every congestion control, over SCTP and over TCP.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use cc::Algorithm;

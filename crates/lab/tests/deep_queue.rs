@@ -1,6 +1,6 @@
 //! A narrow path with a deep queue beside a fast one.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,6 +1,6 @@
 //! The same scenario, seed and replica give the same run. Probes and unused nodes do not change it.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

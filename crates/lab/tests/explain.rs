@@ -1,6 +1,6 @@
 //! Captures and changed scenarios of `anabranch explain`.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

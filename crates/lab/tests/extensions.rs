@@ -1,6 +1,6 @@
 //! Extensions of SCTP in the simulator: marks of a RED queue, and reports of damaged packets.
 
-mod common;
+use crate::common;
 
 use common::*;
 use lab::output::RunOutput;

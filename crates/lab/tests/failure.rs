@@ -1,6 +1,6 @@
 //! Links that fail and are repaired, under a flow that has another path.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,7 +1,7 @@
 //! Goodput of saturated flows in a few networks, as a table: a change of behaviour changes `goodput.txt`.
-//! `ANABRANCH_UPDATE=1 cargo test --test goodput` rewrites the table; give the reason in the commit.
+//! `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab goodput` rewrites the table; give the reason in the commit.
 
-mod common;
+use crate::common;
 
 use common::*;
 use lab::scenario::{Distribution, Hertz, Pace, Protocol, Scenario};

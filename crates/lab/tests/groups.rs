@@ -1,6 +1,6 @@
 //! Groups of paths: a coupled congestion control couples paths of one group, and no others.
 
-mod common;
+use crate::common;
 
 use cc::Algorithm;
 use common::*;

@@ -1,6 +1,6 @@
 //! What kept a sender from sending more, in scenarios whose answer is known.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,6 +1,6 @@
 //! Queues, rates, token buckets and wires of scenario files, and what they do to a transfer.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

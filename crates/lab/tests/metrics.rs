@@ -1,6 +1,6 @@
 //! The quantities of paper 003 (section 4.3.5), compared with values computed by hand.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

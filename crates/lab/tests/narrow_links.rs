@@ -1,7 +1,7 @@
 //! The recommended options where acknowledgements share narrow uplinks, where packets overtake each other, and where the
 //! window is small for one of two paths.
 
-mod common;
+use crate::common;
 
 use common::*;
 use lab::output::RunOutput;

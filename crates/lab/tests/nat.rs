@@ -1,6 +1,6 @@
 //! SCTP in UDP, over routers that translate addresses and ports.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,6 +1,6 @@
 //! NetPerfMeter (paper 001, section 4.4 and table 2): the messages that flows send, and their times.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

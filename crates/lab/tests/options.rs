@@ -96,7 +96,7 @@ fn tables() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// `ANABRANCH_UPDATE=1 cargo test --test options` rewrites the tables.
+/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab options` rewrites the tables.
 #[test]
 fn tables_of_the_documentation_equal_the_declarations() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenarios.md");

@@ -1,6 +1,6 @@
 //! Addresses and paths of a flow, and flows that cannot be simulated.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,6 +1,6 @@
 //! Quantities that probes record over time.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

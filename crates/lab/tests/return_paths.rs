@@ -1,6 +1,6 @@
 //! SACKs on the fastest path that has room for them: what they gain, and what they cost where it has none, or fails.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

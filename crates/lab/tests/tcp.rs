@@ -1,6 +1,6 @@
 //! TCP flows in the simulated network: NetPerfMeter over a byte stream, and competing flows on one link.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,6 +1,6 @@
 //! Throughput of flows in relation to the rate of their links.
 
-mod common;
+use crate::common;
 
 use common::*;
 use units::BitRate;

@@ -1,6 +1,6 @@
 //! Short transfers, each over its own connection, and their completion times.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

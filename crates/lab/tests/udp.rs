@@ -1,6 +1,6 @@
 //! UDP flows: the datagrams that they send, and that each datagram either arrives or is dropped.
 
-mod common;
+use crate::common;
 
 use anabranch_lab as lab;
 use common::*;

@@ -1,6 +1,6 @@
 //! Policers and shapers of links.
 
-mod common;
+use crate::common;
 
 use anabranch_net as net;
 use common::{Pair, nanos, numbers, pair};

@@ -1,6 +1,6 @@
 //! Captures, read back by hand and by tshark.
 
-mod common;
+use crate::common;
 
 use anabranch_net as net;
 use common::{STEADY, World};

@@ -1,6 +1,6 @@
 //! Properties of any network and any traffic.
 
-mod common;
+use crate::common;
 
 use anabranch_net as net;
 use common::disciplines::Chance;

@@ -1,6 +1,6 @@
 //! Queue disciplines from outside the crate, of both kinds.
 
-mod common;
+use crate::common;
 
 use anabranch_net as net;
 use common::disciplines::{Chance, Fifo, MarkWaiting, RoundRobin};

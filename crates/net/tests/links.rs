@@ -1,6 +1,6 @@
 //! Links: times to the nanosecond, drops and impairments.
 
-mod common;
+use crate::common;
 
 use anabranch_net as net;
 use common::{Pair, STEADY, World, nanos, numbers, pair, pair_of};

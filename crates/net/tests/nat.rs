@@ -1,6 +1,6 @@
 //! A router that translates addresses and ports.
 
-mod common;
+use crate::common;
 
 use anabranch_net as net;
 use common::STEADY;

@@ -1,6 +1,6 @@
 //! Addresses and routes of independent networks (paper 001, section 4.3).
 
-mod common;
+use crate::common;
 
 use anabranch_net as net;
 use common::{STEADY, World};

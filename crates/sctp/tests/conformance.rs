@@ -1,6 +1,6 @@
 //! Purposes of conformance test suites that no other test covers. `docs/conformance.md` lists all of them.
 
-mod scene;
+use crate::scene;
 
 use anabranch_sctp::{CloseReason, Config, Event, Message, Payload, SendError, State};
 use scene::{Scene, complete, data, scene, shutdown, unknown};

@@ -1,6 +1,6 @@
 //! The duties of RFC 6525, one by one, of an endpoint whose peer is scripted.
 
-mod desk;
+use crate::desk;
 
 use anabranch_sctp::*;
 use desk::{Desk, allowing};

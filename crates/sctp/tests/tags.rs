@@ -1,7 +1,7 @@
 //! Packets that belong to no association, or claim to (rfc9260#section-8.4, rfc9260#section-8.5), and chunks that
 //! nobody asked for (rfc9260#section-3.2).
 
-mod scene;
+use crate::scene;
 
 use anabranch_sctp::{CloseReason, Config, Event, State};
 use scene::{Scene, complete, data, scene, shutdown, unknown};

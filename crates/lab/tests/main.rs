@@ -1,0 +1,32 @@
+//! All tests of the crate in one program, which is built much faster than one for each file.
+
+mod ack_share;
+mod addresses;
+mod bbr;
+mod capture;
+mod common;
+mod controls;
+mod deep_queue;
+mod determinism;
+mod explain;
+mod extensions;
+mod failure;
+mod goodput;
+mod groups;
+mod limited;
+mod links;
+mod metrics;
+mod narrow_links;
+mod nat;
+mod netperfmeter;
+mod options;
+mod paths;
+mod probes;
+mod return_paths;
+mod scenario_files;
+mod tcp;
+mod throughput;
+mod transfers;
+mod udp;
+mod variations;
+mod wrong_scenarios;
