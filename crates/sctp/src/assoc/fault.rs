@@ -354,20 +354,14 @@ impl Association {
         let failing = self.paths[p].state == PathState::PotentiallyFailed;
         self.path_works(p);
         if failing {
-            // After `try_earliest`, which reads `timed_out`: this clears it.
             self.sender.on_path_back(now, p, &mut self.paths);
         }
-        self.sender.end_loneliness(now, &mut self.paths);
         let period = self.idle_period(p);
         self.paths[p].heartbeat.rest(now, period);
     }
 
     /// Handles the expiry of T3 of path `p` (`rfc9260#section-6.3.3`).
     pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
-        if let Some(due) = self.sender.later_t3(now, p, &self.paths) {
-            self.paths[p].t3 = Some(due);
-            return;
-        }
         self.suspect_mtu(now, p);
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
             self.path_error(now, p, true);

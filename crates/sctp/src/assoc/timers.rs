@@ -29,7 +29,7 @@ impl Association {
         }
         next = next.min(self.mtu_deadline().unwrap_or(Instant::FAR));
         let sender = &self.sender;
-        for at in [sender.rest_ends(&self.paths), sender.copies_overdue(&self.paths), sender.late_at()] {
+        for at in [sender.rest_ends(&self.paths), sender.copies_overdue(&self.paths)] {
             next = next.min(at.unwrap_or(Instant::FAR));
         }
         if !self.extensions.is_empty() {

@@ -79,12 +79,6 @@ impl TxChunk {
         self.transmissions == 1 && !self.is(Mark::Abandoned)
     }
 
-    /// T3-rtx expired on its path after it left, and spared it because its copy had just left: its loss belongs to that expiry.
-    #[inline]
-    pub(crate) fn was_spared(&self) -> bool {
-        self.transmissions == 1 && self.is(Mark::TimedOut) && self.is(Mark::Copied)
-    }
-
     /// It ends its message.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {

@@ -53,15 +53,10 @@ pub(crate) fn target(
     target.map(|p| paths.or_cheaper(p))
 }
 
-/// Seconds until a path has carried so many lost bytes, and the last of them is acknowledged. A window in slow start doubles in each
-/// round trip up to ssthresh, unless the path recovers: an unused path would look slow, get nothing, and stay slow.
+/// Seconds until a path has carried so many lost bytes, a window in each round trip, and the last of them is acknowledged.
 pub(crate) fn time_on(path: &Path, lost: ByteCount) -> f64 {
     let round = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
-    let (lost, cwnd) = (lost.as_f64(), path.window.cwnd.as_f64().max(1.0));
-    let ssthresh = path.window.ssthresh.map_or(f64::INFINITY, |ssthresh| ssthresh.as_f64().max(cwnd));
-    let full = if path.recovery.is_some() { cwnd } else { ssthresh };
-    let growing = lost.min(full - cwnd);
-    round * (1.0 + (1.0 + growing / cwnd).log2() + (lost - growing) / full)
+    round * (1.0 + lost.as_f64() / path.window.cwnd.as_f64().max(1.0))
 }
 
 /// One of the candidates, each as likely as the others; no draw if there is just one.

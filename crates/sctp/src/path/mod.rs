@@ -162,9 +162,6 @@ pub(crate) struct Path {
     pub(crate) heartbeat: Heartbeat,
     /// Packets of lost chunks that may leave although cwnd is full (`rfc9260#section-7.2.4`).
     pub(crate) shots: u32,
-    /// Packets that acknowledgements allow beyond the burst limit of one SACK; they leave with the next events. Only with lean
-    /// SACKs.
-    pub(crate) burst_owed: u32,
 
     pub(crate) stats: PathStats,
     /// Share of chunks lost, a moving average.
@@ -247,7 +244,6 @@ impl Path {
             cost: 0,
             removed: false,
             burst_left: config.max_burst,
-            burst_owed: 0,
             stats: PathStats::default(),
         }
     }
@@ -304,10 +300,10 @@ impl Path {
         self.fresh.head.min(self.resent.head)
     }
 
-    /// Active and not silent. A path on trial is usable until it has sent the packets that it may.
+    /// Active and not silent.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
-        self.is_active() && self.liveness.is_usable()
+        self.is_active() && !self.liveness.is_silent()
     }
 
     /// Index of the lowest chunk last sent here that is not acknowledged, in flight or lost; [`NIL`] if there is none. One

@@ -2,7 +2,7 @@
 
 use super::Path;
 use cc::CongestionWindow;
-use units::{ByteCount, Instant, Span};
+use units::{Instant, Span};
 
 /// Recoveries after which the reordering window is a quarter of the least RTT again, unless it grows meanwhile.
 const PERSISTENCE: u8 = 16;
@@ -36,12 +36,6 @@ pub(crate) struct Rack {
     begins: bool,
     /// The window before the recovery; none if there is nothing to undo.
     before: Option<CongestionWindow>,
-    /// When the window last began anew.
-    restarted: Instant,
-    /// When the round trip at hand began, and the bytes that the path had sent until then.
-    began: (Instant, ByteCount),
-    /// At least so many of the bytes sent are no longer on their way, whether they arrived or not.
-    gone: ByteCount,
 }
 
 impl Rack {
@@ -130,14 +124,6 @@ impl Rack {
         }
     }
 
-    /// A chunk arrived which was sent at that time, and what was sent before has left the path. It has `sent` so many bytes by now.
-    pub(crate) fn passed(&mut self, now: Instant, sent_at: Instant, sent: ByteCount) {
-        let (began, before) = self.began;
-        if sent_at >= began {
-            (self.began, self.gone) = ((now, sent), before);
-        }
-    }
-
     /// Chunk `i` was taken for lost too early: the reordering window grows, once for all chunks before `next`.
     fn widen(&mut self, i: u64, next: u64) {
         self.reordering = true;
@@ -161,26 +147,12 @@ impl Rack {
 }
 
 impl Path {
-    /// The window begins anew, as after a timeout: recovery ends, and what left before and proves to be lost is no new sign of congestion.
-    pub(crate) fn restart(&mut self, now: Instant) {
+    /// The window begins anew, as after a timeout: recovery ends.
+    pub(crate) fn restart(&mut self) {
         self.recovery = None;
         if let Some(rack) = &mut self.rack {
             rack.forget_recovery();
-            rack.restarted = now;
         }
-    }
-
-    /// True if the window was not cut yet since a chunk was sent at that time; always true without time-based detection.
-    pub(crate) fn cuts_for(&self, sent_at: Instant) -> bool {
-        self.rack.as_ref().is_none_or(|rack| sent_at >= rack.restarted)
-    }
-
-    /// Bytes that may be sent now if the window has to hold only what is still on its way. A SACK that has no room to tell of all that
-    /// arrived leaves the rest in flight.
-    pub(crate) fn space_on_the_way(&self) -> ByteCount {
-        let sent = self.stats.user_bytes;
-        let on_the_way = self.rack.as_ref().map_or(self.flight, |rack| self.flight.min(sent - rack.gone));
-        self.send_limit() - on_the_way
     }
 
     /// How long chunks may be behind those sent after them (`rfc8985#section-6.2`, step 4).

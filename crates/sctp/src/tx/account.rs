@@ -242,13 +242,6 @@ impl Sender {
         }
     }
 
-    /// True if want of room in a buffer limits the flow since the last time that no further packet could be sent.
-    #[cold]
-    pub(super) fn was_out_of_room(&self) -> bool {
-        let limit = self.account.as_ref().and_then(|account| account.flow.present());
-        matches!(limit, Some(Limit::PeerWindow | Limit::HeadOfLine | Limit::SendBuffer))
-    }
-
     /// What limited the flow.
     pub(crate) fn limits(&self) -> LimitTimes {
         self.account.as_ref().map(|account| account.flow).unwrap_or_default()

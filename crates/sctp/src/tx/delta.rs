@@ -10,8 +10,6 @@ use units::{ByteCount, Span};
 pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
-    /// Bytes of copies that this path carried, of chunks whose own path is silent.
-    pub(crate) copied: ByteCount,
     /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
     /// evidence of loss.
     pub(crate) saw_new: bool,
@@ -28,18 +26,39 @@ pub(crate) struct PathDelta {
 
 /// What one SACK changes on each path: filled and read while it is processed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SackDelta(PerPath<PathDelta>);
+pub(crate) struct SackDelta {
+    paths: PerPath<PathDelta>,
+    /// Copied chunks that arrived while their own paths did not answer.
+    arrived_copies: Vec<u64>,
+}
 
 impl SackDelta {
     /// Begins with the flight sizes before the SACK and nothing else.
     #[inline]
     pub(super) fn begin(&mut self, paths: &Paths) {
-        self.0.clear();
-        self.0.extend(paths.iter().map(|p| PathDelta { flight_before: p.flight, ..PathDelta::default() }));
+        self.arrived_copies.clear();
+        self.paths.clear();
+        self.paths
+            .extend(paths.iter().map(|p| PathDelta { flight_before: p.flight, ..PathDelta::default() }));
+    }
+
+    /// Copied chunk `i` arrived while its own path does not answer.
+    #[cold]
+    pub(super) fn note_arrived_copy(&mut self, i: u64) {
+        self.arrived_copies.push(i);
+    }
+
+    #[inline]
+    pub(super) fn has_arrived_copies(&self) -> bool {
+        !self.arrived_copies.is_empty()
+    }
+
+    pub(super) fn take_arrived_copies(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.arrived_copies)
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, PathDelta> {
-        self.0.iter()
+        self.paths.iter()
     }
 }
 
@@ -47,13 +66,13 @@ impl Index<PathId> for SackDelta {
     type Output = PathDelta;
     #[inline]
     fn index(&self, p: PathId) -> &PathDelta {
-        &self.0[p.index()]
+        &self.paths[p.index()]
     }
 }
 
 impl IndexMut<PathId> for SackDelta {
     #[inline]
     fn index_mut(&mut self, p: PathId) -> &mut PathDelta {
-        &mut self.0[p.index()]
+        &mut self.paths[p.index()]
     }
 }

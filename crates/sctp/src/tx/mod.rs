@@ -6,7 +6,7 @@
 mod abandon;
 mod account;
 mod acked_paths;
-mod copies;
+mod copy;
 mod cuc;
 mod dac;
 mod delivery;
@@ -23,11 +23,11 @@ mod probe;
 mod queue;
 mod rack;
 mod ranges;
-mod reinject;
 mod report;
 mod reported;
 mod sack;
 mod send;
+mod silence;
 #[cfg(test)]
 mod tests;
 mod timeout;
@@ -45,6 +45,7 @@ use crate::config::{
 };
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, Reliability, SendError};
+use crate::multipath::copies::Copies;
 use crate::multipath::evened::Evened;
 use crate::multipath::{Scheduler, SchedulerTraits};
 use crate::path::{Path, PathId, Paths, RateControl};
@@ -52,7 +53,6 @@ use account::{Account, Plain};
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
-use copies::Copies;
 use delivery::Deliveries;
 use delta::PathDelta;
 use ecn::Marks;
@@ -123,10 +123,6 @@ pub(crate) struct Sender {
     evened: Option<Box<Evened>>,
     /// Marks that the peer echoed.
     ecn: Marks,
-    /// When a chunk is late that a path has room to copy.
-    late_at: Option<Instant>,
-    /// This time has passed, and no SACK came since.
-    waited: bool,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -155,10 +151,7 @@ pub(crate) struct Sender {
     /// The place in `order` of the path that is served now.
     turn: usize,
 
-    /// By path; empty before the first copy.
-    copies: Vec<Copies>,
-    /// The path on which the last SACK came.
-    sack_way: Option<PathId>,
+    copies: Copies,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
     /// The TSNs were reset.
@@ -205,8 +198,6 @@ impl Sender {
             heard: false,
             heard_at: Instant::ZERO,
             ecn: Marks::default(),
-            late_at: None,
-            waited: false,
             sack_taken: false,
             nr_sacks: false,
             fragment: 0,
@@ -215,8 +206,7 @@ impl Sender {
             closing: false,
             traits: scheduler.traits(),
             scheduler,
-            copies: Vec::new(),
-            sack_way: None,
+            copies: Copies::default(),
             refusals: 0,
             untold: false,
             starved: false,
@@ -326,9 +316,7 @@ impl Sender {
             paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
         }
         self.begin_rack(&mut paths[p]);
-        if let Some(copies) = self.copies.get_mut(p.index()) {
-            *copies = Copies::default();
-        }
+        self.copies.forget(p);
         self.fit_fragments(paths);
     }
 
@@ -362,7 +350,7 @@ impl Sender {
         self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * packets), paths);
         paths[p].timed_out = false;
         paths[p].decayed = Some(now);
-        paths[p].restart(now);
+        paths[p].restart();
     }
 
     /// The route of path `p` has changed: its window is the initial one again (`rfc9260#section-7.2.5.2`).
@@ -370,7 +358,7 @@ impl Sender {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
         paths[p].rto.forget_least();
-        paths[p].restart(now);
+        paths[p].restart();
     }
 
     /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.

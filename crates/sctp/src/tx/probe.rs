@@ -2,20 +2,15 @@
 //!
 //! If the whole flight or all SACKs are lost, the sender learns of it when T3 expires, after a second or more. So after a probe timeout it retransmits
 //! one chunk, the last of those that it has sent only once. The peer acknowledges a duplicate at once, and the gap ack blocks of that SACK show which chunks are missing.
-//! While there are other usable paths they carry copies ([`super::reinject`]), and no probe is needed.
+//! While there are other usable paths they carry copies ([`super::silence`]), and no probe is needed.
 //!
-//! RFC 8985 sends one probe. This sender sends up to [`MOST_PROBES`], since bursts of losses outlast one, and waits twice as long after each. T3 is not
-//! restarted meanwhile. If only a probe repaired a loss, the window is cut as in a fast recovery (`rfc8985#section-7.4.2`).
+//! One probe leaves until something is acknowledged, and T3 is not restarted meanwhile. If only the probe repaired a loss, the window is cut as in a fast
+//! recovery (`rfc8985#section-7.4.2`).
 
 use super::partial::Cause;
 use super::{ChunkState, Mark, Sender};
 use crate::path::{LossCause, NIL, PathId, Paths};
 use units::Instant;
-
-/// Probes until something is acknowledged.
-///
-/// With six, an outage of all paths costs more than three times the packets that RFC 9260 sends.
-const MOST_PROBES: u8 = 4;
 
 impl Sender {
     /// Lets one chunk leave on the last usable path, whose probe timeout passed, whatever the window.
@@ -24,7 +19,7 @@ impl Sender {
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let path = &paths[p];
-        if !self.detects_by_time() || path.liveness.probes() == MOST_PROBES || path.flight.is_zero() {
+        if !self.detects_by_time() || path.liveness.is_probed() || path.flight.is_zero() {
             return;
         }
         let last = if path.fresh.tail == NIL { path.resent.tail } else { path.fresh.tail };
@@ -34,8 +29,7 @@ impl Sender {
         }
         let path = &mut paths[p];
         path.shots = path.shots.max(u32::from(path.has_lost()));
-        let next = now + path.probe_timeout() * (2 << path.liveness.probes());
-        path.liveness.probed(next);
+        path.liveness.probed();
     }
 
     /// Returns whether a probe repaired the loss of chunk `i`, so that the window is to be cut. The chunk was in `state`, and is now acknowledged.
@@ -46,7 +40,7 @@ impl Sender {
         let chunk = &self.out[i];
         let (p, age) = (chunk.path, now.since(chunk.sent_at));
         let path = &mut paths[p];
-        let probed = path.liveness.probes() > 0 && !path.timed_out && path.recovery.is_none();
+        let probed = path.liveness.is_probed() && !path.timed_out && path.recovery.is_none();
         let sent_again = state == ChunkState::InFlight && chunk.transmissions > 1 && chunk.is(Mark::TimedOut);
         if !probed || !sent_again || path.rto.base().is_none_or(|base| age < base) {
             return false;

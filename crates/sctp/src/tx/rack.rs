@@ -14,7 +14,7 @@ use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::{LossCause, NIL, Path, PathId, Paths, Rack};
 use crate::tx::partial::Cause;
 use std::collections::BTreeMap;
-use units::{Instant, Span};
+use units::Instant;
 use wire::Tsn;
 
 /// Retransmissions remembered, of which the peer may report duplicates.
@@ -23,32 +23,11 @@ const MOST_REMEMBERED: usize = 1024;
 /// Chunks in another order than that of their transmission that are passed at once.
 const MOST_PASSED: u32 = 16;
 
-/// Weight of an interval between SACKs in their mean, as a divisor.
-const INTERVAL_WEIGHT: u64 = 8;
-
 /// What the sender remembers for loss detection on all paths.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
     /// Chunks that were sent again after a fast retransmission: the path that lost them, and the number of its recovery.
     resent: BTreeMap<u64, (PathId, u32)>,
-    /// When the last SACK came.
-    last_sack: Instant,
-    /// Mean interval between SACKs.
-    interval: Span,
-}
-
-impl Remembered {
-    #[cfg(test)]
-    pub(super) fn mean_interval(&self) -> Span {
-        self.interval
-    }
-
-    fn sack(&mut self, now: Instant) {
-        let interval = now.since(self.last_sack);
-        let (old, new) = (self.interval.as_nanos(), interval.as_nanos());
-        self.interval = Span::from_nanos(old - old / INTERVAL_WEIGHT + new / INTERVAL_WEIGHT);
-        self.last_sack = now;
-    }
 }
 
 impl Sender {
@@ -75,11 +54,8 @@ impl Sender {
             let certain = !again || base.is_some_and(|base| now.since(sent_at) >= base);
             if !again {
                 rack.arrived(now, i, sent_at);
-            } else if (path.fresh.head == NIL || path.liveness.probes() > 0) && certain {
+            } else if (path.fresh.head == NIL || path.liveness.is_probed()) && certain {
                 rack.arrived_again(now, i, sent_at);
-            }
-            if certain {
-                rack.passed(now, sent_at, path.stats.user_bytes);
             }
         }
         // Half of the least RTT, since the acknowledgement may have come on a faster path.
@@ -92,9 +68,10 @@ impl Sender {
     }
 
     /// A SACK came.
-    pub(super) fn note_sack(&mut self, now: Instant, paths: &mut Paths) {
-        let Some(remembered) = &mut self.remembered else { return };
-        remembered.sack(now);
+    pub(super) fn note_sack(&self, paths: &mut Paths) {
+        if !self.detects_by_time() {
+            return;
+        }
         for path in paths.iter_mut() {
             if let Some(rack) = &mut path.rack {
                 rack.sack();
@@ -179,7 +156,7 @@ impl Sender {
     }
 
     /// Marks the chunks of path `p` as lost that are behind by more than the reordering window, and sets the time at which the
-    /// next one is. Returns whether there are any for which the window is to be cut.
+    /// next one is. Returns whether there are any.
     fn lose_late(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         let path = &paths[p];
         let Some(rack) = &path.rack else { return false };
@@ -193,11 +170,10 @@ impl Sender {
                 let sent_at = self.out[i].sent_at;
                 let behind = (sent_at, i) < newest;
                 if behind && sent_at + allowed <= now {
-                    let cuts = self.cuts_for(i, paths);
                     if !self.mark_lost_in_steps(i, paths) {
                         break;
                     }
-                    found |= cuts;
+                    found = true;
                 } else {
                     if behind {
                         let due = sent_at + allowed;
@@ -213,10 +189,8 @@ impl Sender {
                 i = next;
             }
         }
-        let wait = self.remembered.as_ref().map_or(Span::ZERO, |it| it.interval * 2);
         if let Some(rack) = &mut paths[p].rack {
-            // A SACK that is on its way may tell that the chunk has arrived.
-            rack.set_deadline(deadline.map(|due| due.max(now) + wait));
+            rack.set_deadline(deadline);
         }
         found
     }

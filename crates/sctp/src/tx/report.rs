@@ -47,8 +47,7 @@ impl Sender {
                 }
                 chunk.missing += if counts_packets { evidence.reports(i) } else { 1 };
                 if chunk.missing >= MISSING_REPORTS {
-                    let cuts = self.cuts_for(i, paths);
-                    delta[p].hit |= self.mark_lost_in_steps(i, paths) && cuts;
+                    delta[p].hit |= self.mark_lost_in_steps(i, paths);
                 }
                 i = next;
             }
@@ -72,12 +71,6 @@ impl Sender {
             found = true;
         }
         found
-    }
-
-    /// True if the window is to be cut for the loss of chunk `i`.
-    pub(super) fn cuts_for(&self, i: u64, paths: &Paths) -> bool {
-        let chunk = &self.out[i];
-        !self.detects_by_time() || (paths[chunk.path].cuts_for(chunk.sent_at) && !chunk.was_spared())
     }
 
     /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to find the

@@ -3,7 +3,7 @@
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::send::{earliest_lost, most_at_once};
+use super::send::earliest_lost;
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, RttSamples, Timestamps};
 use crate::path::{Path, PathId, Paths};
@@ -134,13 +134,16 @@ impl Sender {
         }
         self.heard = true;
         self.hear(now, paths);
-        self.note_sack(now, paths);
+        self.note_sack(paths);
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
         let beyond_gap = match told.packets {
             Some(_) => self.take_gaps(now, paths, delta)?,
             None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN says nothing of gaps
         };
+        if delta.has_arrived_copies() {
+            self.take_arrived_copies(now, delta.take_arrived_copies(), paths);
+        }
         if let Some(last) = beyond_gap {
             self.report_missing(told.packets.unwrap_or(0), advanced, last, paths, delta);
         }
@@ -296,8 +299,8 @@ impl Sender {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
-                if path.liveness.is_in_doubt() {
-                    self.copy_arrived(now, i, paths, all);
+                if path.liveness.is_silent() {
+                    all.note_arrived_copy(i);
                 }
                 return p;
             }
@@ -430,7 +433,6 @@ impl Sender {
     /// The next SACK came on this path.
     #[inline]
     pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
-        self.sack_way = Some(way);
         if let Some(evened) = &mut self.evened {
             evened.begin(way);
         }
@@ -442,16 +444,11 @@ impl Sender {
         let mut acks = PerPath::<PathAck>::new();
         for p in paths.ids() {
             let delta = &delta[p];
-            let (mut acked, mut advanced) = match cuc {
+            let (acked, advanced) = match cuc {
                 Cuc::Normal => (delta.new_bytes, delta.new_cum),
                 Cuc::V1 => (delta.new_bytes, delta.new_pc),
                 Cuc::V2 => (delta.new_bytes, delta.new_pc || delta.new_rpc),
             };
-            let mut flight_before = delta.flight_before;
-            if !delta.copied.is_zero() {
-                (acked, advanced) = (acked + delta.copied, true);
-                flight_before += self.copies_in_flight(p);
-            }
             if acked.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
                 continue;
             }
@@ -459,7 +456,7 @@ impl Sender {
                 path: p.index(),
                 acked,
                 advanced,
-                flight_before,
+                flight_before: delta.flight_before,
                 flight_after: paths[p].flight,
                 rtt: delta.rtt.map(|rtt| self.evened_rtt(now, p, &mut paths[p], rtt)),
                 owd: paths[p].owd.take(),
@@ -538,21 +535,14 @@ impl Sender {
 
     /// Step H: T3 of each path (`rfc9260#section-6.3.2`).
     fn adjust_timers(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
-        let mut woken = false;
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if !delta.new_bytes.is_zero() {
                 path.timed_out = false;
-                woken |= path.liveness.is_silent();
                 if path.liveness.has_answered() {
                     self.end_silence(now, path);
-                } else {
-                    self.begin_trial(now, path);
                 }
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
                     path.burst_left = self.config.max_burst;
-                    if self.config.lean_sacks {
-                        allow_burst(path, delta.new_bytes, self.config.max_burst);
-                    }
                 }
             }
             if path.flight.is_zero() {
@@ -563,24 +553,11 @@ impl Sender {
                 path.t3 = Some(now + path.rto.current());
             }
         }
-        if woken {
-            self.end_loneliness(now, paths);
-        }
     }
 }
 
 /// A SACK counts as full if its gap ack blocks leave no more bytes than these of a packet: headers and other chunks take them.
 const LEAST_ROOM: usize = 100;
-
-/// One SACK acknowledged so many bytes on a path: as many packets may leave, and two for growth. What exceeds four times the
-/// burst limit leaves later.
-#[cold]
-fn allow_burst(path: &mut Path, acked: ByteCount, max_burst: u32) {
-    let packets = acked.get().div_ceil(path.mtu.get().max(1)) as u32;
-    let allowed = path.burst_owed.saturating_add(packets + 2);
-    path.burst_left = path.burst_left.max(allowed.clamp(max_burst, most_at_once(max_burst)));
-    path.burst_owed = allowed.saturating_sub(path.burst_left);
-}
 
 /// Adds what a congestion control wants that models the rate.
 #[cold]

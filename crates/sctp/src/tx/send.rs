@@ -59,8 +59,6 @@ impl Sender {
         if self.never_used {
             return;
         }
-        let reopened = self.config.lean_sacks && self.sack_taken && self.was_out_of_room();
-        self.waited &= !self.sack_taken;
         self.sack_taken = false;
         self.ecn.echoed = 0;
         if self.cmt.enabled {
@@ -74,20 +72,15 @@ impl Sender {
         }
         if now > before {
             self.total_burst_left = self.config.max_burst;
-            self.waited |= self.late_at.take().is_some_and(|at| at <= now); // it is looked at anew
             for p in paths.ids() {
-                if self.config.lean_sacks {
-                    allow_owed(now, &mut paths[p], self.config.max_burst, reopened);
-                } else {
-                    paths[p].burst_left = self.config.max_burst;
-                }
+                paths[p].burst_left = self.config.max_burst;
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
             }
         }
         if !self.copies.is_empty() && !self.traits.copies {
-            self.let_all_go(paths);
+            self.let_copies_go(paths);
         }
     }
 
@@ -115,7 +108,7 @@ impl Sender {
             return None; // `wake` abandons it
         }
         if self.lost_chunks > 0
-            && let Some(plan) = self.copy_before_lost(paths).or_else(|| self.next_lost(paths))
+            && let Some(plan) = self.next_lost(paths)
         {
             return Some(plan);
         }
@@ -126,7 +119,7 @@ impl Sender {
         }
         if paths.len() > 1
             && (self.traits.copies || self.reinjects(paths))
-            && let Some(plan) = self.plan_copy(paths, u64::MAX)
+            && let Some(plan) = self.plan_copy(paths)
         {
             return Some(plan);
         }
@@ -158,18 +151,13 @@ impl Sender {
             else {
                 continue;
             };
-            let allowed = paths[on].shots > 0 || !self.space_for_lost(&paths[target]).is_zero();
+            let allowed = paths[on].shots > 0 || !paths[target].space().is_zero();
             if allowed && !self.rests(target, paths) {
                 let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan::new(target, Source::Lost { on, cause }, first_chunk));
             }
         }
         None
-    }
-
-    /// Bytes of lost chunks that the window of a path lets out.
-    fn space_for_lost(&self, path: &Path) -> ByteCount {
-        if self.untold { path.space_on_the_way() } else { path.space() }
     }
 
     /// True if the receive window of the peer has room for `len` bytes, or if nothing is in flight: then one chunk may be sent
@@ -269,7 +257,7 @@ impl Sender {
     /// Pending copies of other paths' chunks do not block new data.
     #[inline]
     fn copies_leave_room(&mut self, p: PathId, paths: &Paths) -> bool {
-        if self.traits.copies { self.leads(p, paths) } else { self.has_room_beside_copies(p, paths) }
+        if self.traits.copies { self.leads(p, paths) } else { self.copies.leave_room(p, &paths[p]) }
     }
 
     /// What the scheduler may look at now.
@@ -424,7 +412,7 @@ impl Sender {
         self.total_burst_left = self.total_burst_left.saturating_sub(1);
         let path = &mut paths[p];
         path.burst_left = path.burst_left.saturating_sub(1);
-        path.liveness.sent(plan.source == Source::Copy);
+        path.liveness.sent();
         path.last_data = Some(now);
         path.last_order = self.packets;
         path.stats.data_packets += 1;
@@ -576,9 +564,7 @@ impl Sender {
         while let Some(i) = paths[on].lost(cause).first() {
             let fits = self.chunk_len(self.out[i].len()) <= w.room();
             let allowed = sent == 0
-                || (!self.is_spent(i)
-                    && self.config.bundling
-                    && (shot || !self.space_for_lost(&paths[p]).is_zero()));
+                || (!self.is_spent(i) && self.config.bundling && (shot || !paths[p].space().is_zero()));
             if !fits || !allowed {
                 break;
             }
@@ -679,29 +665,6 @@ pub(super) fn earliest_lost(paths: &Paths, after: Option<u64>) -> Option<(u64, P
     heads.filter(|&(i, ..)| Some(i) > after).min_by_key(|&(i, ..)| i)
 }
 
-/// With lean SACKs what the last ones allow beyond the burst limit stays allowed while data is in flight, up to a greater limit
-/// at a time. If a SACK `reopened` a full buffer, as much may leave as cwnd spreads over the time without transmissions, up to a
-/// still greater limit: else a long path would need many round trips to fill its window again.
-#[cold]
-fn allow_owed(now: Instant, path: &mut Path, max_burst: u32, reopened: bool) {
-    if path.flight.is_zero() {
-        (path.burst_left, path.burst_owed) = (max_burst, 0);
-    }
-    path.burst_left = path.burst_left.max(max_burst);
-    if let (Some(srtt), Some(last)) = (path.rto.srtt(), path.last_data)
-        && reopened
-        && !srtt.is_zero()
-    {
-        let rounds = now.since(last).as_secs_f64() / srtt.as_secs_f64();
-        let packets = path.window.cwnd.as_f64() / path.mtu.as_f64() * rounds;
-        let most = max_burst.saturating_mul(16);
-        path.burst_left = path.burst_left.max((packets as u32).min(most));
-    }
-    let more = path.burst_owed.min(most_at_once(max_burst).saturating_sub(path.burst_left));
-    path.burst_left += more;
-    path.burst_owed -= more;
-}
-
 /// Whether a chunk that fills the peer's window asks for a SACK. Nothing follows it, so the peer would delay its SACK, and the delay would count as
 /// round-trip time. But where each SACK lets out one packet, and each packet asks for a SACK, the SACKs fill a narrow return link.
 #[cold]
@@ -712,11 +675,6 @@ fn may_ask(now: Instant, path: &mut Path) -> bool {
         path.asked = Some((now, packets));
     }
     may
-}
-
-/// Packets that leave at once on a path at most where lean SACKs acknowledge many of them at once.
-pub(super) fn most_at_once(max_burst: u32) -> u32 {
-    max_burst.saturating_mul(4)
 }
 
 /// Packets of a window in which a SACK that is delayed by some packets does not matter.

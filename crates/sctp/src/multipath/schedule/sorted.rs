@@ -68,7 +68,7 @@ pub(super) fn lowest_rtt() -> Sorted {
 
 /// Everything on every path (Frömmgen, Erbshäußer, Buchmann, Zimmermann, Wehrle, "ReMP TCP: low latency multipath TCP", ICC
 /// 2016). Each path goes through all chunks in their order and leaves out what was acknowledged meanwhile; only the path
-/// that is ahead of the others sends new ones. `tx/copies.rs` says how copies are accounted for.
+/// that is ahead of the others sends new ones. `multipath/copies.rs` says how copies are accounted for.
 pub(super) fn redundant() -> Sorted {
     let traits = SchedulerTraits { copies: true, ..SchedulerTraits::default() };
     Sorted { traits, ..lowest_rtt() }

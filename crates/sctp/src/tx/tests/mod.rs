@@ -5,7 +5,6 @@ mod asking;
 mod cost;
 mod delays;
 mod ecn;
-mod failed;
 mod pacing;
 mod probe;
 mod rack;

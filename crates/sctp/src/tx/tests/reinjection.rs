@@ -92,74 +92,18 @@ fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     }
 }
 
-/// Nothing arrives while the buffer is full and the slow path is dead: time alone makes the chunk overdue, and a timer tells.
+/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms. It takes no room in the window from then on.
 #[test]
-fn a_chunk_that_fills_a_buffer_is_copied_when_it_is_overdue() {
-    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(200));
-    assert_eq!(rig.poll(), None);
-    let at = rig.sender.late_at().expect("the fast path has room");
-    assert_eq!(at.since(rig.now), ms(125) + Span::from_nanos(1)); // 100 + 100/4 + 4 * 50 after it was sent
-    rig.pass(ms(125));
-    assert_eq!(rig.poll(), None);
-    rig.pass(Span::from_nanos(1));
-    assert_eq!(rig.poll(), Some((P1, vec![1])));
-    assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "once is enough");
-}
-
-/// A copy on a slower path would mark the chunk, whose own path repairs a loss sooner.
-#[test]
-fn no_timer_runs_for_a_copy_on_a_slower_path() {
-    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(200));
-    rig.paths[P1].rto = rig.paths[P2].rto.clone();
-    assert_eq!((rig.poll(), rig.sender.late_at().is_some()), (None, true), "a path that is as fast");
-    for _ in 0..20 {
-        rig.paths[P1].rto.sample(Instant::ZERO, ms(110), &reinjecting(Reinjection::Blocked));
-    }
-    assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "a slower path");
-}
-
-/// Nobody answers in an outage of all paths: the timer runs once, and again after a SACK.
-#[test]
-fn the_timer_for_an_overdue_chunk_runs_again_only_after_a_sack() {
-    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(200));
-    assert_eq!(rig.poll(), None);
-    let at = rig.sender.late_at().expect("the fast path has room");
-    rig.paths[P2].rto.sample(Instant::ZERO, ms(500), &reinjecting(Reinjection::Blocked)); // the chunk is not overdue then
-    rig.pass(at.since(rig.now));
-    assert_eq!((rig.poll(), rig.sender.late_at()), (None, None), "no SACK came");
-    rig.try_sack(0, &[(2, 3)], 1, CHUNK as u32).unwrap();
-    assert_eq!((rig.poll(), rig.sender.late_at().is_some()), (None, true));
-}
-
-/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms; its chunk is due once more.
-#[test]
-fn a_copy_that_was_lost_is_sent_again() {
+fn a_chunk_is_copied_once() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
+    rig.paths[P1].window.cwnd = ByteCount::new(CHUNK);
     assert_eq!(rig.poll(), Some((P1, vec![1])));
     assert_eq!(rig.sender.copies_overdue(&rig.paths), Some(rig.now + ms(55)));
-    rig.pass(ms(54));
+    assert!(!rig.sender.copies.leave_room(P1, &rig.paths[P1]));
+    rig.pass(ms(55));
     assert_eq!(rig.poll(), None);
-    rig.pass(ms(1));
-    assert_eq!(rig.poll(), Some((P1, vec![1])));
-}
-
-/// Three copies at most, each overdue after twice the time of the one before: 55, 110 and 220 ms.
-#[test]
-fn copies_of_a_chunk_back_off_and_end() {
-    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
-    rig.paths[P2].t3 = None; // it would stop the copies
-    let begin = rig.now;
-    let mut copies = Vec::new();
-    loop {
-        while let Some((p, tsns)) = rig.poll() {
-            assert_eq!((p, tsns), (P1, vec![1]));
-            copies.push(rig.now.since(begin));
-        }
-        let Some(at) = rig.sender.copies_overdue(&rig.paths) else { break };
-        assert!(at > rig.now, "a timer that is due has been served");
-        rig.pass(at.since(rig.now));
-    }
-    assert_eq!(copies, [ms(0), ms(55), ms(165)]);
+    assert_eq!(rig.sender.copies_overdue(&rig.paths), None);
+    assert!(rig.sender.copies.leave_room(P1, &rig.paths[P1]));
 }
 
 /// Without a floor a copy would be overdue at once on a path whose RTT is zero.
@@ -173,27 +117,6 @@ fn a_copy_is_not_overdue_before_10_ms() {
     assert_eq!(rig.paths[P1].overdue(), ms(10));
     rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
     assert_eq!(rig.paths[P1].liveness.deadline(), Some(rig.now + ms(10)));
-}
-
-/// With three paths, of which the first fell silent and the second carries copies in vain, the third is asked.
-#[test]
-fn an_overdue_copy_is_followed_by_one_on_another_path() {
-    let config = reinjecting(Reinjection::Silent);
-    let mut rig = Rig::new(&config, 3, 1);
-    for p in rig.paths.ids() {
-        rig.paths[p].rto.sample(Instant::ZERO, ms(20), &config);
-    }
-    rig.transmit(P1);
-    rig.paths[P1].liveness.set(Life::Silent);
-    rig.pass(ms(1));
-    assert_eq!(rig.poll(), Some((P2, vec![1])));
-    rig.audit();
-    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
-    let window = std::mem::take(&mut rig.paths[PathId(2)].window.cwnd);
-    rig.pass(at.since(rig.now));
-    assert_eq!(rig.poll(), None, "the second path has room, and would carry all copies in vain");
-    rig.paths[PathId(2)].window.cwnd = window;
-    assert_eq!(rig.poll(), Some((PathId(2), vec![1])));
 }
 
 /// Three paths: chunks 1 and 2 are in flight on the first, which is silent. The third is the fastest of the others.
@@ -216,22 +139,6 @@ fn copies_take_the_fastest_path_that_has_room() {
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
 }
 
-/// The window of the third path is full. If it holds ten packets, the last of two copies would be acknowledged there after 50 * (1 + 2/10) ms,
-/// and if it holds one, after 50 * (1 + 2) ms. On the second path the first copy would be after 100 ms.
-#[test]
-fn copies_wait_for_a_path_that_carries_them_all_before_another_the_first() {
-    for (packets, waits) in [(10, true), (1, false)] {
-        let mut rig = silent_of_three(&reinjecting(Reinjection::Silent));
-        for _ in 0..packets {
-            rig.transmit(P3);
-        }
-        let full = ByteCount::new(packets * CHUNK);
-        rig.paths[P3].window = cc::CongestionWindow { cwnd: full, ssthresh: Some(full) };
-        let sent = rig.poll();
-        assert_eq!(sent, (!waits).then(|| (P2, vec![1])), "{packets} packets");
-    }
-}
-
 /// No timer runs for a copy. If it is overdue, and nothing that left later has arrived, its path may have failed, too.
 #[test]
 fn a_path_that_carries_copies_in_vain_falls_silent() {
@@ -250,54 +157,16 @@ fn a_path_that_carries_copies_in_vain_falls_silent() {
     }
 }
 
-/// Chunk 1 left at 0 ms, 2 to 5 at 5, 9, 11 and 15. The SACK of 1 came at 20 ms on this path, and then nothing.
-fn silent_after_a_sack(way: PathId) -> Rig {
-    let mut rig = unequal(&reinjecting(Reinjection::Silent));
-    for wait in [5, 4, 2, 4, 5] {
-        rig.transmit(P1);
-        rig.pass(ms(wait));
-    }
-    rig.sender.note_way_of_sack(way);
-    rig.sack(1, &[], 1);
-    rig.pass(ms(80));
-    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-    rig
-}
-
-/// When the SACK of 1 came, 2 and 3 should have arrived, in half a round-trip time each. Their SACKs are lost if it was on this path that
-/// they came. The lowest chunk is copied in any case.
-#[test]
-fn what_may_have_arrived_is_copied_last() {
-    for (way, order) in [(P1, [2, 4, 5, 3]), (P2, [2, 3, 4, 5])] {
-        let mut rig = silent_after_a_sack(way);
-        assert_eq!(order.map(|_| rig.poll()), order.map(|tsn| Some((P2, vec![tsn]))));
-    }
-}
-
-/// The copy of 2 arrives, and 3 is still missing: so it was not only the SACK that was lost.
-#[test]
-fn what_did_not_arrive_is_copied_in_order() {
-    let mut rig = silent_after_a_sack(P1);
-    rig.paths[P2].window.cwnd = ByteCount::new(CHUNK);
-    assert_eq!((rig.poll(), rig.poll()), (Some((P2, vec![2])), None));
-    rig.pass(ms(100));
-    rig.sack(2, &[], 1);
-    assert_eq!(rig.poll(), Some((P2, vec![3])));
-}
-
-/// A heartbeat is answered: the earliest chunk in flight is lost. If T3 has expired since the path fell silent, the chunks that it left in flight are lost, too.
+/// A heartbeat is answered: the earliest chunk in flight is lost.
 #[test]
 fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
-    for timed_out in [false, true] {
-        let mut rig = on_both(&reinjecting(Reinjection::Silent));
-        rig.pass(ms(80));
-        assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-        rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
-        rig.paths[P1].timed_out = timed_out;
-        rig.sender.try_earliest(rig.now, P1, &mut rig.paths);
-        rig.audit();
-        assert_eq!([1, 2, 3].map(|tsn| rig.is_lost(tsn)), [true, timed_out, false]);
-    }
+    let mut rig = on_both(&reinjecting(Reinjection::Silent));
+    rig.pass(ms(80));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
+    rig.sender.try_earliest(rig.now, P1, &mut rig.paths);
+    rig.audit();
+    assert_eq!([1, 2, 3].map(|tsn| rig.is_lost(tsn)), [true, false, false]);
 }
 
 /// The first path is silent, and its chunks 1 and 2 were copied to the second one, which carries 3.
@@ -322,21 +191,6 @@ fn a_chunk_retransmitted_on_a_path_that_falls_silent_again_is_copied() {
     rig.pass(ms(80));
     assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
     assert_eq!(rig.poll(), Some((P2, vec![3])));
-    rig.audit();
-}
-
-/// 1 was copied from the first path to the second, lost by a timeout, and retransmitted on the second. That falls silent, too, and the first one works again.
-#[test]
-fn a_chunk_copied_before_its_retransmission_is_copied_again() {
-    let mut rig = copied_from_the_first();
-    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
-    rig.pass(at.since(rig.now));
-    rig.sender.mark_lost(rig.index(1), LossCause::Timeout, &mut rig.paths);
-    assert_eq!(rig.poll(), Some((P2, vec![1])));
-    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
-    rig.pass(ms(700));
-    assert!(rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
-    assert_eq!(rig.poll(), Some((P1, vec![1])), "before 3, which was not copied");
     rig.audit();
 }
 
@@ -453,19 +307,6 @@ fn the_last_path_that_answers_is_never_silent() {
     assert!(!rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
 }
 
-// Both paths run out of patience, one after the other, and the first that did answers a heartbeat.
-#[test]
-fn a_path_that_was_the_last_is_silent_once_another_one_answers() {
-    let mut rig = on_both(&reinjecting(Reinjection::Silent));
-    rig.pass(ms(700));
-    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-    assert!(!rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
-    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
-    rig.sender.end_loneliness(rig.now, &mut rig.paths);
-    assert!(rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
-    assert!(!rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-}
-
 /// Chunk 1 of four on the slow path is lost.
 fn one_lost(config: &Config) -> Rig {
     let mut rig = unequal(config);
@@ -547,54 +388,28 @@ fn copied_behind_another(config: &Config) -> Rig {
 }
 
 /// Nothing but the copy can have arrived, so its path works. What left there before is late: 150 ms, of 100 and a window of 25. After 49 ms
-/// nothing but the original can have arrived, for which the other path may send a few packets.
+/// nothing but the original can have arrived.
 #[test]
 fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
     let config =
         Config { loss_detection: crate::config::LossDetection::Rack, ..reinjecting(Reinjection::Silent) };
     for (after, answered) in [(100, true), (49, false)] {
         let mut rig = copied_behind_another(&config);
-        rig.paths[P2].liveness.set(Life::Lonely { sent: 3, probes: 0 });
+        rig.paths[P2].liveness.set(Life::Lonely { sent: 3, probed: false });
         rig.pass(ms(after));
         rig.sack(0, &[(2, 2)], 1);
-        assert_eq!((rig.is_lost(1), !rig.paths[P2].liveness.is_lonely()), (answered, answered), "{after} ms");
-        let (silent, trial) =
-            (rig.paths[P1].liveness.is_silent(), matches!(rig.paths[P1].liveness.life(), Life::Trial { .. }));
-        assert_eq!((silent, trial), (answered, !answered), "{after} ms");
+        assert_eq!(
+            (rig.is_lost(1), rig.paths[P2].liveness.life() == Life::Proven),
+            (answered, answered),
+            "{after} ms"
+        );
+        assert!(rig.paths[P1].liveness.is_silent(), "{after} ms");
     }
-}
-
-/// Copies alone are in flight on the second path. It would stay at two packets a round trip.
-#[test]
-fn copies_that_arrive_let_the_window_of_their_path_grow() {
-    for silent in [true, false] {
-        let_the_window_grow(silent);
-    }
-}
-
-/// The path of the chunks is silent, or on trial.
-fn let_the_window_grow(silent: bool) {
-    let mut rig = unequal(&reinjecting(Reinjection::Silent));
-    for _ in 1..=6 {
-        rig.transmit(P1);
-    }
-    rig.paths[P1].liveness.set(if silent { Life::Silent } else { Life::Trial { left: 0 } });
-    rig.paths[P1].liveness.await_nothing();
-    rig.paths[P1].liveness.await_answer(rig.now + ms(1), rig.now + ms(1000));
-    rig.paths[P2].window.cwnd = ByteCount::new(2 * CHUNK);
-    let copied = |rig: &mut Rig| std::iter::from_fn(|| rig.poll()).map(|(p, _)| assert_eq!(p, P2)).count();
-    assert_eq!(copied(&mut rig), 2);
-    rig.pass(ms(100));
-    rig.sack(2, &[], 2);
-    assert_eq!(rig.paths[P2].window.cwnd.get(), 2 * CHUNK + 1500, "slow start: by an MTU for each SACK");
-    assert_eq!(rig.paths[P1].window.cwnd.get(), 10 * CHUNK);
-    assert_eq!(copied(&mut rig), 4, "a packet may begin as long as there is any room");
-    rig.audit();
 }
 
 /// Chunk 2 left before the wait for an answer began in which the path fell silent, and is acknowledged late.
 #[test]
-fn an_old_acknowledgement_puts_a_silent_path_on_trial() {
+fn an_old_acknowledgement_does_not_end_the_silence_of_a_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));
     rig.pass(ms(20));
     rig.sack(1, &[], 1);
@@ -602,137 +417,8 @@ fn an_old_acknowledgement_puts_a_silent_path_on_trial() {
     assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
     let measured = rig.paths[P1].rto.srtt();
     rig.sack(2, &[], 1);
-    assert!(!rig.paths[P1].liveness.is_silent() && rig.paths[P1].is_usable());
+    assert!(rig.paths[P1].liveness.is_silent());
     assert_eq!(rig.paths[P1].rto.srtt(), measured, "the SACK may have come on a slower path");
-    rig.paths[P1].window.cwnd = ByteCount::new(100 * CHUNK);
-    push(&mut rig, 20);
-    for tsn in 4..14 {
-        rig.pass(ms(1));
-        assert_eq!(rig.poll(), Some((P1, vec![tsn])));
-    }
-    rig.pass(ms(1));
-    assert_eq!(rig.poll(), Some((P2, vec![14])), "it has had its packets");
-    rig.sack(3, &[(4, 4)], 1);
-    rig.pass(ms(1));
-    assert_eq!(rig.poll(), Some((P1, vec![15])), "one that left on trial has arrived");
-}
-
-/// Chunks 1 to 4 are in flight on the first path, which is silent. The second one has room for one packet.
-fn four_in_doubt() -> Rig {
-    let mut rig = unequal(&Config {
-        loss_detection: crate::config::LossDetection::Rack,
-        ..cmt(Cmt {
-            rtx: RtxPolicy::Fastest,
-            path_selection: PathSelection::LowestRtt,
-            reinjection: Reinjection::Silent,
-            rtt_heuristic: true,
-            ..Cmt::default()
-        })
-    });
-    for _ in 1..=4 {
-        rig.transmit(P1);
-    }
-    rig.paths[P1].liveness.set(Life::Silent);
-    rig.paths[P2].window.cwnd = ByteCount::new(CHUNK);
-    rig
-}
-
-/// T3 of the first path expires, and spares chunk 1, which was copied just before.
-fn one_spared() -> Rig {
-    let mut rig = four_in_doubt();
-    rig.pass(ms(990));
-    assert_eq!(rig.poll(), Some((P2, vec![1])));
-    rig.pass(ms(10));
-    rig.t3(P1);
-    assert_eq!([1, 2, 3, 4].map(|tsn| rig.is_lost(tsn)), [false, true, true, true]);
-    rig
-}
-
-/// Three copies of chunk 1 leave, each when the one before is overdue. Without a fourth only T3 of its path helps.
-fn copied_three_times() -> Rig {
-    let mut rig = four_in_doubt();
-    for copies in 1..=3 {
-        rig.pass(ms(1));
-        assert_eq!(rig.poll(), Some((P2, vec![1])), "copy {copies}");
-        if copies < 3 {
-            let at = rig.sender.copies_overdue(&rig.paths).unwrap();
-            rig.pass(at.since(rig.now));
-        }
-    }
-    rig
-}
-
-#[test]
-fn a_chunk_whose_last_copy_is_overdue_is_lost_when_t3_expires() {
-    let mut rig = copied_three_times();
-    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
-    rig.pass(at.since(rig.now));
-    // A queue filled until the path failed.
-    let config = rig.sender.config.clone();
-    rig.paths[P1].rto.sample(Instant::ZERO, ms(16_000), &config);
-    let srtt = rig.paths[P1].rto.srtt().unwrap();
-    assert!(rig.sender.age(rig.index(1)) < srtt, "T3 spares chunks of this age");
-    rig.t3(P1);
-    assert_eq!([1, 2, 3, 4].map(|tsn| rig.is_lost(tsn)), [true; 4]);
-    rig.audit();
-}
-
-#[test]
-fn a_chunk_whose_last_copy_is_overdue_after_t3_expired_is_lost_then() {
-    let mut rig = copied_three_times();
-    rig.t3(P1);
-    assert_eq!([1, 2, 3, 4].map(|tsn| rig.is_lost(tsn)), [false, true, true, true]);
-    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
-    rig.pass(at.since(rig.now));
-    assert!(rig.is_lost(1));
-    assert_eq!(rig.poll(), Some((P2, vec![1])));
-    rig.audit();
-}
-
-/// Once the copy is overdue, too, the chunk goes before all others.
-#[test]
-fn a_spared_chunk_is_lost_when_its_copy_is_overdue() {
-    let mut rig = one_spared();
-    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
-    rig.pass(at.since(rig.now));
-    assert!(rig.is_lost(1));
-    assert_eq!(rig.poll(), Some((P2, vec![1])));
-    rig.audit();
-}
-
-/// The path works again, and what leaves there now arrives before the spared chunk. That was lost with those of the timeout, for which
-/// the window is cut already.
-#[test]
-fn the_loss_of_a_spared_chunk_does_not_cut_the_window_again() {
-    let mut rig = one_spared();
-    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
-    rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK);
-    rig.transmit(P1);
-    rig.pass(ms(100));
-    rig.sack(0, &[(5, 5)], 1);
-    assert!(rig.is_lost(1));
-    let path = &rig.paths[P1];
-    assert_eq!((path.stats.fast_recoveries, path.recovery), (0, None));
-    rig.audit();
-}
-
-/// rfc9260#section-6.3.3, rule E3, for copies, too. The first path is silent.
-#[test]
-fn a_copy_of_a_chunk_below_all_lost_ones_goes_before_them() {
-    for (paths, lost) in [([P1, P1, P2], 3), ([P2, P1, P1], 1)] {
-        let mut rig = unequal(&reinjecting(Reinjection::Silent));
-        for p in paths.into_iter().chain([P2; 3]) {
-            rig.transmit(p);
-        }
-        rig.pass(ms(100));
-        for last in 4..=6 {
-            rig.sack(0, &[(4, last)], 1);
-        }
-        assert!(rig.is_lost(lost));
-        rig.paths[P1].liveness.set(Life::Silent);
-        let sent: Vec<u32> = std::iter::from_fn(|| rig.poll()).map(|(_, tsns)| tsns[0]).collect();
-        assert_eq!(sent, [1, 2, 3]);
-    }
 }
 
 /// rfc7053#section-4: the receiver would delay the SACK of a lone copy, and its path would seem dead.
@@ -745,17 +431,5 @@ fn a_copy_asks_for_a_sack_where_sacks_are_lean() {
         rig.pass(ms(1));
         assert_eq!(rig.poll(), Some((P2, vec![1])));
         assert_eq!(rig.sender.out[rig.index(1)].asks_for_sack(), lean_sacks);
-    }
-}
-
-/// Least RTT 40 ms, SRTT 240 ms: with 20 chunks in flight 192 ms are the time for 16 of them, with 200 that is less than the least RTT.
-#[test]
-fn a_queue_does_not_delay_silence() {
-    for (chunks, expected) in [(20, 192), (200, 40), (2, 240)] {
-        let mut rig = Rig::new(&Config::default(), 1, 1);
-        let path = &mut rig.paths[P1];
-        path.rto.sample(Instant::ZERO, ms(40), &Config::default());
-        path.flight = path.mtu * chunks;
-        assert_eq!(crate::tx::reinject::least_silence(path, ms(240)), ms(expected), "{chunks} chunks");
     }
 }

@@ -158,35 +158,27 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(without_p1, Some(P2));
 }
 
-/// 100 packets were lost. The first path carries ten in each round trip of 20 ms, which takes 220 ms, with the last acknowledgement. The second has 20 ms, too, and two
-/// packets; in slow start up to 64 it carries 62 in log2(32) = 5 round trips, and 38 more in 38/64: 132 ms. If it recovers, its window stays as
-/// it is: 1020 ms.
+/// 100 packets were lost. The first path carries ten in each round trip of 40 ms, which takes 440 ms, with the last acknowledgement. The second carries
+/// two in 20 ms: 1020 ms. Of ten lost packets it would carry all in 120 ms, and the first in 80.
 #[test]
-fn the_fastest_path_may_be_one_in_slow_start() {
+fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     let config = cmt(Cmt::default());
     let mut rig = Rig::new(&config, 2, 1);
     let m = |n: u64| ByteCount::new(1500 * n);
-    for (p, c, s) in [(P1, 10, 10), (P2, 2, 64)] {
+    for (p, rtt, cwnd) in [(P1, 40, 10), (P2, 20, 2)] {
         let path = &mut rig.paths[p];
-        path.rto.sample(Instant::ZERO, Span::from_millis(20), &config);
-        path.window = cc::CongestionWindow { cwnd: m(c), ssthresh: Some(m(s)) };
+        path.rto.sample(Instant::ZERO, Span::from_millis(rtt), &config);
+        path.window.cwnd = m(cwnd);
     }
-    let time = |rig: &Rig, p: PathId| (retransmission::time_on(&rig.paths[p], m(100)) * 1e3).round();
-    assert_eq!((time(&rig, P1), time(&rig, P2)), (220.0, 132.0));
+    let time = |p: PathId, lost: u64| (retransmission::time_on(&rig.paths[p], m(lost)) * 1e3).round();
+    assert_eq!([time(P1, 100), time(P2, 100)], [440.0, 1020.0]);
+    assert_eq!([time(P1, 10), time(P2, 10)], [80.0, 120.0]);
     let mut random = Draws::new(1);
-    let target = retransmission::target(
-        RtxPolicy::Fastest,
-        P1,
-        LossCause::FastRetransmit,
-        m(100),
-        &rig.paths,
-        &mut random,
-    );
-    assert_eq!(target, Some(P2));
-    rig.paths[P2].window.ssthresh = None;
-    assert_eq!(time(&rig, P2), (20.0 * (1.0 + 51f64.log2())).round());
-    rig.paths[P2].recovery = Some(1);
-    assert_eq!(time(&rig, P2), 1020.0);
+    let cause = LossCause::FastRetransmit;
+    let target = |lost, random: &mut Draws| {
+        retransmission::target(RtxPolicy::Fastest, P2, cause, m(lost), &rig.paths, random)
+    };
+    assert_eq!([target(100, &mut random), target(1, &mut random)], [Some(P1), Some(P2)]);
 }
 
 /// Fast recovery of a path: 5, 7, ... 15 on path 1, the others on path 2; 5, 13 and 6 are lost.

@@ -1,0 +1,135 @@
+//! Copies leave and arrive: [`copies`](crate::multipath::copies) says which, and on which path.
+
+use super::send::{Plan, Source};
+use super::{Mark, Sender};
+use crate::multipath::copies::{Copies, Scene};
+use crate::path::{PathId, Paths};
+use units::{ByteCount, Instant};
+use wire::PacketWriter;
+
+impl Sender {
+    /// Asks the copies, with what they may look at.
+    fn with_copies<T>(
+        &mut self,
+        paths: &Paths,
+        ask: impl FnOnce(&mut Copies, &Scene<'_>, &Sender) -> T,
+    ) -> T {
+        let mut copies = std::mem::take(&mut self.copies);
+        let scene = Scene {
+            now: self.now,
+            out: &self.out,
+            paths,
+            everything: self.traits.copies,
+            starved: self.starved,
+            nr_sacks: self.nr_sacks,
+            is_stale: &|i| self.is_stale(i),
+        };
+        let answer = ask(&mut copies, &scene, self);
+        self.copies = copies;
+        answer
+    }
+
+    /// True if copies of late chunks are due; also notes whether a full buffer is the reason.
+    #[inline]
+    pub(super) fn reinjects(&mut self, paths: &Paths) -> bool {
+        let reinjection = self.cmt.reinjection;
+        self.starved = reinjection.blocked()
+            && match self.queue.head_len() {
+                Some(len) => !self.peer_can_take(self.fragment_of(len), paths),
+                None => self.blocked,
+            };
+        self.starved || (reinjection.silent() && paths.iter().any(|path| path.liveness.is_silent()))
+    }
+
+    /// Plans the next copy that a path has room for.
+    #[inline(never)]
+    pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
+        let (p, i) = self
+            .with_copies(paths, |copies, scene, sender| copies.plan(scene, |p| sender.has_room(p, paths)))?;
+        Some(Plan::new(p, Source::Copy, self.chunk_len(self.out[i].len())))
+    }
+
+    /// True if a path may send new data: it has no chunk left to copy, and room beside its copies.
+    pub(super) fn leads(&mut self, p: PathId, paths: &Paths) -> bool {
+        self.copies.leave_room(p, &paths[p]) && self.next_copy(p, paths).is_none()
+    }
+
+    fn next_copy(&mut self, p: PathId, paths: &Paths) -> Option<u64> {
+        self.with_copies(paths, |copies, scene, _| copies.next(scene, p))
+    }
+
+    /// When the first copy of a late chunk is overdue itself, if there is one.
+    #[inline]
+    pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
+        if self.copies.is_empty() || self.traits.copies { None } else { self.copies.deadline(paths) }
+    }
+
+    /// Forgets copies that arrived or are overdue. Also at the same instant: a new RTT sample may have made copies overdue, and their timer
+    /// is in the past.
+    #[cold]
+    pub(super) fn let_copies_go(&mut self, paths: &mut Paths) {
+        for p in paths.ids().take(self.copies.len()) {
+            self.with_copies(paths, |copies, scene, _| copies.let_go(scene, p));
+            if self.copies.doubt(p, &paths[p]) {
+                paths[p].liveness.act_at(self.now); // a heartbeat asks whether it works
+            }
+        }
+    }
+
+    /// Chunks arrived while their own paths did not answer: so their copies did, which is an answer of the paths that carried them, and chunks that
+    /// left there earlier and have not arrived may be lost.
+    #[cold]
+    pub(super) fn take_arrived_copies(&mut self, now: Instant, chunks: Vec<u64>, paths: &mut Paths) {
+        for i in chunks {
+            let Some((carrier, sent_at)) = self.copies.arrived(i) else { continue };
+            // Sooner than that it was the original that arrived (`rfc8985#section-6.2`, step 2); half, since the SACK may have come on a faster path.
+            if paths[carrier].rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
+                continue;
+            }
+            if let Some(rack) = &mut paths[carrier].rack {
+                rack.arrived_again(now, i, sent_at);
+            }
+            self.end_silence(now, &mut paths[carrier]);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn write_copies(
+        &mut self,
+        now: Instant,
+        p: PathId,
+        paths: &mut Paths,
+        w: &mut PacketWriter<'_>,
+    ) -> usize {
+        let (mut sent, mut last) = (0, 0);
+        while let Some(i) = self.next_copy(p, paths) {
+            let room = |sender: &Sender| sender.has_room(p, paths) && sender.copies.leave_room(p, &paths[p]);
+            let more = sent == 0 || (self.config.bundling && room(self));
+            let length = self.out[i].len();
+            // rfc9260#section-6.10: TSNs ascend within a packet.
+            if !more || i < last || self.header_len() + length > w.room() {
+                break;
+            }
+            last = i;
+            if self.config.lean_sacks && sent == 0 {
+                self.out[i].ask_for_sack();
+            }
+            self.out.write(i, w);
+            let flight_size = ByteCount::new(u64::from(self.flight_size_of(length, &paths[p])));
+            let late = !self.traits.copies;
+            self.copies.sent(now, i, p, flight_size, late);
+            if late {
+                self.out[i].mark(Mark::Copied);
+                self.out[i].sent_at = now;
+                self.forget_resent(i);
+            }
+            if let Some(rate) = &mut paths[p].rate {
+                rate.written += flight_size;
+            }
+            paths[p].stats.user_bytes += ByteCount::from(length);
+            paths[p].stats.copies += 1;
+            sent += 1;
+        }
+        sent
+    }
+}
