@@ -31,9 +31,6 @@ class Cmt(TypedDict, total=False):
     moved_penalty: bool
     """Reduces cwnd of the path that a rescheduled chunk moved away from as if the chunk were lost; no cwnd grows
     by that chunk. Default: true."""
-    note_cumulative: bool
-    """Chunks that the cumulative TSN acknowledges count as newly acknowledged on their path, for SFR and DAC.
-    Default: true."""
     path_selection: Literal[
         "smallest-last-transmission",
         "largest-space",

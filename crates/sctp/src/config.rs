@@ -278,8 +278,6 @@ options! {
         /// Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant. Otherwise it ends only
         /// with the cumulative TSN of the association.
         recovery_by_cuc: bool = true;
-        /// Chunks that the cumulative TSN acknowledges count as newly acknowledged on their path, for SFR and DAC.
-        note_cumulative: bool = true;
         /// The buffers that are divided among the paths.
         buffer_split: BufferSide = BufferSide::None;
         /// What counts against a path's share of a divided buffer.

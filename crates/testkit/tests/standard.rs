@@ -63,7 +63,6 @@ fn other_options() -> Vec<(&'static str, Cmt)> {
         ("smart_fast_rtx", Cmt { smart_fast_rtx: false, ..cmt() }),
         ("rtt_heuristic", Cmt { rtt_heuristic: false, ..cmt() }),
         ("recovery_by_cuc", Cmt { recovery_by_cuc: false, ..cmt() }),
-        ("note_cumulative", Cmt { note_cumulative: false, ..cmt() }),
     ];
     all.extend(Cuc::ALL.iter().map(|&cuc| ("cuc", Cmt { cuc, ..cmt() })));
     all.extend(RtxPolicy::ALL.iter().map(|&rtx| ("rtx", Cmt { rtx, ..cmt() })));
@@ -109,7 +108,6 @@ fn with_one_path_cmt_without_its_options_is_standard_sctp() {
         smart_fast_rtx: false,
         rtt_heuristic: false,
         recovery_by_cuc: false,
-        note_cumulative: false,
         ..Cmt::default()
     };
     for burst_control in BurstControl::ALL.iter().copied() {

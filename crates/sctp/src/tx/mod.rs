@@ -538,7 +538,6 @@ fn effective(cmt: &Cmt) -> Cmt {
         smart_fast_rtx: false,
         rtt_heuristic: false,
         recovery_by_cuc: false,
-        note_cumulative: false,
         ..Cmt::default()
     }
 }

@@ -198,9 +198,7 @@ impl Sender {
                     delta[p].new_pc = true;
                     delta[p].new_rpc = true;
                 }
-                if self.cmt.note_cumulative {
-                    self.note_new(i, &mut delta[p]);
-                }
+                self.note_new(i, &mut delta[p]);
             }
             self.note_delivery(i);
             let Some(chunk) = self.out.pop_front() else { break };

@@ -58,6 +58,12 @@ impl<'a> Tape<'a> {
         values[self.below(values.len() as u64) as usize]
     }
 
+    /// Passes over `bytes` that once chose options which are gone, so that stored cases keep their meaning.
+    pub(super) fn past(&mut self, bytes: usize) -> &mut Self {
+        self.take(bytes);
+        self
+    }
+
     /// Any 32 bits.
     pub fn word(&mut self) -> u32 {
         u32::from_be_bytes([self.byte(), self.byte(), self.byte(), self.byte()])

@@ -99,18 +99,17 @@ fn pseudo_cumulative_tsns_survive_a_move_to_another_path() {
 /// Paper 001, figure 5: delayed acknowledgements count for the packets they stand for.
 #[test]
 fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
-    for (note_cumulative, first, second) in [(true, 1, 3), (false, 2, 4)] {
-        let mut rig = Rig::new(&cmt(Cmt { note_cumulative, ..Cmt::default() }), 2, 19);
-        for p in [P1, P2, P2, P2, P2] {
-            rig.transmit(p);
-        }
-        rig.sack(19, &[(21, 21)], 2);
-        assert_eq!(rig.missing(20), first);
-        assert!(!rig.is_lost(20));
-        rig.sack(19, &[(21, 23)], 2);
-        assert!(second >= 3 && rig.is_lost(20), "the second SACK brings the count to {second}");
-        assert_eq!(rig.poll(), Some((P2, vec![20])));
+    let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);
+    for p in [P1, P2, P2, P2, P2] {
+        rig.transmit(p);
     }
+    // The cumulative TSN acknowledges a chunk of the other path, so that the SACK is no evidence of one path alone.
+    rig.sack(19, &[(21, 21)], 2);
+    assert_eq!(rig.missing(20), 1);
+    assert!(!rig.is_lost(20));
+    rig.sack(19, &[(21, 23)], 2);
+    assert!(rig.is_lost(20), "the second SACK brings the count to 3");
+    assert_eq!(rig.poll(), Some((P2, vec![20])));
 }
 
 /// Retransmission policies: c = (30, 10) M, s = (5, 20) M, in flight (30, 2) M, loss on path 2.
