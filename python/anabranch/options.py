@@ -28,9 +28,6 @@ class Cmt(TypedDict, total=False):
     """Sends no new chunks into the part of the peer's receive window that lost chunks need. RFC 9260, section
     6.2.1, rule C, counts that part as free. With one path cwnd then holds new chunks back; with several it does
     not, and the peer drops them if its buffer is full. Default: false."""
-    moved_penalty: bool
-    """Reduces cwnd of the path that a rescheduled chunk moved away from as if the chunk were lost; no cwnd grows
-    by that chunk. Default: true."""
     path_selection: Literal[
         "smallest-last-transmission",
         "largest-space",
@@ -53,7 +50,8 @@ class Cmt(TypedDict, total=False):
     """When paths with room carry copies of overdue chunks of another path. Default: "none"."""
     rescheduling: Literal["none", "sender", "receiver", "both"]
     """The buffers for which chunk rescheduling works: once half of such a buffer waits for the earliest chunk,
-    that chunk may move to another path. Default: "none"."""
+    that chunk may move to another path. The cwnd of its old path is then cut as for a loss, and no cwnd grows by
+    the chunk. Default: "none"."""
     rtt_heuristic: bool
     """T3 marks only chunks that were sent at least one smoothed RTT ago. Default: true."""
     rtx: Literal["same", "asap", "cwnd", "ssthresh", "lossrate", "fastest", "alternate"]

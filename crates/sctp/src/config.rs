@@ -283,11 +283,8 @@ options! {
         /// What counts against a path's share of a divided buffer.
         split_by: SplitBy = SplitBy::Queued;
         /// The buffers for which chunk rescheduling works: once half of such a buffer waits for the earliest chunk, that
-        /// chunk may move to another path.
+        /// chunk may move to another path. The cwnd of its old path is then cut as for a loss, and no cwnd grows by the chunk.
         rescheduling: BufferSide = BufferSide::None;
-        /// Reduces cwnd of the path that a rescheduled chunk moved away from as if the chunk were lost; no cwnd grows by that
-        /// chunk.
-        moved_penalty: bool = true;
         /// Sends no new chunks into the part of the peer's receive window that lost chunks need. `rfc9260#section-6.2.1`,
         /// rule C, counts that part as free. With one path cwnd then holds new chunks back; with several it does not, and
         /// the peer drops them if its buffer is full.

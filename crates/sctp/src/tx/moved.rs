@@ -45,14 +45,12 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.mark(Mark::Moved);
         chunk.ask_for_sack();
-        if self.cmt.moved_penalty {
-            // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
-            if !chunk.is(Mark::Credited) {
-                self.limits.withdrew();
-            }
-            chunk.mark(Mark::Credited);
-            self.penalise(now, i, from, paths);
+        // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
+        if !chunk.is(Mark::Credited) {
+            self.limits.withdrew();
         }
+        chunk.mark(Mark::Credited);
+        self.penalise(now, i, from, paths);
         paths[p].stats.rescheduled += 1;
         self.resend(now, i, p, paths, w);
         let old = &mut paths[from];

@@ -103,8 +103,7 @@ fn any_cmt(tape: &mut Tape<'_>) -> Cmt {
         buffer_split: tape.pick(BufferSide::ALL),
         split_by: tape.pick(SplitBy::ALL),
         rescheduling: tape.pick(BufferSide::ALL),
-        moved_penalty: tape.flag(),
-        keep_room: tape.flag(),
+        keep_room: tape.past(1).flag(),
         reinjection: tape.pick(Reinjection::ALL),
     }
 }

@@ -75,7 +75,6 @@ fn configs() -> impl Strategy<Value = Config> {
                 split_by,
                 rescheduling,
                 reinjection,
-                moved_penalty: o[8],
                 keep_room: o[9],
             };
             let mut config = cmt(options.clone());

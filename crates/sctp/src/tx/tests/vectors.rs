@@ -420,8 +420,8 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
 
 /// The first path holds 17 chunks of a send buffer of two times 30000 bytes, 14 of them acknowledged, and waits for a
 /// chunk of the second: f = 20328 / 30000 = 0.68.
-fn waiting_for_the_head(options: Cmt) -> Rig {
-    let options = Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..options };
+fn waiting_for_the_head() -> Rig {
+    let options = Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };
     let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
     rig.transmit(P2);
     for _ in 0..17 {
@@ -434,7 +434,7 @@ fn waiting_for_the_head(options: Cmt) -> Rig {
 
 #[test]
 fn the_chunk_that_blocks_the_buffer_is_rescheduled() {
-    let mut rig = waiting_for_the_head(Cmt::default());
+    let mut rig = waiting_for_the_head();
     let before = rig.paths[P2].window.cwnd;
     assert_eq!(rig.poll(), Some((P1, vec![10])));
     rig.audit();
@@ -449,18 +449,8 @@ fn the_chunk_that_blocks_the_buffer_is_rescheduled() {
 }
 
 #[test]
-fn without_penalty_a_rescheduled_chunk_is_credited_to_its_new_path() {
-    let mut rig = waiting_for_the_head(Cmt { moved_penalty: false, ..Cmt::default() });
-    let before = rig.paths[P2].window;
-    assert_eq!(rig.poll(), Some((P1, vec![10])));
-    assert_eq!((rig.paths[P2].window, rig.paths[P2].recovery), (before, None));
-    rig.sack(24, &[], 0);
-    assert_eq!(new_chunks(&rig, P1), 1);
-}
-
-#[test]
 fn a_slow_path_in_recovery_rests_for_a_round_trip() {
-    let mut rig = waiting_for_the_head(Cmt::default());
+    let mut rig = waiting_for_the_head();
     rig.paths[P2].recovery = Some(rig.index(10));
     assert_eq!(rig.poll(), Some((P1, vec![10])));
     let rest = rig.paths[P2].rto.current();
