@@ -106,8 +106,6 @@ options! {
         /// Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a window,
         /// if the peer does so too (draft-stewart-sctp-pktdrprep-16; INET: `packetDrop`).
         packet_drop_reports: bool = false;
-        /// How often the round-trip time of a path is measured by its data.
-        rtt_samples: RttSamples = RttSamples::EachSack;
         /// Asks for an acknowledgement without delay (I bit, `rfc7053`) with the last chunk that the peer's receive window lets
         /// out. With the last chunk before a shutdown it always does.
         sack_immediately: bool = false;
@@ -460,16 +458,6 @@ named! {
         /// Packets with new data only are ECN-capable, and a mark reduces cwnd of its path once a window as a fast
         /// retransmission does.
         On = "on",
-    }
-}
-
-named! {
-    /// How often acknowledged data gives a sample of the round-trip time of its path (`rfc9260#section-6.3.1`, rule C4).
-    "RTT samples" RttSamples {
-        /// With each SACK that acknowledges a chunk that was sent once, as in the simulator of paper 001.
-        EachSack = "each-sack",
-        /// Once a round trip, as the RFC recommends: the chunk must have been sent after the last sample was taken.
-        RoundTrip = "round-trip",
     }
 }
 

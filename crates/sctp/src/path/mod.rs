@@ -177,8 +177,6 @@ pub(crate) struct Path {
     pub(crate) decayed: Option<Instant>,
     /// A chunk that fills the peer's window may ask for a SACK. When one last did so here, and how many packets with data had left here by then.
     pub(crate) asked: Option<(Instant, u64)>,
-    /// When data last gave a sample of the round-trip time; only with one sample a round trip.
-    pub(crate) sampled: Instant,
     /// cwnd at first.
     pub(crate) initial_cwnd: ByteCount,
     /// It was slow, and sends nothing before.
@@ -218,7 +216,6 @@ impl Path {
             pmtud: None,
             returns: (config.sack_path == SackPath::Fastest).then(|| Box::new(Return::new())),
             liveness: Liveness::default(),
-            sampled: Instant::ZERO,
             initial_cwnd: config.mtu,
             recovery: None,
             timed_out: false,

@@ -5,7 +5,7 @@ use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
 use super::send::earliest_lost;
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
-use crate::config::{Cuc, RttSamples, Timestamps};
+use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;
 use cc::{LossKind, PathAck};
@@ -152,8 +152,8 @@ impl Sender {
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if let Some(rtt) = delta.rtt
                 && path.liveness.has_answered()
-                && self.takes_sample(now, rtt, path)
             {
+                // Each SACK gives a sample, where rfc9260#section-6.3.1, rule C4, recommends one in a round trip.
                 path.rto.sample(now, rtt, &self.config);
             }
         }
@@ -395,20 +395,6 @@ impl Sender {
                 }
             }
         }
-    }
-
-    /// True if a round-trip time changes the RTO: with one sample a round trip, only that of a chunk sent since the last one
-    /// (`rfc9260#section-6.3.1`, rule C4).
-    #[inline]
-    fn takes_sample(&self, now: Instant, rtt: Span, path: &mut Path) -> bool {
-        if self.config.rtt_samples == RttSamples::EachSack {
-            return true;
-        }
-        let due = path.sampled + rtt <= now;
-        if due {
-            path.sampled = now;
-        }
-        due
     }
 
     /// Step E: peer_rwnd is a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).

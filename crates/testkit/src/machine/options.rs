@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
     Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
-    PathSelection, PathSet, PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler,
+    PathSelection, PathSet, PfCwnd, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
     Timestamps,
 };
 use units::{ByteCount, Span};
@@ -28,11 +28,10 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     // No byte of the tape of its own, so that old cases keep their meaning.
     let bits = config.send_buffer.get();
     let bit = |n: u32| bits >> n & 1 == 1;
-    let (pmtud, ecn, reports, samples, immediately) = (bit(0), bit(1), bit(2), bit(3), bit(4));
+    let (pmtud, ecn, reports, immediately) = (bit(0), bit(1), bit(2), bit(4));
     config.pmtud = pmtud;
     config.ecn = if ecn { EcnMode::On } else { EcnMode::Off };
     config.packet_drop_reports = reports;
-    config.rtt_samples = if samples { RttSamples::RoundTrip } else { RttSamples::EachSack };
     config.sack_immediately = immediately;
     config.auth = bit(5);
     config.asconf = bit(5) && bit(6);

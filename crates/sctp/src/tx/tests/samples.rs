@@ -1,13 +1,12 @@
 //! Samples of the round-trip time: how often data gives one, and how the flight size follows the path of the SACKs.
 
 use super::*;
-use crate::config::{RttSamples, SackPath};
+use crate::config::SackPath;
 
-/// Twenty chunks a millisecond apart, each acknowledged by a SACK of its own 100 ms after it left, but the last 200 ms. The
-/// smoothed round-trip time afterwards.
-fn srtt(rtt_samples: RttSamples) -> Span {
-    let config = Config { rtt_samples, ..cmt(Cmt::default()) };
-    let mut rig = Rig::new(&config, 1, 1);
+// rfc9260#section-6.3.1, rules C3 and C4
+#[test]
+fn each_sack_gives_a_sample_of_the_round_trip_time() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
     for _ in 1..=20 {
         rig.transmit(P1);
         rig.pass(Span::from_millis(1));
@@ -17,37 +16,10 @@ fn srtt(rtt_samples: RttSamples) -> Span {
         rig.sack(tsn, &[], 1);
         rig.pass(Span::from_millis(1));
     }
+    assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_millis(100)));
     rig.pass(Span::from_millis(100));
     rig.sack(20, &[], 1);
-    rig.paths[P1].rto.srtt().unwrap()
-}
-
-// rfc9260#section-6.3.1, rule C4
-#[test]
-fn with_samples_of_a_round_trip_one_chunk_of_those_in_flight_together_gives_one() {
-    assert_eq!(
-        srtt(RttSamples::RoundTrip),
-        Span::from_millis(100),
-        "the last chunk left before the first sample"
-    );
-    assert_eq!(srtt(RttSamples::EachSack), Span::from_micros(112_500), "one eighth of the last one");
-}
-
-// rfc9260#section-6.3.1, rule C4
-#[test]
-fn with_samples_of_a_round_trip_each_round_trip_gives_one() {
-    let config = Config { rtt_samples: RttSamples::RoundTrip, ..cmt(Cmt::default()) };
-    let mut rig = Rig::new(&config, 1, 1);
-    for (tsn, srtt) in [(1, 100), (2, 100), (3, 100)] {
-        rig.transmit(P1);
-        rig.pass(Span::from_millis(100));
-        rig.sack(tsn, &[], 1);
-        assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_millis(srtt)));
-    }
-    rig.transmit(P1);
-    rig.pass(Span::from_millis(180));
-    rig.sack(4, &[], 1);
-    assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_millis(110)));
+    assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_micros(112_500)), "one eighth of 200 ms");
 }
 
 /// The round-trip time of P1 is 25 ms if SACKs return on P2, and 40 ms if they return on P1. With all SACKs on P1 the flight size may be 40/25 = 1.6 windows. The
