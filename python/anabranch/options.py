@@ -257,9 +257,6 @@ class Options(AssociationOptions, total=False):
     rtx_losses: bool
     """A retransmission is presumed lost once data sent a quarter of an RTT later on its path is acknowledged (RFC
     8985, section 6.2). Otherwise only T3 detects its loss. Default: false."""
-    sack_immediately: bool
-    """Asks for an acknowledgement without delay (I bit, RFC 7053) with the last chunk that the peer's receive
-    window lets out. With the last chunk before a shutdown it always does. Default: false."""
     sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt", "fastest"]
     """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str

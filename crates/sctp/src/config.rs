@@ -106,9 +106,6 @@ options! {
         /// Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a window,
         /// if the peer does so too (draft-stewart-sctp-pktdrprep-16; INET: `packetDrop`).
         packet_drop_reports: bool = false;
-        /// Asks for an acknowledgement without delay (I bit, `rfc7053`) with the last chunk that the peer's receive window lets
-        /// out. With the last chunk before a shutdown it always does.
-        sack_immediately: bool = false;
 
         /// Outbound streams requested.
         outbound_streams: u16 = 10, "at least 1" if |streams| streams > 0;

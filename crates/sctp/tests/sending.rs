@@ -419,25 +419,6 @@ fn the_user_and_the_end_of_data_ask_for_a_sack_at_once() {
     assert_eq!(asked(&mut client), [true], "nothing more will come");
 }
 
-// rfc7053#section-4.1
-#[test]
-fn the_last_chunk_that_the_window_of_the_peer_lets_out_asks_for_a_sack_at_once() {
-    for sack_immediately in [false, true] {
-        let config = Config { sack_immediately, initial_window: Some(20), ..Config::default() };
-        let mut client = Played::new(&config);
-        client.send(FULL);
-        client.sack_with(1, &[], 3 * FULL);
-        client.packets();
-        client.send(6 * FULL);
-        let flags: Vec<bool> =
-            client.packets().into_iter().flatten().map(|seen| seen.flags.immediate).collect();
-        assert_eq!(flags, [false, sack_immediately], "a chunk takes 16 bytes more than its payload");
-        client.pass(10);
-        client.sack_with(3, &[], 100 * FULL);
-        assert!(client.packets().into_iter().flatten().all(|seen| !seen.flags.immediate), "it is wide open");
-    }
-}
-
 /// With one packet for each SACK, a SACK for each packet would fill a narrow return link.
 #[test]
 fn a_lean_sender_asks_for_a_sack_once_in_four_packets_or_in_a_round_trip_time() {

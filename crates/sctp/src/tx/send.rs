@@ -485,8 +485,8 @@ impl Sender {
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
             fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
-            if (self.config.sack_immediately || self.config.lean_sacks) && self.fills_peer() {
-                fragment.flags.immediate |= self.config.sack_immediately || may_ask(now, &mut paths[p]);
+            if self.config.lean_sacks && self.fills_peer() {
+                fragment.flags.immediate |= may_ask(now, &mut paths[p]);
             }
             if sent == 0 && self.config.lean_sacks {
                 fragment.flags.immediate |= self.needs_sack(&paths[p]);

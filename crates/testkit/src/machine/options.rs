@@ -28,11 +28,10 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     // No byte of the tape of its own, so that old cases keep their meaning.
     let bits = config.send_buffer.get();
     let bit = |n: u32| bits >> n & 1 == 1;
-    let (pmtud, ecn, reports, immediately) = (bit(0), bit(1), bit(2), bit(4));
+    let (pmtud, ecn, reports) = (bit(0), bit(1), bit(2));
     config.pmtud = pmtud;
     config.ecn = if ecn { EcnMode::On } else { EcnMode::Off };
     config.packet_drop_reports = reports;
-    config.sack_immediately = immediately;
     config.auth = bit(5);
     config.asconf = bit(5) && bit(6);
     config.auth_chunks = if bit(7) { vec![0, 3, 4, 10, 0x40] } else { Vec::new() };
