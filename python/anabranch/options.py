@@ -254,9 +254,6 @@ class Options(AssociationOptions, total=False):
     an expiry. Without it retransmissions may fall into each outage of a path that fails periodically
     (Kuzmanovic, Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
     Expected: a number from 0 to 0.5. Default: 0.0."""
-    rtx_losses: bool
-    """A retransmission is presumed lost once data sent a quarter of an RTT later on its path is acknowledged (RFC
-    8985, section 6.2). Otherwise only T3 detects its loss. Default: false."""
     sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt", "fastest"]
     """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str

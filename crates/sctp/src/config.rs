@@ -61,9 +61,6 @@ options! {
         hb_max_burst: u32 = 1, "at least 1" if |heartbeats| heartbeats > 0;
         /// How the sender finds that a chunk is lost before T3 expires.
         loss_detection: LossDetection = LossDetection::MissingReports;
-        /// A retransmission is presumed lost once data sent a quarter of an RTT later on its path is acknowledged
-        /// (`rfc8985#section-6.2`). Otherwise only T3 detects its loss.
-        rtx_losses: bool = false;
         /// Longest delay of an acknowledgement (`SACK.Delay`).
         // rfc9260#section-6.2: an implementation must not allow more.
         sack_delay: Span = Span::from_millis(200), "at most 500 ms" if |delay| delay <= Span::from_millis(500);
@@ -208,7 +205,6 @@ impl Config {
             },
             idle_threshold: cc::IdleThreshold::Kept,
             loss_detection: LossDetection::Rack,
-            rtx_losses: true,
             pacing: true,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),

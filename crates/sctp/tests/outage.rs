@@ -126,7 +126,7 @@ fn config() -> impl Strategy<Value = Config> {
     );
     let failing = prop::option::of(0u32..3);
     let rto_min = select(vec![Span::from_nanos(1), Span::from_micros(100), MS * 10, MS * 1000]);
-    let switches = prop::array::uniform5(any::<bool>());
+    let switches = prop::array::uniform4(any::<bool>());
     (choices, failing, rto_min, switches, select(vec![0.0, 0.25, 0.5])).prop_map(
         |(
             (reinjection, path_selection, rtx, rescheduling, split, burst, algorithm),
@@ -153,9 +153,8 @@ fn config() -> impl Strategy<Value = Config> {
                 potentially_failed: failing,
                 rto_min,
                 rto_jitter: jitter,
-                rtx_losses: on[2],
-                nagle: on[3],
-                bundling: on[4],
+                nagle: on[2],
+                bundling: on[3],
                 send_buffer: units::ByteCount::new(200_000),
                 association_max_retrans: 10_000,
                 ..Config::default()

@@ -3,7 +3,7 @@
 use super::dac;
 use super::sack::LOSS_WEIGHT;
 use super::{COMMON_HEADER, ChunkState, MISSING_REPORTS, Mark, SackDelta, Sender};
-use crate::path::{LossCause, NIL, PathId, Paths};
+use crate::path::{LossCause, NIL, Paths};
 use crate::steps;
 use units::ByteCount;
 
@@ -51,26 +51,7 @@ impl Sender {
                 }
                 i = next;
             }
-            if self.config.rtx_losses && !self.detects_by_time() {
-                delta[p].hit |= self.report_lost_again(p, paths);
-            }
         }
-    }
-
-    /// A retransmission is lost again when a chunk that was sent a quarter of an SRTT later on its path is acknowledged
-    /// (`rfc8985#section-6.2`). Returns whether there are any. Only the earliest is looked at, and the next one if it is lost.
-    fn report_lost_again(&mut self, p: PathId, paths: &mut Paths) -> bool {
-        let Some(srtt) = paths[p].rto.srtt() else { return false };
-        let mut found = false;
-        while let Some(i) = paths[p].resent.first()
-            && self.out[i].sent_at + srtt / 4 < paths[p].liveness.proof()
-        {
-            if !self.mark_lost_in_steps(i, paths) {
-                break;
-            }
-            found = true;
-        }
-        found
     }
 
     /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to find the

@@ -80,7 +80,6 @@ fn configs() -> impl Strategy<Value = Config> {
             let mut config = cmt(options.clone());
             config.cmt.enabled = options.enabled;
             config.send_buffer = ByteCount::new(buffer);
-            config.rtx_losses = o[10];
             config.loss_detection = if o[11] { LossDetection::Rack } else { LossDetection::MissingReports };
             config.lean_sacks = o[12];
             (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a.into());

@@ -117,11 +117,9 @@ proptest! {
         steps in steps(),
         cuc in proptest::sample::select(Cuc::ALL),
         sfr in any::<bool>(),
-        rtx_losses in any::<bool>(),
     ) {
         // Retransmissions stay on their path, so that what a path has to wait for is known from the begin.
-        let mut config = cmt(Cmt { cuc, sfr, rtx: RtxPolicy::Same, ..Cmt::default() });
-        config.rtx_losses = rtx_losses;
+        let config = cmt(Cmt { cuc, sfr, rtx: RtxPolicy::Same, ..Cmt::default() });
         let mut rig = Rig::new(&config, 2, FIRST);
         let (mut world, mut begins) = (World::default(), Begins::default());
         for step in steps {

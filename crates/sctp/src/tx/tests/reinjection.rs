@@ -332,22 +332,6 @@ fn lost_chunks_go_to_the_fastest_path_that_answers() {
     }
 }
 
-/// rfc8985#section-6.2: overtaken by what left more than 100/4 ms later.
-#[test]
-fn a_retransmission_that_was_overtaken_is_lost_again() {
-    for (rtx_losses, after, again) in [(true, 26, true), (true, 25, false), (false, 26, false)] {
-        let rtx = Cmt { rtx: RtxPolicy::Same, ..Cmt::default() };
-        let mut rig = one_lost(&Config { rtx_losses, ..cmt(rtx) });
-        assert_eq!(rig.poll(), Some((P2, vec![1])));
-        rig.pass(ms(after));
-        rig.transmit(P2);
-        rig.pass(ms(100));
-        rig.sack(0, &[(2, 5)], 1);
-        assert_eq!(rig.is_lost(1), again, "{after} ms later");
-        assert_eq!(rig.paths[P2].stats.fast_recoveries, 1, "it is still the same recovery");
-    }
-}
-
 /// rfc9260#section-6.4: another path is asked after a timeout, but not one that is silent.
 #[test]
 fn after_a_timeout_no_silent_path_is_asked() {
