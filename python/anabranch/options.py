@@ -222,8 +222,6 @@ class Options(AssociationOptions, total=False):
     paths: Literal["addresses", "pairs", "same-subnet"]
     """What a path is: an address of the peer, or a pair of an address of ours and one of the peer. Default:
     "addresses"."""
-    pf_cwnd: Literal["two-mtu", "one-mtu", "unchanged"]
-    """cwnd of a potentially failed path that answers a heartbeat. Default: "two-mtu"."""
     pmtud: bool
     """Finds the MTU of each path by probes, up to ``mtu`` (DPLPMTUD, RFC 8899). Otherwise each path has the MTU
     ``mtu``, unless the application sets another one. Default: false."""

@@ -41,8 +41,6 @@ options! {
         /// probed once per RTO and carries no data while another path is active. None: no path ever is.
         potentially_failed: Option<u32> = None, "at most `path_max_retrans`, or none"
             if |errors, all| errors.is_none_or(|errors| errors <= all.path_max_retrans);
-        /// cwnd of a potentially failed path that answers a heartbeat.
-        pf_cwnd: PfCwnd = PfCwnd::TwoMtu;
         /// Consecutive errors after which another path becomes the primary path (`Primary.Switchover.Max.Retrans`,
         /// `rfc7829#section-5`). None: never.
         primary_switchover: Option<u32> = None, "at least `potentially_failed`, or none"
@@ -532,18 +530,6 @@ named! {
         Queued = "queued",
         /// What is in flight there.
         Outstanding = "outstanding",
-    }
-}
-
-named! {
-    /// The window of a path that had potentially failed and answers a heartbeat.
-    "PF window" PfCwnd {
-        /// Two packets, so that an acknowledgement is not delayed.
-        TwoMtu = "two-mtu",
-        /// One packet.
-        OneMtu = "one-mtu",
-        /// Whatever it was (`rfc7829`).
-        Unchanged = "unchanged",
     }
 }
 

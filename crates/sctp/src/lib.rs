@@ -84,7 +84,7 @@ mod tx;
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
     Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
-    PathSelection, PathSet, PfCwnd, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
+    PathSelection, PathSet, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
     Timestamps,
 };
 pub use endpoint::{

@@ -41,7 +41,7 @@ pub(crate) use send::Plan;
 
 use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, TxChunk};
 use crate::config::{
-    Accounting, Cmt, Config, Cuc, LossDetection, PfCwnd, RtxPolicy, SackPath, StreamScheduler,
+    Accounting, Cmt, Config, Cuc, LossDetection, RtxPolicy, SackPath, StreamScheduler,
 };
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, Reliability, SendError};
@@ -340,14 +340,10 @@ impl Sender {
         len.min(usize::from(self.fragment))
     }
 
-    /// A potentially failed path is active again: a heartbeat was answered.
+    /// A potentially failed path is active again: a heartbeat was answered. It may send two packets, so that an acknowledgement is
+    /// not delayed.
     pub(crate) fn on_path_back(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        let packets = match self.config.pf_cwnd {
-            PfCwnd::Unchanged => return,
-            PfCwnd::OneMtu => 1,
-            PfCwnd::TwoMtu => 2,
-        };
-        self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * packets), paths);
+        self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * 2), paths);
         paths[p].timed_out = false;
         paths[p].decayed = Some(now);
         paths[p].restart();

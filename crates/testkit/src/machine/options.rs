@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
     Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
-    PathSelection, PathSet, PfCwnd, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
+    PathSelection, PathSet, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
     Timestamps,
 };
 use units::{ByteCount, Span};
@@ -57,8 +57,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     Config {
         potentially_failed,
         primary_switchover: switchover.map(|most| most.max(potentially_failed.unwrap_or(0))),
-        pf_cwnd: tape.pick(PfCwnd::ALL),
-        sack_path: tape.pick(SackPath::ALL),
+        sack_path: tape.past(1).pick(SackPath::ALL),
         receive_accounting: tape.pick(Accounting::ALL),
         timestamps: tape.pick(Timestamps::ALL),
         reneging: tape.flag(),

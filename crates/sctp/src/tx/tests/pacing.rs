@@ -2,7 +2,7 @@
 
 use super::random::{World, drain};
 use super::*;
-use crate::config::{BurstControl, PfCwnd};
+use crate::config::BurstControl;
 use cc::{
     Algorithm, CongestionControl, CongestionWindow, ControlChoice, LossKind, PathAck, PathView, RateSample,
     Setup, WindowRule,
@@ -403,7 +403,7 @@ fn burst_mitigation_by_the_window_is_told_as_a_rule() {
 // rfc7829#section-3: one path after another fails; data goes on, one packet at a time.
 #[test]
 fn send_limit_of_a_potentially_failed_path_is_one_mtu_and_its_window_stays() {
-    let mut rig = Rig::new(&Config { pf_cwnd: PfCwnd::OneMtu, ..config() }, 1, random::FIRST);
+    let mut rig = Rig::new(&config(), 1, random::FIRST);
     let told = Paced::install(&mut rig, Algorithm::Standard, Vec::new());
     let window = rig.paths[P1].window;
     rig.paths[P1].state = PathState::PotentiallyFailed;
@@ -415,5 +415,5 @@ fn send_limit_of_a_potentially_failed_path_is_one_mtu_and_its_window_stays() {
     // A heartbeat is answered.
     rig.paths[P1].state = PathState::Active;
     rig.sender.on_path_back(rig.now, P1, &mut rig.paths);
-    assert_eq!((rig.paths[P1].window.cwnd.get(), told.lock().unwrap().rules), (1500, 1));
+    assert_eq!((rig.paths[P1].window.cwnd.get(), told.lock().unwrap().rules), (2 * 1500, 1));
 }

@@ -1,7 +1,7 @@
 //! Time-based loss detection against vectors worked by hand. The least RTT is 100 ms, so that the reordering window is 25 ms.
 
 use super::*;
-use crate::config::{LossDetection, PfCwnd, RtxPolicy};
+use crate::config::{LossDetection, RtxPolicy};
 use cc::CongestionWindow;
 
 fn ms(ms: u64) -> Span {
@@ -13,8 +13,7 @@ fn same() -> Cmt {
 }
 
 fn config(options: Cmt) -> Config {
-    let pf_cwnd = PfCwnd::OneMtu;
-    Config { loss_detection: LossDetection::Rack, rto_min: ms(1000), pf_cwnd, ..cmt(options) }
+    Config { loss_detection: LossDetection::Rack, rto_min: ms(1000), ..cmt(options) }
 }
 
 const BEFORE: CongestionWindow =
@@ -316,5 +315,5 @@ fn a_path_that_answers_again_is_not_in_recovery() {
     }
     assert!(rig.is_lost(2) && rig.paths[P1].recovery.is_some());
     rig.sender.on_path_back(rig.now, P1, &mut rig.paths);
-    assert_eq!((rig.paths[P1].window.cwnd.get(), rig.paths[P1].recovery), (1500, None));
+    assert_eq!((rig.paths[P1].window.cwnd.get(), rig.paths[P1].recovery), (2 * 1500, None));
 }
