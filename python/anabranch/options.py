@@ -168,8 +168,6 @@ class Options(AssociationOptions, total=False):
     growth: Literal["rfc2960", "rfc4960", "rfc9260"]
     """The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative
     TSN advances, RFC 9260 does not. Default: "rfc9260"."""
-    hb_max_burst: int
-    """Heartbeats sent at one instant (``HB.Max.Burst``). Expected: at least 1. Default: 1."""
     idle_threshold: Literal["window", "kept"]
     """ssthresh of a path after an idle RTO. Default: "window"."""
     init_rto_max: str

@@ -215,7 +215,7 @@ def test_invalid_packets_are_ignored() -> None:
     assert pair.client.state(mine) == "established"
 
 
-# rfc9260#section-16
+# rfc9260#section-16; those of rfc6458#section-8.1
 SECTION_16 = {
     "rto_initial": "1 s",
     "rto_min": "1 s",
@@ -228,13 +228,12 @@ SECTION_16 = {
     "path_max_retrans": 5,
     "max_init_retransmits": 8,
     "hb_interval": "30 s",
-    "hb_max_burst": 1,
     "sack_delay": "200 ms",
 }
 
 
 @pytest.mark.parametrize(("option", "value"), SECTION_16.items())
-def test_every_parameter_of_section_16_can_be_set(option: str, value: Any) -> None:
+def test_every_parameter_with_a_socket_option_can_be_set(option: str, value: Any) -> None:
     Endpoint(A, port=1, seed=1, **{option: value})
 
 

@@ -55,8 +55,6 @@ options! {
         /// that a NAT keeps the port.
         hb_interval: Option<Span> = Some(Span::from_secs(30)), "more than zero, or none for no heartbeats"
             if |interval| interval != Some(Span::ZERO);
-        /// Heartbeats sent at one instant (`HB.Max.Burst`).
-        hb_max_burst: u32 = 1, "at least 1" if |heartbeats| heartbeats > 0;
         /// How the sender finds that a chunk is lost before T3 expires.
         loss_detection: LossDetection = LossDetection::MissingReports;
         /// Longest delay of an acknowledgement (`SACK.Delay`).

@@ -42,21 +42,19 @@ fn addresses_are_verified_by_heartbeats_at_once() {
     }
 }
 
-// rfc9260#section-5.4: HB.Max.Burst heartbeats an RTO.
+// rfc9260#section-5.4: HB.Max.Burst heartbeats an RTO, which is one.
 #[test]
 fn verification_does_not_burst() {
-    for (burst, rounds) in [(1, 3), (2, 2), (3, 1)] {
-        let mut pair = Pair::new(4, &Config { hb_max_burst: burst, ..Config::default() });
-        pair.on_wire(|sent| if sent.chunks() == "HEARTBEAT_ACK" { Fate::Lost } else { Fate::Arrives });
-        pair.connect(Side::Client, 1);
-        pair.run_for(ms(500));
-        let first = pair.said(Side::Server, 0).iter().filter(|chunks| *chunks == "HEARTBEAT").count();
-        assert_eq!(first, burst as usize);
-        pair.run_for(secs(rounds - 1));
-        let probed: Vec<bool> =
-            (2..=4).map(|net| !times(&pair, Side::Server, net, "HEARTBEAT").is_empty()).collect();
-        assert_eq!(probed, [true; 3], "{rounds} rounds");
-    }
+    let mut pair = Pair::new(4, &Config::default());
+    pair.on_wire(|sent| if sent.chunks() == "HEARTBEAT_ACK" { Fate::Lost } else { Fate::Arrives });
+    pair.connect(Side::Client, 1);
+    pair.run_for(ms(500));
+    let first = pair.said(Side::Server, 0).iter().filter(|chunks| *chunks == "HEARTBEAT").count();
+    assert_eq!(first, 1);
+    pair.run_for(secs(2));
+    let probed: Vec<bool> =
+        (2..=4).map(|net| !times(&pair, Side::Server, net, "HEARTBEAT").is_empty()).collect();
+    assert_eq!(probed, [true; 3]);
 }
 
 // rfc9260#section-5.4: no user data to an unconfirmed address, even if all others fail.

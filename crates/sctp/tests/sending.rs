@@ -467,7 +467,7 @@ fn the_defaults_are_those_of_the_rfc() {
     assert_eq!((config.rto_alpha, config.rto_beta), (1.0 / 8.0, 1.0 / 4.0));
     let counts = [config.association_max_retrans, config.path_max_retrans, config.max_init_retransmits];
     assert_eq!(counts, [10, 5, 8]);
-    assert_eq!((config.max_burst, config.hb_max_burst, config.sack_frequency), (4, 1, 2));
+    assert_eq!((config.max_burst, config.sack_frequency), (4, 2));
     assert_eq!(config.hb_interval, Some(Span::from_secs(30)));
     assert_eq!(config.sack_delay, Span::from_millis(200));
     assert!(!config.cmt.enabled, "and standard SCTP");

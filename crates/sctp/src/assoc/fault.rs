@@ -24,11 +24,10 @@ pub(super) const HEARTBEAT_LEN: usize = 8 + HEARTBEAT_INFO_LEN;
 /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10).
 const UDP_HB_INTERVAL: Span = Span::from_secs(15);
 
-/// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`).
+/// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`), which is one.
 #[derive(Debug, Default)]
 pub(super) struct Probes {
-    /// Heartbeats that may still be sent before `until`.
-    left: u32,
+    /// No further heartbeat is sent before.
     until: Instant,
     /// The path that is next if several have a heartbeat to send.
     turn: usize,
@@ -238,14 +237,10 @@ impl Association {
     }
 
     fn probe_if_allowed(&mut self, now: Instant, p: PathId) {
-        if now >= self.probes.until {
-            self.probes.until = now + self.paths[p].rto.current();
-            self.probes.left = self.config().hb_max_burst;
-        }
-        if self.probes.left == 0 {
+        if now < self.probes.until {
             return self.paths[p].heartbeat.defer(self.probes.until);
         }
-        self.probes.left -= 1;
+        self.probes.until = now + self.paths[p].rto.current();
         self.probes.turn = p.index() + 1;
         self.probe(now, p);
     }
