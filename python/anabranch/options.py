@@ -239,12 +239,6 @@ class Options(AssociationOptions, total=False):
     rp_min: int
     """Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4). Expected: at least 1.
     Default: 4."""
-    rto_alpha: float
-    """Weight of a new sample in the smoothed RTT (``RTO.Alpha``). Expected: a number above 0, at most 1. Default:
-    0.125."""
-    rto_beta: float
-    """Weight of a new sample in the RTT variation (``RTO.Beta``). Expected: a number above 0, at most 1. Default:
-    0.25."""
     rto_jitter: float
     """Largest random addition to the RTO, as a share of it, when T3 or the timer of a heartbeat is started after
     an expiry. Without it retransmissions may fall into each outage of a path that fails periodically

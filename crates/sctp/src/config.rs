@@ -17,10 +17,6 @@ options! {
         rto_min: Span = Span::from_secs(1), "more than zero" if |min| !min.is_zero();
         /// Upper bound of the RTO (`RTO.Max`).
         rto_max: Span = Span::from_secs(60), "at least `rto_min`" if |max, all| max >= all.rto_min;
-        /// Weight of a new sample in the smoothed RTT (`RTO.Alpha`).
-        rto_alpha: f64 = 0.125, "a number above 0, at most 1" if |weight| weight > 0.0 && weight <= 1.0;
-        /// Weight of a new sample in the RTT variation (`RTO.Beta`).
-        rto_beta: f64 = 0.25, "a number above 0, at most 1" if |weight| weight > 0.0 && weight <= 1.0;
         /// Largest random addition to the RTO, as a share of it, when T3 or the timer of a heartbeat is started after an
         /// expiry. Without it retransmissions may fall into each outage of a path that fails periodically (Kuzmanovic,
         /// Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).

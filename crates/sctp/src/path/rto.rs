@@ -10,12 +10,16 @@ pub(crate) struct Rto {
     least: LeastRtt,
 }
 
+/// Weights of a new sample in the smoothed RTT and in its variation (`RTO.Alpha`, `RTO.Beta`; `rfc9260#section-16`).
+const ALPHA: f64 = 0.125;
+const BETA: f64 = 0.25;
+
 /// Clock granularity: the variation never gets smaller (`rfc9260#section-6.3.1`, rule G1).
 const GRANULARITY: Span = Span::from_nanos(1);
 
 impl Rto {
     pub(crate) fn new(config: &Config) -> Self {
-        let smoothed = SmoothedRtt::new(config.rto_alpha, config.rto_beta, GRANULARITY);
+        let smoothed = SmoothedRtt::new(ALPHA, BETA, GRANULARITY);
         Rto { smoothed, rto: config.rto_initial, least: LeastRtt::default() }
     }
 
