@@ -85,8 +85,8 @@ class AssociationOptions(TypedDict, total=False):
     a path in UDP, so that a NAT keeps the port. Expected: more than zero, or none for no heartbeats. Default:
     "30 s"."""
     max_burst: int
-    """Packets sent at one opportunity (``Max.Burst``); ``burst_control`` says what that is. Expected: at least 1.
-    Default: 4."""
+    """Packets that a path sends at one instant (``Max.Burst``); an acknowledgement of data on the path lets it send
+    as many again. Expected: at least 1. Default: 4."""
     nagle: bool
     """Nagle's algorithm: while data is outstanding only full packets are sent (RFC 9260, section 6.10), unless a
     packet is sent in any case, as one with a SACK is. Default: false."""
@@ -134,10 +134,6 @@ class Options(AssociationOptions, total=False):
     bundling: bool
     """Bundles several chunks into a packet (RFC 9260, section 6.10), also DATA behind a SACK or a COOKIE ECHO.
     Default: true."""
-    burst_control: Literal[
-        "max-burst", "aggressive-max-burst", "total-max-burst", "use-it-or-lose-it", "congestion-window-limiting", "off"
-    ]
-    """How the burst limit is applied. Default: "max-burst"."""
     congestion_control: Literal[
         "standard",
         "cubic",

@@ -81,13 +81,6 @@ pub enum WindowRule {
     /// cwnd and ssthresh become these, and what the controller counted towards a change of the window is forgotten: a path
     /// leads elsewhere than before (`rfc9260#section-7.2.5.2`), a middlebox reported the rate of its link.
     Replace(CongestionWindow),
-    /// The window is at most so many bytes: burst mitigation by the window.
-    Limit {
-        /// Largest window.
-        most: ByteCount,
-        /// A slow start threshold that is set is raised to the window first.
-        raise_ssthresh: bool,
-    },
 }
 
 impl WindowRule {
@@ -96,10 +89,6 @@ impl WindowRule {
         match self {
             WindowRule::Set(cwnd) => CongestionWindow { cwnd, ..window },
             WindowRule::Replace(window) => window,
-            WindowRule::Limit { most, raise_ssthresh } => CongestionWindow {
-                cwnd: window.cwnd.min(most),
-                ssthresh: window.ssthresh.map(|s| if raise_ssthresh { s.max(window.cwnd) } else { s }),
-            },
         }
     }
 }

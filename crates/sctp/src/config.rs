@@ -21,10 +21,9 @@ options! {
         /// expiry. Without it retransmissions may fall into each outage of a path that fails periodically (Kuzmanovic,
         /// Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
         rto_jitter: f64 = 0.0, "a number from 0 to 0.5" if |share| (0.0..=0.5).contains(&share);
-        /// Packets sent at one opportunity (`Max.Burst`); `burst_control` says what that is.
+        /// Packets that a path sends at one instant (`Max.Burst`); an acknowledgement of data on the path lets it send as many
+        /// again.
         max_burst: u32 = 4, "at least 1" if |packets| packets > 0;
-        /// How the burst limit is applied.
-        burst_control: BurstControl = BurstControl::MaxBurst;
         /// Lifetime of a state cookie (`Valid.Cookie.Life`).
         valid_cookie_life: Span = Span::from_secs(60), "more than zero" if |life| !life.is_zero();
         /// Consecutive errors after which the association is given up (`Association.Max.Retrans`). Best at most
@@ -524,23 +523,5 @@ named! {
         Queued = "queued",
         /// What is in flight there.
         Outstanding = "outstanding",
-    }
-}
-
-named! {
-    /// How bursts are limited to `max_burst` packets.
-    "burst control" BurstControl {
-        /// Packets per path and opportunity; an acknowledgement of data on the path opens a new one.
-        MaxBurst = "max-burst",
-        /// Packets per path and instant, whatever is acknowledged.
-        AggressiveMaxBurst = "aggressive-max-burst",
-        /// As `aggressive-max-burst`, and as many over all paths together.
-        TotalMaxBurst = "total-max-burst",
-        /// The window shrinks to what is in flight and a burst.
-        UseItOrLoseIt = "use-it-or-lose-it",
-        /// As `use-it-or-lose-it`, but the threshold remembers the window.
-        CongestionWindowLimiting = "congestion-window-limiting",
-        /// No limit.
-        Off = "off",
     }
 }

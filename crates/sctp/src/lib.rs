@@ -83,7 +83,7 @@ mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
-    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
+    Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection,
     PathSelection, PathSet, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
     Timestamps,
 };

@@ -1,7 +1,7 @@
 //! All paths fail at once: how many packets a sender still sends, and how often it asks to be woken.
 
 use anabranch_sctp::{
-    BufferSide, BurstControl, Cmt, Config, Message, PathSelection, Payload, Reinjection, RtxPolicy,
+    BufferSide, Cmt, Config, Message, PathSelection, Payload, Reinjection, RtxPolicy,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -121,7 +121,6 @@ fn config() -> impl Strategy<Value = Config> {
         select(RtxPolicy::ALL),
         select(BufferSide::ALL),
         select(BufferSide::ALL),
-        select(BurstControl::ALL),
         select(cc::Algorithm::ALL),
     );
     let failing = prop::option::of(0u32..3);
@@ -129,7 +128,7 @@ fn config() -> impl Strategy<Value = Config> {
     let switches = prop::array::uniform4(any::<bool>());
     (choices, failing, rto_min, switches, select(vec![0.0, 0.25, 0.5])).prop_map(
         |(
-            (reinjection, path_selection, rtx, rescheduling, split, burst, algorithm),
+            (reinjection, path_selection, rtx, rescheduling, split, algorithm),
             failing,
             rto_min,
             on,
@@ -148,7 +147,6 @@ fn config() -> impl Strategy<Value = Config> {
             };
             Config {
                 cmt,
-                burst_control: burst,
                 congestion_control: algorithm.into(),
                 potentially_failed: failing,
                 rto_min,

@@ -1,6 +1,6 @@
 //! Sending data (rfc9260#section-6), chunk by chunk.
 
-use anabranch_sctp::{BurstControl, Config, Message, Payload, StreamScheduler};
+use anabranch_sctp::{Config, Message, Payload, StreamScheduler};
 use testkit::*;
 use units::{ByteCount, Span};
 use wire::StreamId;
@@ -95,7 +95,7 @@ fn urgent_messages_exceed_a_full_window_by_less_than_a_chunk() {
         stream_values: vec![1],
         outbound_streams: 2,
         send_queue: Some(2),
-        burst_control: BurstControl::Off,
+        max_burst: 100,
         nagle: true,
         ..Config::default()
     };

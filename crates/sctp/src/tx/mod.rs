@@ -143,7 +143,6 @@ pub(crate) struct Sender {
 
     /// The time of the last [`wake`](Sender::wake): that of what is sent until the next one.
     now: Instant,
-    total_burst_left: u32,
     scheduler: Box<dyn Scheduler>,
     traits: SchedulerTraits,
     /// Paths in the order in which they are served until the next `wake`; empty if not sorted yet.
@@ -222,7 +221,6 @@ impl Sender {
             evened: (config.sack_path == SackPath::Fastest).then(Box::default),
             paced: false,
             now: Instant::ZERO,
-            total_burst_left: config.max_burst,
             packets: 0,
             random: Draws::new(seed),
             config,

@@ -525,9 +525,7 @@ impl Sender {
                 if path.liveness.has_answered() {
                     self.end_silence(now, path);
                 }
-                if self.config.burst_control == crate::config::BurstControl::MaxBurst {
-                    path.burst_left = self.config.max_burst;
-                }
+                path.burst_left = self.config.max_burst;
             }
             if path.flight.is_zero() {
                 if !path.has_lost() {

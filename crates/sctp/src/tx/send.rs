@@ -2,11 +2,10 @@
 
 use super::Sender;
 use crate::chunks::{ChunkState, MOST_OUTSTANDING, RecordId};
-use crate::config::BurstControl;
 use crate::multipath::splitting::{self, Buffers};
 use crate::multipath::{Opportunity, rescheduling, retransmission};
 use crate::path::{LossCause, Path, PathId, Paths};
-use cc::{CongestionWindow, WindowRule};
+use cc::CongestionWindow;
 use units::{ByteCount, Instant, Span};
 use wire::PacketWriter;
 
@@ -71,7 +70,6 @@ impl Sender {
             self.expire(paths);
         }
         if now > before {
-            self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
                 paths[p].burst_left = self.config.max_burst;
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
@@ -242,7 +240,7 @@ impl Sender {
         let path = &paths[p];
         let space = path.urgent_space(ByteCount::new(u64::from(self.fragment)));
         self.queue.head_len().is_some_and(|len| ByteCount::from(self.fragment_of(len)) <= space)
-            && self.burst_allows(path)
+            && path.burst_left > 0
             && (!rescheduling::is_on(&self.cmt) || path.blocked_until <= self.now)
             && !splitting::share_is_full(&self.cmt, self.buffers(), p, paths)
             && !waits_for_answer(p, paths)
@@ -291,9 +289,8 @@ impl Sender {
 
     #[inline(always)] // into `path_for_new_data`
     fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
-        self.limit_window(p, paths);
         let path = &paths[p];
-        (self.burst_allows(path) || self.is_paced(path))
+        (path.burst_left > 0 || self.is_paced(path))
             && self.is_open(p, paths)
             && !splitting::share_is_full(&self.cmt, self.buffers(), p, paths)
             && !waits_for_answer(p, paths)
@@ -344,38 +341,10 @@ impl Sender {
         rate.pacer.ready_at().filter(|&at| at > self.now)
     }
 
-    /// Burst mitigation by the window: the controller reduces it to the flight and one burst.
-    #[inline]
-    fn limit_window(&mut self, p: PathId, paths: &mut Paths) {
-        let raise_ssthresh = match self.config.burst_control {
-            BurstControl::UseItOrLoseIt => false,
-            BurstControl::CongestionWindowLimiting => true,
-            BurstControl::TotalMaxBurst
-            | BurstControl::MaxBurst
-            | BurstControl::AggressiveMaxBurst
-            | BurstControl::Off => return,
-        };
-        let path = &paths[p];
-        let most = path.flight + path.mtu * u64::from(self.config.max_burst);
-        if path.window.cwnd > most && path.burst_left == self.config.max_burst {
-            self.apply_rule(self.now, p, WindowRule::Limit { most, raise_ssthresh }, paths);
-        }
-    }
-
     /// True if cwnd and burst limit of a path let a packet out.
     #[inline]
     pub(super) fn has_room(&self, p: PathId, paths: &Paths) -> bool {
-        self.burst_allows(&paths[p]) && self.is_open(p, paths)
-    }
-
-    /// True if the burst limit lets a packet out.
-    #[inline]
-    fn burst_allows(&self, path: &Path) -> bool {
-        match self.config.burst_control {
-            BurstControl::TotalMaxBurst => self.total_burst_left > 0 && path.burst_left > 0,
-            BurstControl::MaxBurst | BurstControl::AggressiveMaxBurst => path.burst_left > 0,
-            BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting | BurstControl::Off => true,
-        }
+        paths[p].burst_left > 0 && self.is_open(p, paths)
     }
 
     /// The cwnd of a path that sent nothing decays once each RTO (`rfc9260#section-7.2.1`).
@@ -409,7 +378,6 @@ impl Sender {
         };
         debug_assert!(sent > 0, "a plan always has room for its first chunk");
         self.packets += 1;
-        self.total_burst_left = self.total_burst_left.saturating_sub(1);
         let path = &mut paths[p];
         path.burst_left = path.burst_left.saturating_sub(1);
         path.liveness.sent();

@@ -1,6 +1,6 @@
 use super::Tape;
 use sctp::{
-    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
+    Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection,
     PathSelection, PathSet, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
     Timestamps,
 };
@@ -63,8 +63,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         reneging: tape.flag(),
         nr_sack: tape.flag(),
         idle_threshold: tape.past(1).pick(cc::IdleThreshold::ALL),
-        burst_control: tape.pick(BurstControl::ALL),
-        accounting: tape.pick(Accounting::ALL),
+        accounting: tape.past(1).pick(Accounting::ALL),
         growth: tape.pick(cc::GrowthRule::ALL),
         congestion_control: tape.pick(cc::Algorithm::ALL).into(),
         unset_share: tape.pick(cc::UnsetShare::ALL),

@@ -2,7 +2,6 @@
 
 use super::random::{World, drain};
 use super::*;
-use crate::config::BurstControl;
 use cc::{
     Algorithm, CongestionControl, CongestionWindow, ControlChoice, LossKind, PathAck, PathView, RateSample,
     Setup, WindowRule,
@@ -384,20 +383,6 @@ fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip()
 fn with_the_option_pacing_a_control_without_samples_keeps_no_records() {
     let rig = Rig::new(&Config { pacing: true, ..config() }, 1, random::FIRST);
     assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_some());
-}
-
-#[test]
-fn burst_mitigation_by_the_window_is_told_as_a_rule() {
-    for burst_control in [BurstControl::UseItOrLoseIt, BurstControl::CongestionWindowLimiting] {
-        let mut rig = Rig::new(&Config { burst_control, ..config() }, 1, random::FIRST);
-        let told = Paced::install(&mut rig, Algorithm::Standard, Vec::new());
-        saturate(&mut rig);
-        rig.pass(Span::from_millis(1));
-        let mut world = World::default();
-        drain(&mut rig, &mut world);
-        assert_eq!(rig.paths[P1].window.cwnd.get(), 4 * 1500, "nothing in flight and a burst of 4");
-        assert!(told.lock().unwrap().rules > 0);
-    }
 }
 
 // rfc7829#section-3: one path after another fails; data goes on, one packet at a time.

@@ -3,7 +3,7 @@
 use super::pacing::Paced;
 use super::*;
 use crate::config::{
-    BufferSide, BurstControl, Cuc, LossDetection, PathSelection, Reinjection, RtxPolicy, SplitBy,
+    BufferSide, Cuc, LossDetection, PathSelection, Reinjection, RtxPolicy, SplitBy,
 };
 use crate::tx::Outstanding;
 use proptest::prelude::*;
@@ -52,11 +52,10 @@ fn configs() -> impl Strategy<Value = Config> {
     let reinjection = proptest::sample::select(Reinjection::ALL);
     let (cuc, rtx) = (proptest::sample::select(Cuc::ALL), proptest::sample::select(RtxPolicy::ALL));
     let selection = proptest::sample::select(PathSelection::ALL);
-    let burst = proptest::sample::select(BurstControl::ALL);
     let rule = proptest::sample::select(cc::GrowthRule::ALL);
     let algorithm = proptest::sample::select(cc::Algorithm::ALL);
-    (options, cuc, rtx, selection, burst, rule, algorithm, split, reinjection).prop_map(
-        |(o, cuc, rtx, path_selection, burst, rule, a, split, reinjection)| {
+    (options, cuc, rtx, selection, rule, algorithm, split, reinjection).prop_map(
+        |(o, cuc, rtx, path_selection, rule, a, split, reinjection)| {
             let ((buffer_split, rescheduling), split_by, buffer) = split;
             let options = Cmt {
                 enabled: o[0],
@@ -82,7 +81,7 @@ fn configs() -> impl Strategy<Value = Config> {
             config.send_buffer = ByteCount::new(buffer);
             config.loss_detection = if o[11] { LossDetection::Rack } else { LossDetection::MissingReports };
             config.lean_sacks = o[12];
-            (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a.into());
+            (config.growth, config.congestion_control) = (rule, a.into());
             config
         },
     )

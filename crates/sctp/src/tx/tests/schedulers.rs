@@ -281,8 +281,7 @@ fn the_lowest_round_trip_time_goes_first_and_a_path_not_measured_before_it() {
 
 /// Packets of each path of the first `n`, with windows and bursts out of the way.
 fn shares(options: Cmt, n: usize, prepare: fn(&mut Rig)) -> [usize; 2] {
-    let config = Config { burst_control: crate::config::BurstControl::Off, ..cmt(options) };
-    let mut rig = Rig::new(&config, 2, 1);
+    let mut rig = Rig::new(&Config { max_burst: 1000, ..cmt(options) }, 2, 1);
     for p in [P1, P2] {
         rig.paths[p].window.cwnd = ByteCount::new(1 << 20);
     }

@@ -1,7 +1,7 @@
 //! A sender with data and nothing in flight sends, or has a timer that asks it again: there is no acknowledgement to wait for.
 
 use super::*;
-use crate::config::{BufferSide, BurstControl, PathSelection, Reinjection, SplitBy};
+use crate::config::{BufferSide, PathSelection, Reinjection, SplitBy};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -45,11 +45,9 @@ fn condition() -> impl Strategy<Value = Condition> {
 
 fn config() -> impl Strategy<Value = Config> {
     let sides = (select(BufferSide::ALL), select(BufferSide::ALL), select(SplitBy::ALL));
-    let burst = select(BurstControl::ALL);
     let on = prop::array::uniform3(any::<bool>());
-    (select(PathSelection::ALL), sides, burst, select(Reinjection::ALL), on).prop_map(
-        |(path_selection, (rescheduling, buffer_split, split_by), burst_control, reinjection, on)| Config {
-            burst_control,
+    (select(PathSelection::ALL), sides, select(Reinjection::ALL), on).prop_map(
+        |(path_selection, (rescheduling, buffer_split, split_by), reinjection, on)| Config {
             nagle: on[2],
             send_buffer: ByteCount::new(60_000),
             ..cmt(Cmt {
@@ -115,9 +113,6 @@ proptest! {
         rig.pass(Span::ZERO);
         for (p, condition) in rig.paths.ids().zip(then) {
             rig.set(p, condition);
-        }
-        if then[0].burst_left == 0 {
-            rig.sender.total_burst_left = 0;
         }
         let waits = rig.sender.rest_ends(&rig.paths).is_some_and(|at| at > rig.now);
         let active: Vec<PathId> = rig.paths.ids().filter(|&p| rig.paths[p].is_active()).collect();
