@@ -120,8 +120,6 @@ class Options(AssociationOptions, total=False):
     """Bytes that one chunk counts as in flight. Default: "chunk"."""
     allow_reset: Literal["none", "streams", "add", "all"]
     """What the peer may do with ``stream_reset`` without being asked. Default: "none"."""
-    announce_address_types: bool
-    """Sends the Supported Address Types parameter in INIT (RFC 9260, section 3.3.2.1). Default: true."""
     asconf: bool
     """Lets addresses join and leave an association by ASCONF, if the peer has it too (RFC 5061; INET: ``addIP``).
     Needs ``auth``. Expected: false unless ``auth`` is true. Default: false."""

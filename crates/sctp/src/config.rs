@@ -140,8 +140,6 @@ options! {
         /// Nagle's algorithm: while data is outstanding only full packets are sent (`rfc9260#section-6.10`), unless a
         /// packet is sent in any case, as one with a SACK is.
         nagle: bool = false;
-        /// Sends the Supported Address Types parameter in INIT (`rfc9260#section-3.3.2.1`).
-        announce_address_types: bool = true;
 
         /// The congestion control.
         congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();

@@ -122,7 +122,6 @@ fn init_ack_is_at_most_three_times_as_long_as_the_init() {
     let types: Vec<u8> = (0x20..0x40).collect();
     let server = Config { asconf: true, nr_sack: true, ..config(&types) };
     for client in [Config { asconf: true, ..config(&[]) }, config(&[]), config(&types)] {
-        let client = Config { announce_address_types: false, ..client };
         let mut pair =
             Pair::of(endpoint_config(Side::Client, 1, &client), endpoint_config(Side::Server, 16, &server));
         pair.establish();

@@ -580,16 +580,13 @@ fn init_ack_goes_to_the_source_of_the_init() {
 // rfc9260#section-3.3.2: the window in INIT and INIT ACK is the receive buffer.
 #[test]
 fn init_advertises_what_is_configured() {
-    let config = Config {
-        receive_buffer: ByteCount::new(123_456),
-        announce_address_types: false,
-        ..Config::default()
-    };
+    let config = Config { receive_buffer: ByteCount::new(123_456), ..Config::default() };
     let mut pair = Pair::new(1, &config);
     pair.connect(Side::Client, 1);
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };
     assert_eq!((init.a_rwnd, init.outbound_streams, init.inbound_streams), (123_456, 10, 2048));
-    assert_eq!(init.parameters.as_bytes(), [], "a single address is not listed, and options are off");
+    let ipv4_only = [0, 12, 0, 6, 0, 5];
+    assert_eq!(init.parameters.as_bytes(), ipv4_only, "a single address is not listed, and options are off");
 }
 
 // rfc9653#section-5.1, rfc9653#section-5.3: an endpoint announces a method only if it has it, and takes a zero checksum only if it

@@ -329,9 +329,7 @@ impl Association {
         if let Some(increment) = preservative {
             parameters.push(&Parameter::CookiePreservative(increment));
         }
-        if config.announce_address_types {
-            parameters.push(&Parameter::SupportedAddressTypes(self.local.address_types()));
-        }
+        parameters.push(&Parameter::SupportedAddressTypes(self.local.address_types()));
         Extensions::of(config).push(&mut parameters);
         if config.auth {
             let random = self.local.key.random_of(self.local_tag, self.initial_tsn);
