@@ -261,8 +261,6 @@ class Options(AssociationOptions, total=False):
     timestamps: Literal["off", "chunk", "metadata"]
     """How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
     Default: "off"."""
-    unset_share: Literal["raw", "equal"]
-    """What coupled congestion controls count for an ssthresh that no loss has set yet. Default: "raw"."""
     valid_cookie_life: str
     """Lifetime of a state cookie (``Valid.Cookie.Life``). Expected: more than zero. Default: "60 s"."""
     cmt: Cmt

@@ -117,5 +117,5 @@ pub use paced::paced;
 pub use pacer::Pacer;
 pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
 pub use rate::{RateEstimator, RateSample, SendRecord};
-pub use setup::{GrowthRule, IdleThreshold, Rules, Setup, TcpRules, UnsetShare};
+pub use setup::{GrowthRule, IdleThreshold, Rules, Setup, TcpRules};
 pub use window::{CongestionWindow, LossKind, PathAck, PathView, WindowRule};

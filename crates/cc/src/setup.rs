@@ -18,8 +18,6 @@ pub struct Setup {
     pub paths: usize,
     /// CMT/RP: factor of the MTU in the scaled lower bound of equations 5 and 7 of the paper, which says 4.
     pub rp_min: u64,
-    /// CMT/RP: the share of a path whose slow start threshold is unset.
-    pub unset_share: UnsetShare,
     /// SCTP: how idle time changes the slow start threshold.
     pub idle_threshold: IdleThreshold,
     /// SCTP: initial window of each path in units of M ([`Self::segment`]); none: that of the growth rule.
@@ -75,17 +73,6 @@ named! {
 }
 
 named! {
-    /// Value that CMT/RP takes for a slow start threshold that no loss has set yet.
-    "unset share" UnsetShare {
-        /// The peer's receive window, as the paper's authors did. The first path with a loss then hardly grows until
-        /// the others have a loss too.
-        Raw = "raw",
-        /// The mean of the thresholds that are set, so that a path without loss has share 1/n.
-        Equal = "equal",
-    }
-}
-
-named! {
     /// Slow start threshold of a path that is idle for an RTO, under the rules of RFC 9260.
     "idle threshold" IdleThreshold {
         /// The window it had (`rfc9260#section-7.2.1`). An unused path then begins in congestion avoidance.
@@ -115,7 +102,6 @@ impl Setup {
             initial_ssthresh,
             paths: 1,
             rp_min: 4,
-            unset_share: UnsetShare::Raw,
             idle_threshold: IdleThreshold::Window,
             initial_window: None,
             paced: false,

@@ -3,7 +3,7 @@
 use crate::common;
 
 use anabranch_cc::{
-    Algorithm, CongestionWindow, GrowthRule, LossKind, OneWayDelay, RateSample, Setup, TcpRules, UnsetShare,
+    Algorithm, CongestionWindow, GrowthRule, LossKind, OneWayDelay, RateSample, Setup, TcpRules,
 };
 use common::{Bench, bytes, setup};
 use proptest::prelude::*;
@@ -69,12 +69,8 @@ fn event() -> impl Strategy<Value = Event> {
 
 fn sctp(paths: usize) -> impl Strategy<Value = Setup> {
     let growth = prop::sample::select(GrowthRule::ALL);
-    let share = prop::sample::select(UnsetShare::ALL);
-    (growth, share, 0..u64::from(u32::MAX)).prop_map(move |(growth, unset_share, rwnd)| Setup {
-        initial_ssthresh: bytes(rwnd),
-        unset_share,
-        ..setup(growth, paths)
-    })
+    (growth, 0..u64::from(u32::MAX))
+        .prop_map(move |(growth, rwnd)| Setup { initial_ssthresh: bytes(rwnd), ..setup(growth, paths) })
 }
 
 fn tcp() -> impl Strategy<Value = Setup> {

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup, UnsetShare};
+use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup};
 use common::{Bench, M, bytes, setup};
 use units::{ByteCount, Instant};
 
@@ -119,8 +119,8 @@ fn rpv1_inactive_path_counts_for_itself() {
 }
 
 /// What slow start adds on path `p` for a full segment, at the given thresholds (zero: unset).
-fn slow_start_step<const N: usize>(unset_share: UnsetShare, thresholds: [u64; N], p: usize) -> u64 {
-    let setup = Setup { unset_share, ..setup(GrowthRule::Rfc4960, N) };
+fn slow_start_step<const N: usize>(thresholds: [u64; N], p: usize) -> u64 {
+    let setup = setup(GrowthRule::Rfc4960, N);
     let mut bench = Bench::new(Algorithm::CmtRpV1, &setup);
     for (i, s) in thresholds.into_iter().enumerate() {
         bench = bench.put(i, 6000, s);
@@ -130,21 +130,11 @@ fn slow_start_step<const N: usize>(unset_share: UnsetShare, thresholds: [u64; N]
 }
 
 #[test]
-fn an_unset_threshold_counts_as_the_receive_window_if_raw() {
-    let step = |s, p| slow_start_step(UnsetShare::Raw, s, p);
+fn rpv1_unset_threshold_counts_as_the_receive_window() {
+    let step = slow_start_step::<2>;
     assert_eq!(step([15_000, 0], 0), 5, "1500 * 15000/5015000 = 4.49");
     assert_eq!(step([15_000, 0], 1), 1496, "1500 * 5000000/5015000 = 1495.5");
     assert_eq!((step([0, 0], 0), step([0, 0], 1)), (750, 750));
-}
-
-#[test]
-fn an_unset_threshold_counts_as_the_mean_of_the_others_if_equal() {
-    let step = |s, p| slow_start_step(UnsetShare::Equal, s, p);
-    assert_eq!((step([15_000, 0], 0), step([15_000, 0], 1)), (750, 750));
-    assert_eq!((step([0, 0], 0), step([0, 0], 1)), (750, 750));
-    // The mean is 15000, S 45000.
-    let three = |p| slow_start_step(UnsetShare::Equal, [10_000, 20_000, 0], p);
-    assert_eq!((three(0), three(1), three(2)), (334, 667, 500));
 }
 
 #[test]

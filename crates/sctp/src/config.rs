@@ -162,8 +162,6 @@ options! {
         initial_ssthresh: Option<ByteCount> = None;
         /// Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4).
         rp_min: u64 = 4, "at least 1" if |mtus| mtus > 0;
-        /// What coupled congestion controls count for an ssthresh that no loss has set yet.
-        unset_share: cc::UnsetShare = cc::UnsetShare::Raw;
         /// ssthresh of a path after an idle RTO.
         idle_threshold: cc::IdleThreshold = cc::IdleThreshold::Window;
         /// Options of the congestion controls, a table for each.

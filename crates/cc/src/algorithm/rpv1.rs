@@ -18,7 +18,7 @@
 
 use units::ByteCount;
 
-use crate::{CongestionControl, Growth, LossBased, LossKind, Setup, Snapshot, UnsetShare, WindowPolicy};
+use crate::{CongestionControl, Growth, LossBased, LossKind, Setup, Snapshot, WindowPolicy};
 
 pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     Box::new(LossBased::new(CmtRpV1, setup))
@@ -60,23 +60,15 @@ struct Share {
 
 impl Share {
     fn of(at: &Snapshot<'_>) -> Share {
-        let unset = match at.setup().unset_share {
-            UnsetShare::Raw => Some(at.setup().initial_ssthresh),
-            UnsetShare::Equal => None,
-        };
-        let threshold = |path: &crate::PathView| path.window.ssthresh.or(unset).map(ByteCount::as_f64);
-        let (mut paths, mut known, mut sum) = (0.0, 0.0, 0.0);
-        for path in at.coupled() {
-            paths += 1.0;
-            if let Some(threshold) = threshold(path) {
-                known += 1.0;
-                sum += threshold;
-            }
-        }
-        // An unknown threshold counts as the mean sum/known, hence S = sum * paths/known.
-        match threshold(at.path()) {
-            Some(part) if sum > 0.0 => Share { part: part * known, whole: sum * paths },
-            _ => Share { part: 1.0, whole: paths },
+        // A threshold that nothing has set counts as the peer's receive window, as the paper's authors did. The first path with a
+        // loss then hardly grows until the others have a loss, too.
+        let unset = at.setup().initial_ssthresh;
+        let threshold = |path: &crate::PathView| path.window.ssthresh.unwrap_or(unset).as_f64();
+        let whole: f64 = at.coupled().map(threshold).sum();
+        if whole > 0.0 {
+            Share { part: threshold(at.path()), whole }
+        } else {
+            Share { part: 1.0, whole: at.coupled().count() as f64 }
         }
     }
 

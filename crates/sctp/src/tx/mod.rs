@@ -266,7 +266,6 @@ impl Sender {
         let initial_ssthresh = self.config.initial_ssthresh.unwrap_or(self.peer_rwnd);
         let setup = cc::Setup {
             rp_min: self.config.rp_min,
-            unset_share: self.config.unset_share,
             idle_threshold: self.config.idle_threshold,
             initial_window: self.config.initial_window,
             paced: self.config.pacing,
