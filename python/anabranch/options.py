@@ -67,9 +67,6 @@ class Cmt(TypedDict, total=False):
     Default: true."""
     split_by: Literal["queued", "outstanding"]
     """What counts against a path's share of a divided buffer. Default: "queued"."""
-    weights: Sequence[int]
-    """Shares of the paths, by their numbers, for the path selection ``weighted``; further paths have 1. An empty
-    list: shares follow the rates of the paths. Expected: at least 1 each. Default: []."""
 
 
 class AssociationOptions(TypedDict, total=False):

@@ -168,12 +168,12 @@ fn every_option_is_a_property_of_the_schema_with_its_documentation_and_default()
 
 #[test]
 fn sctp_options_parse_without_a_scenario() {
-    let options = "profile = \"recommended\"\nrto_min = \"200 ms\"\ncmt = { cuc = \"v1\", weights = [1, 2] }\n\
+    let options = "profile = \"recommended\"\nrto_min = \"200 ms\"\ncmt = { cuc = \"v1\", groups = [1, 2] }\n\
                    knobs = { cubic = { beta = 0.8 } }\ninit_rto_max = \"3 s\"\nhb_interval = \"none\"";
     let read = sctp_options(options, "options").unwrap();
     let mut expected = sctp::Config::recommended();
     expected.rto_min = units::Span::from_millis(200);
-    (expected.cmt.cuc, expected.cmt.weights) = (sctp::Cuc::V1, vec![1, 2]);
+    (expected.cmt.cuc, expected.cmt.groups) = (sctp::Cuc::V1, vec![1, 2]);
     expected.knobs.cubic.beta = 0.8;
     (expected.init_rto_max, expected.hb_interval) = (Some(units::Span::from_secs(3)), None);
     assert_eq!(read, expected);
@@ -229,8 +229,8 @@ fn errors_in_sctp_options_name_the_position_and_the_expected_value() {
         ),
         ("rto_min = \"2 min\"", "options:1:1: `rto_max` = 60 s cannot work; expected at least `rto_min`"),
         (
-            "cmt = { weights = [1, 0] }",
-            "options:1:19: `cmt.weights` = [1, 0] cannot work; expected at least 1 each",
+            "knobs = { cubic = { beta = 2.0 } }",
+            "options:1:28: `cubic.beta` = 2 cannot work; expected a number from 0.1 to 0.99",
         ),
         ("inherit = \"x\"", "options:1:11: there is no other option set to inherit from"),
         (

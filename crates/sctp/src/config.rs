@@ -241,9 +241,6 @@ options! {
         rtx: RtxPolicy = RtxPolicy::Alternate;
         /// The path that is served first (`cmtSendAllVariant`).
         path_selection: PathSelection = PathSelection::SmallestLastTransmission;
-        /// Shares of the paths, by their numbers, for the path selection `weighted`; further paths have 1. An empty list:
-        /// shares follow the rates of the paths.
-        weights: Vec<u32> = Vec::new(), "at least 1 each" if |weights| !weights.contains(&0);
         /// Group of each path, by their numbers; further paths are in group 0. A coupled congestion control couples the
         /// paths of one group, which are known to share a bottleneck, and no others.
         groups: Vec<u8> = Vec::new();
@@ -333,7 +330,7 @@ named! {
         InTime = "in-time",
         /// Each path carries everything, as far as its window goes.
         Redundant = "redundant",
-        /// Packets in proportion to `weights`, or to the paths' rates if there are none.
+        /// Packets in proportion to the paths' rates.
         Weighted = "weighted",
     }
 }

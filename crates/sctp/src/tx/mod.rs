@@ -175,7 +175,7 @@ type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 impl Sender {
     pub(crate) fn new(config: Arc<Config>, seed: u64, initial_tsn: Tsn) -> Self {
         let cmt = effective(&config.cmt);
-        let scheduler = cmt.path_selection.build(&cmt);
+        let scheduler = cmt.path_selection.build();
         Sender {
             cmt,
             control: None,

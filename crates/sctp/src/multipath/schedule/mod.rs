@@ -15,14 +15,14 @@ mod in_time;
 mod sorted;
 mod weighted;
 
-use crate::config::{Cmt, PathSelection};
+use crate::config::PathSelection;
 use crate::draws::Draws;
 use crate::path::{Path, PathId, Paths};
 use std::fmt::Debug;
 use units::{ByteCount, Instant, Span};
 
 impl PathSelection {
-    pub(crate) fn build(self, cmt: &Cmt) -> Box<dyn Scheduler> {
+    pub(crate) fn build(self) -> Box<dyn Scheduler> {
         match self {
             PathSelection::SmallestLastTransmission => Box::new(sorted::smallest_last_transmission()),
             PathSelection::LargestSpace => Box::new(sorted::largest_space()),
@@ -35,7 +35,7 @@ impl PathSelection {
             PathSelection::Blest => Box::new(blest::Blest::new()),
             PathSelection::InTime => Box::new(in_time::InTime::default()),
             PathSelection::Redundant => Box::new(sorted::redundant()),
-            PathSelection::Weighted => Box::new(weighted::Weighted::new(&cmt.weights)),
+            PathSelection::Weighted => Box::new(weighted::Weighted::default()),
         }
     }
 }

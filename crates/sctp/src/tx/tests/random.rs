@@ -68,7 +68,6 @@ fn configs() -> impl Strategy<Value = Config> {
                 smart_fast_rtx: o[4],
                 rtt_heuristic: o[5],
                 recovery_by_cuc: o[6],
-                weights: vec![3, 1],
                 groups: if o[7] { vec![0, 1] } else { Vec::new() },
                 buffer_split,
                 split_by,
