@@ -213,7 +213,7 @@ impl Config {
                 enabled: true,
                 path_selection: PathSelection::InTime,
                 rtx: RtxPolicy::Fastest,
-                rescheduling: BufferSide::Both,
+                rtt_heuristic: false,
                 keep_room: true,
                 reinjection: Reinjection::Both,
                 ..Cmt::default()
