@@ -83,9 +83,8 @@ mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
-    Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection,
-    PathSelection, PathSet, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
-    Timestamps,
+    Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection, PathSelection, PathSet,
+    Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,

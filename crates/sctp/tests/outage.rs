@@ -1,8 +1,6 @@
 //! All paths fail at once: how many packets a sender still sends, and how often it asks to be woken.
 
-use anabranch_sctp::{
-    BufferSide, Cmt, Config, Message, PathSelection, Payload, Reinjection, RtxPolicy,
-};
+use anabranch_sctp::{BufferSide, Cmt, Config, Message, PathSelection, Payload, Reinjection, RtxPolicy};
 use proptest::prelude::*;
 use proptest::sample::select;
 use testkit::*;

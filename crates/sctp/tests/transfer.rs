@@ -1,8 +1,6 @@
 //! Whole transfers over wires that lose, double and reorder packets.
 
-use anabranch_sctp::{
-    AssocId, CloseReason, Cmt, Config, Event, Message, Payload, SendError, State,
-};
+use anabranch_sctp::{AssocId, CloseReason, Cmt, Config, Event, Message, Payload, SendError, State};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use testkit::*;

@@ -40,9 +40,7 @@ pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
 use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, TxChunk};
-use crate::config::{
-    Accounting, Cmt, Config, Cuc, LossDetection, RtxPolicy, SackPath, StreamScheduler,
-};
+use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, RtxPolicy, SackPath, StreamScheduler};
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::multipath::copies::Copies;

@@ -1,8 +1,7 @@
 use super::Tape;
 use sctp::{
-    Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection,
-    PathSelection, PathSet, Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler,
-    Timestamps,
+    Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection, PathSelection, PathSet,
+    Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 use units::{ByteCount, Span};
 

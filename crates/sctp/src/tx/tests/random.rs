@@ -2,9 +2,7 @@
 
 use super::pacing::Paced;
 use super::*;
-use crate::config::{
-    BufferSide, Cuc, LossDetection, PathSelection, Reinjection, RtxPolicy, SplitBy,
-};
+use crate::config::{BufferSide, Cuc, LossDetection, PathSelection, Reinjection, RtxPolicy, SplitBy};
 use crate::tx::Outstanding;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -46,7 +44,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let options = proptest::array::uniform13(any::<bool>());
+    let options = proptest::array::uniform11(any::<bool>());
     let sides = (proptest::sample::select(BufferSide::ALL), proptest::sample::select(BufferSide::ALL));
     let split = (sides, proptest::sample::select(SplitBy::ALL), prop_oneof![Just(20_000u64), Just(1 << 30)]);
     let reinjection = proptest::sample::select(Reinjection::ALL);
@@ -73,13 +71,13 @@ fn configs() -> impl Strategy<Value = Config> {
                 split_by,
                 rescheduling,
                 reinjection,
-                keep_room: o[9],
+                keep_room: o[8],
             };
             let mut config = cmt(options.clone());
             config.cmt.enabled = options.enabled;
             config.send_buffer = ByteCount::new(buffer);
-            config.loss_detection = if o[11] { LossDetection::Rack } else { LossDetection::MissingReports };
-            config.lean_sacks = o[12];
+            config.loss_detection = if o[9] { LossDetection::Rack } else { LossDetection::MissingReports };
+            config.lean_sacks = o[10];
             (config.growth, config.congestion_control) = (rule, a.into());
             config
         },

@@ -421,7 +421,8 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
 /// The first path holds 17 chunks of a send buffer of two times 30000 bytes, 14 of them acknowledged, and waits for a
 /// chunk of the second: f = 20328 / 30000 = 0.68.
 fn waiting_for_the_head() -> Rig {
-    let options = Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };
+    let options =
+        Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };
     let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
     rig.transmit(P2);
     for _ in 0..17 {
