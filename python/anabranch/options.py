@@ -230,11 +230,6 @@ class Options(AssociationOptions, total=False):
     rp_min: int
     """Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4). Expected: at least 1.
     Default: 4."""
-    rto_jitter: float
-    """Largest random addition to the RTO, as a share of it, when T3 or the timer of a heartbeat is started after
-    an expiry. Without it retransmissions may fall into each outage of a path that fails periodically
-    (Kuzmanovic, Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
-    Expected: a number from 0 to 0.5. Default: 0.0."""
     sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt", "fastest"]
     """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str

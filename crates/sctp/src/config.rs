@@ -17,10 +17,6 @@ options! {
         rto_min: Span = Span::from_secs(1), "more than zero" if |min| !min.is_zero();
         /// Upper bound of the RTO (`RTO.Max`).
         rto_max: Span = Span::from_secs(60), "at least `rto_min`" if |max, all| max >= all.rto_min;
-        /// Largest random addition to the RTO, as a share of it, when T3 or the timer of a heartbeat is started after an
-        /// expiry. Without it retransmissions may fall into each outage of a path that fails periodically (Kuzmanovic,
-        /// Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
-        rto_jitter: f64 = 0.0, "a number from 0 to 0.5" if |share| (0.0..=0.5).contains(&share);
         /// Packets that a path sends at one instant (`Max.Burst`); an acknowledgement of data on the path lets it send as many
         /// again.
         max_burst: u32 = 4, "at least 1" if |packets| packets > 0;
@@ -196,7 +192,6 @@ impl Config {
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),
-            rto_jitter: 0.25,
             association_max_retrans: 20,
             fill_packets: true,
             nr_sack: true,

@@ -124,14 +124,8 @@ fn config() -> impl Strategy<Value = Config> {
     let failing = prop::option::of(0u32..3);
     let rto_min = select(vec![Span::from_nanos(1), Span::from_micros(100), MS * 10, MS * 1000]);
     let switches = prop::array::uniform4(any::<bool>());
-    (choices, failing, rto_min, switches, select(vec![0.0, 0.25, 0.5])).prop_map(
-        |(
-            (reinjection, path_selection, rtx, rescheduling, split, algorithm),
-            failing,
-            rto_min,
-            on,
-            jitter,
-        )| {
+    (choices, failing, rto_min, switches).prop_map(
+        |((reinjection, path_selection, rtx, rescheduling, split, algorithm), failing, rto_min, on)| {
             let cmt = Cmt {
                 enabled: true,
                 reinjection,
@@ -148,7 +142,6 @@ fn config() -> impl Strategy<Value = Config> {
                 congestion_control: algorithm.into(),
                 potentially_failed: failing,
                 rto_min,
-                rto_jitter: jitter,
                 nagle: on[2],
                 bundling: on[3],
                 send_buffer: units::ByteCount::new(200_000),

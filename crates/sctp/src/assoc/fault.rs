@@ -260,13 +260,8 @@ impl Association {
 
     pub(super) fn probe(&mut self, now: Instant, p: PathId) {
         let nonce = self.random.number();
-        let jitter = self.config().rto_jitter;
         let path = &mut self.paths[p];
-        let mut rto = path.rto.current();
-        if path.errors > 0 && jitter > 0.0 {
-            rto += rto.mul_f64(jitter * self.random.unit());
-        }
-        path.heartbeat.sent(now, nonce, rto);
+        path.heartbeat.sent(now, nonce, path.rto.current());
         path.await_answer(now, now);
         self.control.push(p, Pending::Heartbeat);
     }

@@ -385,10 +385,8 @@ impl Sender {
         path.last_order = self.packets;
         path.stats.data_packets += 1;
         if plan.source != Source::Copy {
-            if paths[p].t3.is_none() {
-                let again = matches!(plan.source, Source::Lost { cause: LossCause::Timeout, .. });
-                paths[p].t3 = Some(now + self.t3_span(&paths[p], again));
-            }
+            let path = &mut paths[p];
+            path.t3.get_or_insert(now + path.rto.current());
             self.be_patient(now, &mut paths[p]);
         }
         if self.traits.each_packet || paths.have_costs() {

@@ -39,13 +39,12 @@ impl Sender {
         }
         paths[p].timed_out = true;
         paths[p].rto.back_off(&self.config);
-        let span = self.t3_span(&paths[p], true);
         let path = &mut paths[p];
         path.restart();
         path.blocked_until = Instant::ZERO;
         path.shots = u32::from(path.has_lost());
         path.stats.timeouts += 1;
-        path.t3 = (!path.flight.is_zero()).then(|| now + span);
+        path.t3 = (!path.flight.is_zero()).then(|| now + path.rto.current());
         self.after_losses(now, Cause::Timeout, paths);
         outcome
     }
@@ -67,15 +66,5 @@ impl Sender {
         path.liveness.trust();
         (path.timed_out, path.shots) = (false, u32::from(path.has_lost()));
         self.after_losses(now, Cause::Timeout, paths);
-    }
-
-    /// How long T3 runs on a path: the RTO, and a random part of it more (`rto_jitter`) after an expiry of this path, or if what leaves was lost by
-    /// one, on whichever path: else a chunk that moves between paths which fail in turn could leave in each outage.
-    pub(super) fn t3_span(&mut self, path: &Path, again: bool) -> Span {
-        let rto = path.rto.current();
-        if !(again || path.timed_out) || self.config.rto_jitter == 0.0 {
-            return rto;
-        }
-        rto + rto.mul_f64(self.config.rto_jitter * self.random.unit())
     }
 }

@@ -15,11 +15,10 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         rto_min: Span::from_millis(tape.between(50, 1000)),
         // T5 expires after five times RTO.Max, so RTO.Max is large, too.
         rto_max: Span::from_secs(400),
-        rto_jitter: tape.pick(&[0.0, 0.25, 0.5]),
         association_max_retrans: 10_000,
         max_init_retransmits: 10_000,
         path_max_retrans,
-        send_buffer: buffer(tape),
+        send_buffer: buffer(tape.past(1)),
         receive_buffer: buffer(tape),
         hb_interval: tape.flag().then_some(Span::from_secs(5)),
         ..config

@@ -97,19 +97,3 @@ fn after_full_sacks_as_many_packets_of_lost_chunks_leave_as_arrived() {
         assert_eq!(sent, leave, "{blocks} blocks after {packets} packets");
     }
 }
-
-/// Two paths that fail in turn, each for a second: a chunk that moves from one to the other after an RTO of a second could leave in each outage.
-#[test]
-fn t3_of_a_chunk_that_moved_after_a_timeout_is_jittered() {
-    let config = Config {
-        rto_jitter: 0.25,
-        ..cmt(Cmt { rtx: crate::config::RtxPolicy::Alternate, ..Cmt::default() })
-    };
-    let mut rig = Rig::new(&config, 2, 1);
-    rig.transmit(P1);
-    rig.pass(Span::from_secs(1));
-    rig.t3(P1);
-    assert_eq!(rig.poll(), Some((P2, vec![1])));
-    let t3 = rig.paths[P2].t3.unwrap().since(rig.now);
-    assert!(t3 > Span::from_secs(1) && t3 < Span::from_millis(1250), "{t3}");
-}
