@@ -19,9 +19,4 @@ impl Draws {
     pub(crate) fn number(&mut self) -> u64 {
         self.generator.get_or_insert_with(|| Box::new(ChaCha8Rng::seed_from_u64(self.seed))).next_u64()
     }
-
-    /// A number in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.number() >> 11) as f64 / (1u64 << 53) as f64
-    }
 }

@@ -1,11 +1,12 @@
 //! Copies of chunks on paths other than their own: of late chunks only, or of all, for schedulers that send everything on every path.
 //!
 //! A chunk is *late* if its path does not answer, or if it is overdue or would arrive sooner as a copy while a full buffer stops all paths
-//! ([`Scene::is_late`]). Then one copy leaves, on the path on which it arrives first. If that is lost, too, T3 of the
-//! path of the chunk repairs the loss.
+//! ([`Scene::is_late`]). Then a copy leaves on the path on which it arrives first. Once the copy is
+//! overdue itself ([`Path::overdue`]) another one follows, up to [`MOST_COPIES`]; then T3 of the path of the chunk is left.
 //!
 //! An acknowledgement does not tell which copy arrived. So a copy is no transmission of its chunk: the chunk stays with its path, whose window alone
-//! grows by it. But if that path is silent, the copy arrived, which is an answer of the path that carried it.
+//! grows by it. But if that path is silent, the copy arrived, which is an answer of the path that carried it, and grows its window: else it
+//! would carry a few copies in each round trip while the other path is dead.
 //!
 //! A copy takes room in the window of its path until its chunk is acknowledged, but for a round-trip time at least: so a path carries copies at the
 //! rate that its window allows, whatever the others do. No timer runs for it, but a path that
@@ -15,6 +16,9 @@ use crate::chunks::{ChunkState, Mark, Outstanding};
 use crate::path::{Path, PathId, Paths};
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
+
+/// Copies of a late chunk, on all paths together: in an outage of all paths they would never end.
+const MOST_COPIES: u8 = 3;
 
 /// What the choice of a copy depends on.
 pub(crate) struct Scene<'a> {
@@ -65,8 +69,10 @@ impl Scene<'_> {
 pub(crate) struct Copies {
     /// Empty before the first copy.
     paths: Vec<OnPath>,
-    /// The path that carries the copy of a late chunk, and when it left, until the chunk is acknowledged or the copy is overdue.
-    carriers: BTreeMap<u64, (PathId, Instant)>,
+    /// The last copy of each late chunk, until the chunk is acknowledged or the copy is overdue.
+    last: BTreeMap<u64, LastCopy>,
+    /// Chunks whose last copy is overdue, and how many there were. Those that are no longer in flight are removed when they are met.
+    again: BTreeMap<u64, u8>,
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +89,14 @@ struct OnPath {
 }
 
 #[derive(Clone, Copy, Debug)]
+struct LastCopy {
+    path: PathId,
+    sent_at: Instant,
+    /// Copies of its chunk so far.
+    number: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
 struct Copy {
     chunk: u64,
     flight_size: ByteCount,
@@ -90,6 +104,11 @@ struct Copy {
 }
 
 impl Copies {
+    /// Bytes of copies in flight on a path.
+    pub(crate) fn flight(&self, p: PathId) -> ByteCount {
+        self.paths.get(p.index()).map_or(ByteCount::ZERO, |path| path.flight)
+    }
+
     /// True before the first copy.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -136,10 +155,26 @@ impl Copies {
         None
     }
 
-    /// The lowest chunk in flight on another path that path `p` has not come to yet, if it is to be copied. Every chunk is passed once, and once more
-    /// when its path falls silent.
+    /// The next chunk that path `p` is to copy.
     pub(crate) fn next(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         self.paths.resize_with(at.paths.len(), OnPath::default);
+        self.next_again(at, p).or_else(|| self.next_first(at, p))
+    }
+
+    /// The lowest chunk on another path whose last copy is overdue.
+    fn next_again(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
+        let in_flight = |i: u64| i >= at.out.first_index() && at.may_copy(i);
+        while let Some((&i, _)) = self.again.first_key_value()
+            && !in_flight(i)
+        {
+            self.again.pop_first();
+        }
+        self.again.keys().copied().find(|&i| at.out[i].path != p && in_flight(i))
+    }
+
+    /// The lowest chunk in flight on another path that path `p` has not come to yet, if it is to be copied. Every chunk is passed once, and once more
+    /// when its path falls silent.
+    fn next_first(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         let next = &mut self.paths[p.index()].next;
         for i in (*next).max(at.out.first_index())..at.out.next_index() {
             *next = i;
@@ -162,17 +197,18 @@ impl Copies {
     /// A copy of chunk `i` left on path `p`.
     pub(crate) fn sent(&mut self, at: Instant, i: u64, p: PathId, flight_size: ByteCount, is_late: bool) {
         let path = &mut self.paths[p.index()];
-        path.next = i + 1;
+        let before = self.again.remove(&i);
+        path.next = if before.is_none() { i + 1 } else { path.next };
         path.flying.push_back(Copy { chunk: i, flight_size, sent_at: at });
         path.flight += flight_size;
         if is_late {
-            self.carriers.insert(i, (p, at));
+            self.last.insert(i, LastCopy { path: p, sent_at: at, number: before.unwrap_or(0) + 1 });
         }
     }
 
     /// Chunk `i` arrived while its own path did not answer: the path that carried its copy, and when that left.
     pub(crate) fn arrived(&mut self, i: u64) -> Option<(PathId, Instant)> {
-        let (p, sent_at) = self.carriers.remove(&i)?;
+        let LastCopy { path: p, sent_at, .. } = self.last.remove(&i)?;
         let path = &mut self.paths[p.index()];
         path.arrived = path.arrived.max(sent_at);
         Some((p, sent_at))
@@ -197,9 +233,12 @@ impl Copies {
             let copies = &mut self.paths[p.index()];
             copies.flying.pop_front();
             copies.flight -= flight_size;
-            self.carriers.remove(&chunk);
+            let last = self.last.remove(&chunk);
             if !acked && !at.everything {
                 copies.doubtful = copies.doubtful.max(sent_at);
+                if let Some(LastCopy { number: number @ ..MOST_COPIES, .. }) = last {
+                    self.again.insert(chunk, number);
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Copies leave and arrive: [`copies`](crate::multipath::copies) says which, and on which path.
 
 use super::send::{Plan, Source};
-use super::{Mark, Sender};
+use super::{Mark, SackDelta, Sender};
 use crate::multipath::copies::{Copies, Scene};
 use crate::path::{PathId, Paths};
 use units::{ByteCount, Instant};
@@ -76,11 +76,11 @@ impl Sender {
         }
     }
 
-    /// Chunks arrived while their own paths did not answer: so their copies did, which is an answer of the paths that carried them, and chunks that
-    /// left there earlier and have not arrived may be lost.
+    /// Chunks arrived while their own paths did not answer: so their copies did, which is an answer of the paths that carried them. Their windows grow,
+    /// and chunks that left there earlier and have not arrived may be lost.
     #[cold]
-    pub(super) fn take_arrived_copies(&mut self, now: Instant, chunks: Vec<u64>, paths: &mut Paths) {
-        for i in chunks {
+    pub(super) fn take_arrived_copies(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
+        for (i, flight_size) in delta.take_arrived_copies() {
             let Some((carrier, sent_at)) = self.copies.arrived(i) else { continue };
             // Sooner than that it was the original that arrived (`rfc8985#section-6.2`, step 2); half, since the SACK may have come on a faster path.
             if paths[carrier].rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
@@ -90,6 +90,7 @@ impl Sender {
                 rack.arrived_again(now, i, sent_at);
             }
             self.end_silence(now, &mut paths[carrier]);
+            delta[carrier].copied += flight_size;
         }
     }
 

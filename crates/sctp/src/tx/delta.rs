@@ -10,6 +10,8 @@ use units::{ByteCount, Span};
 pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
+    /// Bytes of copies that this path carried, of chunks whose own path is silent.
+    pub(crate) copied: ByteCount,
     /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
     /// evidence of loss.
     pub(crate) saw_new: bool,
@@ -28,8 +30,8 @@ pub(crate) struct PathDelta {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackDelta {
     paths: PerPath<PathDelta>,
-    /// Copied chunks that arrived while their own paths did not answer.
-    arrived_copies: Vec<u64>,
+    /// Copied chunks that arrived while their own paths did not answer, and their flight sizes.
+    arrived_copies: Vec<(u64, ByteCount)>,
 }
 
 impl SackDelta {
@@ -44,8 +46,8 @@ impl SackDelta {
 
     /// Copied chunk `i` arrived while its own path does not answer.
     #[cold]
-    pub(super) fn note_arrived_copy(&mut self, i: u64) {
-        self.arrived_copies.push(i);
+    pub(super) fn note_arrived_copy(&mut self, i: u64, flight_size: ByteCount) {
+        self.arrived_copies.push((i, flight_size));
     }
 
     #[inline]
@@ -53,7 +55,7 @@ impl SackDelta {
         !self.arrived_copies.is_empty()
     }
 
-    pub(super) fn take_arrived_copies(&mut self) -> Vec<u64> {
+    pub(super) fn take_arrived_copies(&mut self) -> Vec<(u64, ByteCount)> {
         std::mem::take(&mut self.arrived_copies)
     }
 

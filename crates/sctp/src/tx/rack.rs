@@ -14,7 +14,7 @@ use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::{LossCause, NIL, Path, PathId, Paths, Rack};
 use crate::tx::partial::Cause;
 use std::collections::BTreeMap;
-use units::Instant;
+use units::{Instant, Span};
 use wire::Tsn;
 
 /// Retransmissions remembered, of which the peer may report duplicates.
@@ -23,11 +23,32 @@ const MOST_REMEMBERED: usize = 1024;
 /// Chunks in another order than that of their transmission that are passed at once.
 const MOST_PASSED: u32 = 16;
 
+/// Weight of an interval between SACKs in their mean, as a divisor.
+const INTERVAL_WEIGHT: u64 = 8;
+
 /// What the sender remembers for loss detection on all paths.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
     /// Chunks that were sent again after a fast retransmission: the path that lost them, and the number of its recovery.
     resent: BTreeMap<u64, (PathId, u32)>,
+    /// When the last SACK came.
+    last_sack: Instant,
+    /// Mean interval between SACKs.
+    interval: Span,
+}
+
+impl Remembered {
+    #[cfg(test)]
+    pub(super) fn mean_interval(&self) -> Span {
+        self.interval
+    }
+
+    fn sack(&mut self, now: Instant) {
+        let interval = now.since(self.last_sack);
+        let (old, new) = (self.interval.as_nanos(), interval.as_nanos());
+        self.interval = Span::from_nanos(old - old / INTERVAL_WEIGHT + new / INTERVAL_WEIGHT);
+        self.last_sack = now;
+    }
 }
 
 impl Sender {
@@ -68,10 +89,9 @@ impl Sender {
     }
 
     /// A SACK came.
-    pub(super) fn note_sack(&self, paths: &mut Paths) {
-        if !self.detects_by_time() {
-            return;
-        }
+    pub(super) fn note_sack(&mut self, now: Instant, paths: &mut Paths) {
+        let Some(remembered) = &mut self.remembered else { return };
+        remembered.sack(now);
         for path in paths.iter_mut() {
             if let Some(rack) = &mut path.rack {
                 rack.sack();
@@ -189,8 +209,10 @@ impl Sender {
                 i = next;
             }
         }
+        let wait = self.remembered.as_ref().map_or(Span::ZERO, |it| it.interval * 2);
         if let Some(rack) = &mut paths[p].rack {
-            rack.set_deadline(deadline);
+            // A SACK that is on its way may tell that the chunk has arrived.
+            rack.set_deadline(deadline.map(|due| due.max(now) + wait));
         }
         found
     }

@@ -134,7 +134,7 @@ impl Sender {
         }
         self.heard = true;
         self.hear(now, paths);
-        self.note_sack(paths);
+        self.note_sack(now, paths);
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
         let beyond_gap = match told.packets {
@@ -142,7 +142,7 @@ impl Sender {
             None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN says nothing of gaps
         };
         if delta.has_arrived_copies() {
-            self.take_arrived_copies(now, delta.take_arrived_copies(), paths);
+            self.take_arrived_copies(now, paths, delta);
         }
         if let Some(last) = beyond_gap {
             self.report_missing(told.packets.unwrap_or(0), advanced, last, paths, delta);
@@ -298,7 +298,7 @@ impl Sender {
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
                 if path.liveness.is_silent() {
-                    all.note_arrived_copy(i);
+                    all.note_arrived_copy(i, flight_size);
                 }
                 return p;
             }
@@ -428,11 +428,16 @@ impl Sender {
         let mut acks = PerPath::<PathAck>::new();
         for p in paths.ids() {
             let delta = &delta[p];
-            let (acked, advanced) = match cuc {
+            let (mut acked, mut advanced) = match cuc {
                 Cuc::Normal => (delta.new_bytes, delta.new_cum),
                 Cuc::V1 => (delta.new_bytes, delta.new_pc),
                 Cuc::V2 => (delta.new_bytes, delta.new_pc || delta.new_rpc),
             };
+            let mut flight_before = delta.flight_before;
+            if !delta.copied.is_zero() {
+                (acked, advanced) = (acked + delta.copied, true);
+                flight_before += self.copies.flight(p);
+            }
             if acked.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
                 continue;
             }
@@ -440,7 +445,7 @@ impl Sender {
                 path: p.index(),
                 acked,
                 advanced,
-                flight_before: delta.flight_before,
+                flight_before,
                 flight_after: paths[p].flight,
                 rtt: delta.rtt.map(|rtt| self.evened_rtt(now, p, &mut paths[p], rtt)),
                 owd: paths[p].owd.take(),

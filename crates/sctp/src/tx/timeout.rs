@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::partial::Cause;
-use crate::path::{LossCause, NIL, Path, PathId, Paths};
+use crate::path::{LossCause, NIL, PathId, Paths};
 use cc::LossKind;
 use units::{Instant, Span};
 

@@ -154,7 +154,7 @@ impl Sender {
     /// T3 runs on the path of the FORWARD TSN until the cumulative TSN reaches the Advanced.Peer.Ack.Point (rule C5).
     fn guard_forward(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         if self.is_forwarding() && paths[p].t3.is_none() {
-            paths[p].t3 = Some(now + self.t3_span(&paths[p], false));
+            paths[p].t3 = Some(now + paths[p].rto.current());
         }
     }
 

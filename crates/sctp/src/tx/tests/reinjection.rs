@@ -92,18 +92,44 @@ fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     }
 }
 
-/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms. It takes no room in the window from then on.
+/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms; its chunk is due once more. Three copies are enough.
 #[test]
-fn a_chunk_is_copied_once() {
+fn a_copy_that_was_lost_is_sent_again_twice() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
-    rig.paths[P1].window.cwnd = ByteCount::new(CHUNK);
-    assert_eq!(rig.poll(), Some((P1, vec![1])));
-    assert_eq!(rig.sender.copies_overdue(&rig.paths), Some(rig.now + ms(55)));
-    assert!(!rig.sender.copies.leave_room(P1, &rig.paths[P1]));
-    rig.pass(ms(55));
-    assert_eq!(rig.poll(), None);
-    assert_eq!(rig.sender.copies_overdue(&rig.paths), None);
-    assert!(rig.sender.copies.leave_room(P1, &rig.paths[P1]));
+    rig.paths[P2].t3 = None; // it would stop the copies
+    let begin = rig.now;
+    let mut copies = Vec::new();
+    loop {
+        while let Some((p, tsns)) = rig.poll() {
+            assert_eq!((p, tsns), (P1, vec![1]));
+            copies.push(rig.now.since(begin));
+        }
+        let Some(at) = rig.sender.copies_overdue(&rig.paths) else { break };
+        assert!(at > rig.now, "a timer that is due has been served");
+        rig.pass(at.since(rig.now));
+    }
+    assert_eq!(copies, [ms(0), ms(55), ms(110)]);
+}
+
+/// Copies alone are in flight on the second path. It would stay at two packets a round trip.
+#[test]
+fn copies_that_arrive_let_the_window_of_their_path_grow() {
+    let mut rig = unequal(&reinjecting(Reinjection::Silent));
+    for _ in 1..=6 {
+        rig.transmit(P1);
+    }
+    rig.paths[P1].liveness.set(Life::Silent);
+    rig.paths[P1].liveness.await_nothing();
+    rig.paths[P1].liveness.await_answer(rig.now + ms(1), rig.now + ms(1000));
+    rig.paths[P2].window.cwnd = ByteCount::new(2 * CHUNK);
+    let copied = |rig: &mut Rig| std::iter::from_fn(|| rig.poll()).map(|(p, _)| assert_eq!(p, P2)).count();
+    assert_eq!(copied(&mut rig), 2);
+    rig.pass(ms(100));
+    rig.sack(2, &[], 2);
+    assert_eq!(rig.paths[P2].window.cwnd.get(), 2 * CHUNK + 1500, "slow start: by an MTU for each SACK");
+    assert_eq!(rig.paths[P1].window.cwnd.get(), 10 * CHUNK);
+    assert_eq!(copied(&mut rig), 4, "a packet may begin as long as there is any room");
+    rig.audit();
 }
 
 /// Without a floor a copy would be overdue at once on a path whose RTT is zero.
