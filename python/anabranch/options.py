@@ -50,8 +50,8 @@ class Cmt(TypedDict, total=False):
     """When paths with room carry copies of overdue chunks of another path. Default: "none"."""
     rescheduling: Literal["none", "sender", "receiver", "both"]
     """The buffers for which chunk rescheduling works: once half of such a buffer waits for the earliest chunk,
-    that chunk may move to another path. The cwnd of its old path is then cut as for a loss, and no cwnd grows by
-    the chunk. Default: "none"."""
+    that chunk may move to another path. The cwnd of its old path is then cut as for a loss, and no cwnd grows
+    by the chunk. Default: "none"."""
     rtt_heuristic: bool
     """T3 marks only chunks that were sent at least one smoothed RTT ago. Default: true."""
     rtx: Literal["same", "asap", "cwnd", "ssthresh", "lossrate", "fastest", "alternate"]
@@ -82,8 +82,8 @@ class AssociationOptions(TypedDict, total=False):
     a path in UDP, so that a NAT keeps the port. Expected: more than zero, or none for no heartbeats. Default:
     "30 s"."""
     max_burst: int
-    """Packets that a path sends at one instant (``Max.Burst``); an acknowledgement of data on the path lets it send
-    as many again. Expected: at least 1. Default: 4."""
+    """Packets that a path sends at one instant (``Max.Burst``); an acknowledgement of data on the path lets it
+    send as many again. Expected: at least 1. Default: 4."""
     nagle: bool
     """Nagle's algorithm: while data is outstanding only full packets are sent (RFC 9260, section 6.10), unless a
     packet is sent in any case, as one with a SACK is. Default: false."""
@@ -111,7 +111,7 @@ class AssociationOptions(TypedDict, total=False):
 
 
 class Options(AssociationOptions, total=False):
-    """Every option of an endpoint: all protocol parameters of RFC 9260, section 16, and more."""
+    """Every option of an endpoint."""
 
     accounting: Literal["payload", "chunk", "packet"]
     """Bytes that one chunk counts as in flight. Default: "chunk"."""

@@ -45,7 +45,7 @@ def text() -> str:
         _class(
             "Options",
             "AssociationOptions",
-            "Every option of an endpoint: all protocol parameters of RFC 9260, section 16, and more.",
+            "Every option of an endpoint.",
             properties | {"cmt": {"description": "Concurrent multipath transfer."}},
             types,
         ),
