@@ -25,8 +25,6 @@ options! {
         grow_full_only: bool = true;
         /// Initial cwnd in segments (`rfc6928#section-2` for 10).
         initial_window: u32 = 10, "at least 1 segment" if |segments| segments > 0;
-        /// Initial ssthresh. None: slow start goes on until the first loss.
-        initial_ssthresh: Option<ByteCount> = None;
         /// Largest segment received and sent: user bytes and TCP options, without the 20 bytes of the TCP header. The
         /// value of the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
         // Room for the options, and below the length field of IP.
@@ -45,8 +43,6 @@ options! {
         /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise that variant is
         /// `newreno`. The other variants never ask for it.
         sack: bool = true;
-        /// Most blocks in a SACK option; with timestamps there is room for 3.
-        max_sack_blocks: u8 = 4, "1 to 4 blocks" if |blocks| (1..=4).contains(&blocks);
         /// Reports segments that arrived twice (`rfc2883`).
         dsack: bool = true;
         /// Proportional rate reduction (`rfc6937`) in recovery, for the variant `sack`.
@@ -68,8 +64,6 @@ options! {
         push_trains: bool = false;
         /// Nagle's algorithm: while data is in flight only full segments are sent (`rfc9293#section-3.7.4`).
         nagle: bool = false;
-        /// Starts again from the restart window after idle time (`rfc5681#section-4.1`).
-        idle_restart: bool = true;
         /// Duration of TIME-WAIT: twice the maximum segment lifetime (`rfc9293#section-3.4.2`).
         time_wait: Span = Span::from_secs(60);
         /// Consecutive retransmission timeouts after which the connection is given up (R2, `rfc9293#section-3.8.3`).

@@ -4,29 +4,25 @@ use crate::Config;
 use crate::ranges::Ranges;
 use arrayvec::ArrayVec;
 
+/// Most blocks in a SACK option; with timestamps there is room for 3.
+const MOST: usize = 4;
+
 /// Blocks as positions: the first, and the one after the last.
-pub(crate) type List = ArrayVec<(u64, u64), 4>;
+pub(crate) type List = ArrayVec<(u64, u64), MOST>;
 
 #[derive(Debug)]
 pub(super) struct Blocks {
     enabled: bool,
-    most: usize,
     report_duplicates: bool,
     /// A position in each of the blocks to report, the latest changed block first.
-    recent: ArrayVec<u64, 4>,
+    recent: ArrayVec<u64, MOST>,
     /// Duplicate data not reported yet.
     duplicate: Option<(u64, u64)>,
 }
 
 impl Blocks {
     pub(super) fn new(enabled: bool, config: &Config) -> Self {
-        Blocks {
-            enabled,
-            most: usize::from(config.max_sack_blocks),
-            report_duplicates: config.dsack,
-            recent: ArrayVec::new(),
-            duplicate: None,
-        }
+        Blocks { enabled, report_duplicates: config.dsack, recent: ArrayVec::new(), duplicate: None }
     }
 
     /// Data at `position` has arrived out of order.
@@ -56,14 +52,14 @@ impl Blocks {
     #[inline]
     pub(super) fn len(&self, above: &Ranges) -> usize {
         let blocks = if above.is_empty() { 0 } else { self.recent.len() };
-        (blocks + usize::from(self.duplicate.is_some())).min(self.most)
+        (blocks + usize::from(self.duplicate.is_some())).min(MOST)
     }
 
     /// The blocks to report now, at most `room`.
     #[inline]
     pub(super) fn report(&mut self, room: usize, next: u64, above: &Ranges) -> List {
         let mut list = List::new();
-        let room = room.min(self.most);
+        let room = room.min(MOST);
         if room == 0 {
             return list;
         }

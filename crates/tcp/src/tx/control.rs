@@ -13,9 +13,12 @@ impl Sender {
             abc_limit: self.config.abc,
             grow_full_only: self.config.grow_full_only,
         };
-        let ssthresh = self.config.initial_ssthresh.unwrap_or(ByteCount::MAX);
-        let setup =
-            Setup { paced: self.config.pacing, knobs: self.config.knobs, ..Setup::tcp(rules, ssthresh) };
+        // Slow start goes on until the first loss.
+        let setup = Setup {
+            paced: self.config.pacing,
+            knobs: self.config.knobs,
+            ..Setup::tcp(rules, ByteCount::MAX)
+        };
         let control = self.config.control.build(&setup);
         let control = cc::paced(control, &setup);
         self.start_control(now, control);

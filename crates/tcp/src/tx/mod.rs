@@ -246,7 +246,7 @@ impl Sender {
     }
 
     pub(crate) fn ssthresh(&self) -> Option<ByteCount> {
-        self.window.ssthresh.or(self.config.initial_ssthresh)
+        self.window.ssthresh
     }
 
     pub(crate) fn in_recovery(&self) -> bool {

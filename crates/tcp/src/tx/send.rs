@@ -127,7 +127,7 @@ impl Sender {
         if len == 0 || !worth {
             return None;
         }
-        if idle && self.config.idle_restart && now.since(self.last_sent) > self.rto.current() {
+        if idle && now.since(self.last_sent) > self.rto.current() {
             self.control_idle(now);
             self.last_sent = now;
         }
