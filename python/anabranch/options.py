@@ -132,6 +132,7 @@ class Options(AssociationOptions, total=False):
     congestion_control: Literal[
         "standard",
         "cubic",
+        "coupled-cubic",
         "multcp",
         "rpv1",
         "rpv2",

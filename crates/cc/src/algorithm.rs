@@ -47,6 +47,8 @@ algorithms! {
     Standard = "standard" in standard, alone Standard;
     #[doc = "CUBIC on each path for itself."]
     Cubic = "cubic" in cubic, alone Cubic;
+    #[doc = "CUBIC, coupled: ours, the paths together are one flow of CUBIC, whichever of them share a bottleneck."]
+    CoupledCubic = "coupled-cubic" in coupled_cubic, alone Cubic;
     #[doc = "mulTCP: each path is as aggressive as several standard flows."]
     MulTcp = "multcp" in multcp, alone MulTcp;
     #[doc = "CMT/RP, version 1: the paths share one pool of resources."]
@@ -85,7 +87,7 @@ options! {
     /// Options of congestion controls, a group for each control or family of controls.
     #[derive(Copy)]
     pub struct Knobs {
-        /// Options of CUBIC.
+        /// Options of CUBIC and coupled CUBIC.
         cubic: cubic::CubicKnobs = Default::default();
         /// Options of mulTCP.
         multcp: multcp::MulTcpKnobs = Default::default();

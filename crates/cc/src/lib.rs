@@ -105,6 +105,7 @@ mod pacer;
 mod policy;
 mod rate;
 mod setup;
+mod shares;
 mod window;
 
 pub use algorithm::*;

@@ -118,7 +118,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The coupled paths with their numbers: the path itself, and every other active path of its group.
-    pub fn coupled_with_index(&self) -> impl Iterator<Item = (usize, &'a PathView)> + use<'a> {
+    pub fn coupled_with_index(&self) -> impl Iterator<Item = (usize, &'a PathView)> + Clone + use<'a> {
         let (this, group) = (self.path, self.path().group);
         let coupled = move |&(i, path): &(usize, &PathView)| i == this || path.active && path.group == group;
         self.all.iter().enumerate().filter(coupled)

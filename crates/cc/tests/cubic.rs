@@ -1,4 +1,4 @@
-//! CUBIC (`rfc9438`) and mulTCP, by hand-worked vectors, under TCP's rules and SCTP's.
+//! CUBIC (`rfc9438`), coupled CUBIC and mulTCP, by hand-worked vectors, under TCP's rules and SCTP's.
 
 use crate::common;
 
@@ -144,6 +144,69 @@ fn cubic_over_sctp_grows_once_a_window() {
     // K = cbrt(29/0.4) = 4.170 s: 0.4 (1 - 4.170)³ + 100 = 87.26.
     let reached = bench.cwnd(0) as f64 / M as f64;
     assert!((reached - 87.26).abs() < 0.01, "{reached}");
+}
+
+/// Two coupled paths with windows of `w` segments that losses cut to 0.7 w at time 0. Each is half a flow.
+fn two_halves(w: u64) -> Bench {
+    let setup = Setup { paths: 2, ..Setup::tcp(counted(), bytes(1 << 30)) };
+    let mut bench = Bench::new(Algorithm::CoupledCubic, &setup);
+    for p in 0..2 {
+        bench = bench.put(p, w * SMSS, 0);
+        bench.paths[p].flight = bytes(w * SMSS);
+    }
+    for p in 0..2 {
+        bench.loss(p, LossKind::FastRetransmit);
+    }
+    bench
+}
+
+/// The windows of both paths in segments after a SACK of both.
+fn windows_at(bench: &mut Bench, seconds: f64) -> [f64; 2] {
+    bench.now = at(seconds);
+    let acks = [0, 1].map(|p| bench.ack_of(p, bench.cwnd(p), true));
+    bench.sack(&acks);
+    [0, 1].map(|p| bench.cwnd(p) as f64 / SMSS as f64)
+}
+
+// C/16 = 0.025: K = cbrt((100 - 70)/0.025) = 10.627 s.
+#[test]
+fn coupled_cubic_of_two_equal_paths_grows_with_a_sixteenth_of_the_scale() {
+    let mut bench = two_halves(100);
+    assert_eq!([bench.cwnd(0), bench.cwnd(1)], [70 * SMSS; 2], "each loss is that of one flow");
+    windows_at(&mut bench, 0.0);
+    for t in [0.2, 2.0, 6.0, 10.627] {
+        let expected = 0.025 * (t - 10.627_f64).powi(3) + 100.0;
+        let reached = windows_at(&mut bench, t);
+        assert!(reached.iter().all(|w| (w - expected).abs() < 0.02), "at {t}: {reached:?}, not {expected}");
+    }
+}
+
+// 0.529/4 segments a round.
+#[test]
+fn coupled_cubic_of_two_equal_paths_grows_by_a_quarter_of_reno() {
+    let mut bench = two_halves(10);
+    for round in 1..8 {
+        let expected = 7.0 + 0.529_41 / 4.0 * f64::from(round);
+        let reached = windows_at(&mut bench, 0.01 * f64::from(round - 1));
+        assert!(
+            reached.iter().all(|w| (w - expected).abs() < 0.01),
+            "round {round}: {reached:?}, not {expected}"
+        );
+    }
+}
+
+// Whole flows have 300 and 100 here: shares of 3/4. 4 M · 3/4 = 3 M, and 2 M at the least.
+#[test]
+fn coupled_cubic_has_its_part_of_the_least_threshold() {
+    let setup = setup(GrowthRule::Rfc4960, 2);
+    let mut bench = Bench::new(Algorithm::CoupledCubic, &setup).put(0, 4 * M, 4 * M).put(1, 12 * M, 4 * M);
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!(bench.ssthresh(0), Some(3 * M));
+    let setup = Setup { paths: 4, ..setup };
+    let mut bench =
+        (0..4).fold(Bench::new(Algorithm::CoupledCubic, &setup), |bench, p| bench.put(p, 2 * M, 0));
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!(bench.ssthresh(0), Some(2 * M), "four equal paths");
 }
 
 fn multcp(flows: f64) -> Setup {

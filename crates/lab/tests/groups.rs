@@ -18,13 +18,14 @@ fn digest(algorithm: Algorithm, groups: &[u8]) -> String {
 }
 
 /// The controls that couple paths.
-const COUPLED: [Algorithm; 10] = [
+const COUPLED: [Algorithm; 11] = [
     Algorithm::CmtRpV1,
     Algorithm::CmtRpV2,
     Algorithm::Lia,
     Algorithm::Olia,
     Algorithm::Balia,
     Algorithm::Braid,
+    Algorithm::CoupledCubic,
     Algorithm::WVegas,
     Algorithm::FastWeighted,
     Algorithm::MpPlus,

@@ -21,6 +21,7 @@
 use units::{ByteCount, Instant};
 
 use crate::hystart::HyStart;
+use crate::shares::{Carried, share};
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathAck, Phase, Setup, Snapshot, WindowPolicy};
 use transport::options;
 
@@ -41,11 +42,18 @@ options! {
 }
 
 pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(Cubic { knobs: setup.knobs.cubic, paths: Vec::new() }, setup))
+    build_as("cubic", false, setup)
+}
+
+/// CUBIC under another name, whose paths may be [coupled](super::coupled_cubic).
+pub(super) fn build_as(name: &'static str, coupled: bool, setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Cubic { name, coupled, knobs: setup.knobs.cubic, paths: Vec::new() }, setup))
 }
 
 #[derive(Debug)]
 struct Cubic {
+    name: &'static str,
+    coupled: bool,
     knobs: CubicKnobs,
     paths: Vec<Undoable>,
 }
@@ -66,6 +74,7 @@ struct Undoable {
     now: Memory,
     before: Memory,
     hystart: HyStart,
+    carried: Carried,
 }
 
 /// One stage of congestion avoidance.
@@ -73,6 +82,8 @@ struct Undoable {
 struct Epoch {
     began: Instant,
     plateau: f64,
+    /// C, for the share of a flow that the path is.
+    scale: f64,
     /// K in seconds.
     climb: f64,
     /// The window Reno would have, e.
@@ -83,19 +94,28 @@ impl Cubic {
     /// w(t) of equation 1.
     fn at(&self, epoch: &Epoch, t: f64) -> f64 {
         let d = t - epoch.climb;
-        self.knobs.scale * d * d * d + epoch.plateau
+        epoch.scale * d * d * d + epoch.plateau
     }
 
-    fn begin(&self, now: Instant, cwnd: f64, memory: &Memory) -> Epoch {
-        let missing = (memory.plateau - cwnd).max(0.0);
-        let climb = libm::cbrt(missing / self.knobs.scale);
-        Epoch { began: now, plateau: memory.plateau.max(cwnd), climb, reno: cwnd }
+    fn begin(&self, share: f64, cwnd: f64, at: &Snapshot<'_>) -> Epoch {
+        let plateau = self.paths[at.index()].now.plateau;
+        let scale = self.knobs.scale * (share * share) * (share * share);
+        let climb = libm::cbrt((plateau - cwnd).max(0.0) / scale);
+        Epoch { began: at.now(), plateau: plateau.max(cwnd), scale, climb, reno: cwnd }
+    }
+
+    /// κ: the share of a flow that the path is.
+    fn share(&self, at: &Snapshot<'_>) -> f64 {
+        if !self.coupled || at.is_alone() {
+            return 1.0;
+        }
+        share(at.index(), at.coupled_with_index().map(|(p, path)| (p, self.paths[p].carried.or(path.rate()))))
     }
 }
 
 impl WindowPolicy for Cubic {
     fn name(&self) -> &'static str {
-        "cubic"
+        self.name
     }
 
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
@@ -112,13 +132,17 @@ impl WindowPolicy for Cubic {
                 growth.standard
             };
         }
+        let share = self.share(at);
+        if self.coupled {
+            self.paths[at.index()].carried.round(at.path().rate() / share);
+        }
         let segment = at.segment().as_f64();
         let cwnd = at.cwnd().as_f64() / segment;
         let memory = self.paths[at.index()].now;
-        let mut epoch = memory.epoch.unwrap_or_else(|| self.begin(at.now(), cwnd, &memory));
+        let mut epoch = memory.epoch.unwrap_or_else(|| self.begin(share, cwnd, at));
         let beta = self.knobs.beta;
         let alpha = if epoch.reno < memory.before_loss { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
-        epoch.reno += alpha * growth.standard / segment;
+        epoch.reno += share * share * alpha * growth.standard / segment;
         self.paths[at.index()].now.epoch = Some(epoch);
         let t = at.now().since(epoch.began).as_secs_f64();
         if self.at(&epoch, t) < epoch.reno {
@@ -131,6 +155,7 @@ impl WindowPolicy for Cubic {
 
     fn decrease(&mut self, kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
         let cwnd = at.cwnd().as_f64() / at.segment().as_f64();
+        let least = at.least_ssthresh().as_f64() * self.share(at);
         let path = &mut self.paths[at.index()];
         path.before = path.now;
         let memory = &mut path.now;
@@ -145,10 +170,13 @@ impl WindowPolicy for Cubic {
             }
             LossKind::FastRetransmit | LossKind::Mark => cwnd,
         };
-        at.reduced_by(1.0 - self.knobs.beta)
+        at.reduced_no_lower(1.0 - self.knobs.beta, ByteCount::ceil_f64(least).max(at.segment() * 2))
     }
 
     fn on_ack(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
+        if self.coupled {
+            self.paths[ack.path].carried.settle();
+        }
         if self.knobs.hystart {
             self.paths[ack.path].hystart.on_ack(ack, at.path().window.ssthresh.is_none());
         }

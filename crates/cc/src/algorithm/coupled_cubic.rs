@@ -1,0 +1,30 @@
+//! CUBIC, coupled: ours. The paths together are one flow of CUBIC, whichever of them share a bottleneck.
+//!
+//! Path P is the share κ_P of a flow. Let y_1 ≤ … ≤ y_n be what a whole flow carries on each of the coupled paths, measured as the mean of
+//! c/(κ r) over the last 32 round trips of the path. Everything that does not stand here is as in [CUBIC](super::cubic):
+//!
+//! ```text
+//! ρ_k = y_k/(y_1 + … + y_k)
+//! κ_i = min(ρ_i, …, ρ_n)                               for i < n
+//! κ_n = 1 - (κ_1 y_1 + … + κ_{n-1} y_{n-1})/y_n
+//! C_P = κ_P⁴ C                                         in equations 1 and 2
+//! α_P = κ_P² α                                         in equation 4
+//! loss       s_P = max(β c_P, 4 κ_P M, 2 M)
+//! ```
+//!
+//! [`shares`](crate::shares) says why paths with these shares do no harm, whichever of them share a bottleneck.
+//!
+//! Derivation. With the loss probability p a flow of CUBIC has a mean window of ((3 + β) C/(4 (1 - β)))^(1/4) (r/p)^(3/4) segments
+//! (`rfc9438#section-5.1`), and one of Reno a window proportional to √(α/p). So C κ⁴ and α κ² make the mean window κ times as large,
+//! and the rate as well. The decrease stays that of one flow.
+//!
+//! Slow start is that of CUBIC: windows that double in a round trip do so together, too, and the initial windows of three paths are no more
+//! than the ten packets that `rfc6928` gives one flow.
+//!
+//! A path that is alone is CUBIC.
+
+use crate::{CongestionControl, Setup};
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    super::cubic::build_as("coupled-cubic", true, setup)
+}
