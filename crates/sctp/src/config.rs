@@ -177,11 +177,12 @@ pub(crate) const LEAST_WINDOW: u32 = 1500;
 impl Config {
     /// Returns the options that are recommended for several paths.
     ///
-    /// A transfer with them should be at least as fast as over its best path alone, and should not stall for long when a path fails. `docs/bonding.md` gives the
-    /// reason for each option, and measures in which cases this is not reached.
+    /// A transfer with them should be at least as fast as over its best path alone, should not stall for long when a path fails, and should take no more of a
+    /// bottleneck that its paths share than one TCP flow would: its paths are coupled. Whoever owns all lines uncouples them with
+    /// [`Algorithm::Cubic`](cc::Algorithm::Cubic). `docs/bonding.md` gives the reason for each option, and measures in which cases this is not reached.
     pub fn recommended() -> Self {
         Config {
-            congestion_control: cc::Algorithm::Cubic.into(),
+            congestion_control: cc::Algorithm::CoupledCubic.into(),
             knobs: cc::Knobs {
                 cubic: cc::CubicKnobs { hystart: true, ..cc::CubicKnobs::default() },
                 ..cc::Knobs::default()
