@@ -34,13 +34,13 @@ fairness: $(VENV)/.module
 	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness.md \
 		--picture docs/figures/fairness.png
 
-# The tables of docs/bonding.md and its figures, with DRAWS random topologies of seed DRAW_SEED.
+# The tables of suites/bonding/tables.md and the figures of docs/bonding.md, with DRAWS random topologies of seed DRAW_SEED.
 DRAWS ?= 1000
 DRAW_SEED ?= 1
 bonding: $(VENV)/.module
-	$(VENV)/bin/anabranch bonding --replicas $(REPLICAS) --out out/bonding --page docs/bonding.md \
+	$(VENV)/bin/anabranch bonding --replicas $(REPLICAS) --out out/bonding --page suites/bonding/tables.md \
 		--picture docs/figures/bonding.png
-	$(VENV)/bin/anabranch bonding --random $(DRAWS) --seed $(DRAW_SEED) --out out/bonding-random --page docs/bonding.md \
+	$(VENV)/bin/anabranch bonding --random $(DRAWS) --seed $(DRAW_SEED) --out out/bonding-random --page suites/bonding/tables.md \
 		--picture docs/figures/bonding-random.png || [ $$? -eq 3 ]
 
 # The pictures of docs/controls.

@@ -155,7 +155,7 @@ fn config() -> impl Strategy<Value = Config> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// From the least RTO of 1 ns to the largest of 60 s there are 36 doublings.
+    /// From the least RTO of 1 ns to the largest of 60 s there are 36 doublings on each of three paths, and a chunk is copied three times.
     #[test]
     fn an_outage_wakes_no_sender_without_end(
         config in config(),
@@ -163,6 +163,6 @@ proptest! {
         load in select(vec![Load::OneMessage, Load::Burst, Load::FullWindow]),
     ) {
         let found = outage(&config, 3, rtt, load);
-        prop_assert!(found.wakes <= 600 && found.packets <= 1500, "{found:?}");
+        prop_assert!(found.wakes <= 700 && found.packets <= 1500, "{found:?}");
     }
 }

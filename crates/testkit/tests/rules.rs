@@ -11,7 +11,7 @@ const FILES: &[&str] = &[
     "evened",
     "retransmission",
     "copies",
-    "reinject",
+    "lateness",
     "probe",
     "timeout",
     "sack",
