@@ -188,7 +188,7 @@ fn the_page_counts_its_rules() {
     let rules = rows(&page, "rules");
     let untested = rules.iter().filter(|row| row[4] == "none").count();
     let counts = format!(
-        "The sender has {} rules with {} constants; {untested} rules have no test.",
+        "The sender has {} rules with {} constants; rules without a test: {untested}.",
         rules.len(),
         of_rules(&page).len()
     );
