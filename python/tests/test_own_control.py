@@ -44,7 +44,7 @@ def test_the_printed_control_passes_the_tests_of_its_crate_without_a_warning() -
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "warning" not in done.stderr, done.stderr
-    assert re.search(r"Running tests/properties\.rs", done.stderr)
+    assert re.search(r"Running tests/main\.rs", done.stderr)
     assert "`crates/cc/src/algorithm/gentle.rs`" in SECTION
 
 

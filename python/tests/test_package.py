@@ -64,6 +64,9 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
     # What draws pictures and measures for pages of the repository is not run from an installed package.
     scripts = (
         "bonding/NOTES.md",
+        "bonding/diary.md",
+        "bonding/method.md",
+        "bonding/tables.md",
         "controls/pictures.py",
         "controls/shares.py",
         "handover/picture.py",

@@ -11,7 +11,8 @@
 //!
 //! x is what the path has in flight, d its least round-trip time, v the variation. It delivers μ: the most in one of the last round trips, in slow
 //! start twice that, since the window doubles. Up to a bandwidth-delay product in flight nothing queues, and T is d; so of two equal paths none waits
-//! for the other. A path of which nothing is known yet delivers at once. The first path of the order always carries data: it blocks nobody.
+//! for the other. A path of which nothing is known yet delivers at once. The first path of the order always carries data: it blocks nobody. A path that timed
+//! out carries one packet when those that answer are full, and nothing more before that is acknowledged.
 //!
 //! Why this is enough: while p is in use, all paths together deliver at most a window W in each T_p. The paths before p deliver Σ μ without it. So p adds to
 //! the throughput only if W/T_p is more than that, which is the condition for small packets.
@@ -78,6 +79,10 @@ impl InTime {
             // If no path answers, there is none to wait for.
             self.paths.iter_mut().for_each(|estimate| estimate.in_time = true);
         }
+        // One packet at a time tells whether a path works that timed out.
+        for &p in candidates.iter().filter(|&&p| at.paths[p].timed_out && at.paths[p].flight.is_zero()) {
+            self.paths[p.index()].in_time = true;
+        }
         // Of the paths in use before p: what they deliver in a second, and what they have in flight without queues.
         let (mut rates, mut in_flight) = (0.0, 0.0);
         for (n, &(time, p)) in self.order.iter().enumerate() {
@@ -124,7 +129,7 @@ impl Scheduler for InTime {
         self.look(at, order);
         let rank = |p: PathId| {
             let estimate = &self.paths[p.index()];
-            (!estimate.in_time, estimate.time(&at.paths[p]))
+            ((!estimate.in_time, !answers(&at.paths[p])), estimate.time(&at.paths[p]))
         };
         order.sort_by(|&a, &b| {
             let (a, b) = (rank(a), rank(b));

@@ -212,6 +212,18 @@ fn unknown_paths_are_tried_and_silent_ones_are_not_waited_for() {
     assert!(in_time.admits(&at(&rig, 1 << 20, window), P2), "nobody waits for a silent path");
 }
 
+/// T3 expired on the first path, and its chunk left on another one: nothing but a packet there can tell that the path works.
+#[test]
+fn a_path_that_timed_out_is_tried_with_one_packet_at_a_time() {
+    for (flight, tried) in [(0, true), (CHUNK, false)] {
+        let (mut rig, mut in_time) = delivering();
+        rig.paths[P1].timed_out = true;
+        rig.paths[P1].flight = ByteCount::new(flight);
+        assert_eq!(ordered(&rig, &mut *in_time, 1 << 20), [P2, P1], "after the one that answers");
+        assert_eq!(in_time.admits(&at(&rig, 1 << 20, 1 << 20), P1), tried, "{flight} bytes in flight");
+    }
+}
+
 fn at_unblocked(rig: &Rig, window: u64) -> Opportunity<'_> {
     Opportunity { unblocked: true, ..at(rig, 1 << 20, window) }
 }
