@@ -26,6 +26,7 @@ const FILES: &[&str] = &[
     "lean",
     "reserve",
     "paced",
+    "shares",
     "cc/src/delivery",
     "hystart",
     "rtt",

@@ -1,4 +1,4 @@
-//! CUBIC, coupled: ours. The paths together are one flow of CUBIC, whichever of them share a bottleneck.
+//! Coupled CUBIC, a control of this project. All paths together take what one flow of CUBIC would, whichever of them share a bottleneck.
 //!
 //! Path P is the share κ_P of a flow. Let y_1 ≤ … ≤ y_n be what a whole flow carries on each of the coupled paths, measured as the mean of
 //! c/(κ r) over the last 32 round trips of the path. Everything that does not stand here is as in [CUBIC](super::cubic):
