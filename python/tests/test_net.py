@@ -25,6 +25,7 @@ from anabranch import EndpointClosedError, aio, net
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address only")
 
+ROOT = Path(__file__).parents[2]
 PATHS = ["127.0.0.1", "127.0.0.2"]
 
 
@@ -373,9 +374,9 @@ def test_the_example_of_the_module_works() -> None:
     assert doctest.testmod(net).failed == 0
 
 
-def test_the_ten_lines_of_the_readme_copy_a_file(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    section = readme.split("\n## On real networks\n")[1].split("\n## ")[0]
+def test_the_ten_lines_of_the_page_copy_a_file(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "embed-python.md").read_text(encoding="utf-8")
+    section = page.split("\n## Threads\n")[1].split("\n## ")[0]
     found = re.search(r"```python\n(.*?)```", section, re.DOTALL)
     assert found is not None
     program = found[1]
@@ -391,6 +392,28 @@ def test_the_ten_lines_of_the_readme_copy_a_file(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", program], **arguments, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "copy").read_bytes() == content
+
+
+def test_the_lines_of_the_readme_get_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    for printed, here in (("203.0.113.5", PATHS[0]), ("192.0.2.10", PATHS[0]), ("198.51.100.10", PATHS[1])):
+        assert f'"{printed}"' in program
+        program = program.replace(printed, here)
+    with net.Listener(PATHS, udp_port=0) as listener:
+
+        def answer() -> None:
+            connection = listener.accept(timeout=10)
+            message = connection.recv(timeout=10)
+            assert message is not None
+            connection.send(message.data, timeout=10)
+            assert connection.recv(timeout=10) is None
+
+        server = threading.Thread(target=answer)
+        server.start()
+        exec(program.replace("5001,", f"{listener.port}, remote_udp_port={listener.udp_port},"), {})
+        server.join()
+    assert capsys.readouterr().out == "b'hello'\n"
 
 
 def in_child(run: Callable[[], str]) -> str:

@@ -19,6 +19,7 @@ PAGES = (
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "benches/README.md",
     "crates/sctp/CHECKLIST.md",
 )

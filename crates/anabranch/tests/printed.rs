@@ -1,16 +1,16 @@
-//! The congestion control that README.md prints is a file that compiles: `readme/gentle.rs`.
+//! The congestion control that docs/embed-rust.md prints is a file that compiles: `printed/gentle.rs`.
 
 use anabranch::cc::{GrowthRule, Setup};
 use anabranch::{ByteCount, Endpoint, EndpointConfig, Seed};
 
-#[path = "readme/gentle.rs"]
+#[path = "printed/gentle.rs"]
 mod gentle;
 
 #[test]
 fn the_printed_control_is_the_compiled_one() {
-    let printed = include_str!("../../../README.md").split("```rust\n").nth(1).expect("a block of Rust");
+    let printed = include_str!("../../../docs/embed-rust.md").split("```rust\n").nth(1).expect("a block of Rust");
     let printed = printed.split("```").next().expect("the end of the block");
-    assert_eq!(printed, include_str!("readme/gentle.rs"), "copy one to the other");
+    assert_eq!(printed, include_str!("printed/gentle.rs"), "copy one to the other");
 }
 
 #[test]
