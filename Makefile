@@ -28,10 +28,10 @@ build: $(VENV)/.module
 papers: $(VENV)/.module
 	$(VENV)/bin/anabranch reproduce --full --out out/papers
 
-# The table of docs/fairness.md and its figure, with REPLICAS runs of each point.
+# The tables of docs/fairness-tables.md and their figure, with REPLICAS runs of each point.
 REPLICAS ?= 8
 fairness: $(VENV)/.module
-	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness.md \
+	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness-tables.md \
 		--picture docs/figures/fairness.png
 
 # The tables of suites/bonding/tables.md and the figures of docs/bonding.md, with DRAWS random topologies of seed DRAW_SEED.
