@@ -20,6 +20,7 @@ PAGES = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
     "benches/README.md",
     "crates/sctp/CHECKLIST.md",
 )
