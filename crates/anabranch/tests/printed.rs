@@ -8,7 +8,8 @@ mod gentle;
 
 #[test]
 fn the_printed_control_is_the_compiled_one() {
-    let printed = include_str!("../../../docs/embed-rust.md").split("```rust\n").nth(1).expect("a block of Rust");
+    let printed =
+        include_str!("../../../docs/embed-rust.md").split("```rust\n").nth(1).expect("a block of Rust");
     let printed = printed.split("```").next().expect("the end of the block");
     assert_eq!(printed, include_str!("printed/gentle.rs"), "copy one to the other");
 }
