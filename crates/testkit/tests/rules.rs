@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// them is in the table of rules or in that of the other numbers.
 const FILES: &[&str] = &[
     "in_time",
-    "delivered",
     "evened",
     "retransmission",
     "copies",

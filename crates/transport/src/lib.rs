@@ -1,5 +1,5 @@
 //! The ground floor of the transports and of what runs them: packets and their addresses, payloads, timers of many
-//! connections, RTT smoothing, rates by round trips, and options with names.
+//! connections, RTT smoothing, and options with names.
 //!
 //! `sctp`, `tcp` and the hosts of the laboratory share these types; none of them knows a protocol.
 #![forbid(unsafe_code)]
@@ -14,7 +14,6 @@ mod limit;
 mod octets;
 mod options;
 mod payload;
-mod rounds;
 mod rtt;
 mod serial;
 mod slab;
@@ -32,7 +31,6 @@ pub use options::{
     List, Maybe, OptionType, OptionValue, Options, Setting, UnknownName, Whole, Word, wrong_option,
 };
 pub use payload::Payload;
-pub use rounds::RoundRates;
 pub use rtt::{LeastRtt, SmoothedRtt};
 pub use slab::Slab;
 pub use text::{NotUtf8, printable, utf8};

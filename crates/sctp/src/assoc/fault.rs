@@ -33,10 +33,11 @@ pub(super) struct Probes {
     turn: usize,
 }
 
-/// What the peer is to send back: the path, what the heartbeat is for, and the nonce.
-pub(super) fn heartbeat_info(p: PathId, kind: u8, nonce: u64) -> [u8; HEARTBEAT_INFO_LEN] {
+/// What the peer is to send back: the path, what the heartbeat is for, how many times it was sent before, and the nonce.
+pub(super) fn heartbeat_info(p: PathId, kind: u8, repeats: u16, nonce: u64) -> [u8; HEARTBEAT_INFO_LEN] {
     let mut info = [0; HEARTBEAT_INFO_LEN];
     (info[0], info[1]) = (p.0, kind);
+    info[2..4].copy_from_slice(&repeats.to_be_bytes());
     info[4..].copy_from_slice(&nonce.to_be_bytes());
     info
 }
@@ -273,7 +274,7 @@ impl Association {
         path.liveness.await_nothing();
         if let Some(first) = path.heartbeat.unanswered_since()
             && self.sender.heard_since(first)
-            && path.heartbeat.sent_again()
+            && path.heartbeat.sent_again(now)
         {
             path.await_answer(now, first);
             self.control.push(p, Pending::Heartbeat);
@@ -308,15 +309,16 @@ impl Association {
     }
 
     pub(super) fn heartbeat_info(&self, p: PathId) -> Option<[u8; HEARTBEAT_INFO_LEN]> {
-        Some(heartbeat_info(p, 0, self.paths[p].heartbeat.nonce()?))
+        let (nonce, repeats) = self.paths[p].heartbeat.nonce()?;
+        Some(heartbeat_info(p, 0, repeats, nonce))
     }
 
     /// Processes a HEARTBEAT ACK. It contains the path of the heartbeat, which may differ from the path on which the
     /// HEARTBEAT ACK arrived.
     pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
         let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
-        let [path, kind @ (0 | PROBE | RETURN), 0, 0, nonce @ ..] = *info else { return };
-        let (p, nonce) = (PathId(path), u64::from_be_bytes(nonce));
+        let [path, kind @ (0 | PROBE | RETURN), high, low, nonce @ ..] = *info else { return };
+        let (p, repeats, nonce) = (PathId(path), u16::from_be_bytes([high, low]), u64::from_be_bytes(nonce));
         if p.index() >= self.paths.len() {
             return;
         }
@@ -326,12 +328,12 @@ impl Association {
         if kind == RETURN {
             return self.paths[p].returns.iter_mut().for_each(|way| way.answered(now, nonce));
         }
-        let Some(answer) = self.paths[p].heartbeat.answered(now, nonce) else { return };
-        if answer.is_rtt {
+        let Some(answer) = self.paths[p].heartbeat.answered(now, nonce, repeats) else { return };
+        if let Some(rtt) = answer.rtt {
             if let Some(way) = &mut self.paths[p].returns {
-                way.observe(now, answer.after);
+                way.observe(now, rtt);
             }
-            self.paths[p].rto.sample(now, answer.after, self.sender.config());
+            self.paths[p].rto.sample(now, rtt, self.sender.config());
         }
         if self.paths[p].heartbeat.take_asked() {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });

@@ -65,7 +65,7 @@ impl Association {
         let probe = |path: &Path| Self::probed(path)?.probe(now);
         let (p, size) = self.paths.ids().find_map(|p| Some((p, probe(&self.paths[p])?)))?;
         let nonce = self.random.number();
-        let info = heartbeat_info(p, PROBE, nonce);
+        let info = heartbeat_info(p, PROBE, 0, nonce);
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), size);
         let mut place = None;
         self.push_authenticated(Heartbeat::TYPE, &mut w, &mut place, |_, w| {

@@ -118,7 +118,7 @@ impl Association {
             return;
         }
         let nonce = self.random.number();
-        let info = heartbeat_info(path, RETURN, nonce);
+        let info = heartbeat_info(path, RETURN, 0, nonce);
         let probe = Heartbeat { info: &info };
         if self.push_authenticated(Heartbeat::TYPE, w, place, |_, w| w.push(&probe))
             && let Some(way) = &mut self.paths[path].returns

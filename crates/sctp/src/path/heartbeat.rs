@@ -28,17 +28,22 @@ struct Probe {
     nonce: u64,
     /// When it was sent first.
     sent: Instant,
-    /// It was sent again: the answer does not tell the round-trip time.
-    again: bool,
+    /// Times that it was sent again.
+    repeats: u16,
+    /// When it was last sent, by the number of repeats before.
+    times: [Instant; REMEMBERED],
 }
+
+/// Transmissions of a heartbeat of which an answer tells the round-trip time. Each one follows after a probe timeout at least.
+const REMEMBERED: usize = 4;
 
 /// The answer to a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// Since the heartbeat was sent first.
     pub(crate) after: Span,
-    /// That is the round-trip time.
-    pub(crate) is_rtt: bool,
+    /// Since the transmission was sent that is answered; none if that is too long ago.
+    pub(crate) rtt: Option<Span>,
 }
 
 /// What the timer asks for.
@@ -93,15 +98,17 @@ impl Heartbeat {
 
     /// A heartbeat leaves now and ought to be answered within `rto`.
     pub(crate) fn sent(&mut self, now: Instant, nonce: u64, rto: Span) {
-        self.probe = Some(Probe { nonce, sent: now, again: false });
+        self.probe = Some(Probe { nonce, sent: now, repeats: 0, times: [now; REMEMBERED] });
         self.timer = Timer::Overdue(now + rto);
     }
 
     /// The heartbeat that waits for its answer leaves once more; false if there is none.
-    pub(crate) fn sent_again(&mut self) -> bool {
-        let awaited = self.is_awaited();
-        self.probe.iter_mut().for_each(|probe| probe.again = true);
-        awaited
+    pub(crate) fn sent_again(&mut self, now: Instant) -> bool {
+        if let Some(probe) = &mut self.probe {
+            probe.repeats = probe.repeats.wrapping_add(1);
+            probe.times[usize::from(probe.repeats) % REMEMBERED] = now;
+        }
+        self.is_awaited()
     }
 
     /// The user wants to know of the answer.
@@ -119,9 +126,9 @@ impl Heartbeat {
         matches!(self.timer, Timer::Overdue(_))
     }
 
-    /// The nonce of the last one sent and not answered.
-    pub(crate) fn nonce(&self) -> Option<u64> {
-        self.probe.map(|probe| probe.nonce)
+    /// The nonce of the last one sent and not answered, and how many times it was sent again.
+    pub(crate) fn nonce(&self) -> Option<(u64, u16)> {
+        self.probe.map(|probe| (probe.nonce, probe.repeats))
     }
 
     /// When the last one was sent, if it is not answered.
@@ -129,10 +136,12 @@ impl Heartbeat {
         self.probe.map(|probe| probe.sent)
     }
 
-    /// An answer with this nonce, if it is the right one (`rfc9260#section-5.4`).
-    pub(crate) fn answered(&mut self, now: Instant, nonce: u64) -> Option<Answer> {
+    /// An answer with this nonce, if it is the right one (`rfc9260#section-5.4`), to the transmission after so many repeats.
+    pub(crate) fn answered(&mut self, now: Instant, nonce: u64, repeats: u16) -> Option<Answer> {
         let probe = self.probe.take_if(|probe| probe.nonce == nonce)?;
-        Some(Answer { after: now.since(probe.sent), is_rtt: !probe.again })
+        let is_remembered = usize::from(probe.repeats.wrapping_sub(repeats)) < REMEMBERED;
+        let rtt = is_remembered.then(|| now.since(probe.times[usize::from(repeats) % REMEMBERED]));
+        Some(Answer { after: now.since(probe.sent), rtt })
     }
 }
 
@@ -162,18 +171,25 @@ mod tests {
     fn only_the_right_nonce_is_an_answer_and_only_once() {
         let mut heartbeat = Heartbeat::default();
         heartbeat.sent(at(1), 7, SECOND);
-        assert_eq!(heartbeat.answered(at(2), 8), None);
+        assert_eq!(heartbeat.answered(at(2), 8, 0), None);
         assert_eq!(heartbeat.expire(at(2), None), Some(HeartbeatTimer::Unanswered));
-        assert_eq!(heartbeat.answered(at(4), 7), Some(Answer { after: SECOND * 3, is_rtt: true }));
-        assert_eq!(heartbeat.answered(at(4), 7), None);
+        assert_eq!(
+            heartbeat.answered(at(4), 7, 0),
+            Some(Answer { after: SECOND * 3, rtt: Some(SECOND * 3) })
+        );
+        assert_eq!(heartbeat.answered(at(4), 7, 0), None);
     }
 
     #[test]
-    fn the_answer_to_a_heartbeat_that_was_repeated_tells_no_rtt() {
-        let mut heartbeat = Heartbeat::default();
-        assert!(!heartbeat.sent_again());
-        heartbeat.sent(at(1), 7, SECOND);
-        assert!(heartbeat.sent_again());
-        assert_eq!(heartbeat.answered(at(2), 7), Some(Answer { after: SECOND, is_rtt: false }));
+    fn an_answer_tells_the_round_trip_time_of_the_transmission_that_it_answers() {
+        for (repeats, rtt) in [(0, None), (1, None), (2, Some(5)), (3, Some(4)), (5, Some(2)), (6, None)] {
+            let mut heartbeat = Heartbeat::default();
+            assert!(!heartbeat.sent_again(at(0)));
+            heartbeat.sent(at(1), 7, SECOND);
+            (2..=6).for_each(|time| assert!(heartbeat.sent_again(at(time))));
+            assert_eq!(heartbeat.nonce(), Some((7, 5)));
+            let answer = Answer { after: SECOND * 7, rtt: rtt.map(|seconds| SECOND * seconds) };
+            assert_eq!(heartbeat.answered(at(8), 7, repeats), Some(answer), "{repeats}");
+        }
     }
 }

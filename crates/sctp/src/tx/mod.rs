@@ -82,6 +82,8 @@ pub(crate) struct Sender {
     never_used: bool,
     /// A push was refused, and the user was not told yet that there is room again.
     blocked: bool,
+    /// A push was refused since the queue was empty last: the user has more to send.
+    has_more: bool,
     /// The user will give no more messages.
     closing: bool,
     /// Largest payload of a chunk that fits every path: less than the MTU, which has 16 bits.
@@ -200,6 +202,7 @@ impl Sender {
             fragment: 0,
             extra: 0,
             blocked: false,
+            has_more: false,
             closing: false,
             traits: scheduler.traits(),
             scheduler,
@@ -371,10 +374,11 @@ impl Sender {
         let full = (self.is_queue_full() && !message.urgent) || self.buffered() + length > limit;
         let displaces = matches!(message.reliability, Reliability::Priority(_));
         if full && !(displaces && self.displace_for(now, &message, paths)) {
-            self.blocked = true;
+            (self.blocked, self.has_more) = (true, true);
             return Err(SendError::WouldBlock);
         }
         self.never_used = false;
+        self.has_more &= !self.queue.is_empty();
         let (stream, record) = (message.stream, self.record_of(now, &message));
         let id = self.queue.give(message, record);
         if record != RecordId::default() {

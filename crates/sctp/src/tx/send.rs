@@ -265,6 +265,7 @@ impl Sender {
             now: self.now,
             paths,
             waiting: self.queue.bytes(),
+            given: if self.has_more { ByteCount::MAX } else { self.queue.bytes() + paths.flight() },
             window: self.window(paths).min(self.config.send_buffer),
             refusals: self.refusals,
             unblocked: self.nr_sacks && self.queue.head_is_unordered(),

@@ -9,7 +9,6 @@
 //! paths, a function in `sorted.rs`), a word in [`PathSelection`] and a line in [`PathSelection::build`].
 
 mod blest;
-mod delivered;
 mod ecf;
 mod in_time;
 mod sorted;
@@ -46,6 +45,8 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) paths: &'a Paths,
     /// User bytes that wait for their first transmission.
     pub(crate) waiting: ByteCount,
+    /// User bytes that wait, and those in flight; without limit if the application has more than the send buffer takes.
+    pub(crate) given: ByteCount,
     /// Bytes that may be in flight on all paths together: the lesser of what the buffers at both ends allow.
     pub(crate) window: ByteCount,
     /// Number of times that new data waited because the receive window of the peer was full.
