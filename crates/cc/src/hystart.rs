@@ -5,14 +5,8 @@
 //! If the RTT falls below that of its first round again, the rise was jitter and slow start resumes. After five rounds
 //! ssthresh is the window.
 //!
-//! Beyond RFC 9406, CSS also looks at what the path carries, y. The RTT of a full path rises with the window, so that y stays the same: if it
-//! does in two rounds in a row in which the window grew, ssthresh is the window at once, and no deep queue is filled for five rounds. If y
-//! still grew by a quarter or more in the last two of five rounds, in which the window grows by 56 %, the path is not full, and slow start
-//! resumes: the way back became slower, or the SACKs took another one.
-//!
 //! ```text
 //! η = r/8, no less than 4 ms, no more than 16 ms      r least RTT of the round before
-//! y = bytes in flight at the beginning of a round / least RTT of the round
 //! growth for each SACK = min(acknowledged, L), in CSS a quarter of it
 //! ```
 //!
@@ -32,12 +26,6 @@ const SAMPLES: u32 = 8;
 const SLOWER: f64 = 4.0;
 /// Rounds of CSS before congestion avoidance begins.
 const ROUNDS: u32 = 5;
-/// Growth of y in two rounds from which on a path is not full.
-const RISE: f64 = 1.25;
-/// Growth of the window in a round from which on y tells whether the path is full.
-const WIDER: f64 = 1.1;
-/// So many rounds in which the window grew and y did not are enough.
-const FLAT_ROUNDS: u32 = 2;
 /// Segments by which one SACK lets the window grow at most (L without pacing).
 const MOST_SEGMENTS: u64 = 8;
 
@@ -46,14 +34,8 @@ const MOST_SEGMENTS: u64 = 8;
 pub(crate) struct HyStart {
     /// Bytes that the last SACK acknowledged.
     acked: ByteCount,
-    /// Bytes that were in flight when the round began, and those of them that are not acknowledged yet.
-    flight: ByteCount,
+    /// Bytes that were in flight when the round began and are not acknowledged yet.
     left: ByteCount,
-    /// Rounds in a row in which the window grew and y did not.
-    flat: u32,
-    /// y in the last two rounds, the newer first, and the bytes in flight at the beginning of the newer.
-    carried: [f64; 2],
-    wide: ByteCount,
     /// Least RTT of the round before, and of this one.
     last: Option<Span>,
     least: Option<Span>,
@@ -102,28 +84,12 @@ impl HyStart {
     }
 
     fn begin_round(&mut self, flight: ByteCount) {
-        let rise = self.end_round();
-        (self.flight, self.left) = (flight, flight);
+        self.left = flight;
         (self.last, self.least, self.samples) = (self.least.or(self.last), None, 0);
-        let Some(conservative) = &mut self.conservative else { return };
-        conservative.rounds += 1;
-        let over = conservative.rounds >= ROUNDS;
-        if over && rise >= RISE {
-            self.conservative = None;
-        } else {
-            self.ended = over || self.flat >= FLAT_ROUNDS;
+        if let Some(conservative) = &mut self.conservative {
+            conservative.rounds += 1;
+            self.ended = conservative.rounds >= ROUNDS;
         }
-    }
-
-    /// Works out what the round carried. Returns by which factor y grew in two rounds, or 1 if that is not known.
-    fn end_round(&mut self) -> f64 {
-        let carried = self.least.map_or(0.0, |least| self.flight.as_f64() / least.as_secs_f64());
-        let [newer, older] = self.carried;
-        let wider = self.flight.as_f64() / self.wide.as_f64();
-        let is_flat = newer > 0.0 && wider > WIDER && carried < newer * wider.sqrt();
-        self.flat = if is_flat { self.flat + 1 } else { 0 };
-        (self.carried, self.wide) = ([carried, newer], self.flight);
-        if older > 0.0 { carried / older } else { 1.0 }
     }
 
     /// Bytes by which slow start lets the window grow for the last acknowledgement.
@@ -224,32 +190,6 @@ mod tests {
             round(&mut path, 10, ms(60));
         }
         round(&mut path, 1, ms(60));
-        assert!(path.has_ended());
-    }
-
-    /// In five rounds the window grows from 10 to 30 packets, and the RTT does not rise again.
-    #[test]
-    fn slow_start_resumes_if_the_path_carries_more_with_each_round() {
-        let mut path = HyStart::default();
-        round(&mut path, 10, ms(40));
-        for packets in [10, 12, 15, 19, 24, 30] {
-            assert!(!path.has_ended());
-            round(&mut path, packets, ms(60));
-        }
-        path.on_ack(&ack(37, ms(60)), true);
-        assert!(!path.has_ended() && path.conservative.is_none());
-    }
-
-    /// The RTT rises as the window does, and the path carries no more. One such round is not enough.
-    #[test]
-    fn slow_start_ends_after_two_rounds_in_which_the_path_carries_no_more() {
-        let mut path = HyStart::default();
-        round(&mut path, 10, ms(40));
-        for packets in [10, 12, 15] {
-            round(&mut path, packets, ms(6 * packets));
-            assert!(path.conservative.is_some() && !path.has_ended(), "{packets} packets");
-        }
-        path.on_ack(&ack(19, ms(90)), true);
         assert!(path.has_ended());
     }
 

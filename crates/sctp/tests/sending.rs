@@ -419,24 +419,6 @@ fn the_user_and_the_end_of_data_ask_for_a_sack_at_once() {
     assert_eq!(asked(&mut client), [true], "nothing more will come");
 }
 
-/// With one packet for each SACK, a SACK for each packet would fill a narrow return link.
-#[test]
-fn a_lean_sender_asks_for_a_sack_once_in_four_packets_or_in_a_round_trip_time() {
-    let mut client = Played::new(&Config { lean_sacks: true, ..Config::default() });
-    client.send(FULL);
-    client.pass(10);
-    client.sack_with(1, &[], FULL + 100);
-    client.packets();
-    client.send(20 * FULL);
-    let mut seen = Vec::new();
-    for (acked, pause) in [(2, 1), (3, 1), (4, 1), (5, 1), (6, 1), (7, 20), (8, 1)] {
-        seen.extend(client.packets().into_iter().flatten().map(|seen| seen.flags.immediate));
-        client.pass(pause);
-        client.sack_with(acked, &[], FULL + 100);
-    }
-    assert_eq!(seen, [true, false, false, false, true, false, true], "one packet for each SACK");
-}
-
 // rfc9260#section-6.6
 #[test]
 fn an_unordered_message_does_not_wait_for_lost_ones() {

@@ -12,9 +12,6 @@ use wire::{Heartbeat, PacketWriter};
 /// In a heartbeat information: it rides along with SACKs of other paths, and does not count as a heartbeat of its path.
 pub(super) const RETURN: u8 = 2;
 
-/// Least difference of round-trip times for which a SACK takes another path than that of the data.
-const LEAST_GAIN: Span = Span::from_millis(5);
-
 /// SACKs on such a path in a round trip at most, which has the mean time of both. More would hardly arrive earlier.
 const IN_A_ROUND_TRIP: u64 = 16;
 
@@ -75,13 +72,13 @@ impl Association {
             return None;
         };
         let last = self.paths[source].returns.as_ref()?.last;
-        if now.since(last) > (other / 8).max(LEAST_GAIN) {
+        if now.since(last) > other / 8 {
             return None;
         }
         let mut best: Option<(Span, PathId)> = None;
         for p in self.paths.ids() {
             let Some(rtt) = self.return_time(p) else { continue };
-            if rtt + LEAST_GAIN.max(other / 8) < other
+            if rtt + other / 8 < other
                 && self.paths[p].is_active()
                 && !self.paths.is_spared(p)
                 && best.is_none_or(|(least, _)| rtt < least)
@@ -94,7 +91,7 @@ impl Association {
             }
         }
         let (rtt, path) = best?;
-        let limit = self.paths[path].returns.as_ref()?.limit(rtt, other);
+        let limit = rtt + other.saturating_sub(rtt) / 2;
         Some(Detour { path, limit })
     }
 

@@ -172,8 +172,7 @@ impl Copies {
         self.again.keys().copied().find(|&i| at.out[i].path != p && in_flight(i))
     }
 
-    /// The lowest chunk in flight on another path that path `p` has not come to yet, if it is to be copied. Every chunk is passed once, and once more
-    /// when its path falls silent.
+    /// The lowest chunk in flight on another path that path `p` has not come to yet, if it is to be copied. Every chunk is passed once.
     fn next_first(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         let next = &mut self.paths[p.index()].next;
         for i in (*next).max(at.out.first_index())..at.out.next_index() {
@@ -185,13 +184,6 @@ impl Copies {
         }
         *next = at.out.next_index();
         None
-    }
-
-    /// A path fell silent on which chunk `i` is the first in flight. Others may have passed this chunk before it was sent again there.
-    pub(crate) fn come_back_to(&mut self, i: u64) {
-        for path in &mut self.paths {
-            path.next = path.next.min(i);
-        }
     }
 
     /// A copy of chunk `i` left on path `p`.

@@ -175,8 +175,6 @@ pub(crate) struct Path {
     pub(crate) return_ratio: f64,
     /// The window has decayed for all idleness up to then.
     pub(crate) decayed: Option<Instant>,
-    /// A chunk that fills the peer's window may ask for a SACK. When one last did so here, and how many packets with data had left here by then.
-    pub(crate) asked: Option<(Instant, u64)>,
     /// cwnd at first.
     pub(crate) initial_cwnd: ByteCount,
     /// It was slow, and sends nothing before.
@@ -228,7 +226,6 @@ impl Path {
             loss_rate: 0.0,
             last_data: None,
             decayed: None,
-            asked: None,
             last_order: 0,
             last_sack: 0,
             owd: None,

@@ -6,13 +6,11 @@
 //!
 //! ```text
 //! r ← 3/2 r   if SACKs used up r and the answer came within T
-//! r ← r/4     if the answer came later; then r does not grow for 3 s
-//! T = max(l + min((o - l)/2, l/2 + 20 ms), min(u, o))
+//! r ← r/4     if it came later, or not at all; at the first rate the path then rests for half a second
+//! T = l + (o - l)/2
 //! ```
 //!
-//! l is the least round-trip time of this path, o that of the path of the data. u is the time that answers usually took at the first rate:
-//! its mean and four mean deviations. It may be longer than l since data makes queues, too. A probe may be lost. If the next one finds no
-//! answer either, the path is left alone for a while, and r begins anew.
+//! l is the least round-trip time of this path, o that of the path of the data.
 
 use transport::LeastRtt;
 use units::{Instant, Span};
@@ -21,13 +19,7 @@ use units::{Instant, Span};
 const FIRST_RATE: u64 = 1250;
 /// Least time between two probes.
 const PROBE_INTERVAL: Span = Span::from_millis(50);
-/// Time by which a SACK may leave early.
-const EARLY: Span = Span::from_millis(10);
-/// Queueing delay that is allowed at most, beside half of the round-trip time.
-const MOST_QUEUE: Span = Span::from_millis(20);
-/// How long the rate does not grow after an answer that was late.
-const STEADY: Span = Span::from_secs(3);
-/// How long a path carries no such SACKs if an answer was late at the first rate, or if two probes in a row found none.
+/// How long a path carries no such SACKs if an answer was late at the first rate.
 const REST: Span = Span::from_millis(500);
 
 /// What a path may carry for others.
@@ -45,14 +37,8 @@ pub(crate) struct Return {
     /// One more would have left.
     used_up: bool,
     probe: Option<Probe>,
-    /// The one before, if its answer is overdue.
-    missing: Option<Probe>,
     next_probe: Instant,
-    /// The rate grows from then on.
-    steady_until: Instant,
     rests_until: Instant,
-    /// Mean and mean deviation of answers at the first rate.
-    usual: Option<(Span, Span)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -73,11 +59,8 @@ impl Return {
             taken: Instant::ZERO,
             used_up: false,
             probe: None,
-            missing: None,
             next_probe: Instant::ZERO,
-            steady_until: Instant::ZERO,
             rests_until: Instant::ZERO,
-            usual: None,
         }
     }
 
@@ -94,28 +77,14 @@ impl Return {
     /// Whether a SACK may leave now that another path would carry, some time after the one before.
     pub(crate) fn takes(&mut self, now: Instant, apart: Span) -> bool {
         if let Some(late) = self.probe.take_if(|probe| now.since(probe.sent) > probe.limit) {
-            if self.missing.replace(late).is_some() {
-                self.begin_anew(now);
-            }
-            self.next_probe = now;
+            self.slow_down(now, late.limit);
         }
-        if now < self.rests_until || (self.missing.is_some() && self.probe.is_some()) {
+        if now < self.rests_until || now < self.taken + apart {
             return false;
         }
-        if now < self.taken + apart {
-            return false;
-        }
-        let has_room = now + EARLY >= self.next;
+        let has_room = now >= self.next;
         self.used_up |= !has_room;
         has_room
-    }
-
-    /// The time within which a probe is to be answered, where `least` and `other` are the least round-trip times here and on the path that
-    /// would carry the SACKs otherwise.
-    pub(crate) fn limit(&self, least: Span, other: Span) -> Span {
-        let queue = (other.saturating_sub(least) / 2).min(least / 2 + MOST_QUEUE);
-        let usual = self.usual.map_or(Span::ZERO, |(mean, deviation)| mean + deviation * 4);
-        (least + queue).max(usual.min(other))
     }
 
     /// Whether a probe is to leave with the next SACK that another path would carry.
@@ -139,44 +108,20 @@ impl Return {
 
     /// An answer with this nonce.
     pub(crate) fn answered(&mut self, now: Instant, nonce: u64) {
-        let this = |probe: &mut Probe| probe.nonce == nonce;
-        let Some(probe) = self.probe.take_if(this).or_else(|| self.missing.take_if(this)) else { return };
+        let Some(probe) = self.probe.take_if(|probe| probe.nonce == nonce) else { return };
         let rtt = now.since(probe.sent);
         self.observe(now, rtt);
-        if self.rate == FIRST_RATE {
-            self.note_usual(rtt);
-        }
-        self.missing = None;
         if rtt > probe.limit {
             self.slow_down(now, probe.limit);
-        } else if self.used_up && now >= self.steady_until {
+        } else if self.used_up {
             self.rate += self.rate / 2;
         }
     }
 
-    fn note_usual(&mut self, rtt: Span) {
-        self.usual = Some(match self.usual {
-            None => (rtt, rtt / 4),
-            Some((mean, deviation)) => {
-                let off = rtt.saturating_sub(mean).max(mean.saturating_sub(rtt));
-                ((mean * 7 + rtt) / 8, (deviation * 3 + off) / 4)
-            }
-        });
-    }
-
+    /// A probe found a queue, or none was answered in time.
     fn slow_down(&mut self, now: Instant, pause: Span) {
-        if self.rate == FIRST_RATE {
-            return self.begin_anew(now);
-        }
+        self.rests_until = now + if self.rate == FIRST_RATE { REST } else { pause };
         self.rate = (self.rate / 4).max(FIRST_RATE);
-        self.rests_until = now + pause;
-        self.steady_until = now + STEADY;
-    }
-
-    fn begin_anew(&mut self, now: Instant) {
-        (self.rate, self.missing) = (FIRST_RATE, None);
-        self.rests_until = now + REST;
-        self.steady_until = now + STEADY;
     }
 }
 
@@ -244,33 +189,20 @@ mod tests {
 
     // rfc9260#section-6.4
     #[test]
-    fn a_late_answer_quarters_the_rate_which_stays_for_three_seconds() {
-        let mut path = Return::new();
-        run(&mut path, 0..1000, Some(ms(10)));
-        let before = path.rate;
-        let now = at(1010);
-        path.probe = None;
-        path.probed(now, 7, LIMIT);
-        path.answered(now + ms(21), 7);
-        assert_eq!(path.rate, before / 4);
-        run(&mut path, 1100..3900, Some(ms(10)));
-        assert_eq!(path.rate, before / 4);
-        run(&mut path, 4040..4200, Some(ms(10)));
-        assert!(path.rate > before / 4);
-    }
-
-    #[test]
-    fn a_lost_probe_costs_nothing_if_the_next_one_is_answered() {
-        let mut path = Return::new();
-        run(&mut path, 0..1000, Some(ms(10)));
-        let before = path.rate;
-        path.probe = None;
-        path.probed(at(1000), 7, LIMIT);
-        assert!(path.takes(at(1021), Span::ZERO) && path.wants_probe(at(1021)), "one more, with a probe");
-        path.probed(at(1021), 8, LIMIT);
-        assert!(!path.takes(at(1022), Span::ZERO), "and then none before it is answered");
-        path.answered(at(1031), 8);
-        assert!(path.takes(at(1032), Span::ZERO) && path.rate >= before);
+    fn a_late_answer_and_a_missing_one_quarter_the_rate() {
+        for answered in [true, false] {
+            let mut path = Return::new();
+            run(&mut path, 0..1000, Some(ms(10)));
+            let before = path.rate;
+            path.probe = None;
+            path.probed(at(1010), 7, LIMIT);
+            if answered {
+                path.answered(at(1031), 7);
+            }
+            assert!(!path.takes(at(1031), Span::ZERO), "it rests");
+            assert_eq!(path.rate, before / 4);
+            assert!(path.takes(at(1060), Span::ZERO) && path.wants_probe(at(1060)));
+        }
     }
 
     // rfc9260#section-6.4
@@ -282,23 +214,6 @@ mod tests {
         let bytes = run(&mut path, 1000..11_000, None);
         assert!(bytes < fast / 8 + 20 * 5 * SACK as u64, "{bytes} bytes, at {fast} before");
         assert_eq!(path.rate, FIRST_RATE);
-    }
-
-    // rfc9260#section-6.4
-    #[test]
-    fn queues_of_the_data_do_not_count_as_late() {
-        let mut path = Return::new();
-        assert_eq!(path.limit(ms(10), ms(30)), ms(20), "half of the gain");
-        assert_eq!(path.limit(ms(10), ms(400)), ms(35), "half of its round-trip time and 20 ms");
-        for n in 0..50 {
-            path.probed(at(n * 60), n, ms(1));
-            path.answered(at(n * 60) + ms(20 + n % 2 * 4), n);
-            path.rests_until = at(0);
-        }
-        let limit = path.limit(ms(10), ms(400));
-        assert_eq!(limit, ms(35));
-        assert!((ms(27)..ms(33)).contains(&path.limit(ms(10), ms(33))), "22 ± 2 ms are usual");
-        assert_eq!(path.limit(ms(10), ms(24)), ms(24), "there is nothing to gain above that");
     }
 
     #[test]

@@ -45,7 +45,7 @@ const REPORTS: usize = 2;
 /// Arrivals remembered. What is forgotten has its turn later.
 const MOST_RECENT: usize = 256;
 
-/// Blocks that each SACK tells of by turns at least.
+/// Blocks that each SACK tells of by turns.
 const BY_TURNS: usize = 2;
 
 /// With more runs than this a SACK tells of the lowest: a sender need not keep more of what it hears only once.
@@ -190,14 +190,8 @@ impl Lean {
         self.full = true;
     }
 
-    /// The blocks of a SACK on a path, `room` at most; its fixed parts have so many bytes.
-    pub(super) fn blocks(
-        &mut self,
-        tsns: &TsnTracker,
-        path: PathId,
-        fixed: usize,
-        room: usize,
-    ) -> &[GapBlock] {
+    /// The blocks of a SACK on a path, `room` at most.
+    pub(super) fn blocks(&mut self, tsns: &TsnTracker, path: PathId, room: usize) -> &[GapBlock] {
         self.blocks.clear();
         let told_to = self.ends.into_iter().min().unwrap_or(u64::MAX);
         if self.full {
@@ -209,8 +203,7 @@ impl Lean {
         self.runs.clear();
         self.add_news(tsns, path);
         self.add_left_out(tsns, told_to, room);
-        let affordable = ((self.bytes / SHARE) as usize).saturating_sub(AROUND + fixed) / GapBlock::LEN;
-        self.add_by_turns(tsns, affordable.saturating_sub(self.runs.len()).max(BY_TURNS));
+        self.add_by_turns(tsns);
         self.runs.sort_unstable_by_key(|run| run.first);
         self.runs.dedup();
         if let Some(next) = self.runs.get(room) {
@@ -243,9 +236,9 @@ impl Lean {
         }
     }
 
-    /// Adds so many further runs. Each SACK continues where the one before stopped.
-    fn add_by_turns(&mut self, tsns: &TsnTracker, count: usize) {
-        for _ in 0..count {
+    /// Adds [`BY_TURNS`] further runs. Each SACK continues where the one before stopped.
+    fn add_by_turns(&mut self, tsns: &TsnTracker) {
+        for _ in 0..BY_TURNS {
             let next = tsns.run_after(self.turn).filter(|run| run.first < self.end);
             let Some(run) = next.or_else(|| tsns.run_after(tsns.cumulative())) else { break };
             self.turn = run.last;

@@ -520,7 +520,7 @@ impl Receiver {
                 let most = w.room() / GapBlock::LEN;
                 let (gaps, nr_gaps) = match &mut self.lean {
                     None => non_renegable.blocks(&self.tsns, most),
-                    Some(lean) => (&[][..], lean.blocks(&self.tsns, path, fixed, most)),
+                    Some(lean) => (&[][..], lean.blocks(&self.tsns, path, most)),
                 };
                 w.nr_sack(cumulative, window, packets, gaps, nr_gaps, duplicates)
             }

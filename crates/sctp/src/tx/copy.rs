@@ -112,9 +112,6 @@ impl Sender {
                 break;
             }
             last = i;
-            if self.config.lean_sacks && sent == 0 {
-                self.out[i].ask_for_sack();
-            }
             self.out.write(i, w);
             let flight_size = ByteCount::new(u64::from(self.flight_size_of(length, &paths[p])));
             let late = !self.traits.copies;

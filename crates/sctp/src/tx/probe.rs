@@ -34,15 +34,14 @@ impl Sender {
 
     /// Returns whether a probe repaired the loss of chunk `i`, so that the window is to be cut. The chunk was in `state`, and is now acknowledged.
     ///
-    /// If the acknowledgement comes sooner than the least RTT after the probe, the chunk was not lost. Nor was it if the peer reports a duplicate,
-    /// which undoes the cut.
-    pub(super) fn note_repair(&mut self, now: Instant, i: u64, state: ChunkState, paths: &mut Paths) -> bool {
+    /// The chunk was not lost if the peer reports a duplicate, which undoes the cut.
+    pub(super) fn note_repair(&mut self, i: u64, state: ChunkState, paths: &mut Paths) -> bool {
         let chunk = &self.out[i];
-        let (p, age) = (chunk.path, now.since(chunk.sent_at));
+        let p = chunk.path;
         let path = &mut paths[p];
         let probed = path.liveness.is_probed() && !path.timed_out && path.recovery.is_none();
         let sent_again = state == ChunkState::InFlight && chunk.transmissions > 1 && chunk.is(Mark::TimedOut);
-        if !probed || !sent_again || path.rto.base().is_none_or(|base| age < base) {
+        if !probed || !sent_again {
             return false;
         }
         if let Some(rack) = &mut path.rack {

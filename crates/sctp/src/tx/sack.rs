@@ -322,7 +322,7 @@ impl Sender {
             }
             if self.detects_by_time() {
                 self.note_arrival(now, i, state, paths);
-                all[p].hit |= self.note_repair(now, i, state, paths);
+                all[p].hit |= self.note_repair(i, state, paths);
             }
         }
         p

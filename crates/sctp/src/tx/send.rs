@@ -6,7 +6,7 @@ use crate::multipath::splitting::{self, Buffers};
 use crate::multipath::{Opportunity, rescheduling, retransmission};
 use crate::path::{LossCause, Path, PathId, Paths};
 use cc::CongestionWindow;
-use units::{ByteCount, Instant, Span};
+use units::{ByteCount, Instant};
 use wire::PacketWriter;
 
 /// A packet with data that may be sent now. Small enough for a register.
@@ -452,9 +452,6 @@ impl Sender {
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
             fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
-            if self.config.lean_sacks && self.fills_peer() {
-                fragment.flags.immediate |= may_ask(now, &mut paths[p]);
-            }
             if sent == 0 && self.config.lean_sacks {
                 fragment.flags.immediate |= self.needs_sack(&paths[p]);
             }
@@ -498,13 +495,6 @@ impl Sender {
             _ => return false,
         };
         self.nr_sacks && path.stats.data_packets % every == 1
-    }
-
-    /// True if the receive window of the peer has no room for the next chunk. Then the last one before it may ask for a SACK at
-    /// once (`rfc7053#section-4.1`).
-    #[inline]
-    fn fills_peer(&self) -> bool {
-        self.queue.head_len().is_some_and(|next| ByteCount::from(self.fragment_of(next)) > self.peer_room())
     }
 
     fn joins_packet(&self, len: usize, p: PathId, paths: &Paths) -> bool {
@@ -632,24 +622,8 @@ pub(super) fn earliest_lost(paths: &Paths, after: Option<u64>) -> Option<(u64, P
     heads.filter(|&(i, ..)| Some(i) > after).min_by_key(|&(i, ..)| i)
 }
 
-/// Whether a chunk that fills the peer's window asks for a SACK. Nothing follows it, so the peer would delay its SACK, and the delay would count as
-/// round-trip time. But where each SACK lets out one packet, and each packet asks for a SACK, the SACKs fill a narrow return link.
-#[cold]
-fn may_ask(now: Instant, path: &mut Path) -> bool {
-    let (srtt, packets) = (path.rto.srtt().unwrap_or(Span::ZERO), path.stats.data_packets);
-    let may = path.asked.is_none_or(|(at, before)| now.since(at) >= srtt || packets >= before + ASK_EVERY);
-    if may {
-        path.asked = Some((now, packets));
-    }
-    may
-}
-
 /// Packets of a window in which a SACK that is delayed by some packets does not matter.
 const SMALL_WINDOW: u64 = 48;
-
-/// After a chunk that filled the peer's window asked for a SACK, no other one does so within this number of packets on its path. A lean receiver
-/// waits for as many.
-const ASK_EVERY: u64 = 4;
 
 /// Fewest user bytes of a fragment that fills a packet.
 const LEAST_FILLING: usize = 128;

@@ -39,9 +39,7 @@ impl Sender {
         }
         let has_other = paths.ids().any(|q| q != p && paths[q].is_usable());
         paths[p].liveness.overdue(has_other);
-        if has_other {
-            self.copies.come_back_to(paths[p].earliest());
-        } else {
+        if !has_other {
             self.probe_tail(now, p, paths);
         }
         has_other

@@ -195,31 +195,6 @@ fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
     assert_eq!([1, 2, 3].map(|tsn| rig.is_lost(tsn)), [true, false, false]);
 }
 
-/// The first path is silent, and its chunks 1 and 2 were copied to the second one, which carries 3.
-fn copied_from_the_first() -> Rig {
-    let mut config = reinjecting(Reinjection::Silent);
-    config.cmt.rtx = RtxPolicy::Fastest;
-    let mut rig = on_both(&config);
-    rig.pass(ms(80));
-    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-    assert_eq!([(); 3].map(|()| rig.poll()), [Some((P2, vec![1])), Some((P2, vec![2])), None]);
-    rig
-}
-
-/// 3 was on the second path when that one copied 1 and 2, and came to it. Then it was lost, and retransmitted on the first path.
-#[test]
-fn a_chunk_retransmitted_on_a_path_that_falls_silent_again_is_copied() {
-    let mut rig = copied_from_the_first();
-    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
-    rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK);
-    rig.sender.mark_lost(rig.index(3), LossCause::FastRetransmit, &mut rig.paths);
-    assert_eq!(rig.poll(), Some((P1, vec![3])));
-    rig.pass(ms(80));
-    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
-    assert_eq!(rig.poll(), Some((P2, vec![3])));
-    rig.audit();
-}
-
 /// Copies take room in the window of their path: for them new data waits.
 #[test]
 fn new_data_and_copies_share_a_window() {
@@ -429,17 +404,4 @@ fn an_old_acknowledgement_does_not_end_the_silence_of_a_path() {
     rig.sack(2, &[], 1);
     assert!(rig.paths[P1].liveness.is_silent());
     assert_eq!(rig.paths[P1].rto.srtt(), measured, "the SACK may have come on a slower path");
-}
-
-/// rfc7053#section-4: the receiver would delay the SACK of a lone copy, and its path would seem dead.
-#[test]
-fn a_copy_asks_for_a_sack_where_sacks_are_lean() {
-    for lean_sacks in [true, false] {
-        let mut rig = unequal(&Config { lean_sacks, ..reinjecting(Reinjection::Silent) });
-        rig.transmit(P1);
-        rig.paths[P1].liveness.set(Life::Silent);
-        rig.pass(ms(1));
-        assert_eq!(rig.poll(), Some((P2, vec![1])));
-        assert_eq!(rig.sender.out[rig.index(1)].asks_for_sack(), lean_sacks);
-    }
 }
