@@ -1,26 +1,27 @@
-//! What may stand between an endpoint and its sockets.
+//! Guard between an endpoint and its sockets, which may change or drop packets.
 
 use std::fmt::Debug;
 use transport::{Datagram, Octets, Transmit};
 use units::Instant;
 
-/// Protects datagrams between the endpoint and its sockets, such as by encryption. Sans-IO: times are those of the driver.
+/// Protects datagrams between the endpoint and its sockets, such as by encryption. Sans-IO: times are those
+/// of the driver.
 ///
 /// The driver calls [`poll_transmit`](Self::poll_transmit) until nothing is left after each other call.
 pub trait Guard: Debug + Send {
     /// Bytes that it adds to each packet.
     fn overhead(&self) -> usize;
 
-    /// Protects a packet of the endpoint: writes the datagram to `out`, which is empty. False if the packet does not leave
-    /// now; the guard may keep it for [`poll_transmit`](Self::poll_transmit).
+    /// Protects a packet of the endpoint: writes the datagram to `out`, which is empty. False if the packet
+    /// does not leave now; the guard may keep it for [`poll_transmit`](Self::poll_transmit).
     fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool;
 
-    /// Opens a datagram from the network: writes the packet to `out`, which is empty. False if the endpoint gets nothing: it is not
-    /// authentic, or was for the guard alone. Whatever its bytes, it does no harm.
+    /// Opens a datagram from the network: writes the packet to `out`, which is empty. False if the endpoint
+    /// gets nothing: it is not authentic, or was for the guard alone. Whatever its bytes, it does no harm.
     fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool;
 
-    /// Writes the next datagram of the guard itself to `out`, which is empty, and says where it goes; none if there is nothing
-    /// to send.
+    /// Writes the next datagram of the guard itself to `out`, which is empty, and says where it goes; none if
+    /// there is nothing to send.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
     /// When to call [`handle_timeout`](Self::handle_timeout); none if never.

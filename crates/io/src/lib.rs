@@ -1,9 +1,9 @@
-//! The SCTP stack on real networks: in UDP ([RFC 6951](https://www.rfc-editor.org/rfc/rfc6951)), over several local
-//! addresses at once.
+//! The SCTP stack on real networks: in UDP ([RFC 6951](https://www.rfc-editor.org/rfc/rfc6951)), over several
+//! local addresses at once.
 //!
-//! One thread, the *driver*, owns an [`sctp::Endpoint`] and its UDP sockets. An [`Endpoint`] is a handle to it,
-//! and a [`Connection`] is a handle to one association. Their `async` methods run on any runtime, since they need only
-//! wakers. The types of [`blocking`] have the same methods for programs without a runtime.
+//! One thread, the *driver*, owns an [`sctp::Endpoint`] and its UDP sockets. An [`Endpoint`] is a handle to
+//! it, and a [`Connection`] is a handle to one association. Their `async` methods run on any runtime, since
+//! they need only wakers. The types of [`blocking`] have the same methods for programs without a runtime.
 //!
 //! ```
 //! use anabranch_io::blocking::Endpoint;

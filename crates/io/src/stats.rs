@@ -1,4 +1,4 @@
-//! What the sockets did so far.
+//! Counters of an endpoint and of its sockets.
 
 use std::fmt;
 use std::io;
@@ -6,14 +6,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What an endpoint did so far.
+/// Counters of an endpoint since its start.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointStats {
     /// One entry for each UDP socket.
     pub sockets: Vec<SocketStats>,
 }
 
-/// What a UDP socket did so far.
+/// Counters of a UDP socket since its start.
 #[derive(Clone, Copy, Debug)]
 pub struct SocketStats {
     /// The address it is bound to; the unspecified one for all addresses of a family.

@@ -1,10 +1,10 @@
-//! What may watch the packets of an endpoint.
+//! Observer of the packets of an endpoint.
 
 use std::fmt::Debug;
 use transport::{Datagram, Octets, Transmit};
 
-/// Sees each packet between an endpoint and its sockets, such as to capture it. It runs in the driver's thread, so that the
-/// stack waits while it works.
+/// Sees each packet between an endpoint and its sockets, such as to capture it. It runs in the driver's
+/// thread, so that the stack waits while it works.
 pub trait Tap: Debug + Send {
     /// The endpoint gives a packet to its sockets, which send it from this UDP port.
     fn sent(&mut self, route: &Transmit, udp_port: u16, packet: Octets<'_>);

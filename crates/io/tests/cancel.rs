@@ -1,4 +1,5 @@
-//! Cancel safety over a lossy relay: each future is dropped after every number of polls, so at every await point.
+//! Cancel safety over a lossy relay: each future is dropped after every number of polls, so at every await
+//! point.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 mod common;
@@ -13,7 +14,8 @@ use testkit::Faults;
 
 const SEEDS: u64 = 5;
 
-/// Runs `make(k)` for at most k polls, for k from 0 on until it is ready; `check` looks at what each drop left.
+/// Runs `make(k)` for at most k polls, for k from 0 on until it is ready; `check` looks at what each drop
+/// left.
 fn drop_at_every_poll<F: Future>(mut make: impl FnMut() -> F, mut check: impl FnMut(usize)) -> F::Output {
     for polls in 0..100 {
         if let Some(result) = poll_times(make(), polls, SOON) {
@@ -30,9 +32,10 @@ fn works(one: &Connection, other: &Connection, text: &'static str) -> bool {
         && matches!(other.recv_timeout(SOON), Ok(Some(received)) if received.data == text.as_bytes())
 }
 
-/// The first message that one of the accepted connections receives. The server may have accepted attempts, too, that the client then
-/// gave up. Those have ended, unless the ABORT was lost: the relay has a UDP port for each address of the client, so that the two may
-/// know the client by different ports, and one that it has forgotten lasts until its heartbeats fail.
+/// The first message that one of the accepted connections receives. The server may have accepted attempts,
+/// too, that the client then gave up. Those have ended, unless the ABORT was lost: the relay has a UDP port
+/// for each address of the client, so that the two may know the client by different ports, and one that it
+/// has forgotten lasts until its heartbeats fail.
 fn first_received(world: &World) -> Vec<u8> {
     let (patience, mut accepted) = (Duration::from_millis(1), Vec::new());
     for _ in 0..SOON.as_millis() {

@@ -72,7 +72,7 @@ fn guarded_endpoints_exchange_messages_and_others_are_not_heard() {
     let connection =
         client.connect_timeout((SERVER, server.port()), SOON).expect("connects").expect("in time");
     let accepted = listener.accept_timeout(SOON).expect("is open").expect("in time");
-    // It comes back, since dropping it would end the association.
+    // The thread returns the connection, since dropping it would end the association.
     let reading = thread::spawn(move || {
         let in_order = (0..200_u8).all(|n| accepted.recv().is_some_and(|m| m.data[0] == n));
         (in_order, accepted)

@@ -1,5 +1,5 @@
-//! What `any_network` promises in the simulator, over real sockets and a lossy relay: nothing lost, nothing twice, the order
-//! of each stream kept, a graceful end.
+//! What `any_network` promises in the simulator, over real sockets and a lossy relay: nothing lost, nothing
+//! twice, the order of each stream kept, a graceful end.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 mod common;

@@ -1,4 +1,5 @@
-//! A transfer between two network namespaces whose links go and come, while both endpoints watch their interfaces.
+//! A transfer between two network namespaces whose links go and come, while both endpoints watch their
+//! interfaces.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
@@ -78,7 +79,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It fails if the process has ended.
+        // The call fails if the process has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

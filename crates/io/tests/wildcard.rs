@@ -1,4 +1,5 @@
-//! Endpoints without addresses of their own choice, in a network namespace whose loopback interface has two more addresses.
+//! Endpoints without addresses of their own choice, in a network namespace whose loopback interface has two
+//! more addresses.
 #![cfg(target_os = "linux")]
 
 #[path = "common/namespace.rs"]

@@ -8,8 +8,8 @@ use std::net::IpAddr;
 use wire::StreamId;
 
 impl Connection {
-    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`, or its weight
-    /// for `wfq`; the other schedulers ignore it.
+    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`,
+    /// or its weight for `wfq`; the other schedulers ignore it.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -107,7 +107,8 @@ impl Endpoint {
         block_on(self.inner.add_local_address(address))
     }
 
-    /// Removes a local address from the endpoint and its connections, as [`crate::Endpoint::remove_local_address`].
+    /// Removes a local address from the endpoint and its connections, as
+    /// [`crate::Endpoint::remove_local_address`].
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.

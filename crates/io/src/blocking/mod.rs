@@ -1,5 +1,5 @@
-//! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as that of
-//! [`Events::next`](crate::Events::next).
+//! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as
+//! that of [`Events::next`](crate::Events::next).
 
 mod extensions;
 
@@ -111,8 +111,8 @@ impl Endpoint {
         block_on(self.inner.close());
     }
 
-    /// As [`Self::close`], for at most `timeout`; false if it passed, and the end goes on in the background then. A program that
-    /// exits before loses what was not delivered.
+    /// As [`Self::close`], for at most `timeout`; false if it passed, and the end goes on in the background
+    /// then. A program that exits before loses what was not delivered.
     pub fn close_timeout(&self, timeout: Duration) -> bool {
         block_on_for(self.inner.close(), timeout).is_some()
     }
@@ -205,8 +205,8 @@ impl Connection {
         block_on_for(self.inner.recv(), timeout).ok_or(TimedOut)
     }
 
-    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of others wait already,
-    /// are not counted.
+    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of
+    /// others wait already, are not counted.
     pub fn unread(&self, stream: StreamId) -> usize {
         self.inner.unread(stream)
     }
@@ -219,7 +219,8 @@ impl Connection {
         block_on(self.inner.flush())
     }
 
-    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has ended.
+    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has
+    /// ended.
     pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
         self.inner.peer()
     }
@@ -258,7 +259,8 @@ impl Connection {
         block_on(self.inner.shutdown())
     }
 
-    /// As [`Self::shutdown`], but aborts the connection if it has not ended after `timeout` (`SO_LINGER` of sockets).
+    /// As [`Self::shutdown`], but aborts the connection if it has not ended after `timeout` (`SO_LINGER` of
+    /// sockets).
     ///
     /// # Errors
     /// [`ConnectionError`] if the association did not end gracefully: after `timeout`, the abort.
@@ -267,7 +269,7 @@ impl Connection {
         ended.unwrap_or_else(|| {
             self.inner.abort("it lingered too long");
             match self.closed() {
-                // It ended in the last moment.
+                // The connection ended just before the call.
                 reason if reason.is_graceful() => Ok(()),
                 reason => Err(reason),
             }
@@ -290,7 +292,8 @@ impl Connection {
     }
 }
 
-/// As [`crate::MessageWriter`], as a [`Write`]. `flush` does nothing, since there is no message before its end.
+/// As [`crate::MessageWriter`], as a [`Write`]. `flush` does nothing, since there is no message before its
+/// end.
 #[derive(Debug)]
 pub struct MessageWriter {
     inner: crate::MessageWriter,

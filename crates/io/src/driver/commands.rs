@@ -21,7 +21,8 @@ impl Driver {
             // Closed: the answer is dropped.
             Command::Connect(..) if self.leaving => {}
             Command::Connect(peer, config, answer) => {
-                // If the caller is gone, `send` gives the attempt back, and dropping it aborts the association.
+                // If the caller is gone, `send` gives the attempt back, and dropping it aborts the
+                // association.
                 let _ = answer.send(self.connect(now, &peer, config));
             }
             Command::Listen => {

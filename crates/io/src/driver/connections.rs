@@ -46,15 +46,15 @@ impl Connections {
         Handle(mailbox)
     }
 
-    /// Accepts the next peer that asks for an association if the backlog has room, and refuses it otherwise. False if there
-    /// is none.
+    /// Accepts the next peer that asks for an association if the backlog has room, and refuses it otherwise.
+    /// False if there is none.
     pub(super) fn accept(&mut self, now: Instant, endpoint: &mut Endpoint, hub: &Arc<Hub>) -> bool {
         let Some(arrival) = endpoint.poll_arrival() else { return false };
         if !hub.backlog().has_room() {
             endpoint.refuse(arrival.id, b"backlog full");
             return true;
         }
-        // It fails if the peer gave up meanwhile.
+        // The call fails if the peer gave up meanwhile.
         if let Ok(id) = endpoint.accept(now, arrival.id) {
             let handle = self.insert(id, hub, &hub.config);
             if let Some(entry) = self.entries.get_mut(&id) {
@@ -115,7 +115,7 @@ impl Connections {
         }
     }
 
-    /// Moves messages from the outboxes to the stack as far as it has room.
+    /// Moves messages from the outboxes to the stack while the stack has room.
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
         for id in self.sending.drain(..) {
             if let Some(entry) = self.entries.get_mut(&id) {
@@ -132,7 +132,8 @@ impl Connections {
         }
     }
 
-    /// As [`Self::shutdown`], but an attempt is given up, and a peer that takes nothing does not stop it for ever.
+    /// As [`Self::shutdown`], but an attempt is given up, and a peer that takes nothing does not stop it for
+    /// ever.
     pub(super) fn close(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         if entry.mailbox.phase() == Phase::Opening && entry.mailbox.outbox_is_empty() {
@@ -153,7 +154,8 @@ impl Connections {
         }
     }
 
-    /// Aborts the associations that are closed in the background and whose peer has taken nothing for too long.
+    /// Aborts the associations that are closed in the background and whose peer has taken nothing for too
+    /// long.
     pub(super) fn abort_stalled(&mut self, now: Instant, endpoint: &mut Endpoint) {
         if now < self.next_look {
             return;
@@ -194,7 +196,8 @@ impl Connections {
         }
     }
 
-    /// Tells handles that their connections have ended. Called after the last packets have left, since the program may then exit.
+    /// Tells handles that their connections have ended. Called after the last packets have left, since the
+    /// program may then exit.
     pub(super) fn tell_ends(&mut self) {
         for (entry, reason) in self.ended.drain(..) {
             entry.mailbox.end(reason);

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::{Instant, Span};
 
-/// Time without progress, in RTO.Max, after which a connection that nobody holds is aborted: that of T5-shutdown-guard
-/// (`rfc9260#section-9.2`), which runs only once everything is acknowledged.
+/// Time without progress, in RTO.Max, after which a connection that nobody holds is aborted: that of
+/// T5-shutdown-guard (`rfc9260#section-9.2`), which runs only once everything is acknowledged.
 const STALL_RTOS: u64 = 5;
 
-/// Resets of the peer that wait until what was received before them is read. With more the first one is told of earlier.
+/// Resets of the peer that wait until what was received before them is read. With more the first one is told
+/// of earlier.
 const MOST_HELD: usize = 64;
 
 /// One connection.
@@ -23,7 +24,7 @@ pub(super) struct Entry {
     pub(super) mailbox: Arc<Mailbox>,
     /// Of a connection that the peer began, until its handshake is complete.
     pub(super) arrival: Option<Handle>,
-    /// It is on the list of those that have messages for the stack.
+    /// The connection is on the list of connections that have messages for the stack.
     pub(super) sends: bool,
     /// The last handle was dropped: messages that arrive are discarded.
     pub(super) released: bool,
@@ -35,21 +36,23 @@ pub(super) struct Entry {
     abandoned: u64,
     /// The last piece given did not end its message.
     incomplete: bool,
-    /// Messages are first sent in the order in which they were given: there is no stream scheduler, none was urgent, and no stream waited
-    /// for its reset yet, nor may the peer ask for one.
+    /// Messages are first sent in the order in which they were given: there is no stream scheduler, none was
+    /// urgent, and no stream waited for its reset yet, nor may the peer ask for one.
     in_order: bool,
     /// In the order of their bytes.
     flushes: VecDeque<Flush>,
     /// Of messages that are with the stack.
     receipts: BTreeMap<MessageId, Receipt>,
-    /// Of messages that are lost. They are dropped once it is known whether the connection ended: then that is the reason.
+    /// Of messages that are lost. They are dropped once it is known whether the connection ended: then that
+    /// is the reason.
     failed: Vec<Receipt>,
     heartbeats: Vec<Heartbeat>,
     /// Resets of streams by the peer of which nobody was told yet.
     held: VecDeque<Event>,
     /// Longest time without progress once the connection is closed in the background.
     patience: Span,
-    /// Bytes acknowledged when there was progress last, and when that was; kept once it is closed in the background.
+    /// Bytes acknowledged when there was progress last, and when that was; kept once it is closed in the
+    /// background.
     progress: Option<(u64, Instant)>,
 }
 
@@ -91,7 +94,8 @@ impl Entry {
         }
     }
 
-    /// Moves messages from the outbox to the stack as far as it has room, and makes the calls between them.
+    /// Moves messages from the outbox to the stack while the stack has room, and makes the calls between
+    /// them.
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
         let full = loop {
             match self.send_up_to_call(now, endpoint) {
@@ -115,7 +119,8 @@ impl Entry {
             let Parcel { message, receipt, .. } = parcel;
             let length = message.payload.len() as u64;
             match reliability {
-                // Its lifetime passed before the stack had room. Pieces of a message that has begun are for the stack to give up.
+                // The lifetime of the message passed before the stack had room. Pieces of a message that has
+                // begun are for the stack to give up.
                 None if message.end_of_record && !*incomplete => {
                     *receipt = None;
                     lost = true;
@@ -153,13 +158,13 @@ impl Entry {
         }
     }
 
-    /// As [`Self::shutdown`], but nobody may be there to lose patience with the peer.
+    /// As [`Self::shutdown`], but watches the progress of the peer: a connection without it is stalled.
     pub(super) fn shutdown_in_background(&mut self, now: Instant, endpoint: &mut Endpoint) {
         self.shutdown(now, endpoint);
         self.progress.get_or_insert((self.acked(endpoint), now));
     }
 
-    /// Whether it is closed in the background and the peer has taken nothing for too long.
+    /// Whether the connection is closed in the background and the peer acknowledged no data for too long.
     pub(super) fn is_stalled(&mut self, now: Instant, endpoint: &Endpoint) -> bool {
         let acked = self.acked(endpoint);
         match &mut self.progress {
@@ -172,14 +177,15 @@ impl Entry {
         }
     }
 
-    /// User bytes that the peer has for good. `buffered` falls as the cumulative TSN advances: with `in_order` the first bytes
-    /// given are the first acknowledged.
+    /// User bytes that the peer has for good. `buffered` falls as the cumulative TSN advances: with
+    /// `in_order` the first bytes given are the first acknowledged.
     fn acked(&self, endpoint: &Endpoint) -> u64 {
         let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
         self.given.saturating_sub(stats.buffered.get())
     }
 
-    /// Passes what can be read to the mailbox, unless a reset of the peer waits until what came before it is read.
+    /// Passes what can be read to the mailbox, unless a reset of the peer waits until what came before it is
+    /// read.
     pub(super) fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint) {
         self.announce_held(0);
         if !self.held.is_empty() {
@@ -193,8 +199,8 @@ impl Entry {
         }
     }
 
-    /// The peer has reset streams: that is told once what it sent before has been read, and what it sent behind is read after
-    /// that.
+    /// The peer has reset streams: that is told once what it sent before has been read, and what it sent
+    /// behind is read after that.
     pub(super) fn hold(&mut self, reset: Event) {
         self.held.push_back(reset);
         self.announce_held(self.held.len().saturating_sub(MOST_HELD));
@@ -223,11 +229,12 @@ impl Entry {
         self.flushes.push_back(Flush { bytes, abandoned: self.abandoned, answer });
     }
 
-    /// Answers the flushes that are complete, and those who wait for messages that are lost; false if none is left.
+    /// Answers the flushes that are complete, and those who wait for messages that are lost; false if none is
+    /// left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
         let complete = self.flushes.iter().take_while(|flush| {
-            // What was abandoned since may have been given later than what the flush waits for.
+            // Bytes abandoned since then may belong to messages given after those that the flush waits for.
             let first = flush.bytes + (abandoned - flush.abandoned) <= acked;
             (first && self.in_order) || (acked == given && flush.bytes <= given)
         });
@@ -239,7 +246,8 @@ impl Entry {
         !self.flushes.is_empty()
     }
 
-    /// Messages that were taken are lost: those who wait for a flush learn it, or else who asks for the next one.
+    /// Messages that were taken are lost: those who wait for a flush learn it, or else who asks for the next
+    /// one.
     fn lose(&mut self) {
         if self.flushes.is_empty() {
             self.mailbox.set_lost();
@@ -249,8 +257,8 @@ impl Entry {
         }
     }
 
-    /// The peer began anew: what was in flight is lost. False if a message is lost in part, so that its rest would pass for
-    /// a message.
+    /// The peer began anew: what was in flight is lost. False if a message is lost in part, so that its rest
+    /// would pass for a message.
     pub(super) fn restart(&mut self) -> bool {
         self.lose();
         !self.incomplete
@@ -274,7 +282,7 @@ impl Entry {
         }
     }
 
-    /// So many bytes of a message were abandoned.
+    /// Notes that the stack abandoned `length` bytes of a message.
     pub(super) fn abandon(&mut self, length: usize) {
         self.abandoned += length as u64;
     }

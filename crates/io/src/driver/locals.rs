@@ -11,10 +11,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use units::{Instant, Span};
 
-/// What the driver knows of the local addresses beside those that the endpoint has now.
+/// Local addresses that the driver knows beside those that the endpoint has now.
 #[derive(Debug)]
 pub(crate) struct Locals {
-    /// Those that the endpoint was bound to, with their interfaces. None: its sockets take packets to all addresses.
+    /// Addresses that the endpoint was bound to, with their interfaces; if empty, its sockets receive on all
+    /// addresses.
     named: Vec<(IpAddr, Option<String>)>,
     /// Bytes asked for each of a socket's two buffers.
     buffers: usize,
@@ -66,7 +67,7 @@ impl Driver {
         if !self.locals.named.is_empty()
             && let Err(source) = self.bind(address, device)
         {
-            // They were valid before.
+            // The addresses of before were valid.
             let _ = self.endpoint.set_addresses(before);
             let address = SocketAddr::new(address, self.hub.ports.udp);
             return Err(BindError::Address { address, source }.into());
@@ -109,7 +110,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Closes the sockets of addresses that were removed some time ago, unless an association has no other path.
+    /// Closes the sockets of addresses that were removed some time ago, unless an association has no other
+    /// path.
     pub(super) fn close_leaving(&mut self, now: Instant) {
         let leaving = self.locals.leaving.iter().filter(|entry| entry.1 <= now).map(|entry| entry.0);
         for address in leaving.collect::<Vec<_>>() {
@@ -134,8 +136,8 @@ impl Driver {
         }
     }
 
-    /// Adds and removes addresses as the host's interfaces have them: those that the endpoint was bound to, or all that other
-    /// hosts may reach. Loopback addresses do not come and go.
+    /// Adds and removes addresses as the host's interfaces have them: those that the endpoint was bound to,
+    /// or all that other hosts may reach. Loopback addresses do not come and go.
     pub(super) fn follow_interfaces(&mut self, now: Instant) {
         let Ok(mut present) = working_addresses() else { return };
         let named = self.locals.named.clone();
@@ -148,7 +150,8 @@ impl Driver {
         for &address in present.iter().filter(|address| !current.contains(address)) {
             let device =
                 named.iter().find(|(named, _)| *named == address).and_then(|(_, device)| device.clone());
-            // An address of IPv6 that is still checked for duplicates cannot be bound yet; its next change is told.
+            // An address of IPv6 that is still checked for duplicates cannot be bound yet; its next change is
+            // told.
             let _ = self.add_address(now, address, device);
         }
         for &address in current.iter().filter(|address| !present.contains(address)) {

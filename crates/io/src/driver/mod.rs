@@ -27,7 +27,8 @@ const READING: Span = Span::from_millis(1);
 /// Most ICMP messages in a round.
 const REPORTS: usize = 64;
 
-/// Owns the endpoint and the sockets. Each round: read, obey commands, run timers, exchange messages with the mailboxes, send.
+/// Owns the endpoint and the sockets. Each round: read, obey commands, run timers, exchange messages with the
+/// mailboxes, send.
 #[derive(Debug)]
 pub(crate) struct Driver {
     clock: Clock,
@@ -144,7 +145,8 @@ impl Driver {
                     continue;
                 }
                 more = true;
-                // Commands given before these packets arrived, such as listening, take effect before the packets.
+                // Commands given before these packets arrived, such as listening, take effect before the
+                // packets.
                 self.obey(now);
                 // One in, all out: what a packet allows to be sent is limited by Max.Burst.
                 for datagram in self.buffers.datagrams() {
@@ -212,8 +214,9 @@ impl Driver {
     }
 }
 
-/// Takes and frees a large block, which the allocator of glibc remembers: from then on it keeps the memory of long messages
-/// that were read, in place of returning it to the system and fetching it again page by page (mallopt(3), `M_MMAP_THRESHOLD`).
+/// Takes and frees a large block, which the allocator of glibc remembers: from then on it keeps the memory of
+/// long messages that were read, in place of returning it to the system and fetching it again page by page
+/// (mallopt(3), `M_MMAP_THRESHOLD`).
 fn keep_memory() {
     drop(black_box(Vec::<u8>::with_capacity(LARGE)));
 }

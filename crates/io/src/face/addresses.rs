@@ -8,9 +8,9 @@ use units::Instant;
 
 impl Connection {
     /// Asks the peer by ASCONF to add a local address of the endpoint to this connection, such as one that
-    /// [`Self::remove_local_address`] removed. [`Event::AddressChange`](sctp::Event::AddressChange) tells its answer. Then heartbeats
-    /// confirm the new paths, and they carry data. Both ends need [`asconf`](sctp::Config::asconf); without, only what was removed
-    /// can be added again.
+    /// [`Self::remove_local_address`] removed. [`Event::AddressChange`](sctp::Event::AddressChange) tells its
+    /// answer. Then heartbeats confirm the new paths, and they carry data. Both ends need
+    /// [`asconf`](sctp::Config::asconf); without, only what was removed can be added again.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -22,8 +22,8 @@ impl Connection {
         self.change(address, ("add", why), Endpoint::add_local_address).await
     }
 
-    /// Ends the use of a local address by this connection. What was in flight there is sent on other paths at once. A peer with
-    /// ASCONF is asked to delete the address, any other is not told.
+    /// Ends the use of a local address by this connection. What was in flight there is sent on other paths at
+    /// once. A peer with ASCONF is asked to delete the address, any other is not told.
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.
@@ -32,8 +32,8 @@ impl Connection {
         self.change(address, ("remove", why), Endpoint::remove_local_address).await
     }
 
-    /// Asks the peer by ASCONF to send to this local address where it sends on one path only; with CMT only control chunks
-    /// follow. [`Event::AddressChange`](sctp::Event::AddressChange) tells its answer.
+    /// Asks the peer by ASCONF to send to this local address where it sends on one path only; with CMT only
+    /// control chunks follow. [`Event::AddressChange`](sctp::Event::AddressChange) tells its answer.
     ///
     /// # Errors
     /// [`AddressError`].

@@ -15,9 +15,9 @@ use wire::StreamId;
 
 /// An association.
 ///
-/// Clones are handles to the same association. When the last one is dropped, everything that was given to send is
-/// delivered in the background, what arrives is discarded, and the association is shut down. It is aborted if the peer takes
-/// nothing for five times RTO.Max meanwhile.
+/// Clones are handles to the same association. When the last one is dropped, everything that was given to
+/// send is delivered in the background, what arrives is discarded, and the association is shut down. It is
+/// aborted if the peer takes nothing for five times RTO.Max meanwhile.
 #[derive(Clone, Debug)]
 pub struct Connection {
     handle: Arc<Handle>,
@@ -38,8 +38,8 @@ impl Connection {
         wait(|cx, place| mailbox.poll_phase(cx, place, &wanted), |place| mailbox.stop_watching(place)).await
     }
 
-    /// Gives a message to send, and waits until there is room for it. Callers get room in the order in which they came.
-    /// Dropping the future before it is ready sends nothing.
+    /// Gives a message to send, and waits until there is room for it. Callers get room in the order in which
+    /// they came. Dropping the future before it is ready sends nothing.
     ///
     /// # Errors
     /// [`SendError`]; the message is not taken then.
@@ -79,8 +79,8 @@ impl Connection {
         MessageWriter::new(self.clone(), stream)
     }
 
-    /// The next message of any stream without a reader of its own; none once the connection has ended and everything was
-    /// read. Dropping the future loses nothing.
+    /// The next message of any stream without a reader of its own; none once the connection has ended and
+    /// everything was read. Dropping the future loses nothing.
     pub async fn recv(&self) -> Option<Received> {
         let mailbox = self.mailbox();
         let received =
@@ -94,20 +94,21 @@ impl Connection {
         Messages::new(self.clone())
     }
 
-    /// Gives a stream a reader of its own: its messages leave [`Self::recv`]. All streams share one receive buffer, so that a
-    /// reader that does not read stalls the others in the end.
+    /// Gives a stream a reader of its own: its messages leave [`Self::recv`]. All streams share one receive
+    /// buffer, so that a reader that does not read stalls the others in the end.
     pub fn read_stream(&self, stream: StreamId) -> StreamReader {
         StreamReader::new(self.clone(), stream)
     }
 
-    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of others wait already,
-    /// are not counted.
+    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of
+    /// others wait already, are not counted.
     pub fn unread(&self, stream: StreamId) -> usize {
         self.mailbox().unread(stream)
     }
 
-    /// Waits until the peer has acknowledged everything given to send so far. With a stream scheduler other than `fcfs`, after
-    /// an urgent message, where streams were reset, and where the peer may reset them, waits until it has acknowledged everything at one time.
+    /// Waits until the peer has acknowledged everything given to send so far. With a stream scheduler other
+    /// than `fcfs`, after an urgent message, where streams were reset, and where the peer may reset them,
+    /// waits until it has acknowledged everything at one time.
     ///
     /// # Errors
     /// [`NotDelivered`] if messages were lost that were given since the last flush.
@@ -135,7 +136,8 @@ impl Connection {
         self.mailbox().id
     }
 
-    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has ended.
+    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has
+    /// ended.
     pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
         match self.mailbox().phase() {
             Phase::Open { peer, peer_port, .. } => Some((peer, peer_port)),
@@ -178,8 +180,8 @@ impl Connection {
         }
     }
 
-    /// Sends a heartbeat to an address of the peer and waits for the answer: the round-trip time. A heartbeat that is lost is
-    /// sent again. On a path that has failed already, waits until it works again.
+    /// Sends a heartbeat to an address of the peer and waits for the answer: the round-trip time. A heartbeat
+    /// that is lost is sent again. On a path that has failed already, waits until it works again.
     ///
     /// # Errors
     /// [`PathError`].
@@ -208,7 +210,8 @@ impl Connection {
         set.unwrap_or(Ok(false))
     }
 
-    /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The peer is told. False if the association has ended.
+    /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The peer
+    /// is told. False if the association has ended.
     pub async fn set_path_options(&self, local: IpAddr, options: PathOptions) -> bool {
         let id = self.mailbox().id;
         let set = self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options)).await;
@@ -222,7 +225,8 @@ impl Connection {
         self.mailbox().hub.ask(call).await
     }
 
-    /// Takes no more messages, delivers those given, and waits for the end. Dropping the future does not stop that.
+    /// Takes no more messages, delivers those given, and waits for the end. Dropping the future does not stop
+    /// that.
     ///
     /// # Errors
     /// [`ConnectionError`] if the association did not end gracefully.

@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 
 /// Events of a connection, from when it was made: paths that fail or return, reports of the peer.
 ///
-/// At most 256 wait to be read, of each path only the latest state; then the oldest give way. There is one reader at a time: a later one takes over, and the
-/// earlier one gets no more.
+/// At most 256 wait to be read, of each path only the latest state; then the oldest give way. There is one
+/// reader at a time: a later one takes over, and the earlier one gets no more.
 #[derive(Debug)]
 pub struct Events {
     handle: Arc<Handle>,
@@ -39,7 +39,7 @@ impl Stream for Events {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Events { handle, reader, place } = self.get_mut();
-        handle.0.poll_event(cx, *reader, place).map(|news| news.map(|event| event.map_err(Lagged)))
+        handle.0.poll_event(cx, *reader, place).map(|next| next.map(|event| event.map_err(Lagged)))
     }
 }
 

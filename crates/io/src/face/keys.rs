@@ -6,8 +6,9 @@ use bytes::Bytes;
 use sctp::{AssocId, Endpoint};
 
 impl Connection {
-    /// Adds or replaces an endpoint pair shared key (`rfc4895#section-5.1`). Both sides must have it before either activates it;
-    /// key 0 is empty unless it is set. It needs the option [`auth`](sctp::Config::auth).
+    /// Adds or replaces an endpoint pair shared key (`rfc4895#section-5.1`). Both sides must have it before
+    /// either activates it; key 0 is empty unless it is set. It needs the option
+    /// [`auth`](sctp::Config::auth).
     ///
     /// # Errors
     /// [`KeyError`].
@@ -26,7 +27,8 @@ impl Connection {
     }
 
     /// Says that a key which is not active will not be activated again:
-    /// [`Event::AuthKeyUnused`](sctp::Event::AuthKeyUnused) tells when nothing that was sent with it is outstanding.
+    /// [`Event::AuthKeyUnused`](sctp::Event::AuthKeyUnused) tells when nothing that was sent with it is
+    /// outstanding.
     ///
     /// # Errors
     /// [`KeyError`].

@@ -8,8 +8,8 @@ use units::Instant;
 use wire::StreamId;
 
 impl Connection {
-    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`, or its weight
-    /// for `wfq`; the other schedulers ignore it. It counts from the stream's next turn.
+    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`,
+    /// or its weight for `wfq`; the other schedulers ignore it. It counts from the stream's next turn.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -26,12 +26,13 @@ impl Connection {
         }
     }
 
-    /// Begins to reset streams: all, or those listed (`rfc6525`). Messages given before are sent before the reset, and those
-    /// given later behind it. Waits until the stack has the former. [`Event::StreamsReset`](crate::Event::StreamsReset) tells
-    /// what became of it, for each direction. Dropping the future does not stop the reset.
+    /// Begins to reset streams: all, or those listed (`rfc6525`). Messages given before are sent before the
+    /// reset, and those given later behind it. Waits until the stack has the former.
+    /// [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it, for each direction.
+    /// Dropping the future does not stop the reset.
     ///
-    /// Both ends need [`stream_reset`](sctp::Config::stream_reset). Streams that the peer has reset are told of once what it
-    /// sent on them before has been read, and what it sent behind can be read after that.
+    /// Both ends need [`stream_reset`](sctp::Config::stream_reset). Streams that the peer has reset are told
+    /// of once what it sent on them before has been read, and what it sent behind can be read after that.
     ///
     /// # Errors
     /// [`StreamError`]. After an error nothing has changed.
@@ -44,8 +45,9 @@ impl Connection {
         self.reset(move |endpoint, now| endpoint.reset_streams(now, id, direction, &streams)).await
     }
 
-    /// Begins to add streams: `outgoing` on which we send, and `incoming` on which the peer sends (`rfc6525`).
-    /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each direction.
+    /// Begins to add streams: `outgoing` on which we send, and `incoming` on which the peer sends
+    /// (`rfc6525`). [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each
+    /// direction.
     ///
     /// # Errors
     /// [`StreamError`]. After an error nothing has changed.
@@ -54,8 +56,8 @@ impl Connection {
         self.reset(move |endpoint, now| endpoint.add_streams(now, id, outgoing, incoming)).await
     }
 
-    /// Begins to reset the association: all streams in both directions, and the TSNs (`rfc6525`). Otherwise as
-    /// [`Self::reset_streams`].
+    /// Begins to reset the association: all streams in both directions, and the TSNs (`rfc6525`). Otherwise
+    /// as [`Self::reset_streams`].
     ///
     /// # Errors
     /// [`StreamError`]. After an error nothing has changed.

@@ -12,11 +12,11 @@ const PIECE: usize = 64 * 1024;
 
 /// A message that is given to send piece by piece, of any length.
 ///
-/// [`Self::finish`] ends the message; the peer delivers it as one. From the first piece to the end no other message of the
-/// connection is taken, since pieces of messages are not interleaved: other senders wait.
+/// [`Self::finish`] ends the message; the peer delivers it as one. From the first piece to the end no other
+/// message of the connection is taken, since pieces of messages are not interleaved: other senders wait.
 ///
-/// Half a message cannot be taken back. Dropping the writer before `finish` has completed **aborts the connection**, unless
-/// nothing was taken yet: the first 64 KiB wait here.
+/// Half a message cannot be taken back. Dropping the writer before `finish` has completed **aborts the
+/// connection**, unless nothing was taken yet: the first 64 KiB wait here.
 #[derive(Debug)]
 pub struct MessageWriter {
     connection: Connection,
@@ -33,7 +33,7 @@ pub struct MessageWriter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing was taken.
+    /// No byte of the message was taken yet.
     Fresh,
     /// A part was taken.
     Begun,
@@ -69,7 +69,8 @@ impl MessageWriter {
         self
     }
 
-    /// Adds bytes to the message. If the future is dropped before it is ready, a part of them may have been added.
+    /// Adds bytes to the message. If the future is dropped before it is ready, a part of them may have been
+    /// added.
     ///
     /// # Errors
     /// [`SendError`]; the message can no longer be completed then.
@@ -89,7 +90,8 @@ impl MessageWriter {
         poll_fn(|cx| self.poll_finish(cx)).await
     }
 
-    /// As [`Self::write_all`], for those who write a future of their own: adds the first bytes and tells how many.
+    /// As [`Self::write_all`], for those who write a future of their own: adds the first bytes and tells how
+    /// many.
     ///
     /// # Errors
     /// [`SendError`]; the message can no longer be completed then.
@@ -118,8 +120,8 @@ impl MessageWriter {
         Poll::Ready(Ok(()))
     }
 
-    /// Gives the buffer as a piece, which ends the message or does not. A piece leaves only once more bytes follow, so that
-    /// there are bytes left for the last one.
+    /// Gives the buffer as a piece, which ends the message or does not. A piece leaves only once more bytes
+    /// follow, so that there are bytes left for the last one.
     fn poll_piece(&mut self, cx: &mut Context<'_>, end_of_record: bool) -> Poll<Result<(), SendError>> {
         let mut parcel = self.waiting.take().unwrap_or_else(|| self.piece().into());
         parcel.message.end_of_record = end_of_record;

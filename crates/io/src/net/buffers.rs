@@ -55,7 +55,8 @@ impl Buffers {
         })
     }
 
-    /// Addresses, UDP port and ECN field, equal for all datagrams of a train; `None` if it cannot be answered.
+    /// Addresses, UDP port and ECN field, equal for all datagrams of a train; `None` if it cannot be
+    /// answered.
     fn template(&self, meta: &RecvMeta) -> Option<Datagram<'static>> {
         // A datagram of port 0 cannot be answered, and would pass for one that is not encapsulated.
         let port = Some(meta.addr.port()).filter(|&port| port != 0)?;

@@ -33,7 +33,7 @@ pub(crate) struct Socket {
 /// The result of sending a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// It was sent, or lost to an error that was counted.
+    /// The packet was sent, or lost to an error that was counted.
     Done,
     /// The kernel's buffer is full.
     Blocked,
@@ -90,8 +90,8 @@ impl Socket {
                 Sent::Done
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Sent::Blocked,
-            // The device may refuse segmentation offload; or the error is that of an earlier packet, and this one has not
-            // left. One by one the packets can still go.
+            // The device may refuse segmentation offload; or the error is that of an earlier packet, and this
+            // one has not left. One by one the packets can still go.
             Err(_) => self.send_in_pieces(batch, batch.segment),
         }
     }

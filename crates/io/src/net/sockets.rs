@@ -75,7 +75,7 @@ impl Sockets {
     pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Socket> {
         let n = self.entries.iter().position(|entry| entry.socket.address == Some(address))?;
         let Entry { mut socket, .. } = self.entries.remove(n);
-        // It is closed in any case.
+        // The socket is closed in any case.
         let _ = self.poll.registry().deregister(&mut socket.io);
         Some(socket)
     }
@@ -101,7 +101,8 @@ impl Sockets {
         }
     }
 
-    /// Sleeps until a socket is ready, the waker is used, or the time is over; at once if there is more to read.
+    /// Sleeps until a socket is ready, the waker is used, or the time is over; at once if there is more to
+    /// read.
     ///
     /// # Errors
     /// The system's.
@@ -142,7 +143,8 @@ impl Sockets {
         filled
     }
 
-    /// The next ICMP message about a packet of one of the sockets, its quote in `quoted`; none if there is none.
+    /// The next ICMP message about a packet of one of the sockets, its quote in `quoted`; none if there is
+    /// none.
     pub(crate) fn next_report(&mut self, quoted: &mut Vec<u8>) -> Option<Report> {
         for Entry { socket, reports, .. } in &mut self.entries {
             if *reports {

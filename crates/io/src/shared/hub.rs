@@ -31,7 +31,7 @@ impl Call {
     ) -> (Self, oneshot::Receiver<T>) {
         let (answer, receiver) = oneshot::channel();
         let call = Box::new(move |endpoint: &mut sctp::Endpoint, now| {
-            // It fails if the caller was dropped meanwhile.
+            // The send fails if the caller was dropped meanwhile.
             let _ = answer.send(call(endpoint, now));
         });
         (Call(call), receiver)
@@ -158,7 +158,8 @@ impl Hub {
         self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a command to the driver. If it has ended, the command is dropped, and with it what it would answer through.
+    /// Passes a command to the driver. If it has ended, the command is dropped, and with it what it would
+    /// answer through.
     pub(crate) fn tell(&self, command: Command) {
         let mut queue = self.queue();
         if queue.ended {
@@ -167,7 +168,7 @@ impl Hub {
         queue.commands.push(command);
         drop(queue);
         if self.asleep.swap(false, Ordering::SeqCst) {
-            // It fails only if the driver's poll is gone.
+            // The call fails only if the driver's poll is gone.
             let _ = self.waker.wake();
         }
     }
@@ -210,7 +211,8 @@ impl Hub {
         let dropped = std::mem::take(&mut queue.commands);
         let watchers = queue.watchers.take();
         drop(queue);
-        // Dropping a command may lock again: answers that never come wake whoever waits, handles release connections.
+        // Dropping a command may lock again: answers that never come wake whoever waits, handles release
+        // connections.
         drop(dropped);
         watchers.wake();
         self.end_backlog();

@@ -22,7 +22,7 @@ pub(crate) struct Inbox {
 /// Messages of streams that the peer has reset since.
 #[derive(Debug)]
 struct Awaited {
-    /// Empty: all.
+    /// Streams that the peer has reset; empty for all streams.
     streams: Vec<StreamId>,
     messages: usize,
 }
@@ -67,7 +67,8 @@ impl Inbox {
         Some(message)
     }
 
-    /// Whether the driver is to be told that it can go on: there is room again, or what it waits for was read. Says so once.
+    /// Whether the driver is to be told that it can go on: there is room again, or what it waits for was
+    /// read. Says so once.
     pub(super) fn resumes(&mut self) -> bool {
         let read = self.awaited.take_if(|awaited| awaited.messages == 0).is_some();
         let resumes = self.stopped && self.bytes <= LIMIT / 2;
@@ -75,8 +76,8 @@ impl Inbox {
         resumes || read
     }
 
-    /// Whether messages of these streams wait, or of any if the list is empty. Then the driver adds nothing, and is told once
-    /// they were read.
+    /// Whether messages of these streams wait, or of any if the list is empty. Then the driver adds nothing,
+    /// and is told once they were read.
     pub(super) fn awaits(&mut self, streams: &[StreamId]) -> bool {
         let mut awaited = Awaited { streams: streams.to_vec(), messages: 0 };
         let all = self.streams.values().flat_map(|own| &own.messages).chain(&self.messages);

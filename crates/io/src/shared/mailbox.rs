@@ -1,8 +1,8 @@
 //! State shared by the driver and the handles of one connection.
 
+use super::event_queue::{EventQueue, Reader};
 use super::hub::{Call, Command, Hub};
 use super::inbox::Inbox;
-use super::news::{News, Reader};
 use super::outbox::{Item, Outbox, Parcel, Ticket};
 use super::wait::{Place, Wakers, Woken};
 use crate::types::{ConnectionError, SendError};
@@ -28,12 +28,12 @@ pub(crate) enum Phase {
         /// The peer's SCTP port.
         peer_port: u16,
     },
-    /// It ended.
+    /// The connection has ended.
     Ended(ConnectionError),
 }
 
-/// Shared by the driver and the handles of one connection. The lock is held for moments only, and never while a waker is
-/// used.
+/// Shared by the driver and the handles of one connection. The lock is held for moments only, and never while
+/// a waker is used.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     pub(crate) id: AssocId,
@@ -46,7 +46,7 @@ pub(crate) struct Mailbox {
 #[derive(Debug)]
 struct Contents {
     phase: Phase,
-    /// Nothing more can be given to send.
+    /// The application can give no more messages.
     shut: bool,
     outbox: Outbox,
     /// The driver knows that there is something in the outbox.
@@ -54,7 +54,7 @@ struct Contents {
     /// Messages that were taken have been lost, and nobody was told.
     lost: bool,
     inbox: Inbox,
-    news: News,
+    event_queue: EventQueue,
     /// Tasks that wait for a message.
     readers: Wakers,
     /// Tasks that wait for the next phase.
@@ -91,14 +91,15 @@ impl Mailbox {
             told: false,
             lost: false,
             inbox: Inbox::default(),
-            news: News::default(),
+            event_queue: EventQueue::default(),
             readers: Wakers::default(),
             watchers: Wakers::default(),
         };
         Mailbox { id, hub, send_buffer, contents: Mutex::new(contents) }
     }
 
-    /// A panic elsewhere leaves the contents whole: every change under the lock is complete before anything can panic.
+    /// A panic elsewhere leaves the contents whole: every change under the lock is complete before anything
+    /// can panic.
     fn lock(&self) -> MutexGuard<'_, Contents> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,8 +132,8 @@ impl Mailbox {
 
     // Sending.
 
-    /// Gives a message to the driver if there is room; `parcel` is empty then. `ticket` is the caller's place in the queue
-    /// of those that wait.
+    /// Gives a message to the driver if there is room; `parcel` is empty then. `ticket` is the caller's place
+    /// in the queue of those that wait.
     pub(crate) fn poll_send(
         &self,
         cx: &Context<'_>,
@@ -186,8 +187,8 @@ impl Mailbox {
         next.wake();
     }
 
-    /// Makes a call in the driver thread between the messages that were given to send before and later. It is dropped if the
-    /// connection has ended.
+    /// Makes a call in the driver thread between the messages that were given to send before and later. It is
+    /// dropped if the connection has ended.
     pub(crate) fn call_in_order(&self, call: Call) {
         let mut contents = self.lock();
         if !matches!(contents.phase, Phase::Ended(_)) {
@@ -196,7 +197,8 @@ impl Mailbox {
         }
     }
 
-    /// Takes messages out of the outbox as long as `take` accepts them, and up to the next call. Only the driver calls it.
+    /// Takes messages out of the outbox as long as `take` accepts them, and up to the next call. Only the
+    /// driver calls it.
     pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&mut Parcel) -> bool) -> Stop {
         let mut contents = self.lock();
         let stop = loop {
@@ -223,7 +225,7 @@ impl Mailbox {
         self.lock().outbox.bytes()
     }
 
-    /// Nothing more can be given to send; false if that was so before. What was given before is still sent.
+    /// Refuses further messages; false if they were refused before. Messages given before are still sent.
     pub(crate) fn shut(&self) -> bool {
         let mut contents = self.lock();
         let first = !std::mem::replace(&mut contents.shut, true);
@@ -238,7 +240,8 @@ impl Mailbox {
         self.lock().outbox.is_empty()
     }
 
-    /// Nothing can be sent any more, though the connection has not ended: gives the messages that the driver has not taken.
+    /// Nothing can be sent any more, though the connection has not ended: gives the messages that the driver
+    /// has not taken.
     pub(crate) fn close_outbox(&self) -> VecDeque<Parcel> {
         let mut contents = self.lock();
         contents.shut = true;
@@ -264,8 +267,8 @@ impl Mailbox {
 
     // Receiving.
 
-    /// The next message of a stream, or of all those without a reader of their own; none once the connection has ended and
-    /// everything was read.
+    /// The next message of a stream, or of all those without a reader of their own; none once the connection
+    /// has ended and everything was read.
     pub(crate) fn poll_receive(
         &self,
         cx: &Context<'_>,
@@ -293,8 +296,8 @@ impl Mailbox {
         self.lock().readers.leave(place);
     }
 
-    /// Puts messages into the inbox as long as there is room, or regardless of that; only the driver calls it. False if it
-    /// stopped for want of room.
+    /// Puts messages into the inbox as long as there is room, or regardless of that; only the driver calls
+    /// it. False if it stopped for want of room.
     pub(crate) fn fill_inbox(&self, regardless: bool, mut next: impl FnMut() -> Option<Received>) -> bool {
         let mut contents = self.lock();
         let mut added = false;
@@ -325,8 +328,8 @@ impl Mailbox {
         readers.wake();
     }
 
-    /// Whether messages of these streams wait to be read, or of any if the list is empty; then the driver is told once they
-    /// were read.
+    /// Whether messages of these streams wait to be read, or of any if the list is empty; then the driver is
+    /// told once they were read.
     pub(crate) fn awaits_reading(&self, streams: &[StreamId]) -> bool {
         self.lock().inbox.awaits(streams)
     }
@@ -345,18 +348,18 @@ impl Mailbox {
 
     /// Begins to keep events for a reader, in place of the one before.
     pub(crate) fn subscribe(&self) -> Reader {
-        let (reader, earlier) = self.lock().news.open();
+        let (reader, earlier) = self.lock().event_queue.open();
         earlier.wake();
         reader
     }
 
     /// A reader of events is gone.
     pub(crate) fn unsubscribe(&self, reader: Reader) {
-        self.lock().news.close(reader);
+        self.lock().event_queue.close(reader);
     }
 
-    /// The next event, or how many were lost before it; none once the connection has ended, and if another reader took
-    /// over.
+    /// The next event, or how many were lost before it; none once the connection has ended, and if another
+    /// reader took over.
     pub(crate) fn poll_event(
         &self,
         cx: &Context<'_>,
@@ -365,12 +368,12 @@ impl Mailbox {
     ) -> Poll<Option<Result<Event, u64>>> {
         let mut contents = self.lock();
         let ended = matches!(contents.phase, Phase::Ended(_));
-        contents.news.poll_next(cx, reader, place, ended)
+        contents.event_queue.poll_next(cx, reader, place, ended)
     }
 
     /// Passes an event on.
     pub(crate) fn announce(&self, event: Event) {
-        let wakers = self.lock().news.push(event);
+        let wakers = self.lock().event_queue.push(event);
         wakers.wake();
     }
 
@@ -406,7 +409,8 @@ impl Mailbox {
         }
         contents.phase = Phase::Ended(reason);
         let (callers, items) = contents.outbox.clear();
-        let wakers = [contents.watchers.take(), contents.readers.take(), contents.news.waiting(), callers];
+        let wakers =
+            [contents.watchers.take(), contents.readers.take(), contents.event_queue.waiting(), callers];
         drop(contents);
         // Receipts and calls wake those who wait for them.
         drop(items);

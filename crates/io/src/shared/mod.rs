@@ -2,15 +2,15 @@
 
 mod attempt;
 mod backlog;
+mod event_queue;
 mod hub;
 mod inbox;
 mod mailbox;
-mod news;
 mod outbox;
 pub(crate) mod wait;
 
 pub(crate) use attempt::Attempt;
+pub(crate) use event_queue::Reader;
 pub(crate) use hub::{Call, Command, Hub, Opening, Places, Ports};
 pub(crate) use mailbox::{Handle, Mailbox, Phase, Stop};
-pub(crate) use news::Reader;
 pub(crate) use outbox::{OUTBOX, Parcel, Receipt, Ticket};

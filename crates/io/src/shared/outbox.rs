@@ -31,7 +31,8 @@ impl Parcel {
         Parcel { message, receipt, given: limited.then(Clock::now) }
     }
 
-    /// What is left of its reliability now that it leaves for the stack: the wait before counts. None if its lifetime has passed.
+    /// What is left of its reliability now that it leaves for the stack: the wait before counts. None if its
+    /// lifetime has passed.
     pub(crate) fn reliability(&self) -> Option<Reliability> {
         match (self.message.reliability, self.given) {
             (Reliability::Until(life), Some(given)) => {
@@ -53,7 +54,7 @@ impl From<Message> for Parcel {
     }
 }
 
-/// What the driver takes out, in order.
+/// Items that the driver takes out, in order.
 #[derive(Debug)]
 pub(crate) enum Item {
     Parcel(Parcel),
@@ -65,8 +66,8 @@ pub(crate) enum Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
-/// Bounded. Callers get room in the order in which they came, so that a large message cannot starve. Urgent messages have room of their own
-/// and are taken out first.
+/// Bounded. Callers get room in the order in which they came, so that a large message cannot starve. Urgent
+/// messages have room of their own and are taken out first.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     /// Most bytes; one message may be longer. As many bytes of urgent messages may wait beside them.
@@ -78,7 +79,8 @@ pub(crate) struct Outbox {
     /// The last piece taken out did not end its message: its next piece follows.
     inside: bool,
     waiting: VecDeque<Waiting>,
-    /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets room.
+    /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets
+    /// room.
     writer: Option<Waiting>,
     tickets: u64,
 }
@@ -86,7 +88,7 @@ pub(crate) struct Outbox {
 #[derive(Debug)]
 struct Waiting {
     ticket: Ticket,
-    /// None while the caller knows that it may try.
+    /// Waker of the caller; none while the caller knows that it may try.
     waker: Option<Waker>,
 }
 
@@ -120,16 +122,17 @@ impl Outbox {
         first.is_some_and(|first| Some(first.ticket) != ticket)
     }
 
-    /// Whether a message is urgent, and those of its kind leave it room. One that had to wait for room keeps its place among all callers.
+    /// Whether a message is urgent, and those of its kind leave it room. One that had to wait for room keeps
+    /// its place among all callers.
     fn overtakes(&self, parcel: &Parcel, ticket: Option<Ticket>) -> bool {
         let message = &parcel.message;
         let whole = message.end_of_record && ticket.is_none();
         message.urgent && whole && self.urgent_bytes + parcel.len() <= self.limit
     }
 
-    /// Takes the message if there is room and no other caller is before this one; gives it back otherwise. `ticket` is the
-    /// caller's place in the queue, if it has one. It is given up when the message is taken; after a piece that does not
-    /// end its message the caller stays the first.
+    /// Takes the message if there is room and no other caller is before this one; gives it back otherwise.
+    /// `ticket` is the caller's place in the queue, if it has one. It is given up when the message is taken;
+    /// after a piece that does not end its message the caller stays the first.
     pub(super) fn offer(&mut self, parcel: Parcel, ticket: &mut Option<Ticket>) -> Result<(), Parcel> {
         if self.overtakes(&parcel, *ticket) {
             self.urgent_bytes += parcel.len();
@@ -177,7 +180,7 @@ impl Outbox {
         self.waiting.retain(|waiting| waiting.ticket != ticket);
     }
 
-    /// Whoever is next, if there may be room: it looks itself whether its message fits.
+    /// Wakes the next caller if there may be room; the caller checks whether its message fits.
     pub(super) fn next_caller(&mut self) -> Woken {
         let next = self
             .writer
@@ -299,7 +302,7 @@ mod tests {
         assert!(!offer(&mut outbox, 1, &mut None));
     }
 
-    /// What comes out next, by its length.
+    /// Length of the item that comes out next.
     fn pop(outbox: &mut Outbox) -> usize {
         match outbox.pop() {
             Some(Item::Parcel(parcel)) => parcel.len(),

@@ -55,14 +55,15 @@ impl ConnectionError {
     }
 }
 
-/// Reason why the peer does not have what was given to send, as far as known.
+/// Reason why a message was not delivered, if it is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDelivered {
     /// The connection ended before the peer had acknowledged it.
     #[error(transparent)]
     Ended(ConnectionError),
-    /// It was lost although the connection had not ended: it was given up as its [reliability](crate::Reliability) says, the peer
-    /// began anew, or the peer shut the connection down before everything was sent.
+    /// It was lost although the connection had not ended: it was given up as its
+    /// [reliability](crate::Reliability) says, the peer began anew, or the peer shut the connection down
+    /// before everything was sent.
     #[error("the message was given up, or lost because the peer began anew or shut the connection down")]
     Lost,
 }
@@ -118,7 +119,7 @@ pub enum KeyError {
     /// The connection ended.
     #[error(transparent)]
     Ended(ConnectionError),
-    /// It cannot be done with this key.
+    /// The call cannot be done with this key.
     #[error("key {key}: {why}")]
     Refused {
         /// The identifier of the key.
@@ -143,7 +144,7 @@ pub enum AddressError {
         /// The address asked for.
         address: IpAddr,
     },
-    /// It is no unicast address, or the endpoint has 16 addresses.
+    /// The address is no unicast address, or the endpoint has 16 addresses.
     #[error("the endpoint cannot have the address {address} too: expected at most 16 unicast addresses")]
     Unsuitable {
         /// The address asked for.
@@ -164,7 +165,7 @@ pub enum AddressError {
     /// The connection cannot do it.
     #[error("the connection cannot {what} {address}: {why}")]
     Refused {
-        /// What was asked for.
+        /// The value asked for.
         what: &'static str,
         /// The address asked for.
         address: IpAddr,
@@ -237,7 +238,7 @@ pub enum TrySendError {
     /// There is no room, or others wait; here is the message.
     #[error("there is no room for the message now")]
     Full(Message),
-    /// It can never be taken.
+    /// The message can never be taken.
     #[error(transparent)]
     Refused(#[from] SendError),
 }

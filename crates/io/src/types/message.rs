@@ -45,23 +45,26 @@ impl Message {
     }
 
     /// Sets when the message is given up, [never](Reliability::Reliable) unless set. Both ends need
-    /// [`pr_sctp`](sctp::Config::pr_sctp). The time of [`Reliability::Until`] begins when there is room in the send buffer.
+    /// [`pr_sctp`](sctp::Config::pr_sctp). The time of [`Reliability::Until`] begins when there is room in
+    /// the send buffer.
     #[must_use]
     pub fn reliability(mut self, reliability: Reliability) -> Self {
         self.inner.reliability = reliability;
         self
     }
 
-    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); the protocol chooses it unless set. Messages
-    /// behind it wait while the window of that path is full. Ignored while the path is not active.
+    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); the
+    /// protocol chooses it unless set. Messages behind it wait while the window of that path is full. Ignored
+    /// while the path is not active.
     #[must_use]
     pub fn path(mut self, path: PathId) -> Self {
         self.inner.path = Some(path);
         self
     }
 
-    /// Marks a message that somebody waits for. It overtakes messages and stream resets that wait for room in the send buffer. Urgent
-    /// messages have room of their own there, as much as all others. See also [`sctp::Message::urgent`].
+    /// Marks a message that somebody waits for. It overtakes messages and stream resets that wait for room in
+    /// the send buffer. Urgent messages have room of their own there, as much as all others. See also
+    /// [`sctp::Message::urgent`].
     #[must_use]
     pub fn urgent(mut self, urgent: bool) -> Self {
         self.inner.urgent = urgent;
@@ -115,16 +118,16 @@ impl From<&[u8]> for Message {
 /// A message that arrived, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Its stream.
+    /// Stream that the message arrived on.
     pub stream: StreamId,
     /// Payload protocol identifier as the peer set it.
     pub ppid: Ppid,
-    /// It was sent outside the order of its stream.
+    /// The message was sent unordered (U bit).
     pub unordered: bool,
     /// The user data.
     pub data: Bytes,
-    /// These bytes end the message. More of it follows otherwise: a message comes in parts if it is larger than the receive
-    /// buffer, or if later data had filled the buffer before all of it arrived.
+    /// These bytes end the message. More of it follows otherwise: a message comes in parts if it is larger
+    /// than the receive buffer, or if later data had filled the buffer before all of it arrived.
     pub end_of_record: bool,
     /// The message ends here, incomplete: the peer gave it up after parts of it were read.
     pub aborted: bool,

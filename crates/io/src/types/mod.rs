@@ -1,4 +1,4 @@
-//! What calls take and give.
+//! Types of the arguments and results of calls.
 
 mod error;
 mod message;

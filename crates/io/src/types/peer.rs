@@ -12,11 +12,12 @@ use std::net::{IpAddr, SocketAddr};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its addresses; the handshake tries the first one first, and the peer may list more.
+    /// Addresses of the peer; the handshake tries the first one first, and the peer may list more.
     pub addresses: Vec<IpAddr>,
-    /// Its SCTP port.
+    /// SCTP port of the peer.
     pub port: u16,
-    /// Its UDP port (`rfc6951`); none: that of [`Builder::remote_udp_port`](crate::Builder::remote_udp_port).
+    /// UDP port of the peer (`rfc6951`); if none, that of
+    /// [`Builder::remote_udp_port`](crate::Builder::remote_udp_port).
     pub udp_port: Option<u16>,
 }
 

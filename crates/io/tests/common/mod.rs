@@ -84,8 +84,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls a future at most `polls` times and then drops it: its result if it was ready. It is polled anew when it is woken,
-/// or after `patience`.
+/// Polls a future at most `polls` times and then drops it: its result if it was ready. It is polled anew when
+/// it is woken, or after `patience`.
 pub fn poll_times<T>(future: impl Future<Output = T>, polls: usize, patience: Duration) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::Command;
 
-/// A command in a new network namespace; as a plain user, in a new user namespace as well. None if neither is allowed.
+/// A command in a new network namespace; as a plain user, in a new user namespace as well. None if neither is
+/// allowed.
 pub fn in_new_namespace() -> Option<Command> {
     let ways: [&[&str]; 2] = [&["--net"], &["--user", "--map-root-user", "--net"]];
     let allowed = |way: &&&[&str]| {

@@ -1,8 +1,8 @@
 //! Our stack and usrsctp over UDP, over two paths between network namespaces.
 //!
-//! Each test compiles a C program and runs itself again in a network namespace, which together with all that is in it ends
-//! with the process. Where a program, the library or the permission is missing it says so and passes; with
-//! `ANABRANCH_REQUIRE_TOOLS` set it fails.
+//! Each test compiles a C program and runs itself again in a network namespace, which together with all that
+//! is in it ends with the process. Where a program, the library or the permission is missing it says so and
+//! passes; with `ANABRANCH_REQUIRE_TOOLS` set it fails.
 
 mod capture;
 mod extensions;

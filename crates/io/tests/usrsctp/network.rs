@@ -10,8 +10,8 @@ pub const LONG_QUEUE: u32 = 32;
 /// Burst of the token bucket in bytes: ten packets.
 const BURST: u32 = 15_000;
 
-/// Two links from the namespace of this process, with the interfaces `here0` and `here1`, to another namespace, with
-/// `there0` and `there1`.
+/// Two links from the namespace of this process, with the interfaces `here0` and `here1`, to another
+/// namespace, with `there0` and `there1`.
 pub struct Network {
     /// A process that does nothing but keep the other namespace.
     other: Running,
@@ -73,7 +73,8 @@ impl Network {
         [address(0, 2), address(1, 2)]
     }
 
-    /// Takes the link of path 0 down at this side, or up again. Here packets to it cannot be sent, and there they vanish.
+    /// Takes the link of path 0 down at this side, or up again. Here packets to it cannot be sent, and there
+    /// they vanish.
     pub fn set_first_link(state: &str) {
         run(Command::new("ip").args(["link", "set", "here0", state]));
     }

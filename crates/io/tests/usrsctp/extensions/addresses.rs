@@ -11,8 +11,8 @@ use testkit::Interop;
 use units::ByteCount;
 use wire::{Asconf, AsconfAck, Auth, Data};
 
-/// Our buffers, which limit what is in flight both ways, and queues that hold it, in ms of 10 Mbit/s: a retransmission
-/// would take the other path, towards an address that may just be deleted.
+/// Our buffers, which limit what is in flight both ways, and queues that hold it, in ms of 10 Mbit/s: a
+/// retransmission would take the other path, towards an address that may just be deleted.
 const BUFFER: ByteCount = ByteCount::new(64 << 10);
 const QUEUE: u32 = 150;
 
@@ -53,8 +53,8 @@ fn meet(program: &Path, opener: Opener, nat: bool) -> Meeting {
     Meeting::new(program, opener, &setting)
 }
 
-/// Waits until usrsctp has added an address of its own: its heartbeats to an address of ours leave from where the route tells,
-/// and we must know that address.
+/// Waits until usrsctp has added an address of its own: its heartbeats to an address of ours leave from where
+/// the route tells, and we must know that address.
 fn usrsctp_adds(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
     meeting.theirs.tell(&format!("add {address}"));
     flow.until(meeting, "usrsctp adds an address", |meeting| {
@@ -112,7 +112,8 @@ fn handover(program: &Path, opener: Opener) {
         granted(meeting, AddressChange::Delete, here[0])
     });
     flow.until(&mut meeting, "usrsctp deletes it", |meeting| usrsctp_says(meeting, here[0], REMOVED));
-    // Over UDP usrsctp answers what is late for a deleted address with an ABORT from the address that is left.
+    // Over UDP usrsctp answers what is late for a deleted address with an ABORT from the address that is
+    // left.
     flow.go_on(&mut meeting, "the first path is quiet");
     meeting.theirs.tell(&format!("remove {}", there[0]));
     flow.until(&mut meeting, "usrsctp deletes an address", |meeting| {

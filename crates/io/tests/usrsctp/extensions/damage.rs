@@ -1,4 +1,5 @@
-//! Packet drop reports (draft-stewart-sctp-pktdrprep): packets that arrive with a wrong checksum are reported and sent again.
+//! Packet drop reports (draft-stewart-sctp-pktdrprep): packets that arrive with a wrong checksum are reported
+//! and sent again.
 
 use super::BOTH;
 use super::flow::Flow;

@@ -157,7 +157,8 @@ impl Ours {
         transmit(&mut self.endpoint, &self.sockets, &mut self.damage[0], now);
     }
 
-    /// Gives as many messages of a length to a stream as the send buffer takes, at most `count`; how many it took.
+    /// Gives as many messages of a length to a stream as the send buffer takes, at most `count`; how many it
+    /// took.
     pub fn send(
         &mut self,
         count: usize,

@@ -1,4 +1,5 @@
-//! Messages both ways, without an extension and with those that change how they travel: NR-SACK, AUTH for all data, I-DATA.
+//! Messages both ways, without an extension and with those that change how they travel: NR-SACK, AUTH for all
+//! data, I-DATA.
 
 use super::BOTH;
 use super::meeting::{Meeting, Opener, Setting};

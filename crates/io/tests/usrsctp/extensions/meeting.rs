@@ -107,14 +107,16 @@ impl Meeting {
         self.theirs.listen(Duration::ZERO);
     }
 
-    /// Our side ends the association. Both end it gracefully; the capture is checked, and has chunks of these types.
+    /// Our side ends the association. Both end it gracefully; the capture is checked, and has chunks of these
+    /// types.
     pub fn finish(mut self, chunks: &[u8]) {
         let now = self.ours.now();
         self.ours.endpoint.shutdown(now, self.ours.id());
         self.await_end(chunks);
     }
 
-    /// Waits until usrsctp has ended the association gracefully; the capture is checked, and has chunks of these types.
+    /// Waits until usrsctp has ended the association gracefully; the capture is checked, and has chunks of
+    /// these types.
     pub fn await_end(mut self, chunks: &[u8]) {
         self.until("it ends", |ours, _| ours.saw(|event| matches!(event, Event::Closed { .. })));
         let graceful = |event: &Event| matches!(event, Event::Closed { reason: CloseReason::Graceful });

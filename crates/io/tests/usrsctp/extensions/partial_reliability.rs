@@ -1,4 +1,5 @@
-//! PR-SCTP (RFC 3758, 7496): messages that may be given up, on a link whose queue is too short for the sender.
+//! PR-SCTP (RFC 3758, 7496): messages that may be given up, on a link whose queue is too short for the
+//! sender.
 
 use super::BOTH;
 use super::meeting::{Meeting, Opener, Setting};
@@ -28,7 +29,8 @@ fn chunks(interleaving: bool) -> &'static [u8] {
     if interleaving { &[IData::TYPE, IForwardTsn::TYPE] } else { &[Data::TYPE, ForwardTsn::TYPE] }
 }
 
-/// What arrived is a part of what was sent, in order where that was asked for, and all of the reliable messages.
+/// What arrived is a part of what was sent, in order where that was asked for, and all of the reliable
+/// messages.
 fn check(numbers: &BTreeMap<u16, Vec<u32>>) -> usize {
     let of = |stream: u16| numbers.get(&stream).map_or(&[][..], Vec::as_slice);
     for stream in [1, 3, 4] {

@@ -1,4 +1,5 @@
-//! RE-CONFIG (RFC 6525): either side resets streams, adds streams and resets the association, between messages.
+//! RE-CONFIG (RFC 6525): either side resets streams, adds streams and resets the association, between
+//! messages.
 
 use super::BOTH;
 use super::endpoint::Ours;
@@ -33,7 +34,8 @@ impl Talk {
         talk
     }
 
-    /// Messages pass; the first ones have these stream sequence numbers: ours, and usrsctp's. None: that side sends none.
+    /// Messages pass; the first ones have these stream sequence numbers: ours, and usrsctp's. None: that side
+    /// sends none.
     fn exchange(&mut self, ssns: [Option<usize>; 2]) {
         let first = self.messages;
         let all = [0, 1].map(|side| first[side] + if ssns[side].is_some() { MESSAGES } else { 0 });
