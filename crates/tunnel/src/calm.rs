@@ -1,6 +1,8 @@
-//! CUBIC that takes a queue on a path for congestion, so that packets of the tunnel do not wait in the queue of an uplink.
+//! CUBIC that takes a queue on a path for congestion, so that packets of the tunnel do not wait in the queue
+//! of an uplink.
 //!
-//! With b the least round-trip time of the last 15 to 30 s, and r the least one of a round trip, a queue of T bounds the window:
+//! With b the least round-trip time of the last 15 to 30 s, and r the least one of a round trip, a queue of T
+//! bounds the window:
 //!
 //! ```text
 //! T = 10 ms + 0.4 b
@@ -9,11 +11,13 @@
 //! begin   c = min(β c, max(0.9 f b/s, c/4)), the end of slow start     if s > b + T for two samples s in a row
 //! ```
 //!
-//! y is the rate at which bytes were acknowledged in the round trip, f what was in flight: these terms empty the queue and a little more, so
-//! that b becomes the round-trip time without one. CUBIC takes each of these cuts for a mark (ECN). HyStart++ needs eight samples in a round trip, which
-//! narrow uplinks do not give. Where others fill the queue, cuts are in vain and
-//! would leave them the uplink: after 6 in a row only losses count for 10 s. Low delays beside flows outside the tunnel are not possible then.
-//! Without any cut for 15 s, the window is halved for about a round trip: the queue may be ours, and b have been measured with it.
+//! y is the rate at which bytes were acknowledged in the round trip, f what was in flight: these terms empty
+//! the queue and a little more, so that b becomes the round-trip time without one. CUBIC takes each of these
+//! cuts for a mark (ECN). HyStart++ needs eight samples in a round trip, which narrow uplinks do not give.
+//! Where others fill the queue, cuts are in vain and would leave them the uplink: after 6 in a row only
+//! losses count for 10 s. Low delays beside flows outside the tunnel are not possible then. Without any cut
+//! for 15 s, the window is halved for about a round trip: the queue may be ours, and b have been measured
+//! with it.
 
 use cc::{
     Algorithm, CongestionControl, CongestionWindow, ControlFactory, LossKind, PathAck, PathView, Setup,
@@ -43,7 +47,7 @@ struct Calm {
     paths: Vec<Delays>,
 }
 
-/// What the round-trip times of a path say.
+/// Round-trip times of a path, and the cuts that follow from them.
 #[derive(Debug, Default)]
 struct Delays {
     /// The least one, since the last change of both and in the time before.
@@ -68,10 +72,10 @@ struct Delays {
 /// How the window shrinks.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// To what makes no queue.
+    /// To a window that makes no queue.
     To(ByteCount),
-    /// To its half for a moment.
-    Look,
+    /// To half of the window, for about one round trip.
+    Halve,
 }
 
 /// A round trip.
@@ -92,7 +96,7 @@ impl Delays {
             self.least = [None, self.least[0]];
             self.changed = Some(now);
             if !std::mem::take(&mut self.was_cut) {
-                return Some(Cut::Look);
+                return Some(Cut::Halve);
             }
         }
         self.least[0] = Some(self.least[0].map_or(rtt, |least| least.min(rtt)));
@@ -176,7 +180,7 @@ impl CongestionControl for Calm {
             }
             let part = |n| ByteCount::new(path.window.cwnd.get() / n).max(path.mtu * 2);
             w[p] = match cut {
-                Cut::Look => CongestionWindow { cwnd: part(2).min(w[p].cwnd), ssthresh: Some(w[p].cwnd) },
+                Cut::Halve => CongestionWindow { cwnd: part(2).min(w[p].cwnd), ssthresh: Some(w[p].cwnd) },
                 Cut::To(empty) => {
                     self.control.on_loss(now, before, p, LossKind::Mark, w);
                     let cwnd = w[p].cwnd.min(empty.max(part(4)));
@@ -213,7 +217,7 @@ impl CongestionControl for Calm {
 
     fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
         if matches!(rule, WindowRule::Replace(_)) {
-            // It leads elsewhere.
+            // The path leads elsewhere now: its delays are measured anew.
             self.paths[p] = Delays::default();
         }
         self.control.on_rule(all, p, rule, w);

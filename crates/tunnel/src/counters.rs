@@ -1,6 +1,6 @@
 use crate::queue::QueueStats;
 
-/// What went through the tunnel.
+/// Counters of the packets that passed the tunnel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CarrierStats {
     /// Packets and bytes given to the association.

@@ -10,7 +10,7 @@ pub enum TunnelError {
         "the TUN device {name} cannot be made or used, which needs CAP_NET_ADMIN and /dev/net/tun: {source}"
     )]
     Device {
-        /// Its name.
+        /// Name of the device.
         name: String,
         /// The system's error.
         source: std_io::Error,
@@ -24,7 +24,7 @@ pub enum TunnelError {
     /// Encryption cannot begin.
     #[error(transparent)]
     Noise(#[from] NoiseError),
-    /// Nobody could ask for the status.
+    /// The socket that answers with the status could not be opened.
     #[error("the socket for --status cannot be made: {0}")]
     Status(std_io::Error),
     /// The system has no thread to give.

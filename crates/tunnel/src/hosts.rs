@@ -37,10 +37,11 @@ impl fmt::Display for Host {
     }
 }
 
-/// The addresses that these hosts have now, each once, in order. `log` gets a line about names without an address, unless no host has one.
+/// The addresses that these hosts have now, each once, in order. `log` gets a line about names without an
+/// address, unless no host has one.
 ///
 /// # Errors
-/// None has an address: what to say of it.
+/// The message to print if no host has an address.
 pub(crate) fn resolve(hosts: &[Host], log: impl Fn(&str)) -> Result<Vec<IpAddr>, String> {
     let (mut found, mut lost): (Vec<IpAddr>, Vec<String>) = (Vec::new(), Vec::new());
     for host in hosts {

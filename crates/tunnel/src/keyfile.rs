@@ -11,7 +11,7 @@ impl PrivateKey {
     /// Reads a file.
     ///
     /// # Errors
-    /// It cannot be read, is not a key, or other users may read it.
+    /// The file cannot be read, holds no key, or is readable by other users.
     pub fn read(file: &Path) -> Result<PrivateKey, ConfigError> {
         let fail = |what: String| ConfigError(format!("{}: {what}", file.display()));
         let mode = fs::metadata(file).map_err(|error| fail(error.to_string()))?.mode();

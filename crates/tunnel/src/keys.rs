@@ -13,7 +13,7 @@ pub(crate) const KEY: usize = 32;
 /// A key cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// It is not 64 hexadecimal digits.
+    /// The key is not written as 64 hexadecimal digits.
     #[error("a key has 64 hexadecimal digits")]
     Form,
     /// No shared secret follows from it: it is a point of small order.

@@ -1,5 +1,5 @@
-//! An IP tunnel over several uplinks at once: two hosts, a TUN device at each, and one encrypted multipath SCTP association
-//! between them. Linux only; elsewhere the crate is empty.
+//! An IP tunnel over several uplinks at once: two hosts, a TUN device at each, and one encrypted multipath
+//! SCTP association between them. Linux only; elsewhere the crate is empty.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "sockets and devices work in real time")]

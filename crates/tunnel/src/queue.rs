@@ -1,7 +1,8 @@
-//! Packets that wait for the association: fair queueing of flows with CoDel in each (RFC 8290, RFC 8289). Sans-IO.
+//! Packets that wait for the association: fair queueing of flows with CoDel in each (RFC 8290, RFC 8289).
+//! Sans-IO.
 //!
-//! A short queue of its own here is what keeps a call or a game usable beside a download: what is behind it, in the stack and in the
-//! outbox, holds a few packets only.
+//! A short queue of its own here is what keeps a call or a game usable beside a download: what is behind it,
+//! in the stack and in the outbox, holds a few packets only.
 
 use crate::packet::mark_congestion;
 use std::collections::VecDeque;
@@ -15,19 +16,21 @@ const QUANTUM: i64 = 1514;
 const LIMIT: usize = 4 << 20;
 /// Packets in all queues.
 const PACKETS: usize = 10_240;
-/// Time in the queue above which CoDel acts if it lasts. Twice that of RFC 8289: on an uplink of 2 Mbit/s one packet takes 6 ms.
+/// Time in the queue above which CoDel acts if it lasts. Twice that of RFC 8289: on an uplink of 2 Mbit/s one
+/// packet takes 6 ms.
 const TARGET: Span = Span::from_millis(10);
 /// How long it must last.
 const INTERVAL: Span = Span::from_millis(100);
 /// How long a packet may wait here and take behind: one that waited longer is dropped.
 pub(crate) const LIFETIME: Span = Span::from_millis(500);
-/// CoDel leaves a queue of so many bytes alone.
+/// Largest queue in bytes from which CoDel drops no packet.
 const LEAST: usize = 1514;
 
 /// Counters of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueueStats {
-    /// Packets dropped by CoDel, because the queue was full, or because they waited for their whole [`LIFETIME`].
+    /// Packets dropped by CoDel, because the queue was full, or because they waited for their whole
+    /// [`LIFETIME`].
     pub(crate) dropped: u64,
     /// Packets marked instead (ECN).
     pub(crate) marked: u64,
@@ -179,7 +182,8 @@ fn place(hash: u64) -> usize {
 }
 
 impl Codel {
-    /// Whether a packet that waited so long is to be dropped, before `left` more bytes (`rfc8289#section-4`).
+    /// Whether a packet that waited for `waited` is to be dropped, before `left` more bytes
+    /// (`rfc8289#section-4`).
     fn is_due(&mut self, now: Instant, waited: Span, left: usize) -> bool {
         if waited < TARGET || left < LEAST {
             self.first_above = None;
@@ -199,7 +203,7 @@ impl Codel {
             self.next += self.pause();
         } else {
             self.dropping = true;
-            // It dropped not long ago: go on at about that rate.
+            // The queue dropped packets not long ago: it goes on at about that rate.
             let again = self.count > 2 && now.since(self.next) < INTERVAL * 16;
             self.count = if again { self.count - 2 } else { 1 };
             self.next = now + self.pause();

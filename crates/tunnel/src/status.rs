@@ -226,7 +226,7 @@ fn noise_json(stats: &Stats) -> Json {
 /// Asks a running tunnel for its status.
 ///
 /// # Errors
-/// Nobody listens at this socket, or its answer is none of a tunnel.
+/// No process listens at this socket, or the answer is not the status of a tunnel.
 pub fn ask(socket: &Path) -> std_io::Result<Json> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;

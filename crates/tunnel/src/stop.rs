@@ -41,7 +41,7 @@ impl Stop {
         self.state().is_over
     }
 
-    /// Waits for so long, or until the tunnel is to end: true then.
+    /// Waits for `time`, or until the tunnel is to end; true if the tunnel is to end.
     pub(crate) fn sleep(&self, time: Duration) -> bool {
         let runs = |state: &mut State| !state.is_over;
         let waited = self.0.decided.wait_timeout_while(self.state(), time, runs);

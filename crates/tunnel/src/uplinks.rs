@@ -1,4 +1,4 @@
-//! What packets leave by: interfaces, whose addresses may change at any time, or addresses.
+//! Uplinks by which packets leave: interfaces, whose addresses may change at any time, or addresses.
 
 use io::blocking::block_on;
 use io::{Connection, Endpoint, PathOptions};
@@ -8,20 +8,20 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-/// How long an address may have no path before the peer is asked anew to add it. The stack asks for about a minute before it gives
-/// up.
+/// How long an address may have no path before the peer is asked anew to add it. The stack asks for about a
+/// minute before it gives up.
 const PATIENCE: Duration = Duration::from_secs(75);
 
 /// One uplink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uplink {
-    /// What its packets leave by.
+    /// Interface or address by which packets leave.
     pub source: Source,
-    /// Its cost, and how often it says that it lives while it is idle.
+    /// Cost of the uplink, and heartbeat interval while it is idle.
     pub options: PathOptions,
 }
 
-/// What packets leave by.
+/// Interface or address by which packets leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// An interface with whatever address it has; packets leave by it whatever the routes say.
@@ -60,7 +60,8 @@ pub(crate) struct Place {
     pub(crate) options: PathOptions,
 }
 
-/// The places of the uplinks that work now, the cheapest first: of an interface its first address of each family.
+/// The places of the uplinks that work now, the cheapest first: of an interface its first address of each
+/// family.
 pub(crate) fn working(uplinks: &[Uplink]) -> Vec<Place> {
     let Ok(all) = if_addrs::get_if_addrs() else { return Vec::new() };
     let all: Vec<(String, IpAddr)> = all
@@ -129,7 +130,8 @@ impl Follower {
         Follower { joins, idle: BTreeMap::new(), joined: BTreeSet::new(), set: BTreeMap::new() }
     }
 
-    /// Gives the paths from these places their options. Before such a path exists, so that it never carries what it shall not.
+    /// Gives the paths from these places their options. Before such a path exists, so that it never carries
+    /// what it shall not.
     pub(crate) fn set_options(&mut self, connection: &Connection, places: &[Place]) {
         for &Place { address, options, .. } in places {
             if self.set.insert(address, options).unwrap_or_default() != options {
@@ -138,9 +140,9 @@ impl Follower {
         }
     }
 
-    /// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays: it may come back. An
-    /// address that the peer did not add, since its uplink carried nothing for some time, is added anew. `log` gets a line for each
-    /// address that joined or did not.
+    /// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays:
+    /// it may come back. An address that the peer did not add, since its uplink carried nothing for some
+    /// time, is added anew. `log` gets a line for each address that joined or did not.
     pub(crate) fn follow(
         &mut self,
         endpoint: &Endpoint,
@@ -168,7 +170,8 @@ impl Follower {
         let before = endpoint.local_addresses();
         // New addresses ask before old ones go: the other uplinks may carry nothing.
         for Place { address, device, .. } in working.iter().filter(|place| !before.contains(&place.address)) {
-            // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call tries again.
+            // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call
+            // tries again.
             let _ = match device {
                 Some(device) => block_on(endpoint.add_local_address_on_device(*address, device.clone())),
                 None => block_on(endpoint.add_local_address(*address)),

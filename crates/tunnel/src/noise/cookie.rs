@@ -1,4 +1,5 @@
-//! What a responder asks before it computes: a proof that the initiator receives at its address, and that the initiation is new.
+//! What a responder asks before it computes: a proof that the initiator receives at its address, and that the
+//! initiation is new.
 
 use super::mac::MacKey;
 use super::wire::Mac;
@@ -10,7 +11,8 @@ use units::{Instant, Span};
 
 /// How long a secret makes cookies. The one before it is still accepted.
 const EPOCH: Span = Span::from_secs(60);
-/// Most initiations in two epochs whose keys are computed with. A peer that loses all our answers sends fewer than 30.
+/// Most initiations in two epochs whose keys are computed with. A peer that loses all our answers sends fewer
+/// than 30.
 pub(super) const MOST_HANDSHAKES: usize = 64;
 
 /// Makes cookies, and remembers the initiations that came with a valid one.

@@ -9,10 +9,11 @@ use std::sync::atomic::Ordering;
 use transport::{Datagram, Transmit};
 use units::{Instant, Span};
 
-/// What both ends must agree on beside the keys.
+/// Prologue: data that both ends must agree on beside the keys.
 const PROLOGUE: &[u8] = b"anabranch tunnel 1";
 const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
-/// Time until the first repetition. It grows by a half each time up to [`LONGEST`], so that a handshake of two long round trips can end.
+/// Time until the first repetition. It grows by a half each time up to [`LONGEST`], so that a handshake of
+/// two long round trips can end.
 const FIRST: Span = Span::from_millis(250);
 /// Longest time between two repetitions.
 const LONGEST: Span = Span::from_secs(5);
@@ -46,7 +47,7 @@ fn back(datagram: &Datagram<'_>) -> Transmit {
 }
 
 impl Noise {
-    /// Begins a handshake on so many of the latest routes unless one is under way.
+    /// Begins a handshake on the `routes` latest routes unless one is under way.
     pub(super) fn want_session(&mut self, now: Instant, routes: usize) {
         match &mut self.attempt {
             Some(attempt) => attempt.wanted = now,
@@ -54,7 +55,7 @@ impl Noise {
         }
     }
 
-    /// Sends an initiation with new ephemeral keys on so many of the latest routes.
+    /// Sends an initiation with new ephemeral keys on the `routes` latest routes.
     fn begin(&mut self, now: Instant, wanted: Instant, wait: Span, routes: usize) {
         self.attempt = None;
         let Some(index) = self.new_index() else { return };
@@ -99,7 +100,7 @@ impl Noise {
         mac: &Mac,
     ) -> bool {
         let Some(attempt) = &mut self.attempt else { return false };
-        // It belongs to this initiation and no other.
+        // The answer must belong to this initiation.
         if !self.macs[1].verify(&[signed, &attempt.mac], mac) || attempt.cookies == COOKIES {
             return false;
         }
@@ -119,7 +120,8 @@ impl Noise {
     ) -> bool {
         let Some(mut attempt) = self.attempt.take() else { return false };
         let mut payload = [0; 1];
-        // Only the peer makes such a MAC: after an error there is nothing to wait for, and the next packet begins anew.
+        // Only the peer makes such a MAC: after an error there is nothing to wait for, and the next packet
+        // begins anew.
         if attempt.state.read_message(message, &mut payload) != Ok(1) || payload != [VERSION] {
             return false;
         }

@@ -1,10 +1,11 @@
-//! Encryption below SCTP and above UDP: `Noise_IK_25519_ChaChaPoly_BLAKE2s`, both static keys known beforehand.
+//! Encryption below SCTP and above UDP: `Noise_IK_25519_ChaChaPoly_BLAKE2s`, both static keys known
+//! beforehand.
 //!
-//! Sans-IO. There is one peer. Sessions are found by the index in a packet, never by its address, so that any path and any
-//! NAT serves. Either end begins a handshake when it has something to send and no session, when the session is old, or when the
-//! peer does not answer; both may do so at once. The first message of a handshake carries a MAC with a key that only the two ends
-//! have, and costs the responder nothing more than that until it also shows a cookie of the responder's. `docs/security.md`
-//! says what follows from this.
+//! Sans-IO. There is one peer. Sessions are found by the index in a packet, never by its address, so that any
+//! path and any NAT serves. Either end begins a handshake when it has something to send and no session, when
+//! the session is old, or when the peer does not answer; both may do so at once. The first message of a
+//! handshake carries a MAC with a key that only the two ends have, and costs the responder nothing more than
+//! that until it also shows a cookie of the responder's. `docs/security.md` says what follows from this.
 
 mod cookie;
 mod handshake;
@@ -36,11 +37,12 @@ const REKEY: Span = Span::from_secs(120);
 const REKEY_LATE: Span = Span::from_secs(150);
 /// How long a session that was replaced still receives.
 const KEPT: Span = Span::from_secs(10);
-/// A peer that is sent packets and sends none for so long may have lost its keys.
+/// Time after which a peer that answers no packets may have lost its keys.
 const SILENCE: Span = Span::from_secs(5);
 /// The same for a peer that is sent packets all the time, without a pause as long as this.
 const STEADY_SILENCE: Span = Span::from_secs(1);
-/// How long a packet waits for a session that takes the place of another one: what it carries would come too late.
+/// How long a packet waits for a session that takes the place of another one: what it carries would come too
+/// late.
 const PATIENCE: Span = Span::from_millis(500);
 /// Packets that wait for a session.
 const WAITING: usize = 8;
@@ -103,7 +105,7 @@ impl Unanswered {
 /// Counters that other threads may read.
 pub type Stats = Arc<NoiseStats>;
 
-/// What happened so far.
+/// Counters since the start.
 #[derive(Debug, Default)]
 pub struct NoiseStats {
     /// Handshakes that made a session.
@@ -116,7 +118,7 @@ pub struct NoiseStats {
     pub refused: AtomicU64,
     /// Packets dropped because there was no session.
     pub unsent: AtomicU64,
-    /// Who began handshakes with other keys last, and how many such came.
+    /// Last address that began a handshake with another key, and the number of such handshakes.
     stranger: Mutex<Option<(IpAddr, u64)>>,
 }
 
@@ -125,7 +127,8 @@ impl NoiseStats {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The address from which the last initiation with other keys came, which anybody can forge, and their number.
+    /// The address from which the last initiation with other keys came, which anybody can forge, and their
+    /// number.
     pub fn stranger(&self) -> Option<(IpAddr, u64)> {
         *self.stranger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -162,7 +165,7 @@ impl Noise {
         })
     }
 
-    /// Its counters.
+    /// Counters of the guard.
     pub fn stats(&self) -> Stats {
         self.stats.clone()
     }
@@ -195,7 +198,8 @@ impl Noise {
             silent || session.is_worn(now, if *is_ours { REKEY } else { REKEY_LATE })
         });
         if due {
-            // While the keys still serve, the route of the packet is enough at first: another one may be metered.
+            // While the keys still serve, the route of the packet is enough at first: another one may be
+            // metered.
             let routes = if silent || self.current.is_none() { ROUTES } else { 1 };
             self.want_session(now, routes);
         }
@@ -276,7 +280,7 @@ impl Guard for Noise {
     }
 
     fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool {
-        // What a socket reads has no zeros that are left out.
+        // Datagrams that a socket reads have no zeros that are left out.
         let bytes = datagram.bytes.head;
         let accepted = match wire::parse(bytes) {
             Some(Parsed::Data { receiver, counter, ciphertext }) => {

@@ -1,4 +1,4 @@
-//! Which counters were seen, so that each packet counts once.
+//! Window of the packet counters that were received, which rejects replayed packets.
 
 /// Counters behind the highest one that may still arrive.
 pub(super) const WINDOW: u64 = 4096;

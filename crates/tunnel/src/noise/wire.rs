@@ -25,7 +25,7 @@ const RESPONSE: u8 = 2;
 const COOKIE: u8 = 3;
 const DATA: u8 = 4;
 
-/// What a cookie proves ownership of, and its MAC.
+/// Address that a cookie proves ownership of, and MAC of the cookie.
 pub(super) type Mac = [u8; MAC];
 
 /// A datagram, taken apart; nothing of it is checked but types and lengths.

@@ -6,14 +6,15 @@ pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 const SCTP: u8 = 132;
 
-/// What the headers of an IP packet say.
+/// Fields of the headers of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inner {
     /// Protocol behind the IP header; extension headers of IPv6 are not followed.
     pub(crate) protocol: u8,
     /// Where the header of that protocol begins; none in a fragment.
     pub(crate) transport: Option<usize>,
-    /// Its addresses, protocol and, where it shows them, ports, as a number that only this process can foresee.
+    /// Its addresses, protocol and, where it shows them, ports, as a number that only this process can
+    /// foresee.
     pub(crate) hash: u64,
 }
 

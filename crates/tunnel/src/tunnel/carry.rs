@@ -23,7 +23,7 @@ use units::{Instant, Span};
 
 /// Age up to which round-trip times and windows of the paths are believed.
 const FRESH: Span = Span::from_millis(50);
-/// At most so many urgent packets wait; further ones take their place in the queue of flows.
+/// Most urgent packets that wait apart; further ones enter the queue of flows.
 const MOST_URGENT: usize = 64;
 /// Longest packet of a TUN device.
 const LONGEST: usize = 65_535;
@@ -46,7 +46,7 @@ struct Shared {
     counters: Counters,
 }
 
-/// What waits to be sent, and by what.
+/// Packets that wait to be sent, and the association that sends them.
 #[derive(Debug, Default)]
 struct Line {
     queue: Queue,
@@ -61,7 +61,8 @@ struct Line {
 struct Counters {
     sent: [AtomicU64; 2],
     received: [AtomicU64; 2],
-    /// Packets that the device gave or the peer sent that are no IP packets, or that the device or the association refused.
+    /// Packets that the device gave or the peer sent that are no IP packets, or that the device or the
+    /// association refused.
     refused: AtomicU64,
     copied: AtomicU64,
     duplicates: AtomicU64,
@@ -215,7 +216,8 @@ impl Shared {
         }
     }
 
-    /// What `take` finds for an association, as soon as there is something; none once it is no longer the one of the moment.
+    /// What `take` finds for an association, as soon as there is something; none once it is no longer the one
+    /// of the moment.
     fn next<T>(&self, id: AssocId, ready: &Condvar, take: impl Fn(&mut Line) -> Option<T>) -> Option<T> {
         let mut line = self.line();
         loop {
@@ -265,7 +267,8 @@ impl Shared {
         }
     }
 
-    /// What is left of the lifetime of a packet that the device gave then: the association gives it up after that.
+    /// What is left of the lifetime of a packet that the device gave then: the association gives it up after
+    /// that.
     fn left_since(&self, since: Instant) -> Reliability {
         // With a lifetime of zero it would leave if it can at once.
         Reliability::Until(LIFETIME.saturating_sub(self.now().since(since)).max(Span::from_nanos(1)))
@@ -286,7 +289,7 @@ impl Shared {
     fn receive(&self, connection: &Connection) {
         let mut arrived = Arrived::default();
         while let Some(received) = block_on(connection.recv()) {
-            // A packet is never so long that it comes in parts.
+            // No packet is long enough to arrive in parts.
             if !received.end_of_record || received.aborted {
                 continue;
             }
@@ -310,7 +313,7 @@ impl Shared {
     }
 }
 
-/// What the sender of urgent packets of an association keeps.
+/// State of the sender of urgent packets of an association.
 #[derive(Debug, Default)]
 struct Fastest {
     /// Number of packets that were sent twice.

@@ -1,4 +1,4 @@
-//! What the operator is told.
+//! Lines of the log for the operator.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

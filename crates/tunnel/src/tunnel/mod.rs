@@ -1,4 +1,5 @@
-//! The running tunnel: packets from the device to the association and back, and a new association whenever one ends.
+//! The running tunnel: packets from the device to the association and back, and a new association whenever
+//! one ends.
 
 mod carry;
 mod hooks;
@@ -78,7 +79,7 @@ pub fn run(
     outcome
 }
 
-/// What the threads of a tunnel share.
+/// State that the threads of a tunnel share.
 struct Tunnel {
     config: TunnelConfig,
     carrier: Carrier,
@@ -88,7 +89,8 @@ struct Tunnel {
     log: Log,
 }
 
-/// Ends an association so that the other end knows it at once: by SHUTDOWN, which is repeated, and by ABORT if that is not answered.
+/// Ends an association so that the other end knows it at once: by SHUTDOWN, which is repeated, and by ABORT
+/// if that is not answered.
 fn say_goodbye(connection: &Connection) {
     if block_on_for(connection.shutdown(), GOODBYE).is_none() {
         connection.abort("the tunnel ends");
@@ -96,8 +98,9 @@ fn say_goodbye(connection: &Connection) {
     }
 }
 
-/// Makes the endpoint of the so many-th attempt. Behind NATs it has one address, another one in each attempt, and lists none to the peer, who could do
-/// nothing with it; the others join the association later, each by a request from itself.
+/// Makes the endpoint of attempt number `attempt`. Behind NATs it has one address, another one in each
+/// attempt, and lists none to the peer, who could do nothing with it; the others join the association later,
+/// each by a request from itself.
 fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats>), TunnelError> {
     let mut builder = Endpoint::builder()
         .udp_port(config.port)
@@ -132,7 +135,8 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
     }
 }
 
-/// As [`bind`], as soon as an uplink works: at boot this may take a while. None if the tunnel is to end before.
+/// As [`bind`], as soon as an uplink works: at boot this may take a while. None if the tunnel is to end
+/// before.
 fn bind_patiently(
     config: &TunnelConfig,
     board: &Board,
@@ -155,7 +159,8 @@ fn bind_patiently(
 }
 
 impl Tunnel {
-    /// Waits for the other end, again and again. A new association takes the place of the one before: the peer has lost that.
+    /// Waits for the other end, again and again. A new association takes the place of the one before: the
+    /// peer has lost that.
     fn serve(
         self: &Arc<Self>,
         listener: &Listener,
@@ -182,8 +187,8 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Connects to the other end, again and again. Each attempt has new sockets and a new SCTP port, so that nothing of an association before
-    /// it is in its way.
+    /// Connects to the other end, again and again. Each attempt has new sockets and a new SCTP port, so that
+    /// nothing of an association before it is in its way.
     fn call(&self) -> Result<(), TunnelError> {
         let mut failures = Repeated::default();
         for number in 0.. {

@@ -16,7 +16,7 @@ pub(super) const STREAMS: u16 = 64;
 /// The stream of urgent packets, which are sent first.
 pub(super) const URGENT: StreamId = StreamId(STREAMS);
 
-/// Those of [`Config::recommended`], for messages that are packets.
+/// Returns the options of [`Config::recommended`], changed for messages that are packets.
 pub(super) fn config(tunnel: &TunnelConfig) -> Config {
     Config {
         pmtud: true,

@@ -7,7 +7,7 @@ use crate::uplinks::{Source, Uplink};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// What each uplink lacks when none works.
+/// Reports the fault of each uplink when none works.
 pub(super) fn of_uplinks(uplinks: &[Uplink]) -> String {
     let interfaces = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
     let exists = |name: &str| {
@@ -39,7 +39,8 @@ pub(super) fn no_answer(config: &TunnelConfig, stats: &Option<Stats>, within: Du
     }
 }
 
-/// How long the path MTUs must stay the same until they count as known: a path that appears begins with a small one.
+/// How long the path MTUs must stay the same until they count as known: a path that appears begins with a
+/// small one.
 const SETTLED: Duration = Duration::from_secs(10);
 
 /// Tells what the uplinks carry in one piece, if that is less than a packet may have, once for each value.

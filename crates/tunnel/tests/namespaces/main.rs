@@ -1,5 +1,5 @@
-//! Both ends of a tunnel in network namespaces, over two links: TCP through it while a link goes and comes, while an end starts
-//! anew, and while NATs on the way change their mappings.
+//! Both ends of a tunnel in network namespaces, over two links: TCP through it while a link goes and comes,
+//! while an end starts anew, and while NATs on the way change their mappings.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
@@ -72,7 +72,8 @@ fn small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing() {
     );
 }
 
-/// One end of the tunnel, until it is killed or a line on standard input asks it to stop. Its name is in the environment.
+/// One end of the tunnel, until it is killed or a line on standard input asks it to stop. Its name is in the
+/// environment.
 fn end() {
     let end = std::env::var(END).expect("is set");
     let config = TunnelConfig::read(&folder().join(&end)).expect("is right");

@@ -40,8 +40,8 @@ fn metered_packets() -> [u64; 2] {
     ["here", "there"].map(|end| paths_of_cost(end, 1).expect("is connected").0)
 }
 
-/// Hardly any packet with data used the metered link. On a machine that stands still for a moment an acknowledgement is late, and its packet
-/// is sent there, too.
+/// Hardly any packet with data used the metered link. On a machine that stands still for a moment an
+/// acknowledgement is late, and its packet is sent there, too.
 fn assert_few(before: [u64; 2], now: [u64; 2]) {
     assert!(now[0] <= before[0] + 10 && now[1] <= before[1] + 10, "{before:?}, then {now:?}");
 }
@@ -76,7 +76,8 @@ fn over_a_metered_link(name: &'static str) {
     thread::sleep(Duration::from_secs(25));
     let bytes = metered_bytes() - bytes;
     println!("{bytes} bytes in half a minute, data packets {packets:?}");
-    // A heartbeat of each end with its answer takes 440, an exchange of keys 440, ARP 200. Ten times as many without a cost.
+    // A heartbeat of each end with its answer takes 440, an exchange of keys 440, ARP 200. Ten times as many
+    // without a cost.
     assert!(bytes <= 3000, "{bytes} bytes in half a minute");
     assert_few(packets, metered_packets());
 

@@ -1,4 +1,5 @@
-//! Both ends of a tunnel in network namespaces, with two links between them, behind NATs or not, and programs that run there.
+//! Both ends of a tunnel in network namespaces, with two links between them, behind NATs or not, and programs
+//! that run there.
 
 use crate::namespace;
 use anabranch_tunnel::PrivateKey;
@@ -16,7 +17,8 @@ pub const END: &str = "ANABRANCH_TUNNEL_END";
 const RATE: &str = "tbf rate 20mbit burst 15000 limit 100000";
 const FOLDER: &str = "ANABRANCH_TUNNEL_FOLDER";
 
-/// Runs the test of this name again in a namespace of its own, with the role `client`; says so where a program is missing.
+/// Runs the test of this name again in a namespace of its own, with the role `client`; says so where a
+/// program is missing.
 pub fn in_namespaces(name: &str, programs: &[&str]) {
     let Some(mut again) = namespace::in_new_namespace() else {
         return namespace::skip(name, "the permission to make network namespaces, or unshare");
@@ -86,7 +88,7 @@ impl Running {
         self.0.wait().expect("is our child")
     }
 
-    /// Its status if it has ended.
+    /// Exit status of the process; none while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().expect("is our child")
     }
@@ -115,7 +117,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It fails if the process has ended.
+        // The call fails if the process has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -131,7 +133,8 @@ fn try_sh(line: &str) -> bool {
     Command::new(program).args(arguments.split(' ')).status().expect("it runs").success()
 }
 
-/// The client's namespace is that of this process. The server has another one, and the address 10.9.9.9 there.
+/// The client's namespace is that of this process. The server has another one, and the address 10.9.9.9
+/// there.
 pub struct World {
     name: &'static str,
     server: Running,
