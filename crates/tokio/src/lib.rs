@@ -1,9 +1,9 @@
 //! Multipath SCTP connections for [tokio](https://tokio.rs) programs.
 //!
-//! The types are those of [`io`], whose driver is a thread of its own and whose futures run on any runtime. This crate adds
-//! what tokio programs expect: names that are resolved without blocking ([`resolve`]), and [`MessageWriter`], an
-//! [`AsyncWrite`](tokio::io::AsyncWrite). [`Listener`], [`Events`], [`Messages`] and [`StreamReader`] are streams
-//! (`futures_core::Stream`).
+//! The types are those of [`io`], whose driver is a thread of its own and whose futures run on any runtime.
+//! This crate adds what tokio programs expect: names that are resolved without blocking ([`resolve`]), and
+//! [`MessageWriter`], an [`AsyncWrite`](tokio::io::AsyncWrite). [`Listener`], [`Events`], [`Messages`] and
+//! [`StreamReader`] are streams (`futures_core::Stream`).
 //!
 //! ```
 //! use anabranch_tokio::{Endpoint, resolve};

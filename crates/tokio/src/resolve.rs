@@ -2,8 +2,8 @@ use io::Peer;
 use std::io::{Error, ErrorKind, Result};
 use std::net::IpAddr;
 
-/// The peer with all addresses of a name, as the system's resolver orders them, and this SCTP port. The handshake begins
-/// with the first address.
+/// The peer with all addresses of a name, as the system's resolver orders them, and this SCTP port. The
+/// handshake begins with the first address.
 ///
 /// # Errors
 /// The resolver's; [`ErrorKind::NotFound`] if the name has no address.
