@@ -1,11 +1,11 @@
 use units::Instant;
 
-/// What the connections of an endpoint, by slot, wait for: to be asked for packets, to be asked for events, and to be
-/// looked at again at a time. All that is noted of one lies side by side, so that a packet for one of many touches
-/// little.
+/// Schedule of the connections of an endpoint, by slot: which to ask for packets, for events, and when next.
+///
+/// The entries of one connection lie side by side, so that a packet for one of many reads few cache lines.
 ///
 /// A time may be early, never late: a deadline that moves on, as a retransmission timer does with every
-/// acknowledgement, costs nothing here; whoever takes it asks the connection and enters it again.
+/// acknowledgement, costs nothing here: the caller asks the connection for the new time and enters it again.
 #[derive(Debug, Default)]
 pub struct Agenda {
     /// By slot; and the first `armed` of them hold the heap of times, each that of whatever slot it names.
@@ -14,7 +14,7 @@ pub struct Agenda {
     queues: [Queue; 2],
 }
 
-/// What a connection is asked for when its turn comes.
+/// Question that a connection is asked when its turn comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Packets.

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ConfigError {
     /// The option, by its name in the configuration.
     pub option: &'static str,
-    /// Its value.
+    /// Value of the option.
     pub value: String,
     /// The values that are valid.
     pub expected: &'static str,

@@ -1,4 +1,4 @@
-/// Who takes care of the checksum of packets.
+/// Says who computes and checks the checksum of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
     /// This stack: computed when a packet is written, verified when it is parsed.

@@ -28,8 +28,8 @@ pub struct Datagram<'a> {
     pub udp_port: u16,
     /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// When its sender sent it, by that one's clock, if the network tells that beside the packet, as a simulator can. Only
-    /// used where one-way delays are reported.
+    /// When its sender sent it, by that one's clock, if the network tells that beside the packet, as a
+    /// simulator can. Only used where one-way delays are reported.
     pub sent_at: Option<Instant>,
     /// The packet behind the IP header, or behind the UDP header that encapsulates it.
     pub bytes: Octets<'a>,
@@ -68,8 +68,8 @@ impl Transmit {
 
 /// The sans-IO seam: what a host of the simulator, or a driver with sockets, runs.
 ///
-/// **Change once, then call [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event) until nothing is
-/// left, then sleep until [`poll_timeout`](Self::poll_timeout).** Time must not run backwards.
+/// **Change once, then call [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event) until
+/// nothing is left, then sleep until [`poll_timeout`](Self::poll_timeout).** Time must not run backwards.
 pub trait Endpoint {
     /// Names a connection or association.
     type Id: Copy;
@@ -82,8 +82,8 @@ pub trait Endpoint {
     fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit>;
     /// The next event; none if nothing happened.
     fn poll_event(&mut self) -> Option<(Self::Id, Self::Event)>;
-    /// When to call [`handle_timeout`](Self::handle_timeout) if nothing happens before; none if never. It may be earlier
-    /// than needed.
+    /// When to call [`handle_timeout`](Self::handle_timeout) if nothing happens before; none if never. It may
+    /// be earlier than needed.
     fn poll_timeout(&self) -> Option<Instant>;
     /// Runs the timers that are due.
     fn handle_timeout(&mut self, now: Instant);

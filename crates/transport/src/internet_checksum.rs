@@ -1,11 +1,12 @@
 use crate::Octets;
 use std::net::IpAddr;
 
-/// The Internet checksum ([RFC 1071](https://www.rfc-editor.org/rfc/rfc1071)) of a TCP segment or UDP datagram and its
-/// pseudo header (`rfc9293#section-3.1`, for IPv6 `rfc8200#section-8.1`), `protocol` being its number in the IP header.
+/// The Internet checksum ([RFC 1071](https://www.rfc-editor.org/rfc/rfc1071)) of a TCP segment or UDP
+/// datagram and its pseudo header (`rfc9293#section-3.1`, for IPv6 `rfc8200#section-8.1`), `protocol` being
+/// its number in the IP header.
 ///
-/// If the checksum field is zero this is the value for it; if the field holds the right value this is zero. A UDP
-/// sender writes 0xffff where this is zero (`rfc768`).
+/// If the checksum field is zero this is the value for it; if the field holds the right value this is zero. A
+/// UDP sender writes 0xffff where this is zero (`rfc768`).
 pub fn internet_checksum(protocol: u8, src: IpAddr, dst: IpAddr, segment: Octets<'_>) -> u16 {
     let mut sum = u64::from(protocol) + segment.len() as u64;
     for address in [src, dst] {
@@ -38,7 +39,8 @@ mod tests {
 
     #[test]
     fn a_datagram_summed_by_hand() {
-        // 9801 + 331b + 980e + 5e4b = 1c175; + 0011 + 000a = 1c190; + a08f + 2694 + 000a + 6262 = 2eb1f; folded eb21.
+        // 9801 + 331b + 980e + 5e4b = 1c175; + 0011 + 000a = 1c190; + a08f + 2694 + 000a + 6262 = 2eb1f;
+        // folded eb21.
         let datagram = [0xa0, 0x8f, 0x26, 0x94, 0, 10, 0, 0, 0x62, 0x62];
         assert_eq!(internet_checksum(17, SRC, DST, (&datagram).into()), 0x14de);
         let right = [0xa0, 0x8f, 0x26, 0x94, 0, 10, 0x14, 0xde, 0x62, 0x62];

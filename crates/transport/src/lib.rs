@@ -1,5 +1,5 @@
-//! The ground floor of the transports and of what runs them: packets and their addresses, payloads, timers of many
-//! connections, RTT smoothing, and options with names.
+//! The ground floor of the transports and of what runs them: packets and their addresses, payloads, timers of
+//! many connections, RTT smoothing, and options with names.
 //!
 //! `sctp`, `tcp` and the hosts of the laboratory share these types; none of them knows a protocol.
 #![forbid(unsafe_code)]

@@ -1,22 +1,24 @@
-//! What keeps a sender from sending more, and for how long.
+//! Reasons that keep a sender from sending more, and the time under each reason.
 
 use units::{Instant, Span};
 
 crate::named! {
-    /// What keeps a sender from sending more at this moment. Where several paths are limited differently, the flow has the
-    /// first limit of them in this order.
+    /// What keeps a sender from sending more at this moment. Where several paths are limited differently, the
+    /// flow has the first limit of them in this order.
     #[derive(PartialOrd, Ord)]
     "limit" Limit {
         /// The application: everything it gave is sent, and the send buffer has room for more.
         Application = "application",
-        /// The send buffer: everything in it is sent, and there is no room for more until the peer acknowledges data.
+        /// The send buffer: everything in it is sent, and there is no room for more until the peer
+        /// acknowledges data.
         SendBuffer = "send-buffer",
         /// The peer's receive window.
         PeerWindow = "peer-window",
-        /// Head-of-line blocking: the peer's receive window or the send buffer is full of data that arrived and waits for a
-        /// chunk which is still missing.
+        /// Head-of-line blocking: the peer's receive window or the send buffer is full of data that arrived
+        /// and waits for a chunk which is still missing.
         HeadOfLine = "head-of-line",
-        /// The choice of paths: a path has room, but the scheduler, a divided buffer or a policy keeps new data from it.
+        /// The choice of paths: a path has room, but the scheduler, a divided buffer or a policy keeps new
+        /// data from it.
         Scheduler = "scheduler",
         /// The pacer or a limit of bursts.
         Pacing = "pacing",
@@ -32,7 +34,8 @@ crate::named! {
 /// Number of limits.
 const LIMITS: usize = Limit::ALL.len();
 
-/// How long each limit kept a sender from sending more. The times add up to the time since the first one began.
+/// How long each limit kept a sender from sending more. The times add up to the time since the first one
+/// began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitTimes {
     /// In the order of [`Limit::ALL`], without the present one.
@@ -96,7 +99,7 @@ impl LimitTimes {
     }
 }
 
-/// The time during which something held, in all.
+/// Measures the total time during which a condition held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stopwatch {
     ended: Span,
@@ -104,7 +107,7 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// From `now` on it holds, or it does not.
+    /// Records whether the condition holds from `now` on.
     #[inline]
     pub fn set(&mut self, now: Instant, holds: bool) {
         if self.since.is_some() != holds {
@@ -124,12 +127,12 @@ impl Stopwatch {
         self
     }
 
-    /// When the present stretch began; none if it does not hold now.
+    /// Time since which the condition holds without a break; none if the condition does not hold now.
     pub fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// The time so far; the present stretch counts up to the last [`Self::until`] only.
+    /// Total time; a period that has not ended counts up to the last [`Self::until`] only.
     pub fn time(&self) -> Span {
         self.ended
     }

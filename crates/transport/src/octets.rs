@@ -114,7 +114,8 @@ impl fmt::Debug for Octets<'_> {
     }
 }
 
-/// An owned packet that can be used again: `head`, then `zeros` zero bytes that are not stored, as in [`Octets`].
+/// An owned packet that can be used again: `head`, then `zeros` zero bytes that are not stored, as in
+/// [`Octets`].
 #[derive(Clone, Debug, Default)]
 pub struct PacketBuf {
     /// The stored bytes.

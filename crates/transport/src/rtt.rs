@@ -1,4 +1,5 @@
-//! The smoothed round-trip time, from which transports compute their retransmission timeout, and the least one.
+//! The smoothed round-trip time, from which transports compute their retransmission timeout, and the least
+//! one.
 
 use units::{Instant, Span};
 
@@ -13,8 +14,8 @@ pub struct SmoothedRtt {
 }
 
 impl SmoothedRtt {
-    /// An estimator without samples. A new sample has weight `alpha` in the mean and `beta` in the variation, which is never
-    /// less than `least_variation`.
+    /// An estimator without samples. A new sample has weight `alpha` in the mean and `beta` in the variation,
+    /// which is never less than `least_variation`.
     pub fn new(alpha: f64, beta: f64, least_variation: Span) -> Self {
         let (alpha, beta) = (Weight::new(alpha), Weight::new(beta));
         SmoothedRtt { alpha, beta, least_variation, mean: None, variation: Span::ZERO }
@@ -51,9 +52,11 @@ impl SmoothedRtt {
     }
 }
 
-/// The least round-trip time of the last 15 to 30 s in which there were samples (`rfc8985#section-6.2`, step 1).
+/// The least round-trip time of the last 15 to 30 s in which there were samples (`rfc8985#section-6.2`, step
+/// 1).
 ///
-/// A minimum of all time would stay when a path becomes longer for good, and all of the new round-trip time would seem to be a queue.
+/// A minimum of all time would stay when a path becomes longer for good, and all of the new round-trip time
+/// would seem to be a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LeastRtt {
     /// When the present period began.
@@ -89,7 +92,8 @@ impl LeastRtt {
     }
 }
 
-/// Weight of a new sample. The usual weights are eighths and quarters, for which integers give the same result.
+/// Weight of a new sample. The usual weights are eighths and quarters, for which integers give the same
+/// result.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     weight: f64,

@@ -1,4 +1,5 @@
-/// Declares a sequence number that wraps: a newtype with circular comparison (`rfc1982#section-3.2`). It has no `Ord`.
+/// Declares a sequence number that wraps: a newtype with circular comparison (`rfc1982#section-3.2`). It has
+/// no `Ord`.
 #[macro_export]
 macro_rules! serial_number {
     ($(#[$doc:meta])* $name:ident, $int:ty, $signed:ty) => {

@@ -2,9 +2,9 @@ use std::collections::VecDeque;
 
 /// Values in numbered slots, at most `limit` at a time, each with an id that never names another value.
 ///
-/// An id is the number of the slot and a generation that counts the slot's values. Free slots are used again in the order
-/// in which they became free, and not at all once their generations are used up, so memory follows the largest number of
-/// values at a time, not their age.
+/// An id is the number of the slot and a generation that counts the slot's values. Free slots are used again
+/// in the order in which they became free, and not at all once their generations are used up, so memory
+/// follows the largest number of values at a time, not their age.
 #[derive(Debug)]
 #[repr(C)] // what a lookup reads first
 pub struct Slab<T> {

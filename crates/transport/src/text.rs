@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// The text with control characters as `\u001b`, the way JSON and TOML write them, so that it cannot command a terminal.
+/// The text with control characters as `\u001b`, the way JSON and TOML write them, so that it cannot command
+/// a terminal.
 ///
-/// Line feeds and tabs stay. Characters that change the direction of writing are escaped, too: they can show a text in
-/// another order than it has.
+/// Line feeds and tabs stay. Characters that change the direction of writing are escaped, too: they can show
+/// a text in another order than it has.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);

@@ -1,4 +1,5 @@
-//! Options that are declared once: type, documentation, default and check, and a way to go through them by name.
+//! Options that are declared once: type, documentation, default and check, and a way to go through them by
+//! name.
 
 mod names;
 mod subset;
@@ -24,18 +25,18 @@ pub trait Options: fmt::Debug {
 /// One option, open to change.
 #[derive(Debug)]
 pub struct Setting<'a> {
-    /// Its name with that of its group, such as `ledbat.target`.
+    /// Name of the option with the name of its group, such as `ledbat.target`.
     pub path: &'static str,
-    /// What it is.
+    /// Description of the option.
     pub doc: &'static str,
-    /// Which values can work; empty if all values of its type can.
+    /// Values that can work; empty if all values of the type can.
     pub expected: &'static str,
     /// The value.
     pub value: OptionValue<'a>,
 }
 
 impl Setting<'_> {
-    /// Its name within its group.
+    /// Name of the option within its group.
     pub fn name(&self) -> &'static str {
         self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
     }
@@ -138,7 +139,7 @@ pub trait List: fmt::Debug {
     /// One of them, counted from 0.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are not more than `n` options.
     fn get(&mut self, n: usize) -> OptionValue<'_>;
     /// Removes all of them.
     fn clear(&mut self);
@@ -261,11 +262,13 @@ pub fn wrong_option(options: &mut dyn Options, path: &'static str) -> ConfigErro
 
 /// Declares a struct of options with `Default`, `check()` and [`Options`].
 ///
-/// Each option has a documentation, a type and a default, and where not every value of its type can work, what can, in
-/// words and as a test of the value, which may look at all options. Scenario keys, their schema, the tables in `docs/` and
-/// the types for Python are made from this declaration, so documentation is written for all of their readers.
+/// Each option has a documentation, a type and a default, and where not every value of its type can work,
+/// what can, in words and as a test of the value, which may look at all options. Scenario keys, their schema,
+/// the tables in `docs/` and the types for Python are made from this declaration, so documentation is written
+/// for all of their readers.
 ///
-/// A struct `in "name"` is a group: its errors name options as `name.option`. `as bytes` makes a whole number a size.
+/// A struct `in "name"` is a group: its errors name options as `name.option`. `as bytes` makes a whole number
+/// a size.
 ///
 /// ```
 /// use anabranch_transport::options;

@@ -5,7 +5,7 @@ use std::fmt;
 /// A word that names none of the possible values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What was to be named, such as "congestion control".
+    /// Kind of thing that was to be named, such as "congestion control".
     pub kind: &'static str,
     /// The word that was given.
     pub given: String,
@@ -21,8 +21,8 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Declares an enum of named values with `ALL`, `NAMES`, `name()`, `Display` and `FromStr` (error [`UnknownName`]), for
-/// options that scenarios and commands choose by a word.
+/// Declares an enum of named values with `ALL`, `NAMES`, `name()`, `Display` and `FromStr` (error
+/// [`UnknownName`]), for options that scenarios and commands choose by a word.
 #[macro_export]
 macro_rules! named {
     ($(#[$doc:meta])* $kind:literal $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)+ }) => {

@@ -2,8 +2,9 @@
 
 /// Declares a struct with some of the options of a struct that [`options!`](crate::options) declared.
 ///
-/// The declaration lists names and types. `of` copies the options from the whole struct, `over` replaces them there. Their
-/// documentation, kinds and checks are those of the whole struct, through [`Options`](crate::Options).
+/// The declaration lists names and types. `of` copies the options from the whole struct, `over` replaces them
+/// there. Their documentation, kinds and checks are those of the whole struct, through
+/// [`Options`](crate::Options).
 ///
 /// ```
 /// use anabranch_transport::{Options, options, options_subset};
