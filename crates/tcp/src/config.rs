@@ -11,44 +11,45 @@ options! {
         variant: Variant = Variant::Sack;
         /// The congestion control. A coupled one is here what it is on one path.
         control: cc::Algorithm = cc::Algorithm::Standard;
-        /// Spreads segments over the round-trip time under every congestion control. The rate is that of the control or, if it
-        /// has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in Linux, and in congestion avoidance at most
-        /// 5/4 of the most that the path delivered in its last ten round trips; in slow start after a
-        /// timeout nothing is paced then.
+        /// Spreads segments over the round-trip time under every congestion control. The rate is that of the
+        /// control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in
+        /// Linux, and in congestion avoidance at most 5/4 of the most that the path delivered in its last ten
+        /// round trips; in slow start after a timeout nothing is paced then.
         pacing: bool = false;
         /// Options of the congestion controls, a table for each.
         knobs: cc::Knobs = cc::Knobs::default();
-        /// Appropriate byte counting (`rfc3465`) with this limit L, in segments per acknowledgement in slow start.
-        /// None: cwnd grows by the number of acknowledgements (`rfc2581#section-3.1`).
+        /// Appropriate byte counting (`rfc3465`) with this limit L, in segments per acknowledgement in slow
+        /// start. None: cwnd grows by the number of acknowledgements (`rfc2581#section-3.1`).
         abc: Option<u32> = Some(2), "at least 1 segment, or none" if |limit| limit != Some(0);
         /// cwnd grows only if it was used (`rfc7661#section-4.1`).
         grow_full_only: bool = true;
         /// Initial cwnd in segments (`rfc6928#section-2` for 10).
         initial_window: u32 = 10, "at least 1 segment" if |segments| segments > 0;
-        /// Largest segment received and sent: user bytes and TCP options, without the 20 bytes of the TCP header. The
-        /// value of the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
+        /// Largest segment received and sent: user bytes and TCP options, without the 20 bytes of the TCP
+        /// header. The value of the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
         // Room for the options, and below the length field of IP.
         mss: u16 as bytes = 1460, "88 to 65475 bytes" if |size| (88..=65_475).contains(&size);
         /// Retransmission timeout.
         rto: Rto = Rto::default();
         /// Delayed acknowledgements.
         delayed_ack: DelayedAck = DelayedAck::default();
-        /// The timestamps option (`rfc7323#section-3`), if the peer has it too; it takes 12 bytes of each segment.
+        /// The timestamps option (`rfc7323#section-3`), if the peer has it too; it takes 12 bytes of each
+        /// segment.
         timestamps: bool = true;
-        /// The window scale option (`rfc7323#section-2`), if the peer has it too. The shift is the least with which the
-        /// whole receive buffer can be advertised.
+        /// The window scale option (`rfc7323#section-2`), if the peer has it too. The shift is the least with
+        /// which the whole receive buffer can be advertised.
         window_scale: bool = true;
         /// Explicit congestion notification (`rfc3168#section-6.1`), if the peer has it too.
         ecn: bool = false;
-        /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise that variant is
-        /// `newreno`. The other variants never ask for it.
+        /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise that variant
+        /// is `newreno`. The other variants never ask for it.
         sack: bool = true;
         /// Reports segments that arrived twice (`rfc2883`).
         dsack: bool = true;
         /// Proportional rate reduction (`rfc6937`) in recovery, for the variant `sack`.
         prr: bool = true;
-        /// RACK detects losses by time, and tail loss probes those of the last segments (`rfc8985`), for the variant
-        /// `sack`.
+        /// RACK detects losses by time, and tail loss probes those of the last segments (`rfc8985`), for the
+        /// variant `sack`.
         rack_tlp: bool = true;
         /// Sends a new segment for each of the first two duplicate acknowledgements (`rfc3042`).
         limited_transmit: bool = true;
@@ -58,15 +59,16 @@ options! {
         receive_buffer: ByteCount = ByteCount::new(6 << 20),
             "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`"
             if |size, all| (u64::from(all.mss)..=all.most_window()).contains(&size.get());
-        /// The last segment of a train has PSH, and a segment with PSH is acknowledged at once, as in Linux from 6.6 on. A train is of
-        /// segments that are sent together: two, or as many as go in 1/1024 s. Otherwise only the segment that empties the send
-        /// buffer has PSH.
+        /// The last segment of a train has PSH, and a segment with PSH is acknowledged at once, as in Linux
+        /// from 6.6 on. A train is of segments that are sent together: two, or as many as go in 1/1024 s.
+        /// Otherwise only the segment that empties the send buffer has PSH.
         push_trains: bool = false;
         /// Nagle's algorithm: while data is in flight only full segments are sent (`rfc9293#section-3.7.4`).
         nagle: bool = false;
         /// Duration of TIME-WAIT: twice the maximum segment lifetime (`rfc9293#section-3.4.2`).
         time_wait: Span = Span::from_secs(60);
-        /// Consecutive retransmission timeouts after which the connection is given up (R2, `rfc9293#section-3.8.3`).
+        /// Consecutive retransmission timeouts after which the connection is given up (R2,
+        /// `rfc9293#section-3.8.3`).
         max_retransmissions: u32 = 12, "at least 1" if |timeouts| timeouts > 0;
         /// Retransmissions of a SYN after which the connection is given up.
         max_syn_retransmissions: u32 = 6;
@@ -86,7 +88,8 @@ options! {
         min: Span = Span::from_millis(200), "more than zero" if |min| !min.is_zero();
         /// Upper bound.
         max: Span = Span::from_secs(60), "at least `min`" if |max, all| max >= all.min;
-        /// Clock granularity G: the variation counts for at least one tick, and the RTO is a whole number of ticks.
+        /// Clock granularity G: the variation counts for at least one tick, and the RTO is a whole number of
+        /// ticks.
         granularity: Span = Span::from_millis(1), "more than zero" if |tick| !tick.is_zero();
     }
 }
@@ -131,9 +134,10 @@ impl Config {
         self.sack && self.variant == Variant::Sack
     }
 
-    /// TCP as in QualNet 4.5, which paper 003 (Dreibholz et al., 2012) used: growth by the acknowledgement, an initial
-    /// window of 2 segments, a clock of 500 ms, acknowledgements for every second segment or after 200 ms, window
-    /// scaling and timestamps, selective acknowledgements. User data of 1200 bytes fills a segment.
+    /// TCP as in QualNet 4.5, which paper 003 (Dreibholz et al., 2012) used: growth by the acknowledgement,
+    /// an initial window of 2 segments, a clock of 500 ms, acknowledgements for every second segment or after
+    /// 200 ms, window scaling and timestamps, selective acknowledgements. User data of 1200 bytes fills a
+    /// segment.
     pub fn qualnet() -> Self {
         Config {
             abc: None,
@@ -156,8 +160,8 @@ impl Config {
         }
     }
 
-    /// TCP of today, the default: appropriate byte counting with L = 2, an initial window of 10 segments (`rfc6928`),
-    /// proportional rate reduction, RACK-TLP.
+    /// TCP of today, the default: appropriate byte counting with L = 2, an initial window of 10 segments
+    /// (`rfc6928`), proportional rate reduction, RACK-TLP.
     pub fn modern() -> Self {
         Config::default()
     }

@@ -32,7 +32,7 @@ named! {
 /// Current state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
-    /// Its state.
+    /// State of the connection.
     pub state: State,
     /// Congestion window; during recovery the inflated or reduced send limit.
     pub cwnd: ByteCount,

@@ -21,7 +21,8 @@ impl Piece {
     }
 }
 
-/// Pieces of real bytes are joined while both are smaller than this, so that many small pieces cost little memory.
+/// Pieces of real bytes are joined while both are smaller than this, so that many small pieces cost little
+/// memory.
 const SMALL: usize = 2048;
 
 impl Pieces {

@@ -25,8 +25,8 @@ impl RtoEstimate {
         rto
     }
 
-    /// Takes the round-trip time of data that was sent once, or whose acknowledgement says which transmission it
-    /// answers (`rfc6298#section-3`). Ends backing off.
+    /// Takes the round-trip time of data that was sent once, or whose acknowledgement says which transmission
+    /// it answers (`rfc6298#section-3`). Ends backing off.
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Span) {
         self.smoothed.sample(rtt);
@@ -48,7 +48,8 @@ impl RtoEstimate {
         self.current = (self.current * 2).min(self.bounds.max);
     }
 
-    /// The handshake needed more than one SYN: data begins with at least three seconds (`rfc6298#section-5`, 5.7).
+    /// The handshake needed more than one SYN: data begins with at least three seconds (`rfc6298#section-5`,
+    /// 5.7).
     pub(crate) fn after_lost_syn(&mut self) {
         if self.smoothed.mean().is_none() {
             self.set(self.bounds.initial.max(Span::from_secs(3)));

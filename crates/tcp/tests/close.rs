@@ -106,7 +106,8 @@ fn lost_segments_of_the_close_are_retransmitted() {
     }
 }
 
-/// In TIME-WAIT the peer's FIN is acknowledged again, and the wait begins anew (`rfc9293#section-3.10.7.4`, eighth).
+/// In TIME-WAIT the peer's FIN is acknowledged again, and the wait begins anew (`rfc9293#section-3.10.7.4`,
+/// eighth).
 #[test]
 fn time_wait_acknowledges_a_repeated_fin() {
     let mut pair = pair();

@@ -67,7 +67,8 @@ fn transfers_both_ways(pair: &mut TcpPair) {
     assert_eq!(pair.received_bytes(Side::Client), 200_000);
 }
 
-/// A flood of ten times the limit before the handshake of a client, and of as much in each of its round-trip times.
+/// A flood of ten times the limit before the handshake of a client, and of as much in each of its round-trip
+/// times.
 #[test]
 fn a_client_connects_before_during_and_after_a_syn_flood() {
     for (n, config) in configs().into_iter().enumerate() {
@@ -204,8 +205,8 @@ fn syn_cookie_opens_only_its_own_connection() {
     }
 }
 
-/// The peer repeats its SYN, which creates a half-open connection this time. Then it acknowledges the SYN cookie of the
-/// first SYN-ACK.
+/// The peer repeats its SYN, which creates a half-open connection this time. Then it acknowledges the SYN
+/// cookie of the first SYN-ACK.
 #[test]
 fn syn_cookie_is_accepted_for_a_connection_that_is_half_open_meanwhile() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());

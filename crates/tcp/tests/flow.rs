@@ -71,7 +71,7 @@ fn a_train_behind_a_single_segment_is_acknowledged_twice() {
     assert_eq!(acks_of(false), [at(2001, 10), at(4001, 30), at(6001, 30)]);
 }
 
-/// What is out of order, and what fills a gap, is acknowledged at once.
+/// Data that is out of order, or fills a gap, is acknowledged at once.
 #[test]
 fn out_of_order_segment_is_acknowledged_immediately() {
     let mut pair = TcpPair::connected(&Config { initial_window: 4, ..config() });
@@ -221,8 +221,8 @@ fn idle_time_restarts_from_the_initial_window() {
     assert_eq!(data(&pair).len(), 2);
 }
 
-/// With delayed acknowledgements and no byte counting a window grows half as fast again in a round trip; with byte
-/// counting it doubles (`rfc3465#section-2.2`).
+/// With delayed acknowledgements and no byte counting a window grows half as fast again in a round trip; with
+/// byte counting it doubles (`rfc3465#section-2.2`).
 #[test]
 fn slow_start_counts_acks_or_bytes() {
     let windows = |abc| {
@@ -269,7 +269,8 @@ fn large_window_is_scaled() {
     assert_eq!(pair.info(Side::Server).peer_rwnd.get(), 1_000_000);
 }
 
-/// The first timeout is Karn's: a segment that was sent again is no sample without timestamps (`rfc6298#section-3`).
+/// The first timeout is Karn's: a segment that was sent again is no sample without timestamps
+/// (`rfc6298#section-3`).
 #[test]
 fn retransmission_gives_an_rtt_sample_only_with_timestamps() {
     let rto = |timestamps| {

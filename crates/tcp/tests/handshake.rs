@@ -54,8 +54,9 @@ fn simultaneous_open_succeeds() {
     assert_eq!(pair.received_bytes(Side::Server), 5000);
 }
 
-/// Whichever of the three is lost, it is sent again, and the timeout doubles. Data begins with one segment, and with a
-/// timeout of three seconds if nothing measured the round trip (`rfc5681#section-3.1`; `rfc6298#section-5`, 5.7).
+/// Whichever of the three is lost, it is sent again, and the timeout doubles. Data begins with one segment,
+/// and with a timeout of three seconds if nothing measured the round trip (`rfc5681#section-3.1`;
+/// `rfc6298#section-5`, 5.7).
 #[test]
 fn lost_segments_of_the_handshake_are_retransmitted() {
     for lost in 0..3 {

@@ -1,4 +1,4 @@
-//! What a stranger or a cheating peer sends does no harm (`rfc5961`, `rfc7323#section-5`).
+//! Segments of a stranger or a cheating peer do no harm (`rfc5961`, `rfc7323#section-5`).
 
 use anabranch_tcp::Seq;
 use anabranch_tcp::segment::{Flags, Header, Options, SackBlock, Timestamps, seal};
@@ -9,8 +9,8 @@ use testkit::{Fate, Side, TcpPair};
 use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Span};
 
-/// A connection in the middle of a transfer, and the numbers an observer would see: the next the server expects, and
-/// its own.
+/// A connection in the middle of a transfer, and the numbers an observer would see: the next the server
+/// expects, and its own.
 fn busy(config: &Config) -> (TcpPair, Seq, Seq) {
     let mut pair = TcpPair::connected(config);
     pair.send(Side::Client, Payload::Filler(3000));
@@ -144,8 +144,9 @@ fn impossible_sack_blocks_are_ignored() {
     }
 }
 
-/// The peer acknowledges what it cannot have, to make us send faster: it is not believed, and what it does acknowledge
-/// piece by piece grows the window by no more than whole segments with byte counting (`rfc3465#section-3.1`).
+/// The peer acknowledges what it cannot have, to make us send faster: it is not believed, and what it does
+/// acknowledge piece by piece grows the window by no more than whole segments with byte counting
+/// (`rfc3465#section-3.1`).
 #[test]
 fn optimistic_and_divided_acks_do_not_inflate_the_window() {
     let window = |abc| {

@@ -1,4 +1,5 @@
-//! What TCP has learnt since: RACK-TLP, proportional rate reduction, limited transmit, duplicate reports, ECN.
+//! Tests of later extensions of TCP: RACK-TLP, proportional rate reduction, limited transmit, duplicate
+//! reports, ECN.
 
 use anabranch_tcp::segment::Flags;
 use anabranch_tcp::{Config, DelayedAck, Ecn, Payload, Variant};
@@ -31,8 +32,8 @@ fn lose(pair: &mut TcpPair, numbers: &[u64]) {
     });
 }
 
-/// The last segment of a burst is lost. Without a probe only the timer finds out; with it, twice the round trip and the
-/// delay that an acknowledgement may have (`rfc8985#section-7.2`).
+/// The last segment of a burst is lost. Without a probe only the timer finds out; with it, twice the round
+/// trip and the delay that an acknowledgement may have (`rfc8985#section-7.2`).
 #[test]
 fn tail_loss_probe_repairs_a_lost_tail() {
     let run = |rack_tlp| {
@@ -49,7 +50,8 @@ fn tail_loss_probe_repairs_a_lost_tail() {
     assert_eq!((stats.timeouts, stats.loss_probes), (1, 0));
     let (fast, stats) = run(true);
     assert_eq!((stats.timeouts, stats.loss_probes), (0, 1));
-    // One segment in flight: its acknowledgement may be delayed, and the probe comes no later than the timer would.
+    // One segment in flight: its acknowledgement may be delayed, and the probe comes no later than the timer
+    // would.
     assert_eq!(fast, slow);
     // With two segments in flight no acknowledgement is delayed: 2 * 20 ms after the last sign of progress.
     let run_two = {
@@ -64,8 +66,8 @@ fn tail_loss_probe_repairs_a_lost_tail() {
     assert_eq!(run_two, (Span::from_millis(60), 1));
 }
 
-/// A probe that repaired the loss alone still cuts the window (`rfc8985#section-7.4.2`); one that was not needed does
-/// not.
+/// A probe that repaired the loss alone still cuts the window (`rfc8985#section-7.4.2`); one that was not
+/// needed does not.
 #[test]
 fn tail_loss_probe_that_repairs_a_loss_reduces_the_window() {
     let mut pair = TcpPair::connected(&config());
@@ -113,8 +115,8 @@ fn rack_detects_a_lost_retransmission() {
     }
 }
 
-/// A segment that is overtaken by more than three: a loss for those that count, late for those that know the clock,
-/// once they have seen it happen (`rfc8985#section-6.2`, step 4).
+/// A segment that is overtaken by more than three: a loss for those that count, late for those that know the
+/// clock, once they have seen it happen (`rfc8985#section-6.2`, step 4).
 #[test]
 fn rack_distinguishes_reordering_from_loss() {
     let recoveries = |rack_tlp| {
@@ -137,8 +139,8 @@ fn rack_distinguishes_reordering_from_loss() {
     assert!(by_count >= 20, "{by_count}");
 }
 
-/// Window 3, and the first is lost: two duplicate acknowledgements are not enough, but each sends a new segment, whose
-/// acknowledgements are (`rfc3042#section-2`).
+/// Window 3, and the first is lost: two duplicate acknowledgements are not enough, but each sends a new
+/// segment, whose acknowledgements are (`rfc3042#section-2`).
 #[test]
 fn limited_transmit_enables_fast_retransmit() {
     for variant in [Variant::NewReno, Variant::Sack] {
@@ -154,8 +156,8 @@ fn limited_transmit_enables_fast_retransmit() {
     }
 }
 
-/// In a recovery without further loss, half as many segments leave as arrive, evenly: never a silent half window and
-/// then a burst (`rfc6937#section-1`).
+/// In a recovery without further loss, half as many segments leave as arrive, evenly: never a silent half
+/// window and then a burst (`rfc6937#section-1`).
 #[test]
 fn prr_sends_evenly_in_recovery() {
     let longest_silence = |prr| {
@@ -174,12 +176,13 @@ fn prr_sends_evenly_in_recovery() {
             .collect();
         times.windows(2).map(|w| w[1].since(w[0])).max().unwrap()
     };
-    // The flight of 40 arrives in 83 ms: a segment for every other acknowledgement, or nothing for half of the flight.
+    // The flight of 40 arrives in 83 ms: a segment for every other acknowledgement, or nothing for half of
+    // the flight.
     assert!(longest_silence(true) < Span::from_millis(10));
     assert!(longest_silence(false) > Span::from_millis(30));
 }
 
-/// What arrives twice is reported in the first block, once (`rfc2883#section-4`).
+/// Data that arrives twice is reported in the first block, once (`rfc2883#section-4`).
 #[test]
 fn dsack_reports_a_duplicate_segment() {
     for dsack in [true, false] {
@@ -202,8 +205,8 @@ fn dsack_reports_a_duplicate_segment() {
     }
 }
 
-/// The receiver sets ECE until the sender sets CWR. The sender reduces cwnd once per round trip and retransmits nothing
-/// (`rfc3168#section-6.1`).
+/// The receiver sets ECE until the sender sets CWR. The sender reduces cwnd once per round trip and
+/// retransmits nothing (`rfc3168#section-6.1`).
 #[test]
 fn ce_marks_reduce_the_window_once_a_round_trip() {
     let mut pair = TcpPair::connected(&Config { ecn: true, initial_window: 20, ..config() });

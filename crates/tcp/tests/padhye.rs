@@ -1,13 +1,14 @@
-//! Throughput against the formula of Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput: A Simple Model and
-//! its Empirical Validation", SIGCOMM 1998, equation 30 without a limit of the receiver:
+//! Throughput against the formula of Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput: A Simple
+//! Model and its Empirical Validation", SIGCOMM 1998, equation 30 without a limit of the receiver:
 //!
 //! ```text
 //! B = 1 / (RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2))        segments a second
 //! ```
 //!
-//! Conditions as it assumes them: a saturated sender, growth by the acknowledgement, one acknowledgement for every b
-//! segments, an unlimited receiver, and a round-trip time that does not depend on the window: no queue. T0 is the least
-//! timeout, one second, ten round trips. p is measured: segments lost by segments sent.
+//! Conditions as it assumes them: a saturated sender, growth by the acknowledgement, one acknowledgement for
+//! every b segments, an unlimited receiver, and a round-trip time that does not depend on the window: no
+//! queue. T0 is the least timeout, one second, ten round trips. p is measured: segments lost by segments
+//! sent.
 //!
 //! Rate over formula, as the tests below measure it:
 //!
@@ -22,12 +23,13 @@
 //! | SACK, b = 1 | 1.05 | 1.08 | **1.15** | **1.30** |
 //! | SACK, b = 2 | 1.03 | 1.02 | 1.04 | 1.07 |
 //!
-//! Three points are outside of 15 %, and not by a fault of the stack. The formula describes Reno under losses that take
-//! the rest of their round with them, so that of all loss indications the part Q = min(1, 3 sqrt(3bp/8)) are timeouts.
-//! Here losses are independent, and NewReno and SACK repair several in a window: at 3 % SACK times out at 9 % of its
-//! loss indications, where the formula has 32 %. If Q is replaced by the measured part, NewReno and SACK with b = 1 are
-//! between 0.92 and 1.03 of the formula at all four rates. With b = 2 there are fewer timeouts than it says, too (21
-//! for 45 %), but a lone segment waits 200 ms for its acknowledgement, which it leaves out.
+//! Three points are outside of 15 %, and not by a fault of the stack. The formula describes Reno under losses
+//! that take the rest of their round with them, so that of all loss indications the part Q = min(1, 3
+//! sqrt(3bp/8)) are timeouts. Here losses are independent, and NewReno and SACK repair several in a window:
+//! at 3 % SACK times out at 9 % of its loss indications, where the formula has 32 %. If Q is replaced by the
+//! measured part, NewReno and SACK with b = 1 are between 0.92 and 1.03 of the formula at all four rates.
+//! With b = 2 there are fewer timeouts than it says, too (21 for 45 %), but a lone segment waits 200 ms for
+//! its acknowledgement, which it leaves out.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Rto, Variant};
 use std::cell::Cell;

@@ -45,7 +45,7 @@ fn config(draw: &mut Draw) -> Config {
         pacing: draw.chance(30),
         send_buffer: ByteCount::new([2_000, 20_000, 200_000][draw.below(3) as usize]),
         receive_buffer: ByteCount::new([1_500, 9_000, 65_535][draw.below(3) as usize]),
-        // So long that a FIN that is lost again and again is still answered.
+        // TIME-WAIT is long enough to answer a FIN that is lost many times.
         time_wait: Span::from_secs(3600),
         max_retransmissions: 40,
         max_syn_retransmissions: 40,

@@ -1,6 +1,6 @@
-//! One to four losses in one window, as in Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP",
-//! CCR 1996: a link of 0.8 Mbit/s and 100 ms, segments of 1000 bytes, every one acknowledged, and a window of 15
-//! segments (numbers 14 to 28) of which 14, then 26 and 28, then 24 are lost.
+//! One to four losses in one window, as in Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and
+//! SACK TCP", CCR 1996: a link of 0.8 Mbit/s and 100 ms, segments of 1000 bytes, every one acknowledged, and
+//! a window of 15 segments (numbers 14 to 28) of which 14, then 26 and 28, then 24 are lost.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Variant};
 use testkit::{Fate, Side, TcpPair};
@@ -8,14 +8,15 @@ use units::{BitRate, ByteCount, Instant, Span};
 
 const MSS: u64 = 1000;
 
-/// What became of a run.
+/// Result of a run.
 #[derive(Debug)]
 struct Outcome {
     timeouts: u64,
     recoveries: u64,
     /// Slow start thresholds, in the order they were set.
     thresholds: Vec<u64>,
-    /// From the first fast retransmission until everything sent before it is acknowledged, in round-trip times.
+    /// From the first fast retransmission until everything sent before it is acknowledged, in round-trip
+    /// times.
     round_trips: f64,
     /// Segments sent more than once, by their number.
     again: Vec<u64>,
@@ -109,7 +110,7 @@ fn tahoe_slow_starts_from_the_first_hole_without_a_timeout() {
     }
     // One loss: a window of one, and the acknowledgement of the whole flight makes it two.
     assert_eq!(lose(Variant::Tahoe, &[14]).cwnd_after, 2.0);
-    // It knows nothing of what arrived: segments between the holes are sent again.
+    // Tahoe does not know which segments arrived: it retransmits those between the holes too.
     assert_eq!(lose(Variant::Tahoe, &[14, 24, 26, 28]).again, [14, 24, 25, 26, 27, 28]);
 }
 
@@ -140,8 +141,8 @@ fn newreno_repairs_one_hole_in_a_round_trip_with_one_cut() {
     }
 }
 
-/// A hole at the very end of the flight is known only when three later segments arrive, half a round trip after the
-/// first retransmission: so two round trips and a half at most, however many holes.
+/// A hole at the very end of the flight is known only when three later segments arrive, half a round trip
+/// after the first retransmission: so two round trips and a half at most, however many holes.
 #[test]
 fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
     for rack_tlp in [false, true] {
@@ -154,8 +155,8 @@ fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
                 assert!(outcome.round_trips < 2.6, "{outcome:?}");
                 assert_eq!(outcome.again, lost);
             }
-            // Holes that the flight itself reveals are sent again within one, as soon as pipe has come down to the
-            // halved window.
+            // Holes that the flight itself reveals are sent again within one, as soon as pipe has come down
+            // to the halved window.
             let early = lose_with(&config, &[14, 16, 18, 20]);
             assert!(early.round_trips < 1.8, "{early:?}");
             assert_eq!((early.timeouts, early.recoveries, early.again), (0, 1, vec![14, 16, 18, 20]));
@@ -163,8 +164,8 @@ fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
     }
 }
 
-/// Ten segments in flight, and nothing more to send: the window at the third duplicate acknowledgement, and after.
-/// In segments: Tahoe c = 1, s = 5; Reno c = 5 + 3, then 5.
+/// Ten segments in flight, and nothing more to send: the window at the third duplicate acknowledgement, and
+/// after. In segments: Tahoe c = 1, s = 5; Reno c = 5 + 3, then 5.
 #[test]
 fn windows_after_the_third_duplicate_ack() {
     for (variant, at_third, after) in
@@ -186,8 +187,8 @@ fn windows_after_the_third_duplicate_ack() {
     }
 }
 
-/// Segments 1 and 4 of a flight of ten are lost: NewReno stays in recovery for two round trips and cuts once, Reno cuts
-/// twice, SACK sends both again within one round trip.
+/// Segments 1 and 4 of a flight of ten are lost: NewReno stays in recovery for two round trips and cuts once,
+/// Reno cuts twice, SACK sends both again within one round trip.
 #[test]
 fn recovery_of_two_losses_in_ten_segments() {
     let run = |variant| {
@@ -220,7 +221,8 @@ fn recovery_of_two_losses_in_ten_segments() {
     assert!(trips < 1.1, "{trips}");
 }
 
-/// After a timeout, duplicate acknowledgements for what was sent before it begin no recovery (`rfc6582#section-3.2`).
+/// After a timeout, duplicate acknowledgements for what was sent before it begin no recovery
+/// (`rfc6582#section-3.2`).
 #[test]
 fn duplicate_acks_for_data_from_before_a_timeout_begin_no_recovery() {
     for variant in Variant::ALL {
@@ -239,8 +241,9 @@ fn duplicate_acks_for_data_from_before_a_timeout_begin_no_recovery() {
     }
 }
 
-/// New segments go on being sent for those that arrive while a hole is repaired, and FlightSize grows; but what arrived
-/// is no reason to take the network for larger: a timeout then sets no threshold above the first cut.
+/// New segments go on being sent for those that arrive while a hole is repaired, and FlightSize grows; but
+/// what arrived is no reason to take the network for larger: a timeout then sets no threshold above the first
+/// cut.
 #[test]
 fn timeout_in_recovery_does_not_raise_ssthresh() {
     for variant in [Variant::NewReno, Variant::Sack] {

@@ -23,7 +23,7 @@ impl Events {
         }
     }
 
-    /// Nothing is left to read.
+    /// Notes that the application has read all data.
     #[inline]
     pub(super) fn all_read(&mut self) {
         self.readable_told = false;

@@ -14,7 +14,7 @@ use units::Instant;
 pub(crate) enum Handled {
     /// The connection processed or dropped it.
     Here,
-    /// It must be answered with a reset, as if there were no connection.
+    /// The segment is answered with a reset, as if there were no connection.
     Refused,
     /// The old connection is over: it is the SYN of a new one.
     Anew,
@@ -61,7 +61,7 @@ impl Connection {
         let to = from + u64::from(segment.sequence_len());
         let beyond = from > edge || from == edge && to > from && from > next;
         if to < next || beyond {
-            // It is outside the window: an ACK tells the peer (rfc9293#section-3.10.7.4, first).
+            // The segment is outside the window: an ACK tells the peer (rfc9293#section-3.10.7.4, first).
             self.acknowledge_soon();
             if beyond {
                 return Handled::Here;

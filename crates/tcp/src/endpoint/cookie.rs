@@ -1,8 +1,9 @@
-//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN when all places are taken. The sequence number encodes the
-//! state of the connection, which begins once the peer acknowledges it and so proves that it receives at its address.
+//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN when all places are taken. The sequence number
+//! encodes the state of the connection, which begins once the peer acknowledges it and so proves that it
+//! receives at its address.
 
 use super::isn::{Births, hash_ends};
-use super::stray::Stray;
+use super::reset::Reply;
 use crate::conn::{Birth, Connection, Ends, Local};
 use crate::segment::{Flags, Header, Options, Segment};
 use crate::sequence::Seq;
@@ -22,8 +23,8 @@ pub(super) struct Cookies {
 /// A cookie is valid in the period in which it was sent, and in the next.
 const PERIOD: Span = Span::from_secs(64);
 
-/// Largest segments a cookie can hold: the largest that is not above what the peer said. The first is what the least
-/// MTU of IPv4 leaves.
+/// Largest segments a cookie can hold: the largest that is not above what the peer said. The first is what
+/// the least MTU of IPv4 leaves.
 const MSS: [u16; 8] = [28, 216, 536, 1200, 1220, 1440, 1460, 8960];
 
 /// Low bits of our timestamp that encode options in a cookie: window scale, SACK, ECN.
@@ -93,7 +94,7 @@ impl Cookies {
         ends: Ends,
         birth: Birth,
         syn: &Segment<'_>,
-    ) -> Option<Stray> {
+    ) -> Option<Reply> {
         let kept = Kept::of(syn, &ends, local.config.timestamps);
         let period = period(now);
         let low = (period as u8) << 3 | kept.mss;
@@ -106,7 +107,7 @@ impl Cookies {
         let mut packet = PacketBuf::default();
         let mut connection = Connection::accept(now, local, ends, birth, &kept.syn(syn, syn.header.seq));
         let transmit = connection.poll_transmit(now, &mut packet)?;
-        Some(Stray { src: transmit.src, dst: transmit.dst, packet })
+        Some(Reply { src: transmit.src, dst: transmit.dst, packet })
     }
 
     /// The connection that a segment opens by acknowledging a cookie; none if it does not.

@@ -5,8 +5,8 @@ use sha2::Sha256;
 use std::net::IpAddr;
 use units::Instant;
 
-/// Draws initial sequence numbers (`rfc9293#section-3.4.1`, `rfc6528#section-3`): a clock, and a secret function of
-/// the two ends.
+/// Draws initial sequence numbers (`rfc9293#section-3.4.1`, `rfc6528#section-3`): a clock, and a secret
+/// function of the two ends.
 pub(super) struct Births(Hmac<Sha256>);
 
 /// The clock ticks every four microseconds.

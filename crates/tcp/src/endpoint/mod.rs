@@ -3,8 +3,8 @@
 mod config;
 mod cookie;
 mod isn;
+mod reset;
 mod slab;
-mod stray;
 
 pub use config::EndpointConfig;
 
@@ -13,11 +13,11 @@ use crate::segment::{Flags, Segment};
 use crate::{ConnId, Event, Info, SendError, State, Stats};
 use cookie::Cookies;
 use isn::Births;
+use reset::Reply;
 use slab::Connections;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
-use stray::Stray;
 use transport::{
     Agenda, ConfigError, Datagram, Ecn, PacketBuf, Payload, Transmit, Turn, is_unicast, nearest,
 };
@@ -48,9 +48,9 @@ pub enum ConnectError {
 
 /// A TCP endpoint: packets in, packets out, and the time is an argument.
 ///
-/// **Change once ([`handle`], [`handle_timeout`], [`connect`], [`send`], [`receive`], [`shutdown`], [`abort`]), then
-/// call [`poll_transmit`] and [`poll_event`] until nothing is left, then sleep until [`poll_timeout`].** Time must not
-/// run backwards.
+/// **Change once ([`handle`], [`handle_timeout`], [`connect`], [`send`], [`receive`], [`shutdown`],
+/// [`abort`]), then call [`poll_transmit`] and [`poll_event`] until nothing is left, then sleep until
+/// [`poll_timeout`].** Time must not run backwards.
 ///
 /// [`handle`]: Self::handle
 /// [`handle_timeout`]: Self::handle_timeout
@@ -73,11 +73,11 @@ pub struct Endpoint {
     slab: Connections,
     /// Whose turn it is, by place.
     agenda: Agenda,
-    strays: VecDeque<Stray>,
+    replies: VecDeque<Reply>,
 }
 
 /// Segments that no connection sends and that may wait to be sent.
-const STRAYS: usize = 64;
+const MOST_REPLIES: usize = 64;
 
 impl Endpoint {
     /// An endpoint without connections that does not listen.
@@ -99,7 +99,7 @@ impl Endpoint {
             max_connections: config.max_connections,
             slab: Connections::new(config.max_connections),
             agenda: Agenda::default(),
-            strays: VecDeque::new(),
+            replies: VecDeque::new(),
         })
     }
 
@@ -130,12 +130,12 @@ impl Endpoint {
         let limit = self.max_connections;
         let slot = self.slab.insert(Connection::connect(now, &self.local, ends, birth));
         let slot = slot.ok_or(ConnectError::TooManyConnections { limit })?;
-        self.touched(slot);
+        self.schedule(slot);
         Ok(self.slab.id(slot))
     }
 
-    /// Whether there is a place for a peer that proved its address, or for the user: the half-open connection that
-    /// is there longest gives way (`rfc4987#section-3.4`).
+    /// Whether there is a place for a peer that proved its address, or for the user: the half-open connection
+    /// that is there longest gives way (`rfc4987#section-3.4`).
     fn make_room(&mut self) -> bool {
         if !self.slab.has_room()
             && let Some(oldest) = self.slab.oldest_half_open()
@@ -155,7 +155,7 @@ impl Endpoint {
         if self.agenda.is_idle(slot) {
             self.slab.remove(slot);
         } else {
-            self.touched(slot);
+            self.schedule(slot);
         }
     }
 
@@ -168,12 +168,12 @@ impl Endpoint {
         }
         let ends = Ends { remote_port: segment.header.source_port, remote: src, local: dst };
         let Some(slot) = self.slab.find(&ends) else {
-            self.handle_stray(now, &segment, ends, ecn);
+            self.handle_unmatched(now, &segment, ends, ecn);
             return;
         };
         let Some(connection) = self.slab.get_mut(slot) else { return };
         match connection.handle(now, &segment, ecn) {
-            Handled::Here => self.touched(slot),
+            Handled::Here => self.schedule(slot),
             Handled::Refused => {
                 // A cookie may be acknowledged after a later SYN of the peer found a place.
                 if self.slab.is_half_open(slot)
@@ -190,14 +190,14 @@ impl Endpoint {
                 if let Some(old) = self.slab.get_mut(slot) {
                     old.abort();
                 }
-                self.touched(slot);
-                self.handle_stray(now, &segment, ends, ecn);
+                self.schedule(slot);
+                self.handle_unmatched(now, &segment, ends, ecn);
             }
         }
     }
 
     /// A segment of no connection (`rfc9293#section-3.10.7.1`, `rfc9293#section-3.10.7.2`).
-    fn handle_stray(&mut self, now: Instant, segment: &Segment<'_>, ends: Ends, ecn: Ecn) {
+    fn handle_unmatched(&mut self, now: Instant, segment: &Segment<'_>, ends: Ends, ecn: Ecn) {
         if !is_unicast(ends.remote) || !self.addresses.contains(&ends.local) {
             return;
         }
@@ -214,11 +214,11 @@ impl Endpoint {
             let birth = self.births.draw(now, &ends, self.local.port);
             let accepted = Connection::accept(now, &self.local, ends, birth, segment);
             if let Some(slot) = self.slab.insert(accepted) {
-                self.touched(slot);
+                self.schedule(slot);
             }
-        } else if self.slab.oldest_half_open().is_some() && self.strays.len() < STRAYS {
+        } else if self.slab.oldest_half_open().is_some() && self.replies.len() < MOST_REPLIES {
             let birth = self.births.draw(now, &ends, self.local.port);
-            self.strays.extend(self.cookies.answer(now, &self.local, ends, birth, segment));
+            self.replies.extend(self.cookies.answer(now, &self.local, ends, birth, segment));
         }
     }
 
@@ -233,29 +233,29 @@ impl Endpoint {
         if let Some(connection) = self.slab.get_mut(slot) {
             connection.handle(now, segment, ecn);
         }
-        self.touched(slot);
+        self.schedule(slot);
     }
 
     /// Answers a segment with a reset (`rfc9293#section-3.5.2`).
     fn refuse(&mut self, segment: &Segment<'_>, ends: Ends) {
-        if self.strays.len() < STRAYS {
-            self.strays.extend(stray::answer(segment, ends, self.local.checksum));
+        if self.replies.len() < MOST_REPLIES {
+            self.replies.extend(reset::answer(segment, ends, self.local.checksum));
         }
     }
 
     #[cold]
-    fn answer_stray(&mut self, buf: &mut PacketBuf) -> Option<Transmit> {
-        let mut stray = self.strays.pop_front()?;
-        std::mem::swap(buf, &mut stray.packet);
-        Some(Transmit::new(stray.src, stray.dst))
+    fn answer_unmatched(&mut self, buf: &mut PacketBuf) -> Option<Transmit> {
+        let mut unmatched = self.replies.pop_front()?;
+        std::mem::swap(buf, &mut unmatched.packet);
+        Some(Transmit::new(unmatched.src, unmatched.dst))
     }
 
-    /// Writes the next packet into `buf` and says where it goes; none if there is nothing to send now. The answer may
-    /// change after every call that takes the time.
+    /// Writes the next packet into `buf` and says where it goes; none if there is nothing to send now. The
+    /// answer may change after every call that takes the time.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        if !self.strays.is_empty() {
-            return self.answer_stray(buf);
+        if !self.replies.is_empty() {
+            return self.answer_unmatched(buf);
         }
         while let Some(slot) = self.agenda.first(Turn::Send) {
             if let Some(connection) = self.slab.get_mut(slot) {
@@ -272,8 +272,8 @@ impl Endpoint {
         None
     }
 
-    /// The next event; none if nothing happened. The answer may change after every call that takes the time but
-    /// [`Self::poll_transmit`].
+    /// The next event; none if nothing happened. The answer may change after every call that takes the time
+    /// but [`Self::poll_transmit`].
     pub fn poll_event(&mut self) -> Option<(ConnId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
             let id = self.slab.id(slot);
@@ -300,7 +300,7 @@ impl Endpoint {
             match connection.poll_timeout() {
                 Some(at) if at <= now => {
                     connection.handle_timeout(now);
-                    self.touched(slot);
+                    self.schedule(slot);
                 }
                 Some(at) => self.agenda.arm(slot, at),
                 None => {}
@@ -308,9 +308,9 @@ impl Endpoint {
         }
     }
 
-    /// Takes data to send, and says how many bytes of it: fewer than there are, or none, if the send buffer is full;
-    /// then [`Event::Writable`] tells when it has room again. It may be given before the connection stands, and waits
-    /// then.
+    /// Takes data to send, and says how many bytes of it: fewer than there are, or none, if the send buffer
+    /// is full; then [`Event::Writable`] tells when it has room again. It may be given before the connection
+    /// stands, and waits then.
     ///
     /// # Errors
     /// [`SendError`]; nothing is taken then.
@@ -319,8 +319,8 @@ impl Endpoint {
         self.change(id, |connection| connection.send(payload)).unwrap_or(Err(SendError::Closed))
     }
 
-    /// The next data, at most `max` bytes of it; none if there is nothing to read. Reading opens the window. What
-    /// arrived before the connection ended can still be read after [`Event::Closed`].
+    /// The next data, at most `max` bytes of it; none if there is nothing to read. Reading opens the window.
+    /// Data that arrived before the connection ended can still be read after [`Event::Closed`].
     pub fn receive(&mut self, now: Instant, id: ConnId, max: usize) -> Option<Payload> {
         let _ = now;
         self.change(id, |connection| connection.receive(max)).flatten()
@@ -347,7 +347,7 @@ impl Endpoint {
         self.get(id).map(Connection::info)
     }
 
-    /// What a connection did so far; none if it is gone.
+    /// Counters of a connection; none if the connection is gone.
     pub fn stats(&self, id: ConnId) -> Option<Stats> {
         self.get(id).map(Connection::stats)
     }
@@ -374,13 +374,13 @@ impl Endpoint {
     fn change<T>(&mut self, id: ConnId, f: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         let slot = self.slab.slot(id)?;
         let result = f(self.slab.get_mut(slot)?);
-        self.touched(slot);
+        self.schedule(slot);
         Some(result)
     }
 
-    /// A connection may have changed: asks it what follows from that.
+    /// Schedules the turns of a connection that may have changed.
     #[inline]
-    fn touched(&mut self, slot: u32) {
+    fn schedule(&mut self, slot: u32) {
         self.slab.note_half_open(slot);
         let Some(connection) = self.slab.get(slot) else { return };
         self.agenda.enter(Turn::Send, slot);
@@ -393,7 +393,8 @@ impl Endpoint {
         }
     }
 
-    /// Frees the place of a connection that has ended, once nothing of it is left to send, to tell or to read.
+    /// Frees the place of a connection that has ended, once nothing of it is left to send, to tell or to
+    /// read.
     fn reap(&mut self, slot: u32) {
         let over = |connection: &Connection| connection.is_closed() && !connection.is_readable();
         if self.agenda.is_idle(slot) && self.slab.get(slot).is_some_and(over) {

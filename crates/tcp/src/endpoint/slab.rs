@@ -20,7 +20,7 @@ pub(super) struct Connections {
 #[derive(Debug)]
 struct Place {
     connection: Box<Connection>,
-    /// Its serial number, if it is among the half-open ones.
+    /// Serial number of the connection if it is half open.
     half_open: Option<u64>,
 }
 

@@ -19,7 +19,8 @@ fn blocks(rx: &mut Receiver) -> Vec<(u64, u64)> {
     rx.sack(4).into_iter().map(|(l, r)| ((l - NEXT) / 100, (r - NEXT) / 100)).collect()
 }
 
-/// The example of `rfc2018#section-5`, case 2 and 3: every second segment is lost; the newest block comes first.
+/// The example of `rfc2018#section-5`, case 2 and 3: every second segment is lost; the newest block comes
+/// first.
 #[test]
 fn the_block_that_changed_last_comes_first() {
     let mut rx = receiver(false);

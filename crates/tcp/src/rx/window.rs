@@ -12,7 +12,8 @@ pub(super) struct ReceiveWindow {
 
 impl ReceiveWindow {
     pub(super) fn new(next: u64, buffer: u64, mss: u64, shift: u8) -> Self {
-        // A SYN, whose window is not scaled, may have advertised less: the first acknowledgement tells the rest.
+        // A SYN, whose window is not scaled, may have advertised less: the first acknowledgement tells the
+        // rest.
         ReceiveWindow { buffer, mss, shift, edge: next + buffer }
     }
 

@@ -54,11 +54,11 @@ pub struct Header {
 /// A segment that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// Its header.
+    /// Header of the segment.
     pub header: Header,
-    /// Its options, as far as they are known.
+    /// Options of the segment that are known here.
     pub options: Options,
-    /// Its data.
+    /// Data of the segment.
     pub data: Octets<'a>,
 }
 
@@ -162,7 +162,8 @@ impl Header {
     }
 }
 
-/// Ends a segment that travels from `src` to `dst`: writes the checksum, or leaves it zero if it is offloaded.
+/// Ends a segment that travels from `src` to `dst`: writes the checksum, or leaves it zero if it is
+/// offloaded.
 pub fn seal(buf: &mut PacketBuf, src: IpAddr, dst: IpAddr, mode: Checksum) {
     if mode == Checksum::Computed {
         let sum = checksum(buf.as_octets(), src, dst);

@@ -81,7 +81,7 @@ impl Options {
 
     fn parse_list(mut bytes: &[u8]) -> Result<Options, SegmentError> {
         let mut options = Options::default();
-        // What nearly every segment has (rfc7323#appendix-A).
+        // Fast path for the options of nearly every segment (rfc7323#appendix-A).
         if let [NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10, value @ ..] = bytes
             && value.len() == 8
         {

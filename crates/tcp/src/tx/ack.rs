@@ -1,7 +1,7 @@
 //! Processing of an acknowledgement, in one order for all variants.
 
 use super::Sender;
-use super::recovery::News;
+use super::recovery::AckDelta;
 use arrayvec::ArrayVec;
 use cc::LossKind;
 use units::{Instant, Span};
@@ -15,13 +15,13 @@ pub(crate) struct Ack {
     pub(crate) from: u64,
     /// Advertised window in bytes.
     pub(crate) window: u64,
-    /// Its SACK blocks, as positions of the first byte and of the byte after the last.
+    /// SACK blocks of the segment, as positions of the first byte and of the byte after the last.
     pub(crate) blocks: ArrayVec<(u64, u64), 4>,
     /// Echoed timestamp (TSecr), in milliseconds since the epoch.
     pub(crate) echo: Option<u64>,
-    /// Its segment has neither data nor a FIN.
+    /// The segment has neither data nor a FIN.
     pub(crate) bare: bool,
-    /// It has ECE (`rfc3168#section-6.1.2`).
+    /// The segment has ECE (`rfc3168#section-6.1.2`).
     pub(crate) congestion: bool,
 }
 
@@ -38,20 +38,21 @@ impl Sender {
     /// Takes an acknowledgement between SND.UNA and SND.NXT.
     pub(crate) fn on_ack(&mut self, now: Instant, ack: &Ack) {
         let una = self.flight.una();
-        let mut news = News { acked: ack.to - una, flight_before: self.flight.size(), ..News::default() };
+        let mut delta =
+            AckDelta { acked: ack.to - una, flight_before: self.flight.size(), ..AckDelta::default() };
         self.expiries = 0;
-        let timing = self.take_cumulative(now, ack, &mut news);
-        let sacked = self.take_blocks(now, ack, &mut news);
-        let rtt = self.take_time(now, ack, timing, news.acked > 0);
-        let quiet = ack.bare && news.acked == 0 && ack.window == self.peer.size;
-        news.duplicate = match self.variant {
+        let timing = self.take_cumulative(now, ack, &mut delta);
+        let sacked = self.take_blocks(now, ack, &mut delta);
+        let rtt = self.take_time(now, ack, timing, delta.acked > 0);
+        let quiet = ack.bare && delta.acked == 0 && ack.window == self.peer.size;
+        delta.duplicate = match self.variant {
             crate::Variant::Sack => sacked > 0,
             _ => quiet && !self.flight.is_empty() && self.timers.persist.is_none(),
         };
         self.take_window(ack);
-        let cut = self.take_congestion(now, ack, &news);
-        let in_recovery = self.recover(now, &news);
-        if news.acked > 0 {
+        let cut = self.take_congestion(now, ack, &delta);
+        let in_recovery = self.recover(now, &delta);
+        if delta.acked > 0 {
             self.stats.bytes_acked += units::ByteCount::new(ack.to.min(self.end) - una.min(self.end));
             self.data.forget_below(ack.to.min(self.end));
             if ack.to >= self.recover {
@@ -59,13 +60,13 @@ impl Sender {
             }
             if !in_recovery {
                 if !cut && !self.models_rate() {
-                    self.control_ack(now, news.acked, news.flight_before, rtt);
+                    self.control_ack(now, delta.acked, delta.flight_before, rtt);
                 }
                 self.restart_rto(now);
             }
         }
-        if self.models_rate() && (news.delivered > 0 || self.has_losses_to_tell()) {
-            self.control_ack(now, news.delivered, news.flight_before, rtt);
+        if self.models_rate() && (delta.delivered > 0 || self.has_losses_to_tell()) {
+            self.control_ack(now, delta.delivered, delta.flight_before, rtt);
         }
         let dsack = duplicate_report(ack);
         if let Some(rack) = &mut self.rack
@@ -74,18 +75,18 @@ impl Sender {
             rack.duplicate(ack.to, self.flight.nxt());
         }
         self.judge_probe(now, ack.to, quiet && ack.blocks.is_empty(), dsack);
-        if news.acked > 0 || news.delivered > 0 {
+        if delta.acked > 0 || delta.delivered > 0 {
             self.arm_probe(now);
         }
     }
 
-    fn take_cumulative(&mut self, now: Instant, ack: &Ack, news: &mut News) -> Timing {
+    fn take_cumulative(&mut self, now: Instant, ack: &Ack, delta: &mut AckDelta) -> Timing {
         let mut timing = Timing::default();
         let (rack, rate) = (&mut self.rack, &mut self.rate);
         self.flight.acknowledge(ack.to, |sent, record| {
             timing.first.get_or_insert(sent.sent_at);
             timing.ambiguous |= sent.retransmitted;
-            news.delivered += u64::from(sent.len);
+            delta.delivered += u64::from(sent.len);
             if let Some(rack) = rack {
                 rack.delivered(now, sent, ack.answers(sent.sent_at));
             }
@@ -97,7 +98,7 @@ impl Sender {
     }
 
     /// Bytes that the SACK blocks newly report.
-    fn take_blocks(&mut self, now: Instant, ack: &Ack, news: &mut News) -> u64 {
+    fn take_blocks(&mut self, now: Instant, ack: &Ack, delta: &mut AckDelta) -> u64 {
         let (rack, rate) = (&mut self.rack, &mut self.rate);
         let mut bytes = 0;
         for &(left, right) in &ack.blocks {
@@ -110,7 +111,7 @@ impl Sender {
                 }
             });
         }
-        news.delivered += bytes;
+        delta.delivered += bytes;
         bytes
     }
 
@@ -127,7 +128,8 @@ impl Sender {
         Some(rtt)
     }
 
-    /// Takes the window unless the segment is older than that of the latest advertisement (`rfc9293#section-3.10.7.4`).
+    /// Takes the window unless the segment is older than that of the latest advertisement
+    /// (`rfc9293#section-3.10.7.4`).
     fn take_window(&mut self, ack: &Ack) {
         let peer = &mut self.peer;
         if (ack.from, ack.to) >= peer.from {
@@ -141,14 +143,15 @@ impl Sender {
         }
     }
 
-    /// Reduces the window for ECE once a round trip (`rfc3168#section-6.1.2`). True if the window must not grow.
-    fn take_congestion(&mut self, now: Instant, ack: &Ack, news: &News) -> bool {
+    /// Reduces the window for ECE once a round trip (`rfc3168#section-6.1.2`). True if the window must not
+    /// grow.
+    fn take_congestion(&mut self, now: Instant, ack: &Ack, delta: &AckDelta) -> bool {
         if !self.ecn.enabled || !ack.congestion {
             return false;
         }
         if self.recovery.is_none() && ack.to > self.ecn.answered {
             self.stats.ecn_reductions += 1;
-            self.control_loss(now, news.flight_before, LossKind::Mark);
+            self.control_loss(now, delta.flight_before, LossKind::Mark);
             self.ecn.answered = self.flight.nxt();
             self.ecn.tell = true;
         }

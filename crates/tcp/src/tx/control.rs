@@ -80,8 +80,8 @@ impl Sender {
         self.ask(now, flight, |control, views, windows| control.on_rule(views, 0, rule, windows));
     }
 
-    /// Reports new data acknowledged outside recovery; to a control that wants rate samples, each ACK that delivers
-    /// data.
+    /// Reports new data acknowledged outside recovery; to a control that wants rate samples, each ACK that
+    /// delivers data.
     pub(super) fn control_ack(&mut self, now: Instant, acked: u64, flight: u64, rtt: Option<Span>) {
         self.count_lost();
         let (lost, rate) = match &mut self.rate {

@@ -1,8 +1,8 @@
 //! Segments that were sent and that the peer has not acknowledged cumulatively.
 //!
-//! Each is in flight, lost and waiting for retransmission, or selectively acknowledged. Segments have indices that
-//! count up and never wrap. The cost of an acknowledgement depends on what it newly covers, not on the number of
-//! segments.
+//! Each is in flight, lost and waiting for retransmission, or selectively acknowledged. Segments have indices
+//! that count up and never wrap. The cost of an acknowledgement depends on what it newly covers, not on the
+//! number of segments.
 
 use crate::ranges::{Range, Ranges};
 use cc::SendRecord;
@@ -67,8 +67,8 @@ pub(crate) struct Flight {
     una: u64,
     /// Position of the next byte to be sent for the first time (SND.NXT).
     nxt: u64,
-    /// Bytes in flight: sent, and neither acknowledged nor lost; a segment sent again while not lost counts twice
-    /// (`rfc6675#section-4`, pipe).
+    /// Bytes in flight: sent, and neither acknowledged nor lost; a segment sent again while not lost counts
+    /// twice (`rfc6675#section-4`, pipe).
     in_flight: u64,
     /// Indices of lost segments, ascending.
     lost: VecDeque<u64>,
@@ -266,8 +266,8 @@ impl Flight {
         }
     }
 
-    /// Takes a SACK block. Calls `tell` with every segment that it newly acknowledges, and returns their bytes. Ignores
-    /// segments that it covers only in part.
+    /// Takes a SACK block. Calls `tell` with every segment that it newly acknowledges, and returns their
+    /// bytes. Ignores segments that it covers only in part.
     pub(crate) fn sack(
         &mut self,
         left: u64,
@@ -328,8 +328,8 @@ impl Flight {
         }
     }
 
-    /// Marks all segments as lost after an expiry of the retransmission timer, but for selectively acknowledged ones;
-    /// with `forget` also these (`rfc2018#section-8`).
+    /// Marks all segments as lost after an expiry of the retransmission timer, but for selectively
+    /// acknowledged ones; with `forget` also these (`rfc2018#section-8`).
     pub(crate) fn lose_all(&mut self, forget: bool, mut unless: impl FnMut(&Sent) -> bool) {
         if forget {
             self.forget_sacks();
@@ -363,8 +363,8 @@ impl Flight {
         self.segments.front().is_some_and(|segment| segment.state == SentState::Sacked)
     }
 
-    /// Index below which every segment not acknowledged is lost: above it at least three ranges or more than two
-    /// segments' bytes are selectively acknowledged (`rfc6675#section-4`, IsLost).
+    /// Index below which every segment not acknowledged is lost: above it at least three ranges or more than
+    /// two segments' bytes are selectively acknowledged (`rfc6675#section-4`, IsLost).
     pub(crate) fn sack_boundary(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (n, range) in self.sacked.descending().take(DUP_THRESHOLD as usize).enumerate() {
@@ -376,8 +376,8 @@ impl Flight {
         self.first
     }
 
-    /// Marks segments below an index as lost that are not acknowledged. Of a segment that was retransmitted already
-    /// only the first transmission leaves flight.
+    /// Marks segments below an index as lost that are not acknowledged. Of a segment that was retransmitted
+    /// already only the first transmission leaves flight.
     pub(crate) fn lose_by_sack(&mut self, boundary: u64) {
         for i in self.judged.max(self.first)..boundary {
             let segment = self.segment(i);
@@ -416,8 +416,9 @@ impl Flight {
         any
     }
 
-    /// The first segment below the highest selectively acknowledged one that is neither acknowledged nor retransmitted
-    /// (`rfc6675#section-4`, NextSeg rule 3). `from` moves to it, so that no segment is examined twice.
+    /// The first segment below the highest selectively acknowledged one that is neither acknowledged nor
+    /// retransmitted (`rfc6675#section-4`, NextSeg rule 3). `from` moves to it, so that no segment is
+    /// examined twice.
     pub(crate) fn next_hole(&self, from: &mut u64) -> Option<u64> {
         let end = self.sacked.last()?.first;
         *from = (*from).max(self.first);

@@ -58,8 +58,8 @@ pub(crate) struct Sender {
     timed_out: Option<u64>,
     recovery: Option<Recovery>,
     dup_acks: u32,
-    /// Position up to which a loss was answered (`rfc6582#section-3.2`, recover): duplicate acknowledgements below it
-    /// begin no recovery.
+    /// Position up to which a loss was answered (`rfc6582#section-3.2`, recover): duplicate acknowledgements
+    /// below it begin no recovery.
     recover: u64,
     rack: Option<Rack>,
     /// Only if the congestion control paces the connection.
@@ -178,7 +178,7 @@ impl Sender {
         }
     }
 
-    /// Queues user data as far as there is room, and returns the number of bytes.
+    /// Queues user data up to the free room, and returns the number of bytes queued.
     pub(crate) fn push(&mut self, mut payload: Payload) -> u64 {
         let wanted = payload.len() as u64;
         let taken = wanted.min(self.config.send_buffer.get().saturating_sub(self.buffered()));
@@ -261,8 +261,9 @@ impl Sender {
         self.peer.largest
     }
 
-    /// Bytes that may be in flight: the congestion window, or that of a recovery that is on, which is inflated or
-    /// reduced by what arrives. A control that models the rate sets its window in recoveries with SACK, too.
+    /// Bytes that may be in flight: the congestion window, or that of a recovery that is on, which is
+    /// inflated or reduced by what arrives. A control that models the rate sets its window in recoveries with
+    /// SACK, too.
     #[inline]
     pub(crate) fn cwnd(&self) -> u64 {
         match &self.recovery {

@@ -55,8 +55,8 @@ mod tests {
             prr.sent(room);
             pipe += room;
         }
-        // ceil(n / 2) - out: nothing for the first two, then one for every other ACK. Before the 17th is answered,
-        // pipe has come down to ssthresh; from then on it is kept there.
+        // ceil(n / 2) - out: nothing for the first two, then one for every other ACK. Before the 17th is
+        // answered, pipe has come down to ssthresh; from then on it is kept there.
         assert_eq!(sent, [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1]);
         assert_eq!(pipe, 10);
     }

@@ -28,7 +28,7 @@ pub(super) struct Rack {
 pub(super) struct Probe {
     /// SND.NXT when it was sent.
     pub(super) end: u64,
-    /// It was a retransmission.
+    /// The probe was a retransmission.
     pub(super) again: bool,
 }
 
@@ -100,8 +100,8 @@ impl Rack {
 }
 
 impl Sender {
-    /// Marks late segments as lost, and sets the reordering timer for the oldest other one (`rfc8985#section-6.2`,
-    /// step 5).
+    /// Marks late segments as lost, and sets the reordering timer for the oldest other one
+    /// (`rfc8985#section-6.2`, step 5).
     pub(super) fn detect_by_time(&mut self, now: Instant) -> bool {
         let Some(rack) = self.rack else { return false };
         let expected = self.recovery.is_some() || self.flight.sacked_segments() >= DUP_THRESHOLD;

@@ -5,7 +5,7 @@ use super::flight::Sent;
 use cc::{Pacer, RateEstimator, SendRecord};
 use units::{ByteCount, Instant};
 
-/// What a connection keeps if it is paced. Bytes are user bytes.
+/// State of a paced connection. Bytes are user bytes.
 #[derive(Debug)]
 pub(super) struct RateControl {
     /// The congestion control models the rate: it wants samples.
@@ -52,8 +52,9 @@ impl Sender {
         self.rate.as_ref().is_some_and(|rate| rate.pacer.ready_at().is_some_and(|at| at > now))
     }
 
-    /// Nothing more can be sent now: sets the pacing timer if the pacer is the reason. If the window has room, the
-    /// sender is application-limited, for want of data or because of the peer's window or Nagle's rule.
+    /// Nothing more can be sent now: sets the pacing timer if the pacer is the reason. If the window has
+    /// room, the sender is application-limited, for want of data or because of the peer's window or Nagle's
+    /// rule.
     pub(super) fn note_limit(&mut self, now: Instant) {
         let held = self.is_held(now);
         let room = self.fits(u64::from(self.smss), 0);

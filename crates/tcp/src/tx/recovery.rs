@@ -23,38 +23,38 @@ pub(super) struct Recovery {
     pub(super) rescue: Option<u64>,
 }
 
-/// Changes by one acknowledgement that recovery depends on.
+/// Changes by one acknowledgement, as loss recovery needs them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
+pub(super) struct AckDelta {
     /// Bytes acknowledged cumulatively for the first time.
     pub(super) acked: u64,
     /// Bytes newly acknowledged, cumulatively or selectively.
     pub(super) delivered: u64,
-    /// It is a duplicate acknowledgement (`rfc5681#section-2`; for SACK, `rfc6675#section-2`).
+    /// The segment is a duplicate acknowledgement (`rfc5681#section-2`; for SACK, `rfc6675#section-2`).
     pub(super) duplicate: bool,
-    /// FlightSize before it.
+    /// FlightSize before the acknowledgement.
     pub(super) flight_before: u64,
 }
 
 impl Sender {
     /// Begins, continues or ends a recovery. True if the acknowledgement belongs to one.
-    pub(super) fn recover(&mut self, now: Instant, news: &News) -> bool {
-        if news.acked > 0 {
+    pub(super) fn recover(&mut self, now: Instant, delta: &AckDelta) -> bool {
+        if delta.acked > 0 {
             self.dup_acks = 0;
         }
-        if news.duplicate {
+        if delta.duplicate {
             self.dup_acks += 1;
             self.stats.dup_acks += 1;
         }
         if self.recovery.is_some() {
-            self.go_on(now, news);
+            self.go_on(now, delta);
             return true;
         }
         let late = self.detect_by_time(now);
-        if !self.may_recover() || !(late || self.loss_by_duplicates(news)) {
+        if !self.may_recover() || !(late || self.loss_by_duplicates(delta)) {
             return false;
         }
-        self.begin_recovery(now, news);
+        self.begin_recovery(now, delta);
         true
     }
 
@@ -69,21 +69,21 @@ impl Sender {
             }
     }
 
-    fn loss_by_duplicates(&self, news: &News) -> bool {
-        if self.rack.is_some() || !news.duplicate {
+    fn loss_by_duplicates(&self, delta: &AckDelta) -> bool {
+        if self.rack.is_some() || !delta.duplicate {
             return false;
         }
         let boundary = || self.flight.sack_boundary(u64::from(self.smss)) > self.flight.first_index();
         u64::from(self.dup_acks) >= DUP_THRESHOLD || self.variant == Variant::Sack && boundary()
     }
 
-    fn begin_recovery(&mut self, now: Instant, news: &News) {
+    fn begin_recovery(&mut self, now: Instant, delta: &AckDelta) {
         self.stats.recoveries += 1;
         let point = self.flight.nxt();
         let smss = u64::from(self.smss);
         // Segments of limited transmit beyond the window are not counted (rfc5681#section-3.2, step 2).
         let most = if self.config.limited_transmit { self.window.cwnd.get() } else { u64::MAX };
-        let flight = news.flight_before.min(most);
+        let flight = delta.flight_before.min(most);
         self.control_loss(now, flight, LossKind::FastRetransmit);
         self.timers.rto = Some(self.rto.deadline(now));
         self.timers.probe = None;
@@ -111,41 +111,42 @@ impl Sender {
         if self.rack.is_none() {
             self.flight.lose(self.flight.first_index());
         }
-        self.repair_by_sack(now, news);
+        self.repair_by_sack(now, delta);
     }
 
-    fn go_on(&mut self, now: Instant, news: &News) {
+    fn go_on(&mut self, now: Instant, delta: &AckDelta) {
         let Some(recovery) = &mut self.recovery else { return };
         let smss = u64::from(self.smss);
-        if news.acked > 0 {
+        if delta.acked > 0 {
             let over = self.variant == Variant::Reno || self.flight.una() >= recovery.point;
             if over {
                 self.end_recovery(now);
                 return;
             }
-            // rfc6582#section-3.2, step 3: only the first partial acknowledgement restarts the timer ("impatient").
+            // rfc6582#section-3.2, step 3: only the first partial acknowledgement restarts the timer
+            // ("impatient").
             if self.variant != Variant::NewReno || !recovery.partial {
                 self.timers.rto = Some(self.rto.deadline(now));
             }
             recovery.partial = true;
         }
         if self.variant == Variant::Sack {
-            self.repair_by_sack(now, news);
-        } else if news.acked > 0 {
+            self.repair_by_sack(now, delta);
+        } else if delta.acked > 0 {
             // The partial window deflation of rfc6582#section-3.2, step 3.
-            recovery.cwnd = recovery.cwnd.saturating_sub(news.acked);
-            if news.acked >= smss {
+            recovery.cwnd = recovery.cwnd.saturating_sub(delta.acked);
+            if delta.acked >= smss {
                 recovery.cwnd += smss;
             }
             self.flight.lose(self.flight.first_index());
             self.forced = Some(Forced::Lost);
-        } else if news.duplicate {
+        } else if delta.duplicate {
             recovery.cwnd += smss;
         }
     }
 
     /// Detects further losses, and sets the send limit of a recovery with SACK.
-    fn repair_by_sack(&mut self, now: Instant, news: &News) {
+    fn repair_by_sack(&mut self, now: Instant, delta: &AckDelta) {
         if self.variant != Variant::Sack {
             return;
         }
@@ -160,7 +161,7 @@ impl Sender {
         if let Some(recovery) = &mut self.recovery
             && let Some(prr) = &mut recovery.prr
         {
-            recovery.cwnd = prr.on_ack(news.delivered, pipe, ssthresh, smss);
+            recovery.cwnd = prr.on_ack(delta.delivered, pipe, ssthresh, smss);
         }
     }
 
@@ -178,8 +179,8 @@ impl Sender {
 
     /// The reordering timer expired (`rfc8985#section-6.2`).
     pub(super) fn on_reorder_timer(&mut self, now: Instant) {
-        let news = News { flight_before: self.flight.size(), ..News::default() };
+        let delta = AckDelta { flight_before: self.flight.size(), ..AckDelta::default() };
         self.timers.reorder = None;
-        self.recover(now, &news);
+        self.recover(now, &delta);
     }
 }

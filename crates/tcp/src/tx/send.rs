@@ -14,17 +14,17 @@ pub(crate) struct Plan {
     /// User bytes.
     pub(crate) len: u32,
     pub(crate) fin: bool,
-    /// It empties the send buffer, or ends a train (PSH).
+    /// The segment empties the send buffer, or ends a train (PSH).
     pub(crate) push: bool,
-    /// It is ECN-capable (`rfc3168#section-6.1.5`: new data only).
+    /// The segment is ECN-capable (`rfc3168#section-6.1.5`: new data only).
     pub(crate) markable: bool,
-    /// It has CWR: the window was reduced.
+    /// The segment has CWR: the window was reduced.
     pub(crate) reduced: bool,
 }
 
 impl Sender {
-    /// The next segment, which the caller must send now; `None` if the windows or the pacer allow none. New data has at
-    /// most `limit` bytes a segment.
+    /// The next segment, which the caller must send now; `None` if the windows or the pacer allow none. New
+    /// data has at most `limit` bytes a segment.
     #[inline]
     pub(crate) fn next(&mut self, now: Instant, limit: u32) -> Option<Plan> {
         self.control.as_ref()?;

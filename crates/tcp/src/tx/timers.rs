@@ -12,7 +12,7 @@ pub(super) struct Timers {
     pub(super) rto: Option<Instant>,
     /// Zero window probe (`rfc9293#section-3.8.6.1`), or end of silly window avoidance.
     pub(super) persist: Option<Instant>,
-    /// Its consecutive expiries.
+    /// Consecutive expiries of the persist timer.
     pub(super) persisted: u32,
     /// Tail loss probe (`rfc8985#section-7.2`).
     pub(super) probe: Option<Instant>,
@@ -83,10 +83,10 @@ impl Sender {
         self.timers.reorder = None;
     }
 
-    /// Bytes of a recovery that may still be in the network. FlightSize grows while a recovery repairs one hole each
-    /// round trip, and half of it would be a threshold above the capacity of the path: the next slow start would lose
-    /// as much again and end in another timeout (`rfc5681#section-3.2`, step 4: the window is inflated by segments that
-    /// have left the network).
+    /// Bytes of a recovery that may still be in the network. FlightSize grows while a recovery repairs one
+    /// hole each round trip, and half of it would be a threshold above the capacity of the path: the next
+    /// slow start would lose as much again and end in another timeout (`rfc5681#section-3.2`, step 4: the
+    /// window is inflated by segments that have left the network).
     fn not_arrived(&self, recovery: &Recovery) -> u64 {
         let arrived = match self.variant {
             Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),
@@ -95,7 +95,8 @@ impl Sender {
         (self.flight.nxt() - self.flight.una()).saturating_sub(arrived)
     }
 
-    /// Restarts the retransmission timer, or stops it if nothing is in flight (`rfc6298#section-5`, 5.2 and 5.3).
+    /// Restarts the retransmission timer, or stops it if nothing is in flight (`rfc6298#section-5`, 5.2 and
+    /// 5.3).
     pub(super) fn restart_rto(&mut self, now: Instant) {
         if self.flight.is_empty() {
             self.timers.rto = None;

@@ -1,17 +1,18 @@
-//! Trains of segments, as Linux hands them to the network: one large packet, which is cut into segments there (TSO).
+//! Trains of segments, as Linux hands them to the network: one large packet, which is cut into segments there
+//! (TSO).
 
 use super::Sender;
 use units::Instant;
 
-/// A train may have so many segments at any rate (`net.ipv4.tcp_min_tso_segs`).
+/// Number of segments that a train may have at any rate (`net.ipv4.tcp_min_tso_segs`).
 const LEAST: u64 = 2;
 
 /// A longer train takes at most this part of a second at the pacing rate (`sk_pacing_shift` of 10).
 const PER_SECOND: f64 = 1024.0;
 
 impl Sender {
-    /// Counts a new segment to the train that it belongs to. True if it is the last of several. The segment before left at
-    /// `before`.
+    /// Counts a new segment to the train that it belongs to. True if it is the last of several. The segment
+    /// before left at `before`.
     #[inline(never)]
     pub(super) fn ends_train(&mut self, now: Instant, before: Instant, limit: u64) -> bool {
         let so_far = if before == now { self.train } else { 0 };

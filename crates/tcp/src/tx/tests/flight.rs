@@ -142,7 +142,7 @@ fn lose_by_sack(flight: &mut Flight, model: &mut [Model]) {
         assert!(s.state == SentState::Sacked || below == is_lost(model, s), "{s:?}");
     }
     flight.lose_by_sack(boundary);
-    // Which of them were judged before is the flight's own affair: the model follows, and checks the sums.
+    // The model does not know which segments were judged before: it follows the flight, and checks the sums.
     for (n, s) in model.iter_mut().enumerate() {
         let sent = &flight[flight.first_index() + n as u64];
         if s.state == SentState::InFlight && sent.state == SentState::Lost {

@@ -16,7 +16,7 @@ const RATE: BitRate = BitRate::from_mbps(5);
 /// More than the product of bandwidth and delay.
 const WINDOW: u64 = 200_000;
 
-/// What the congestion control was told.
+/// Calls of the congestion control.
 #[derive(Debug, Default)]
 struct Told {
     window: CongestionWindow,
@@ -26,7 +26,8 @@ struct Told {
     samples: Vec<RateSample>,
 }
 
-/// Pacing at a fixed rate, and a window of [`WINDOW`], half of it after a loss. It checks that nobody else writes it.
+/// Pacing at a fixed rate, and a window of [`WINDOW`], half of it after a loss. It checks that nobody else
+/// writes it.
 #[derive(Debug)]
 struct Paced {
     rate: Option<BitRate>,
@@ -233,7 +234,7 @@ fn retransmissions_are_paced_and_counted() {
         assert_eq!(told.sent, stats.user_bytes_sent.get(), "on_sent counts every byte");
         assert_eq!(told.sent, rig.trace.iter().map(|(_, len)| len).sum::<u64>());
         if sack {
-            // What was sent is acknowledged, lost or in flight.
+            // Each byte sent is acknowledged, lost or in flight.
             let flight = rig.sender.flight().get();
             rig.sender.count_lost();
             let untold = rig.sender.rate.as_mut().map_or(0, |rate| rate.estimator.take_lost().get());
@@ -281,7 +282,8 @@ fn without_a_pacing_rate_there_is_no_pacing_timer() {
     assert_eq!(rig.sender.timers.pacing, None);
 }
 
-/// Largest number of segments that leave at one instant, if 50 segments are queued whenever all before are acknowledged.
+/// Largest number of segments that leave at one instant, if 50 segments are queued whenever all before are
+/// acknowledged.
 fn largest_burst(pacing: bool) -> u64 {
     let [config, _] = configs();
     let mut rig = Rig::with_own_control(Config { pacing, initial_window: 60, ..config });

@@ -4,16 +4,16 @@ use crate::sequence::Seq;
 use std::net::IpAddr;
 use transport::{Checksum, PacketBuf};
 
-/// A segment of no connection that waits to be sent.
+/// A segment that waits to be sent and belongs to no connection: a reset, or a SYN-ACK with a cookie.
 #[derive(Debug)]
-pub(super) struct Stray {
+pub(super) struct Reply {
     pub(super) src: IpAddr,
     pub(super) dst: IpAddr,
     pub(super) packet: PacketBuf,
 }
 
 /// The answer to a segment that belongs to no connection (`rfc9293#section-3.10.7.1`); none to a reset.
-pub(super) fn answer(segment: &Segment<'_>, ends: Ends, checksum: Checksum) -> Option<Stray> {
+pub(super) fn answer(segment: &Segment<'_>, ends: Ends, checksum: Checksum) -> Option<Reply> {
     let their = &segment.header;
     if their.flags.has(Flags::RST) {
         return None;
@@ -35,5 +35,5 @@ pub(super) fn answer(segment: &Segment<'_>, ends: Ends, checksum: Checksum) -> O
     let mut packet = PacketBuf::default();
     header.write(&mut packet, &Options::default());
     seal(&mut packet, ends.local, ends.remote, checksum);
-    Some(Stray { src: ends.local, dst: ends.remote, packet })
+    Some(Reply { src: ends.local, dst: ends.remote, packet })
 }
