@@ -1,9 +1,9 @@
-//! What it costs to carry a packet over a link: `cargo bench -p anabranch-net`, and behind `--` words of the cases
-//! to run.
+//! What it costs to carry a packet over a link: `cargo bench -p anabranch-net`, and behind `--` words of the
+//! cases to run.
 //!
-//! A client keeps a window of packets of 1500 bytes under way to a server behind two routers, so each packet crosses
-//! three links: queueing, transmission, propagation, a route lookup and an event at each; sending and releasing are
-//! included.
+//! A client keeps a window of packets of 1500 bytes under way to a server behind two routers, so each packet
+//! crosses three links: queueing, transmission, propagation, a route lookup and an event at each; sending and
+//! releasing are included.
 
 use des::{Kernel, Streams};
 use net::{

@@ -72,8 +72,9 @@ struct Slot {
 /// A multicast address, which no host has.
 const FREE: u128 = u128::MAX;
 
-/// IPv4 addresses as IPv4-mapped IPv6 ones ([RFC 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2)):
-/// numbers of 128 bits compare faster than arrays of two lengths.
+/// IPv4 addresses as IPv4-mapped IPv6 ones ([RFC
+/// 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2)): numbers of 128 bits compare faster than
+/// arrays of two lengths.
 #[inline]
 fn key(address: IpAddr) -> u128 {
     match address {

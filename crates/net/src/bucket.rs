@@ -1,7 +1,8 @@
 use crate::fault::SpecFault;
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// A token bucket: it fills at a rate up to a burst, and a packet takes as many tokens as it has bytes on the wire.
+/// A token bucket: it fills at a rate up to a burst, and a packet takes as many tokens as it has bytes on the
+/// wire.
 ///
 /// In an interval of length t at most `burst + rate * t` bytes pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,8 @@ impl Bucket {
         enough
     }
 
-    /// Takes the tokens of a packet as soon as there are enough, at `now` or later: the time at which that is.
+    /// Takes the tokens of a packet as soon as there are enough, at `now` or later: the time at which that
+    /// is.
     pub fn wait(&mut self, now: Instant, bytes: u64) -> Instant {
         self.fill(now);
         let cost = u128::from(bytes) * UNITS_PER_BYTE;

@@ -61,7 +61,8 @@ pub enum ConfigError {
     DuplicateAddress(IpAddr),
 }
 
-/// The interfaces grouped by node, the range of each host, and spare addresses, which are the last interfaces.
+/// The interfaces grouped by node, the range of each host, and spare addresses, which are the last
+/// interfaces.
 struct Assigned {
     interfaces: Vec<InterfaceAddress>,
     hosts: Vec<Option<Host>>,
@@ -95,7 +96,8 @@ impl NetworkBuilder {
         self.overrides.push((node, link, address));
     }
 
-    /// Gives a host's interface a further address, which replaces the one before it with [`Network::renumber`].
+    /// Gives a host's interface a further address, which replaces the one before it with
+    /// [`Network::renumber`].
     pub fn add_spare_address(&mut self, node: NodeId, link: LinkId) {
         self.spares.push((node, link));
     }
@@ -144,7 +146,8 @@ impl NetworkBuilder {
         self.nodes[node.index()].0.clone()
     }
 
-    /// "a-b" for the first link of two nodes, "a-b#2" for the second: independent of the links of other nodes.
+    /// "a-b" for the first link of two nodes, "a-b#2" for the second: independent of the links of other
+    /// nodes.
     fn link_names(&self) -> Vec<String> {
         let mut seen = BTreeMap::new();
         let mut names = Vec::with_capacity(self.links.len());

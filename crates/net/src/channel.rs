@@ -12,9 +12,10 @@ use units::{ByteCount, Instant, Span};
 
 /// One direction of a link at work: queue, transmitter and wire.
 ///
-/// If the discipline of the queue is an [`Admission`], the whole way of a packet is computed when it is offered: its
-/// transmission starts when all before it have ended. So the end of a transmission is no event, and a crossing of the
-/// link costs one event, the arrival. A discipline that is a [`Server`](crate::Server) has a [`Line`].
+/// If the discipline of the queue is an [`Admission`], the whole way of a packet is computed when it is
+/// offered: its transmission starts when all before it have ended. So the end of a transmission is no event,
+/// and a crossing of the link costs one event, the arrival. A discipline that is a [`Server`](crate::Server)
+/// has a [`Line`].
 #[derive(Debug)]
 #[repr(C, align(64))] // what each packet looks at comes first, in as few cache lines as it fits: of many links few are in the cache
 pub(crate) struct Channel {
@@ -35,14 +36,15 @@ pub(crate) struct Channel {
     lateness: Lateness,
 
     queue: Kind,
-    /// None if nobody looks.
+    /// Observers of the channel; none if there are none.
     pub taps: Option<Box<Taps>>,
     pub counters: Counters,
     /// Number of failures; a packet outside the order of the wire that started before one is lost.
     pub epoch: u16,
 }
 
-/// Captures of the two interfaces at the ends of a channel, and whether packets that come to its queue are noted.
+/// Captures of the two interfaces at the ends of a channel, and whether packets that come to its queue are
+/// noted.
 #[derive(Debug, Default)]
 pub(crate) struct Taps {
     pub watched: bool,
@@ -85,15 +87,15 @@ pub(crate) struct Passage {
 /// Why an offered packet does not pass unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Detour {
-    /// It is dropped.
+    /// The packet is dropped.
     Drop(DropCause),
-    /// It passes with a mark.
+    /// The packet passes with a mark.
     Mark(Passage),
     /// A server decides about it.
     Serve,
 }
 
-/// What a channel is made of.
+/// Parameters of a channel.
 pub(crate) struct Parts {
     pub transmitter: Transmitter,
     pub delay: Span,
@@ -218,8 +220,8 @@ impl Channel {
         }
     }
 
-    /// The packet whose transmission starts at `now`, chosen by the server, and its way; `None` while the transmitter is
-    /// busy or no packet waits.
+    /// The packet whose transmission starts at `now`, chosen by the server, and its way; `None` while the
+    /// transmitter is busy or no packet waits.
     pub fn serve(&mut self, now: Instant) -> Option<(Queued, Passage)> {
         let Kind::Server(line) = &mut self.queue else { return None };
         let queued = line.dequeue(now)?;
@@ -251,7 +253,8 @@ impl Channel {
         }
     }
 
-    /// Returns to the initial state, with no packet queued or on the wire. Those of a server must have been drained.
+    /// Returns to the initial state, with no packet queued or on the wire. Those of a server must have been
+    /// drained.
     pub fn reset(&mut self, now: Instant) {
         self.epoch = self.epoch.wrapping_add(1);
         self.flights = Flights::new();

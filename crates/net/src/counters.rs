@@ -62,7 +62,8 @@ impl fmt::Display for DropCause {
 
 /// Counters of one direction of a link since the start.
 ///
-/// At any instant, `offered + duplicated` is the number of packets delivered, dropped, queued and on the wire.
+/// At any instant, `offered + duplicated` is the number of packets delivered, dropped, queued and on the
+/// wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)] // what each packet changes comes first
 pub struct Counters {

@@ -27,8 +27,8 @@ pub(crate) enum NetAction {
 impl NetEvent {
     /// The link fails in both directions, until its repair.
     ///
-    /// Packets in its queues and on its wire are dropped, and those that come before the repair. The caller schedules
-    /// this event.
+    /// Packets in its queues and on its wire are dropped, and those that come before the repair. The caller
+    /// schedules this event.
     pub fn fail(link: LinkId) -> Self {
         Self::encode(LINK, link.0, FAIL)
     }
@@ -88,7 +88,8 @@ const FAIL: u32 = 0;
 const REPAIR: u32 = 1;
 const REBIND: u32 = 2;
 
-/// The clock and event queue of the network: a [`Kernel`] of any event type that a [`NetEvent`] converts into.
+/// The clock and event queue of the network: a [`Kernel`] of any event type that a [`NetEvent`] converts
+/// into.
 pub trait Schedule {
     /// The time of the current event.
     fn now(&self) -> Instant;

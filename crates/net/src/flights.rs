@@ -5,13 +5,14 @@ use units::{ByteCount, Instant};
 
 /// One packet between the entrance of the queue and the far end of a channel.
 ///
-/// It carries what a router needs, so that forwarding does not read the stored packet.
+/// The flight carries all that a router needs, so that forwarding does not read the stored packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     /// When the packet leaves the queue and its transmission starts.
     pub start: Instant,
     pub arrival: Instant,
-    /// `None` if the entry only counts for the queue: its packet is lost on the wire, or outside the order of the wire.
+    /// `None` if the entry only counts for the queue: its packet is lost on the wire, or outside the order of
+    /// the wire.
     pub packet: Option<PacketId>,
     pub parcel: Parcel,
 }

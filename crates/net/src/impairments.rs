@@ -5,7 +5,8 @@ use units::{Probability, Span};
 /// Impairments of a wire, behind queue and transmitter. The default has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairments {
-    /// Each packet has a further delay, uniform from zero to this. A packet that would overtake another arrives with it.
+    /// Each packet has a further delay, uniform from zero to this. A packet that would overtake another
+    /// arrives with it.
     pub jitter: Span,
     /// Packets may overtake each other by their jitter.
     pub jitter_reorders: bool,
@@ -19,8 +20,8 @@ pub struct Impairments {
     pub reordering: Probability,
     /// How long such a packet is held back.
     pub reordering_delay: Span,
-    /// Probability that a bit is inverted. An error in framing or IP header loses the packet; a packet with an error
-    /// in the payload arrives as corrupted.
+    /// Probability that a bit is inverted. An error in framing or IP header loses the packet; a packet with
+    /// an error in the payload arrives as corrupted.
     pub bit_errors: Probability,
 }
 
@@ -31,14 +32,15 @@ impl Impairments {
     }
 }
 
-/// Losses in bursts (E. N. Gilbert, "Capacity of a Burst-Noise Channel", Bell System Technical Journal 39, 1960; E. O.
-/// Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", ibid. 42, 1963): the wire is in a good or in a bad
-/// state, and after each packet it may change.
+/// Losses in bursts (E. N. Gilbert, "Capacity of a Burst-Noise Channel", Bell System Technical Journal 39,
+/// 1960; E. O. Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", ibid. 42, 1963): the
+/// wire is in a good or in a bad state, and after each packet it may change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossBursts {
     /// Probability to go from the good to the bad state after a packet (p).
     pub to_bad: Probability,
-    /// Probability to go from the bad to the good state after a packet (r): a bad state lasts 1/r packets on average.
+    /// Probability to go from the bad to the good state after a packet (r): a bad state lasts 1/r packets on
+    /// average.
     pub to_good: Probability,
     /// Probability that a packet is lost in the good state.
     pub good: Probability,
@@ -58,7 +60,8 @@ impl LossBursts {
         ])
     }
 
-    /// Share of the packets that find the bad state, p / (p + r). The wire begins in it with this probability.
+    /// Share of the packets that find the bad state, p / (p + r). The wire begins in it with this
+    /// probability.
     pub(crate) fn share_of_bad(&self) -> f64 {
         self.to_bad.get() / (self.to_bad.get() + self.to_good.get())
     }

@@ -8,10 +8,11 @@ use units::{Instant, Span};
 
 /// A router that translates addresses and UDP ports.
 ///
-/// It has an address on its outside link only. Packets that leave there get this address and an outside port, the same for
-/// all destinations (endpoint-independent mapping); packets that come from there to an outside port go to the address and
-/// port that it stands for, whoever sent them (endpoint-independent filtering). Other packets that would cross the NAT are
-/// dropped: those without a mapping, and those of other protocols than UDP.
+/// The NAT has an address on its outside link only. Packets that leave there get this address and an outside
+/// port, the same for all destinations (endpoint-independent mapping); packets that come from there to an
+/// outside port go to the address and port that it stands for, whoever sent them (endpoint-independent
+/// filtering). Other packets that would cross the NAT are dropped: those without a mapping, and those of
+/// other protocols than UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NatSpec {
     /// The link that leads outside; all other links of the router lead inside.
@@ -20,7 +21,7 @@ pub struct NatSpec {
     pub timeout: Span,
 }
 
-/// What a NAT has done since the start.
+/// Counters of a NAT since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NatCounters {
     /// Mappings made.
@@ -37,7 +38,7 @@ const PORTS: RangeInclusive<u16> = 49_152..=u16::MAX;
 pub(crate) struct Nat {
     /// The direction of its outside link that leads away from it.
     pub outward: u32,
-    /// Its interface on that link.
+    /// Interface of the NAT on that link.
     pub interface: u32,
     /// For each interface whether its packets leave over the outside link.
     pub outside: Vec<bool>,

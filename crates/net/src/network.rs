@@ -135,7 +135,8 @@ impl Network {
         }
     }
 
-    /// The addresses of a host, in the order of its links; that of a NAT on its outside link; none for a router.
+    /// The addresses of a host, in the order of its links; that of a NAT on its outside link; none for a
+    /// router.
     pub fn addresses(&self, node: NodeId) -> &[InterfaceAddress] {
         match self.nodes[node.index()].host {
             Some(Host { first, end }) => &self.current[first..end],
@@ -143,8 +144,9 @@ impl Network {
         }
     }
 
-    /// Gives a host's interface its next spare address; returns the old address and the new one, or none if there is none left.
-    /// Packets to the old address are delivered as before: see [`Network::is_to_old_address`].
+    /// Gives a host's interface its next spare address; returns the old address and the new one, or none if
+    /// there is none left. Packets to the old address are delivered as before: see
+    /// [`Network::is_to_old_address`].
     pub fn renumber(&mut self, node: NodeId, link: LinkId) -> Option<[InterfaceAddress; 2]> {
         let next = self.spares.iter().position(|spare| spare.node == node && spare.address.link == link)?;
         let new = self.spares.remove(next).address;
@@ -186,7 +188,8 @@ impl Network {
         direction.or_else(|| outward().map(|nat| nat.outward)).map(LinkDir)
     }
 
-    /// The links that packets from address `src` of `node` to `dst` cross, in order. Without a route, it ends where that ends.
+    /// The links that packets from address `src` of `node` to `dst` cross, in order. Without a route, it ends
+    /// where that ends.
     pub fn way(&self, node: NodeId, src: IpAddr, dst: IpAddr) -> Vec<LinkDir> {
         let first = self
             .addresses
@@ -210,8 +213,9 @@ impl Network {
         self.way(node, src, dst).last().is_some_and(|last| owns(self.channels[last.index()].to))
     }
 
-    /// The direction in which a host sends packets from `src`: over the link on which it has that address if `dst` can be
-    /// reached from there, as hosts with several uplinks route by source address; else as the route to `dst` says.
+    /// The direction in which a host sends packets from `src`: over the link on which it has that address if
+    /// `dst` can be reached from there, as hosts with several uplinks route by source address; else as the
+    /// route to `dst` says.
     #[inline]
     fn first_hop(&self, node: NodeId, src: AddressId, dst: AddressId) -> Option<u32> {
         let direction = self.routes.direction(node.0, dst.interface())?;
@@ -239,8 +243,8 @@ impl Network {
 
     /// Sends a packet from a host: the bytes in `head`, then `outgoing.zeros` zero bytes.
     ///
-    /// `head` is left empty and keeps a buffer. A packet that cannot be sent (unknown address, addresses of two families,
-    /// or no route) is dropped and counted: see [`Network::unroutable`].
+    /// `head` is left empty and keeps a buffer. A packet that cannot be sent (unknown address, addresses of
+    /// two families, or no route) is dropped and counted: see [`Network::unroutable`].
     #[inline]
     pub fn send(
         &mut self,
@@ -360,7 +364,8 @@ impl Network {
         self.pool.in_use()
     }
 
-    /// Fingerprint of all deliveries to hosts: time, link, size, stored length and first 16 stored bytes of each.
+    /// Fingerprint of all deliveries to hosts: time, link, size, stored length and first 16 stored bytes of
+    /// each.
     pub fn digest(&self) -> u64 {
         self.digest.value()
     }

@@ -16,7 +16,8 @@ pub enum Protocol {
     /// [RFC 9260](https://www.rfc-editor.org/rfc/rfc9260).
     #[default]
     Sctp = 132,
-    /// A whole IP packet of a real host, header included, with any protocol. The number is reserved and never on the wire.
+    /// A whole IP packet of a real host, header included, with any protocol. The number is reserved and never
+    /// on the wire.
     Opaque = 255,
 }
 
@@ -69,8 +70,8 @@ pub struct Packet<'a> {
     pub head: &'a [u8],
     /// Number of zero bytes that follow the stored bytes.
     pub zeros: usize,
-    /// A bit error has inverted bits of the payload: the receiver must verify the checksum of the transport, even if
-    /// checksums are otherwise offloaded.
+    /// A bit error has inverted bits of the payload: the receiver must verify the checksum of the transport,
+    /// even if checksums are otherwise offloaded.
     pub corrupted: bool,
 }
 
@@ -86,8 +87,8 @@ pub(crate) struct Stored {
     pub protocol: Protocol,
     pub ecn: Ecn,
     pub corrupted: bool,
-    /// Links crossed, and the epoch of the channel when it sent the packet. Only set for packets outside the order of
-    /// the wire.
+    /// Links crossed, and the epoch of the channel when it sent the packet. Only set for packets outside the
+    /// order of the wire.
     pub hops: u8,
     pub epoch: u16,
     /// Bytes of the head, or [`SPILLED`].
@@ -274,7 +275,8 @@ impl Pool {
 
 /// Copies at most [`INLINE`] bytes.
 ///
-/// Of 20 to 36 bytes, two copies of fixed lengths, which may overlap, cost less than one of a variable length.
+/// Of 20 to 36 bytes, two copies of fixed lengths, which may overlap, cost less than one of a variable
+/// length.
 #[inline]
 fn copy_short(to: &mut [u8; INLINE], from: &[u8]) {
     let to = &mut to[..from.len()];

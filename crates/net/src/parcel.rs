@@ -17,8 +17,8 @@ impl Parcel {
     /// Fills unused slots.
     pub const NONE: Parcel = Parcel { dst: 0, hops_ecn_and_size: 0 };
 
-    /// A packet of `size` bytes, header included, that has crossed `hops` links. Sizes stop at 8 MiB, far above what IP
-    /// can carry, and hops are counted modulo 256.
+    /// A packet of `size` bytes, header included, that has crossed `hops` links. Sizes stop at 8 MiB, far
+    /// above what IP can carry, and hops are counted modulo 256.
     #[inline]
     pub fn new(dst: u32, size: u32, hops: u8, ecn: Ecn) -> Self {
         let ecn_capable = u32::from(ecn != Ecn::NotCapable);

@@ -1,7 +1,7 @@
 //! Shortest paths of independent networks (paper 001, section 4.3).
 //!
-//! A route to an address of network n uses links of network n and of network 0 only, so that paths of one network do not
-//! depend on the links of another.
+//! A route to an address of network n uses links of network n and of network 0 only, so that paths of one
+//! network do not depend on the links of another.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,7 +16,8 @@ pub(crate) struct Edge {
     pub b: u32,
     pub net_id: u8,
     pub cost: u32,
-    /// The node that is a NAT with this link as its outside link. No route leads through that node from this link to the inside.
+    /// The node that is a NAT with this link as its outside link. No route leads through that node from this
+    /// link to the inside.
     pub nat: Option<u32>,
 }
 
@@ -49,8 +50,9 @@ impl Routes {
             let last = edges[target.link as usize];
             let (neighbour, towards_target) = end_of(&last, target.link, target.node);
             let usable: &[u8] = if last.net_id == 0 { &nets } else { &[last.net_id] };
-            // An address of network 0 belongs to every network. A node uses the first network that connects it. Each
-            // node on that route is connected in the same network, so none uses a later one, and there is no loop.
+            // An address of network 0 belongs to every network. A node uses the first network that connects
+            // it. Each node on that route is connected in the same network, so none uses a later one, and
+            // there is no loop.
             for &net in usable {
                 let tree = trees
                     .entry((net, neighbour))
@@ -92,8 +94,8 @@ fn end_of(edge: &Edge, link: u32, node: u32) -> (u32, u32) {
 
 /// For each node the direction of its first link towards `root`.
 ///
-/// Dijkstra's algorithm over the links of network `net` and network 0; costs are positive. Of routes of equal cost, the one
-/// through the link of the lowest number is chosen.
+/// Dijkstra's algorithm over the links of network `net` and network 0; costs are positive. Of routes of equal
+/// cost, the one through the link of the lowest number is chosen.
 fn tree_towards(forwards: &[bool], edges: &[Edge], net: u8, root: u32) -> Vec<u32> {
     let mut at_node: Vec<Vec<u32>> = vec![Vec::new(); forwards.len()];
     for (link, edge) in edges.iter().enumerate() {

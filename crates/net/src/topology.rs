@@ -7,13 +7,14 @@ use crate::queue::QueueSpec;
 use crate::transmitter::TransmitterSpec;
 use units::{BitRate, ByteCount, Span};
 
-/// What a node does with a packet.
+/// Role of a node in forwarding packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// Sends and receives packets. It has an address on each of its links and never forwards.
     Host {
-        /// Each arriving packet waits for a processing time drawn uniformly from zero to this, without overtaking
-        /// another that came over the same link. Without it, flows fall into the same phase pattern with every seed.
+        /// Each arriving packet waits for a processing time drawn uniformly from zero to this, without
+        /// overtaking another that came over the same link. Without it, flows fall into the same phase
+        /// pattern with every seed.
         jitter: Span,
     },
     /// Forwards packets without delay. It has no address.
@@ -66,7 +67,8 @@ pub struct ChannelSpec {
 }
 
 impl Default for ChannelSpec {
-    /// No transmission time, no delay, a drop-tail queue of 100 packets, MTU 1500, no framing, a perfect wire.
+    /// No transmission time, no delay, a drop-tail queue of 100 packets, MTU 1500, no framing, a perfect
+    /// wire.
     fn default() -> Self {
         ChannelSpec {
             transmitter: TransmitterSpec::Unlimited,

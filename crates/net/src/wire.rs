@@ -43,8 +43,8 @@ impl Wire {
         self.random.bernoulli(self.impairments.duplication)
     }
 
-    /// When a packet arrives that would arrive at `at` without jitter and reordering, and whether it leaves the order of
-    /// the wire.
+    /// When a packet arrives that would arrive at `at` without jitter and reordering, and whether it leaves
+    /// the order of the wire.
     pub fn delay(&mut self, at: Instant) -> (Instant, bool) {
         let Impairments { jitter, jitter_reorders, reordering, reordering_delay, .. } = self.impairments;
         let is_held_back = self.random.bernoulli(reordering);

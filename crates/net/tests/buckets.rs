@@ -67,7 +67,8 @@ fn a_policer_drops_what_exceeds_burst_and_rate_before_every_kind_of_queue() {
 #[test]
 fn a_shaper_delays_what_exceeds_burst_and_rate_behind_every_kind_of_queue() {
     let expected = |number: u64| {
-        // Two packets of the burst at the rate of the line; the third waits for what came of its tokens meanwhile.
+        // Two packets of the burst at the rate of the line; the third waits for what came of its tokens
+        // meanwhile.
         let leaves = if number < 2 { 120 * (number + 1) } else { 1200 * (number - 1) + 120 };
         nanos(1000 * (1000 + leaves))
     };

@@ -111,8 +111,8 @@ fn a_server_is_asked_at_each_delivery_opportunity_of_a_trace() {
     for (number, size) in [(1, 1500), (1, 500), (1, 1500), (2, 1500), (3, 700), (3, 700), (3, 700)] {
         world.send(client, server, number, size);
     }
-    // 5 ms: 1 (1500). 10 ms: 2 (1500), 3 (700), 1 (500) and 300 of 3. 20 ms: 400 of 3 and 1100 of 1. 25 ms: 400 of it
-    // and 700 of 3.
+    // 5 ms: 1 (1500). 10 ms: 2 (1500), 3 (700), 1 (500) and 300 of 3. 20 ms: 400 of 3 and 1100 of 1. 25 ms:
+    // 400 of it and 700 of 3.
     let arrived = world.run_all();
     assert_eq!(numbers(&arrived), [1, 2, 3, 1, 3, 1, 3]);
     assert_eq!(micros(&arrived), [5000, 10_000, 10_000, 10_000, 20_000, 25_000, 25_000]);
@@ -251,7 +251,8 @@ proptest! {
         mbps in 20..200u64, on_trace in any::<bool>(), p in 0.0..0.2f64,
     ) {
         let mut at = 0;
-        // Every second packet arrives with the one before; full microseconds bring ties with ends of transmissions.
+        // Every second packet arrives with the one before; full microseconds bring ties with ends of
+        // transmissions.
         let traffic: Vec<_> = gaps.iter().map(|&(gap, size)| {
             at += if gap % 2 == 0 { 0 } else { gap / 1000 * 1000 };
             (at, size)

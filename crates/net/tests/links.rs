@@ -61,15 +61,16 @@ fn the_remainder_of_a_transmission_time_is_not_carried_over_idle_time() {
     for number in 0..3 {
         world.send(client, server, number, 1500);
         let at = world.kernel.now();
-        // Each starts at a whole nanosecond: with the remainders of 5/7 ns carried on, the second would take 1 more.
+        // Each starts at a whole nanosecond: with the remainders of 5/7 ns carried on, the second would take
+        // 1 more.
         assert_eq!(world.run_all()[0].at - at, Span::from_nanos(1_714_285));
         world.kernel.schedule(world.kernel.now() + Span::from_nanos(1), NetEvent::repair(link));
         world.run_all();
     }
 }
 
-/// The law of RED's average (Floyd and Jacobson 1993, section 4): samples of the queue at arrivals, and the time since
-/// the queue emptied.
+/// The law of RED's average (Floyd and Jacobson 1993, section 4): samples of the queue at arrivals, and the
+/// time since the queue emptied.
 #[test]
 fn the_average_of_red_follows_arrivals_and_idle_time() {
     let red = RedSpec {
@@ -368,7 +369,8 @@ fn bit_errors_corrupt_the_payload_or_drop_the_packet() {
     let wrong_bits =
         |packet: &common::Arrived| packet.bytes.iter().map(|byte| byte.count_ones()).sum::<u32>();
     let damaged = world.network.counters(link.forward()).dropped(DropCause::Damaged);
-    // 27 bytes of header and framing: 1 - (1 - 1e-5)^216 is 0.00216, so 21.6 packets; 1480 bytes of payload: 0.1117.
+    // 27 bytes of header and framing: 1 - (1 - 1e-5)^216 is 0.00216, so 21.6 packets; 1480 bytes of payload:
+    // 0.1117.
     assert!((4..44).contains(&damaged), "{damaged}");
     let corrupted = arrived.iter().filter(|packet| packet.corrupted).count();
     assert!((990..1245).contains(&corrupted), "{corrupted}");
@@ -401,8 +403,9 @@ fn a_delay_in_steps_counts_from_the_end_of_the_transmission_and_keeps_the_order(
     }
     arrived.extend(world.run_all());
     let times: Vec<u64> = arrived.iter().map(|packet| packet.at.as_nanos()).collect();
-    // Packet 0 arrives after 4 ms. The transmissions of 1 and 2 end at 1.07056 ms and 2.12056 ms, after the delay has become
-    // shorter: they would arrive at 2.07056 ms and 3.12056 ms, before packet 0, and arrive with it.
+    // Packet 0 arrives after 4 ms. The transmissions of 1 and 2 end at 1.07056 ms and 2.12056 ms, after the
+    // delay has become shorter: they would arrive at 2.07056 ms and 3.12056 ms, before packet 0, and arrive
+    // with it.
     assert_eq!(numbers(&arrived), [0, 1, 2, 3, 4]);
     assert_eq!(times, [4_120_560, 4_120_560, 4_120_560, 6_120_560, 22_620_560]);
 }

@@ -73,7 +73,8 @@ fn the_network_of_listing_1_with_three_hosts_and_two_networks() {
     assert_eq!(checked, 2 * NETWORKS * HOSTS * (HOSTS - 1 + NETWORKS));
 }
 
-/// Two paths that share the bottleneck, as in paper 000, figure 5 right: networks 1 and 2 at the edges, 0 between.
+/// Two paths that share the bottleneck, as in paper 000, figure 5 right: networks 1 and 2 at the edges, 0
+/// between.
 #[test]
 fn a_link_of_network_0_serves_all_networks() {
     let mut builder = NetworkBuilder::new();

@@ -12,8 +12,8 @@ const UDP_HEADER: usize = 8;
 
 /// A capture of the UDP datagrams of real sockets at one interface.
 ///
-/// A socket tells addresses, ports, ECN and payload of a datagram. All else in the headers is made up: a time to live of 64, no
-/// fragmentation.
+/// A socket tells addresses, ports, ECN and payload of a datagram. All else in the headers is made up: a time
+/// to live of 64, no fragmentation.
 pub struct DatagramCapture<W: Write> {
     file: PcapNg<W>,
     bytes: Vec<u8>,
@@ -26,10 +26,11 @@ impl<W: Write> fmt::Debug for DatagramCapture<W> {
 }
 
 impl<W: Write> DatagramCapture<W> {
-    /// Begins a file of at most `limit` bytes: once a datagram does not fit, it and all further ones are left out.
+    /// Begins a file of at most `limit` bytes: once a datagram does not fit, it and all further ones are left
+    /// out.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Errors of `sink`.
     pub fn new(sink: W, interface: &str, limit: ByteCount) -> io::Result<Self> {
         Ok(DatagramCapture { file: PcapNg::new(sink, &[interface], limit.get())?, bytes: Vec::new() })
     }

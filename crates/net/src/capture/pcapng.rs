@@ -1,7 +1,8 @@
 use std::io::{self, Write};
 use units::Instant;
 
-/// A writer of the pcapng format (draft-ietf-opsawg-pcapng): one section, packets of raw IP, time in nanoseconds.
+/// A writer of the pcapng format (draft-ietf-opsawg-pcapng): one section, packets of raw IP, time in
+/// nanoseconds.
 pub(super) struct PcapNg<W: Write> {
     sink: io::BufWriter<W>,
     block: Vec<u8>,
@@ -13,12 +14,12 @@ pub(super) struct PcapNg<W: Write> {
     left_out: u64,
 }
 
-/// Which way a packet passed the interface.
+/// Direction in which a packet passed the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// It arrived.
+    /// The packet arrived.
     Inbound = 1,
-    /// It left.
+    /// The packet left.
     Outbound = 2,
 }
 
@@ -38,8 +39,8 @@ const IF_TSRESOL: u16 = 9;
 const EPB_FLAGS: u16 = 2;
 
 impl<W: Write> PcapNg<W> {
-    /// Writes the section header and the descriptions of `interfaces`. Packets are written while the file has at most `limit`
-    /// bytes.
+    /// Writes the section header and the descriptions of `interfaces`. Packets are written while the file has
+    /// at most `limit` bytes.
     pub fn new(sink: W, interfaces: &[&str], limit: u64) -> io::Result<Self> {
         let sink = io::BufWriter::new(sink);
         let mut file = PcapNg { sink, block: Vec::new(), failed: None, room: limit, left_out: 0 };

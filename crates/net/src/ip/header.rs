@@ -46,7 +46,8 @@ pub(crate) fn write_header(out: &mut Vec<u8>, label: Label, payload: usize, hops
     }
 }
 
-/// The Internet checksum ([RFC 1071](https://www.rfc-editor.org/rfc/rfc1071#section-1)) of an even number of bytes.
+/// The Internet checksum ([RFC 1071](https://www.rfc-editor.org/rfc/rfc1071#section-1)) of an even number of
+/// bytes.
 pub(crate) fn checksum(bytes: &[u8]) -> u16 {
     let mut sum: u32 =
         bytes.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 use transport::Ecn;
 
-/// What the header of a whole IP packet says.
+/// Fields of the header of a whole IP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whole {
     /// Source address.

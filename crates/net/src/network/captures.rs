@@ -9,15 +9,16 @@ use std::io::{self, Write};
 use units::Instant;
 
 impl Network {
-    /// Captures interfaces, each given by link, node and its name in the file, in one pcapng file from now on.
+    /// Captures interfaces, each given by link, node and its name in the file, in one pcapng file from now
+    /// on.
     ///
-    /// The file has packets sent, packets received (at a host, after its processing time), and packets dropped on the way
-    /// out with the cause as a comment. A packet is sent when an [`Admission`](crate::Admission) accepts it, or when a
-    /// [`Server`](crate::Server) has it transmitted.
+    /// The file has packets sent, packets received (at a host, after its processing time), and packets
+    /// dropped on the way out with the cause as a comment. A packet is sent when an
+    /// [`Admission`](crate::Admission) accepts it, or when a [`Server`](crate::Server) has it transmitted.
     ///
     /// # Errors
-    /// Those of `sink`; and [`io::ErrorKind::InvalidInput`] if a node is not at an end of its link, or the interface is
-    /// captured already.
+    /// Errors of `sink`; and [`io::ErrorKind::InvalidInput`] if a node is not at an end of its link, or the
+    /// interface is captured already.
     pub fn capture(
         &mut self,
         interfaces: &[(LinkId, NodeId, &str)],
@@ -47,7 +48,8 @@ impl Network {
         Ok(())
     }
 
-    /// Ends all captures, writes out their buffers, and returns the number of packets that each left out for its limit.
+    /// Ends all captures, writes out their buffers, and returns the number of packets that each left out for
+    /// its limit.
     ///
     /// # Errors
     /// The first error any of their sinks has had.

@@ -85,7 +85,7 @@ impl Network {
     /// Source and destination port: in every transport the first two 16-bit words of the payload.
     pub(super) fn ports(&self, packet: PacketId) -> [u16; 2] {
         let head = match self.pool.get(packet).protocol {
-            // Which bytes are ports depends on its header.
+            // The position of the ports depends on the header.
             Protocol::Opaque => &[],
             _ => self.pool.head(packet),
         };

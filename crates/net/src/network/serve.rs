@@ -14,8 +14,8 @@ use units::Instant;
 impl Network {
     /// Gives a packet that arrives now to the server of a link.
     ///
-    /// If a transmission ends now, the server first chooses the next packet, so that the result does not depend on the
-    /// order of the events of an instant.
+    /// If a transmission ends now, the server first chooses the next packet, so that the result does not
+    /// depend on the order of the events of an instant.
     pub(super) fn queue_up(
         &mut self,
         schedule: &mut impl Schedule,
@@ -50,7 +50,8 @@ impl Network {
         }
     }
 
-    /// Starts the transmissions that can start now: several if they take no time, or share an opportunity of a trace.
+    /// Starts the transmissions that can start now: several if they take no time, or share an opportunity of
+    /// a trace.
     fn transmit(&mut self, schedule: &mut impl Schedule, direction: u32) {
         let now = schedule.now();
         loop {

@@ -16,8 +16,8 @@ impl Network {
         self.nats.iter().map(|(&node, nat)| (NodeId(node), nat.counters))
     }
 
-    /// The source address that packets from `src` at `node` bear when they arrive at `dst`, and the NAT nearest to `dst` that
-    /// translated it, if one did.
+    /// The source address that packets from `src` at `node` bear when they arrive at `dst`, and the NAT
+    /// nearest to `dst` that translated it, if one did.
     pub fn source_at(&self, node: NodeId, src: IpAddr, dst: IpAddr) -> (IpAddr, Option<NodeId>) {
         let mut seen = (src, None);
         for direction in self.way(node, src, dst) {

@@ -9,8 +9,9 @@ pub trait Admission: Debug + Send {
     /// Decides on a packet that arrives at `now` and finds `backlog` waiting.
     fn admit(&mut self, now: Instant, backlog: Backlog, packet: Offered) -> Verdict;
 
-    /// Notes that the queue will be empty from `at` on, unless another packet arrives: called after each packet that is
-    /// admitted, with the start of its transmission, and when a failure of the link empties the queue.
+    /// Notes that the queue will be empty from `at` on, unless another packet arrives: called after each
+    /// packet that is admitted, with the start of its transmission, and when a failure of the link empties
+    /// the queue.
     fn empties_at(&mut self, _at: Instant) {}
 
     /// The average queue length in the unit of the discipline, if it keeps one.
@@ -28,14 +29,14 @@ pub struct Offered {
     pub ecn_capable: bool,
 }
 
-/// What an [`Admission`] decides.
+/// Decision of an [`Admission`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The packet joins the queue.
     Pass,
     /// The packet joins the queue with the mark "congestion experienced"
-    /// ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)). A packet that is not ECN-capable joins it without
-    /// a mark: a discipline that wants to drop it must say so.
+    /// ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)). A packet that is not ECN-capable joins
+    /// it without a mark: a discipline that wants to drop it must say so.
     Mark,
     /// The packet is dropped.
     Drop(DropCause),

@@ -4,8 +4,8 @@ use crate::fault::SpecFault;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant, Span};
 
-/// CoDel ([RFC 8289](https://www.rfc-editor.org/rfc/rfc8289)): drops at the head of the queue, the more often the longer
-/// packets have waited longer than they should.
+/// CoDel ([RFC 8289](https://www.rfc-editor.org/rfc/rfc8289)): drops at the head of the queue, the more often
+/// the longer packets have waited longer than they should.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CodelSpec {
     /// Delay that packets may have for ever (section 4.3).
@@ -176,8 +176,8 @@ impl Control {
         Head { packet: Some(packet), late: now >= since }
     }
 
-    /// The state of dropping begins. If the last one ended a short time ago, it goes on with its frequency, not with the
-    /// lowest one.
+    /// The state of dropping begins. If the last one ended a short time ago, it goes on with its frequency,
+    /// not with the lowest one.
     fn begin_to_drop(&mut self, spec: &CodelSpec, now: Instant) {
         self.dropping = true;
         let delta = self.count - self.last_count;
@@ -220,7 +220,7 @@ mod tests {
         Codel { spec, queue: Waiting::default(), control: Control::default() }
     }
 
-    /// So many packets at once, served in 1 ms each.
+    /// Lets `packets` packets arrive at once, served in 1 ms each.
     fn burst(spec: CodelSpec, packets: usize, ecn: Ecn) -> super::super::testing::Record {
         run(&mut server(spec), (0..packets).map(|_| (Instant::ZERO, 1500, 0)), MILLI, ecn)
     }
@@ -229,12 +229,14 @@ mod tests {
         at.as_nanos() / 1_000_000
     }
 
-    // rfc8289#section-5: 5 ms of delay at 5 ms, an interval later the first drop; then 100/sqrt(n) ms between drops.
+    // rfc8289#section-5: 5 ms of delay at 5 ms, an interval later the first drop; then 100/sqrt(n) ms between
+    // drops.
     #[test]
     fn drops_begin_an_interval_after_the_delay_exceeds_the_target_and_come_by_the_square_root() {
         let record = burst(CodelSpec::default(), 500, Ecn::NotCapable);
         let times: Vec<u64> = record.late.iter().map(|&(_, at)| millis(at)).collect();
-        // 105, then + 100, + 70.7, + 57.7, + 50, + 44.7, + 40.8, each at the next end of a transmission of 1 ms.
+        // 105, then + 100, + 70.7, + 57.7, + 50, + 44.7, + 40.8, each at the next end of a transmission of 1
+        // ms.
         assert_eq!(times, [105, 205, 276, 334, 384, 429, 469]);
         assert_eq!(record.sent.len() + record.late.len(), 500);
         assert!(record.full.is_empty());

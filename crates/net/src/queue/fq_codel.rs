@@ -5,8 +5,8 @@ use crate::fault::SpecFault;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant};
 
-/// FQ-CoDel ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)): a queue under CoDel for each flow, served in turn by
-/// bytes; flows that send little go first.
+/// FQ-CoDel ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)): a queue under CoDel for each flow, served
+/// in turn by bytes; flows that send little go first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FqCodelSpec {
     /// CoDel of each queue; its limit is that of all packets together.
@@ -116,8 +116,8 @@ impl FqCodel {
         }
     }
 
-    /// An empty queue leaves: a new one goes to the end of the old ones, so that it cannot be new again at once
-    /// (section 4.2).
+    /// An empty queue leaves: a new one goes to the end of the old ones, so that it cannot be new again at
+    /// once (section 4.2).
     fn leave(&mut self, place: u32, is_new: bool) {
         let flow = &mut self.flows[place as usize];
         if is_new {

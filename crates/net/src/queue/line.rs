@@ -11,7 +11,8 @@ pub(crate) struct Line {
     pub waiting: Backlog,
     /// When the transmitter is free for the next of them. Only meaningful while packets wait.
     pub next_start: Instant,
-    /// The time of the event that asks the server; `None` if none is in the kernel. An event of another time is stale.
+    /// The time of the event that asks the server; `None` if none is in the kernel. An event of another time
+    /// is stale.
     scheduled: Option<Instant>,
     drops: Drops,
 }
@@ -44,8 +45,8 @@ impl Line {
         self.forget_drops();
     }
 
-    /// The packet whose transmission starts at `now`; `None` while the transmitter is busy or no packet waits. Drops are
-    /// left for [`Line::dropped`].
+    /// The packet whose transmission starts at `now`; `None` while the transmitter is busy or no packet
+    /// waits. Drops are left for [`Line::dropped`].
     pub fn dequeue(&mut self, now: Instant) -> Option<Queued> {
         if self.waiting.packets == 0 || self.next_start > now {
             return None;

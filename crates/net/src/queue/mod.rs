@@ -1,22 +1,23 @@
 //! Queue disciplines: what happens to a packet that waits for a transmitter.
 //!
-//! Only waiting packets count as queued. The packet in transmission has left the queue, as in ns-2 and INET, against
-//! which published results were measured.
+//! Only waiting packets count as queued. The packet in transmission has left the queue, as in ns-2 and INET,
+//! against which published results were measured.
 //!
 //! There are two kinds of disciplines:
 //!
-//! - An [`Admission`] decides when a packet arrives whether it joins a first-in-first-out queue (drop-tail, RED, PIE).
-//!   The departure of the packet is known at once, so a packet costs one event per link: its arrival at the far end.
-//! - A [`Server`] owns its packets and is asked for one whenever the transmitter is free. It can choose any packet (fair
-//!   queuing) and drop at the head (CoDel). A packet that waits costs one event more: the end of the transmission
-//!   before it.
+//! - An [`Admission`] decides when a packet arrives whether it joins a first-in-first-out queue (drop-tail,
+//!   RED, PIE). The departure of the packet is known at once, so a packet costs one event per link: its
+//!   arrival at the far end.
+//! - A [`Server`] owns its packets and is asked for one whenever the transmitter is free. It can choose any
+//!   packet (fair queuing) and drop at the head (CoDel). A packet that waits costs one event more: the end of
+//!   the transmission before it.
 //!
 //! # How to add a discipline
 //!
-//! 1. Write one file in this folder: a specification with the parameters, which implements [`Discipline`], and the queue
-//!    at run time, which implements [`Admission`] or [`Server`].
-//! 2. Add one line to `disciplines!` below. It declares the module, exports the public items of the file and adds the
-//!    variant of [`QueueSpec`].
+//! 1. Write one file in this folder: a specification with the parameters, which implements [`Discipline`],
+//!    and the queue at run time, which implements [`Admission`] or [`Server`].
+//! 2. Add one line to `disciplines!` below. It declares the module, exports the public items of the file and
+//!    adds the variant of [`QueueSpec`].
 //!
 //! A discipline from outside this crate implements the same traits and is used through [`QueueSpec::custom`].
 
@@ -42,7 +43,7 @@ macro_rules! disciplines {
     ($($(#[$doc:meta])* $variant:ident($spec:ident) in $file:ident;)+) => {
         $(mod $file; pub use $file::*;)+
 
-        /// Which discipline a queue has, and its parameters.
+        /// Discipline of a queue with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub enum QueueSpec {
             $($(#[$doc])* $variant($spec),)+
@@ -102,7 +103,8 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The random stream of this queue, found by its name. Each call returns the same stream from its beginning.
+    /// The random stream of this queue, found by its name. Each call returns the same stream from its
+    /// beginning.
     pub fn random(&self) -> Random {
         self.streams.stream(&format!("queue {}", self.name))
     }

@@ -5,9 +5,9 @@ use crate::fault::SpecFault;
 use des::Random;
 use units::{ByteCount, Instant, Span};
 
-/// PIE ([RFC 8033](https://www.rfc-editor.org/rfc/rfc8033)): drops arriving packets with a probability that a controller
-/// moves until their delay is as wanted. The delay is that of the last packet that left, by its time of arrival
-/// (section 5.2).
+/// PIE ([RFC 8033](https://www.rfc-editor.org/rfc/rfc8033)): drops arriving packets with a probability that a
+/// controller moves until their delay is as wanted. The delay is that of the last packet that left, by its
+/// time of arrival (section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieSpec {
     /// Delay to keep (QDELAY_REF).
@@ -18,7 +18,8 @@ pub struct PieSpec {
     pub max_burst: Span,
     /// Packets that the queue holds.
     pub limit: u32,
-    /// Marks ECN-capable packets instead of dropping them, while the probability is at most 10 % (section 5.1).
+    /// Marks ECN-capable packets instead of dropping them, while the probability is at most 10 % (section
+    /// 5.1).
     pub ecn: bool,
 }
 
@@ -130,7 +131,7 @@ impl Control {
         self.old_delay = self.delay;
     }
 
-    /// `drop_early`, without the marks: whether a packet that finds so much waiting is to be dropped.
+    /// `drop_early`, without the marks: whether a packet that finds `waiting` bytes queued is dropped.
     fn is_unlucky(&mut self, spec: &PieSpec, waiting: ByteCount, random: &mut Random) -> bool {
         if !self.burst_allowance.is_zero() {
             return false;
@@ -170,7 +171,7 @@ impl Server for Pie {
     fn dequeue(&mut self, now: Instant, _drops: &mut Drops) -> Option<Queued> {
         self.control.catch_up(&self.spec, now);
         let packet = self.queue.pop()?;
-        // What leaves an empty queue behind says nothing about those that come.
+        // A packet that leaves an empty queue behind says nothing about the packets that come.
         self.control.delay = if self.queue.is_empty() { Span::ZERO } else { now.since(packet.arrived()) };
         Some(packet)
     }
@@ -205,7 +206,8 @@ mod tests {
         Span::from_millis(ms)
     }
 
-    // rfc8033#section-4.2, by hand: p = 0.125 (d - 0.015) + 1.25 (d - d_old), scaled by the step of drop_prob.
+    // rfc8033#section-4.2, by hand: p = 0.125 (d - 0.015) + 1.25 (d - d_old), scaled by the step of
+    // drop_prob.
     #[test]
     fn the_probability_moves_by_distance_and_change_in_steps_of_its_size() {
         let spec = PieSpec::default();

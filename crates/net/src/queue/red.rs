@@ -5,11 +5,12 @@ use des::Random;
 use transport::named;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
-/// Random early detection (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
-/// IEEE/ACM Transactions on Networking 1(4), 1993).
+/// Random early detection (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion
+/// Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RedSpec {
-    /// Weight of the newest queue length in the average (w_q), above 0; with 1 the average is the queue length itself.
+    /// Weight of the newest queue length in the average (w_q), above 0; with 1 the average is the queue
+    /// length itself.
     pub weight: f64,
     /// Average below which no packet is dropped (min_th).
     pub min: f64,
@@ -23,13 +24,13 @@ pub struct RedSpec {
     pub unit: RedUnit,
     /// Size of a typical packet: the measure of drop probabilities in bytes, and of the idle time.
     pub mean_packet: ByteCount,
-    /// Packets a second that could have been sent while the queue was empty, by which the average then decays; `None`
-    /// takes the link's rate over `mean_packet`.
+    /// Packets a second that could have been sent while the queue was empty, by which the average then
+    /// decays; `None` takes the link's rate over `mean_packet`.
     pub packet_rate: Option<f64>,
     /// Between `max` and twice `max` the drop probability rises from `max_p` to 1 instead of jumping.
     pub gentle: bool,
-    /// An ECN-capable packet that would be dropped early is marked instead (`rfc3168#section-5`). At the limit of the queue, and
-    /// where every packet is dropped, it is dropped as any other.
+    /// An ECN-capable packet that would be dropped early is marked instead (`rfc3168#section-5`). At the
+    /// limit of the queue, and where every packet is dropped, it is dropped as any other.
     pub ecn: bool,
     /// Deviation from the algorithm as published.
     pub quirk: RedQuirk,
@@ -42,8 +43,9 @@ named! {
         /// None: RED as published.
         #[default]
         None = "none",
-        /// The drop probability p_b / (1 - count p_b) is taken as it is when `count p_b` exceeds 1: it is negative then, and
-        /// nothing is dropped until the queue reaches its limit or the average a threshold. Published RED drops there.
+        /// The drop probability p_b / (1 - count p_b) is taken as it is when `count p_b` exceeds 1: it is
+        /// negative then, and nothing is dropped until the queue reaches its limit or the average a
+        /// threshold. Published RED drops there.
         NegativeProbability = "negative-probability",
     }
 }
@@ -87,8 +89,8 @@ pub(crate) struct Red {
     count: i64,
     /// The queue has been empty since then, or the idle time until then is accounted for.
     empty_since: Instant,
-    /// Idle time by which the average has still to decay. Its value is not needed while packets find the queue empty and
-    /// the average below `min`: they all pass.
+    /// Idle time by which the average has still to decay. Its value is not needed while packets find the
+    /// queue empty and the average below `min`: they all pass.
     idle: Span,
     random: Random,
 }
@@ -374,7 +376,8 @@ mod tests {
 
     #[test]
     fn between_the_thresholds_gaps_between_drops_are_uniform() {
-        // Floyd and Jacobson, section 7: with p_b constant the gap is uniform on 1..=1/p_b, mean about 1/(2 p_b).
+        // Floyd and Jacobson, section 7: with p_b constant the gap is uniform on 1..=1/p_b, mean about 1/(2
+        // p_b).
         let mut red = red(spec(), 50.0, 0);
         let (mut gaps, mut gap) = (Vec::new(), 0_u32);
         for _ in 0..200_000 {

@@ -7,14 +7,15 @@ use units::{ByteCount, Instant};
 
 /// A discipline that owns its packets and chooses the next one whenever the transmitter is free.
 ///
-/// Each packet that it is given must come back: from `dequeue`, from `drain`, or through [`Drops`]. The network panics if a
-/// server keeps packets.
+/// Each packet that it is given must come back: from `dequeue`, from `drain`, or through [`Drops`]. The
+/// network panics if a server keeps packets.
 pub trait Server: Debug + Send {
-    /// Takes a packet that arrives at `now`. To refuse it, or to make room for it, packets are put into `drops`.
+    /// Takes a packet that arrives at `now`. To refuse it, or to make room for it, packets are put into
+    /// `drops`.
     fn enqueue(&mut self, now: Instant, packet: Queued, drops: &mut Drops);
 
-    /// Chooses the packet whose transmission starts at `now`, after putting packets into `drops` if the discipline
-    /// wants to. `None` only if no packet is left.
+    /// Chooses the packet whose transmission starts at `now`, after putting packets into `drops` if the
+    /// discipline wants to. `None` only if no packet is left.
     fn dequeue(&mut self, now: Instant, drops: &mut Drops) -> Option<Queued>;
 
     /// Gives up all packets and returns to the initial state: the link has failed.
@@ -43,8 +44,9 @@ impl Queued {
         ByteCount::new(u64::from(self.parcel.size()))
     }
 
-    /// A hash of source and destination address, protocol and ports: equal for all packets of a flow. It depends on
-    /// nothing else; a discipline that wants another assignment in each run mixes it with a draw from its random stream.
+    /// A hash of source and destination address, protocol and ports: equal for all packets of a flow. It
+    /// depends on nothing else; a discipline that wants another assignment in each run mixes it with a draw
+    /// from its random stream.
     pub fn flow(&self) -> u64 {
         self.flow
     }

@@ -13,7 +13,7 @@ pub(super) fn packet(number: usize, size: u32, flow: u64, now: Instant, ecn: Ecn
     Queued { packet: PacketId::new(number), parcel, arrived: now, flow, marked: false }
 }
 
-/// What a server did.
+/// Record of the work of a server.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     /// Number, time and mark of each packet sent.
@@ -44,7 +44,7 @@ impl Record {
     }
 }
 
-/// Lets packets arrive at these times, in order, and sends one each time so much has passed.
+/// Lets packets arrive at these times, in order, and sends one packet every `each`.
 pub(super) fn run(
     server: &mut dyn Server,
     arrivals: impl IntoIterator<Item = (Instant, u32, u64)>,

@@ -16,9 +16,9 @@ use units::{BitRate, Span};
 
 /// A quantity of a link that can change with time: its rate, or its delay.
 pub trait Varying: Copy + Eq + Debug + Send + Sync + 'static {
-    /// Its key in scenario files, which is its name in messages.
+    /// Key of the quantity in scenario files, which is also its name in messages.
     const KEY: &'static str;
-    /// Its unit in a file.
+    /// Unit of the quantity in a file.
     const UNIT: &'static str;
     /// That unit, as a multiple of the smallest one.
     const FILE_UNIT: f64;
@@ -28,7 +28,7 @@ pub trait Varying: Copy + Eq + Debug + Send + Sync + 'static {
     const ZERO_IS_A_PAUSE: bool;
     /// The number of smallest units: bit/s or nanoseconds.
     fn to_smallest(self) -> u64;
-    /// So many smallest units.
+    /// Makes a value of `smallest` smallest units.
     fn from_smallest(smallest: u64) -> Self;
 }
 

@@ -5,14 +5,15 @@ use std::marker::PhantomData;
 use transport::named;
 use units::{BitRate, Span};
 
-/// A random quantity with given statistics. The shapes are ours, like those of real links, and fitted to no measurement.
+/// A random quantity with given statistics. The shapes are ours, like those of real links, and fitted to no
+/// measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model<V> {
     /// How it changes.
     pub kind: RateModelKind,
-    /// Its mean over time.
+    /// Mean over time.
     pub mean: V,
-    /// Its coefficient of variation: standard deviation over mean.
+    /// Coefficient of variation: standard deviation over mean.
     pub cv: f64,
     /// How long it stays similar: see [`RateModelKind`].
     pub time_scale: Span,
@@ -24,16 +25,17 @@ pub type RateModel = Model<BitRate>;
 named! {
     /// How a random rate or delay changes.
     "model" RateModelKind {
-        /// Swings like a cellular link: log-normal, by an autoregressive process in steps of a hundredth of the time scale,
-        /// after which the autocorrelation is 1/e. By default 0.5 around the mean and 1 s.
+        /// Swings like a cellular link: log-normal, by an autoregressive process in steps of a hundredth of
+        /// the time scale, after which the autocorrelation is 1/e. By default 0.5 around the mean and 1 s.
         Lte = "lte",
-        /// Jumps like a wireless network whose stations share the time on the air: to one of the eighths of the highest value,
-        /// at exponentially distributed intervals. The time scale is their mean, after which the autocorrelation is 1/e. By
-        /// default 0.3 around the mean and 100 ms.
+        /// Jumps like a wireless network whose stations share the time on the air: to one of the eighths of
+        /// the highest value, at exponentially distributed intervals. The time scale is their mean, after
+        /// which the autocorrelation is 1/e. By default 0.3 around the mean and 100 ms.
         Wifi = "wifi",
-        /// Constant in each slot like a link over satellites in a low orbit, uniformly distributed; a rate has a pause of
-        /// a 200th of the slot before each. The time scale is the length of a slot; the autocorrelation falls to 0 in a straight
-        /// line by then, apart from the pauses. By default 0.25 around the mean and 15 s.
+        /// Constant in each slot like a link over satellites in a low orbit, uniformly distributed; a rate
+        /// has a pause of a 200th of the slot before each. The time scale is the length of a slot; the
+        /// autocorrelation falls to 0 in a straight line by then, apart from the pauses. By default 0.25
+        /// around the mean and 15 s.
         Satellite = "satellite",
     }
 }
@@ -165,7 +167,8 @@ struct Jumps {
 
 impl Jumps {
     fn new<V: Varying>(model: &Model<V>) -> Self {
-        // With all levels alike the coefficient of variation is 0.509; the larger the tilt, the smaller it is.
+        // With all levels alike the coefficient of variation is 0.509; the larger the tilt, the smaller it
+        // is.
         let (mut low, mut high) = (1.0, 64.0);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
@@ -285,7 +288,7 @@ mod tests {
         values.sum::<f64>() / number
     }
 
-    /// Mean, coefficient of variation, and autocorrelation after so many samples.
+    /// Mean, coefficient of variation, and autocorrelation at distance `lag`, in samples.
     fn statistics(values: &[f64], lag: usize) -> (f64, f64, f64) {
         let middle = mean(values.iter().copied());
         let variance = mean(values.iter().map(|value| (value - middle) * (value - middle)));
@@ -298,10 +301,12 @@ mod tests {
         assert!((value - expected).abs() <= tolerance, "{what}: {value} is not {expected} +- {tolerance}");
     }
 
-    /// Over 20,000 time scales, of which about 10,000 are independent: the mean is known to a hundredth of the deviation.
+    /// Over 20,000 time scales, of which about 10,000 are independent: the mean is known to a hundredth of
+    /// the deviation.
     fn check(model: RateModel, after_half: f64, after_one: f64) {
         assert_eq!(model.check(), Ok(()));
-        // Samples at no round part of a time scale do not fall on the steps of a process, and meet its pauses by chance.
+        // Samples at no round part of a time scale do not fall on the steps of a process, and meet its pauses
+        // by chance.
         let values = samples(&model, 1, model.time_scale.mul_f64(1.0 / 22.618), 23 * 20_000);
         let (mean, cv, one) = statistics(&values, 23);
         let half = 0.5 * (statistics(&values, 11).2 + statistics(&values, 12).2);
@@ -317,8 +322,8 @@ mod tests {
 
     #[test]
     fn an_lte_link_has_its_mean_variation_and_time_scale() {
-        // X has a correlation of ln(1 + cv^2 / e) / ln(1 + cv^2) = 0.3943 after a time scale, and of its root, 0.6279,
-        // after half of one: (1.25^0.6279 - 1) / 0.25.
+        // X has a correlation of ln(1 + cv^2 / e) / ln(1 + cv^2) = 0.3943 after a time scale, and of its
+        // root, 0.6279, after half of one: (1.25^0.6279 - 1) / 0.25.
         check(model(RateModelKind::Lte), 0.602, 0.368);
         // Rarer and higher peaks.
         let wild = RateModel { cv: 1.5, time_scale: Span::from_millis(200), ..model(RateModelKind::Lte) };

@@ -3,7 +3,8 @@ use des::Digest;
 use std::fmt;
 use units::{BitRate, Instant, Span};
 
-/// A quantity that changes at given times. After the last of them it stays, or all begins anew after a period.
+/// A quantity that changes at given times. After the last of them it stays, or all begins anew after a
+/// period.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Series<V> {
     /// From when on which value; ascending, the first from 0 on.
@@ -17,7 +18,8 @@ pub type RateSeries = Series<BitRate>;
 /// A delay that changes at given times.
 pub type DelaySeries = Series<Span>;
 
-/// Why a list of values, or a file, is not a [`Series`]. Values are counted from 1; in a file the number is that of the line.
+/// Why a list of values, or a file, is not a [`Series`]. Values are counted from 1; in a file the number is
+/// that of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeriesFault {
     /// There is no value.
@@ -77,8 +79,8 @@ impl<V: Varying> Series<V> {
         Self::checked(steps, &lines, period)
     }
 
-    /// Reads a file: on each line a time in seconds and the value in its unit (Mbit/s or ms) from then on, with a comma between them. Empty
-    /// lines, lines that begin with `#`, and a heading are left out.
+    /// Reads a file: on each line a time in seconds and the value in its unit (Mbit/s or ms) from then on,
+    /// with a comma between them. Empty lines, lines that begin with `#`, and a heading are left out.
     ///
     /// # Errors
     /// [`SeriesFault`] names the first line that is wrong.

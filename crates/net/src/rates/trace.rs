@@ -2,19 +2,22 @@ use des::Digest;
 use std::fmt;
 use units::{BitRate, Instant, Span};
 
-/// The delivery opportunities of a link whose rate changes, as in a trace file of Mahimahi (R. Netravali et al.,
-/// "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015).
+/// The delivery opportunities of a link whose rate changes, as in a trace file of Mahimahi (R. Netravali et
+/// al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015).
 ///
-/// At each opportunity one IP packet of [`Trace::BYTES`] bytes with its framing can leave. The time of the last
-/// opportunity is also the period after which the trace repeats. The bytes are shared as in Mahimahi's `mm-link`:
+/// At each opportunity one IP packet of [`Trace::BYTES`] bytes with its framing can leave. The time of the
+/// last opportunity is also the period after which the trace repeats. The bytes are shared as in Mahimahi's
+/// `mm-link`:
 ///
-/// - Waiting packets use an opportunity in their order. A packet that needs fewer bytes than are left leaves the rest to
-///   the next packet.
-/// - A packet that needs more bytes than are left uses them, continues at the next opportunity, and leaves when its last
-///   byte does.
-/// - What no waiting packet uses is lost. A packet that arrives at the instant of an opportunity is too late for it.
+/// - Waiting packets use an opportunity in their order. A packet that needs fewer bytes than are left leaves
+///   the rest to the next packet.
+/// - A packet that needs more bytes than are left uses them, continues at the next opportunity, and leaves
+///   when its last byte does.
+/// - What no waiting packet uses is lost. A packet that arrives at the instant of an opportunity is too late
+///   for it.
 ///
-/// `mm-link` counts 4 bytes of framing with each packet: a link with `framing` of 4 bytes gives the same times.
+/// `mm-link` counts 4 bytes of framing with each packet: a link with `framing` of 4 bytes gives the same
+/// times.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
     /// Since the begin of the period; ascending, the last one above zero.
@@ -128,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_trace_repeats_after_the_time_of_its_last_opportunity() {
-        // Per period of 10 ms: 0, 3, 3 and 10 ms. 10 ms is the last of one period, then the first of the next.
+        // Per period of 10 ms: 0, 3, 3 and 10 ms. 10 ms is the last of one period, then the first of the
+        // next.
         let trace = Trace::parse("0\n3\n3\n10\n").unwrap();
         let mut next = Opportunity::default();
         let mut times = Vec::new();

@@ -63,8 +63,8 @@ mod tests {
         Instant::ZERO + Span::from_millis(n)
     }
 
-    /// Start and end of the transmission of each packet in ms. A packet is given by its arrival in ms and its bytes
-    /// with framing.
+    /// Start and end of the transmission of each packet in ms. A packet is given by its arrival in ms and its
+    /// bytes with framing.
     fn times(transmitter: &mut Transmitter, packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let millis = |at: Instant| at.as_nanos() / 1_000_000;
         let take = |&(at, bytes): &(u64, u64)| {
@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn small_packets_share_an_opportunity_and_one_that_does_not_fit_ends_at_the_next() {
-        // 700 + 700 of 1500 leave at 2 ms; the third starts with the last 100 bytes and leaves with 600 at 5 ms; the
-        // fourth with the next 900; the fifth finds none left and leaves at 9 ms.
+        // 700 + 700 of 1500 leave at 2 ms; the third starts with the last 100 bytes and leaves with 600 at 5
+        // ms; the fourth with the next 900; the fifth finds none left and leaves at 9 ms.
         let packets = [(0, 700), (0, 700), (0, 700), (0, 900), (0, 60)];
         let expected = [(2, 2), (2, 2), (2, 5), (5, 5), (9, 9)];
         assert_eq!(times(&mut transmitter("2\n5\n9\n", 0), &packets), expected);

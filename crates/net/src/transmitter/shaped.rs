@@ -4,8 +4,8 @@ use super::{Transmitter, Uneven};
 use crate::bucket::{Bucket, TokenBucket};
 use units::{ByteCount, Instant};
 
-/// The shaper takes one packet at a time out of the queue, keeps it until the bucket has its tokens, and passes it to the
-/// transmitter behind it.
+/// The shaper takes one packet at a time out of the queue, keeps it until the bucket has its tokens, and
+/// passes it to the transmitter behind it.
 #[derive(Debug)]
 pub(super) struct Shaped {
     spec: TokenBucket,
@@ -60,8 +60,8 @@ mod tests {
         Instant::ZERO + Span::from_micros(n)
     }
 
-    /// 8 Mbit/s in bursts of `burst` bytes on a line of 80 Mbit/s: a packet of 1000 bytes takes 100 us on the line, and
-    /// its tokens 1 ms.
+    /// 8 Mbit/s in bursts of `burst` bytes on a line of 80 Mbit/s: a packet of 1000 bytes takes 100 us on the
+    /// line, and its tokens 1 ms.
     fn shaped(line: &TransmitterSpec, burst: u64) -> Transmitter {
         let shaper = TokenBucket { rate: BitRate::from_mbps(8), burst: ByteCount::new(burst) };
         Transmitter::new(line, 0, &Streams::new(1, 0), "a-b").shaped(shaper)
@@ -81,7 +81,7 @@ mod tests {
         let mut shaper = shaped(&BitRate::from_mbps(80).into(), 3000);
         let packets = [(0, 1000); 6];
         // The first three have tokens. In their 300 us come 300 tokens, so the fourth waits for 700.
-        // It leaves the queue when the shaper is free for it.
+        // A packet leaves the queue when the shaper is free for it.
         let expected = [(0, 100), (100, 200), (200, 300), (300, 1100), (1100, 2100), (2100, 3100)];
         assert_eq!(times(&mut shaper, &packets), expected);
         // After 5 ms without packets the bucket is full again, and not fuller.

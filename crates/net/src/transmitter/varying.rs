@@ -4,7 +4,8 @@ use super::Uneven;
 use crate::rates::Segments;
 use units::{BitRate, Instant, Span};
 
-/// Bits times nanoseconds of a second: a byte needs this much, and a rate of 1 bit/s yields one in a nanosecond.
+/// Bits times nanoseconds of a second: a byte needs this much, and a rate of 1 bit/s yields one in a
+/// nanosecond.
 const UNITS_PER_BYTE: u128 = 8_000_000_000;
 
 #[derive(Debug)]
@@ -123,8 +124,8 @@ mod tests {
     }
 
     proptest! {
-        /// No rounding error adds up: after any number of packets without a pause, the bytes are those of the rates to
-        /// within a nanosecond.
+        /// No rounding error adds up: after any number of packets without a pause, the bytes are those of the
+        /// rates to within a nanosecond.
         #[test]
         fn packets_take_what_the_rates_carry(
             steps in prop::collection::vec((1u64..2_000_000, 0u64..40_000_000), 1..8),

@@ -6,7 +6,7 @@ use net::{Admission, Backlog, Discipline, DropCause, Drops, Offered, Queue, Queu
 use std::collections::{BTreeMap, VecDeque};
 use units::{Instant, Probability};
 
-/// First in, first out, with room for so many waiting packets: drop-tail as a server.
+/// First in, first out, with room for the given number of waiting packets: drop-tail as a server.
 #[derive(Clone, Debug)]
 pub struct Fifo(pub usize);
 
@@ -140,8 +140,8 @@ impl Server for ChanceQueue {
     }
 }
 
-/// Passes a packet that finds none waiting, marks the next ones, and drops those that find `1` or more waiting and
-/// cannot be marked.
+/// Passes a packet that finds none waiting, marks the next ones, and drops those that find `1` or more
+/// waiting and cannot be marked.
 #[derive(Clone, Debug)]
 pub struct MarkWaiting;
 

@@ -23,14 +23,14 @@ pub struct IpPacket<'a> {
     pub ttl: u8,
     /// Identification of IPv4, or of the fragments of IPv6; else zero.
     pub id: u32,
-    /// Which part of a packet it is; none of a whole one.
+    /// Part of a packet that this fragment holds; none for a whole packet.
     pub fragment: Option<Fragment>,
 }
 
-/// Which part of the payload of an IP packet a fragment holds.
+/// Part of the payload of an IP packet that a fragment holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// Its first byte.
+    /// Offset of the first byte.
     pub offset: usize,
     /// More fragments follow.
     pub more: bool,

@@ -1,4 +1,5 @@
-//! From the frame of a link to IP: Ethernet and what may stand between it and IP, PPP, Linux cooked, loopback and raw IP.
+//! From the frame of a link to IP: Ethernet and what may stand between it and IP, PPP, Linux cooked, loopback
+//! and raw IP.
 
 use super::{Frame, Undecoded};
 
@@ -49,7 +50,8 @@ pub(super) fn ip_of<'a>(frame: &Frame<'a>) -> Begin<'a> {
     }
 }
 
-/// From what a frame was seen beside its interface: cooked captures of all interfaces have one interface in the file.
+/// From what a frame was seen beside its interface: cooked captures of all interfaces have one interface in
+/// the file.
 pub(super) fn sight(frame: &Frame<'_>) -> u64 {
     match frame.link_type {
         // The kind of packet (to us, to others, sent), and the sender's address.
@@ -122,7 +124,8 @@ fn mpls(mut bytes: &[u8]) -> Begin<'_> {
         let last = half(bytes, 2)? & 0x0100 != 0;
         bytes = after(bytes, 4)?;
         if last {
-            // No type follows: the first half byte is the version of IP, or that of a pseudowire's control word.
+            // No type follows: the first half byte is the version of IP, or that of a pseudowire's control
+            // word.
             let version = bytes.first().ok_or(Undecoded::Cut)? >> 4;
             return if version == 4 || version == 6 { Ok(Some(bytes)) } else { Err(Undecoded::Mpls) };
         }

@@ -1,7 +1,7 @@
 //! Reads capture files of any program: pcapng and classic pcap.
 //!
-//! Files may be hostile: a packet takes at most [`MOST_BYTES`], an interface of a section costs a few bytes for each of its own
-//! in the file, and whatever else a file claims is only skipped.
+//! Files may be hostile: a packet takes at most [`MOST_BYTES`], an interface of a section costs a few bytes
+//! for each of its own in the file, and whatever else a file claims is only skipped.
 
 mod fragments;
 mod ip;
@@ -24,10 +24,10 @@ pub enum CaptureError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It does not begin as pcapng or pcap files do.
+    /// The file does not begin as pcapng or pcap files do.
     #[error("not a capture: expected pcapng or pcap")]
     NotACapture,
-    /// It breaks the rules of its format.
+    /// The file breaks the rules of its format.
     #[error("damaged capture: {0}")]
     Damaged(&'static str),
 }
@@ -48,7 +48,8 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The innermost IP packet in it, or a fragment of one; none in a frame of a protocol beside IP, such as ARP.
+    /// The innermost IP packet in it, or a fragment of one; none in a frame of a protocol beside IP, such as
+    /// ARP.
     ///
     /// # Errors
     /// [`Undecoded`], if there may be one that cannot be found.
@@ -179,7 +180,7 @@ impl<R: BufRead> CaptureReader<R> {
 enum Next {
     Packet(Head),
     End,
-    /// It ends in the middle.
+    /// The file ends in the middle of a block or a packet.
     Cut,
 }
 
@@ -192,7 +193,8 @@ fn fill(source: &mut impl BufRead, bytes: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Reads `length` bytes in place of what `bytes` held; false if the file ends before. Allocates no more than there is.
+/// Reads `length` bytes in place of what `bytes` held; false if the file ends before. Allocates no more than
+/// there is.
 fn read(source: &mut impl BufRead, length: u32, bytes: &mut Vec<u8>) -> Result<bool, CaptureError> {
     if length > MOST_BYTES {
         return Err(CaptureError::Damaged("a packet of more than 256 KiB"));

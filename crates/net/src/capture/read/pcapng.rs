@@ -1,4 +1,5 @@
-//! pcapng files (draft-ietf-opsawg-pcapng): sections of blocks, of which descriptions of interfaces and packets are read.
+//! pcapng files (draft-ietf-opsawg-pcapng): sections of blocks, of which descriptions of interfaces and
+//! packets are read.
 
 use super::{CaptureError, Head, MOST_BYTES, Next, Order, fill, read, skip};
 use std::io::BufRead;
@@ -16,7 +17,7 @@ const SECTION: u32 = 0x0a0d_0d0a;
 /// Type and length before a block's body, and the length behind it.
 const FRAME: u32 = 12;
 
-/// A description of an interface is read up to so many bytes, and one longer is refused.
+/// Largest description of an interface in bytes; a longer one is refused.
 const MOST_DESCRIPTION: u32 = 1 << 16;
 
 const IF_TSRESOL: u16 = 9;

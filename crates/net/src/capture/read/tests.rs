@@ -208,7 +208,7 @@ fn fragments_without_end_take_bounded_memory_and_all_are_counted() {
         assert!(fragments.take(&fragment(id, [0, (1 << 15) - 8], &payload)).is_none());
     }
     assert_eq!(fragments.left_over(), 2000);
-    // Those that overlap become nothing.
+    // Fragments that overlap give no packet.
     assert!(fragments.take(&fragment(9999, [0, 64], &payload[..128])).is_none());
     assert!(fragments.take(&fragment(9999, [56, 128], &payload[..128])).is_none());
 }
