@@ -2,8 +2,9 @@ use units::Instant;
 
 /// The wake-up of one component.
 ///
-/// A kernel cannot remove events, so a wake-up that moves leaves a stale event behind. The alarm recognises stale events
-/// and keeps their number small: a later due time schedules no event until the pending one fires, only an earlier one does.
+/// A kernel cannot remove events, so a wake-up that moves leaves a stale event behind. The alarm recognises
+/// stale events and keeps their number small: a later due time schedules no event until the pending one
+/// fires, only an earlier one does.
 ///
 /// ```
 /// # use anabranch_des::{Alarm, Kernel, Wake};

@@ -1,6 +1,7 @@
 use units::Instant;
 
-/// Number of children of a node: four lie in one or two cache lines, and the tree is half as deep as a binary one.
+/// Number of children of a node: four lie in one or two cache lines, and the tree is half as deep as a binary
+/// one.
 const ARITY: usize = 4;
 
 /// An event that waits.

@@ -37,7 +37,8 @@ pub struct Kernel<E> {
 
 /// Target number of events between two moves of the horizon.
 ///
-/// With fewer the stride doubles, with more than four times as many it halves. So most timers are beyond the horizon.
+/// With fewer the stride doubles, with more than four times as many it halves. So most timers are beyond the
+/// horizon.
 const BATCH: u64 = 64;
 
 const LONGEST_STRIDE: Span = Span::from_secs(1);
@@ -111,7 +112,8 @@ impl<E: Copy> Kernel<E> {
         Some(event)
     }
 
-    /// Moves the clock to `to` without an event, as real time does; never back, and never beyond the next event.
+    /// Moves the clock to `to` without an event, as real time does; never back, and never beyond the next
+    /// event.
     pub fn advance(&mut self, to: Instant) {
         self.now = self.now.max(self.peek_time().map_or(to, |next| to.min(next)));
     }
@@ -160,9 +162,11 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Moves the horizon back when too many events are near: the later half becomes far. Returns the new horizon.
+    /// Moves the horizon back when too many events are near: the later half becomes far. Returns the new
+    /// horizon.
     ///
-    /// Events of the instant of the new horizon keep their order, since later events of that instant are far as well.
+    /// Events of the instant of the new horizon keep their order, since later events of that instant are far
+    /// as well.
     #[cold]
     fn draw_horizon_in(&mut self) -> Instant {
         for entry in self.near.spill() {

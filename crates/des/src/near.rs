@@ -3,9 +3,9 @@ use units::Instant;
 
 /// The next few events, in order.
 ///
-/// Each has one of eight places, and the bytes of `order` name the places of the events in their order. The rank of a new
-/// event is the number of events before it: the places from that rank on move up by a byte. No branch depends on times,
-/// since it would be unpredictable.
+/// Each has one of eight places, and the bytes of `order` name the places of the events in their order. The
+/// rank of a new event is the number of events before it: the places from that rank on move up by a byte. No
+/// branch depends on times, since it would be unpredictable.
 #[derive(Debug)]
 pub(crate) struct Near<E> {
     /// Nanoseconds after `base`; [`FREE`] where there is no event.
@@ -81,8 +81,8 @@ impl<E: Copy> Near<E> {
 
     /// Adds an event behind all others of its instant.
     ///
-    /// It must be at most four seconds after the base, and there must be room. The parts of the entry are written to
-    /// their place directly: a copy of a whole entry would wait for its parts to reach the cache.
+    /// It must be at most four seconds after the base, and there must be room. The parts of the entry are
+    /// written to their place directly: a copy of a whole entry would wait for its parts to reach the cache.
     #[inline(always)] // into `Kernel::schedule`, which calls it for nearly all events
     pub(crate) fn insert(&mut self, at: Instant, number: u64, event: E) {
         debug_assert!(at >= self.base && !self.is_full());
@@ -107,7 +107,8 @@ impl<E: Copy> Near<E> {
         self.entries = Some(Box::new([Entry { time, number, event }; PLACES]));
     }
 
-    /// Removes the later half of the events, which take all places, the latest first. The caller must exhaust the iterator.
+    /// Removes the later half of the events, which take all places, the latest first. The caller must exhaust
+    /// the iterator.
     pub(crate) fn spill(&mut self) -> impl Iterator<Item = Entry<E>> + '_ {
         (PLACES as u32 / 2..PLACES as u32).rev().filter_map(|rank| {
             let place = self.place(rank);

@@ -4,8 +4,8 @@ use units::{Probability, Span};
 
 /// A stream of random draws (PCG XSL-RR 128/64).
 ///
-/// The distributions are written here, and logarithms and roots come from `libm`, so that a stream gives the same draws on
-/// each machine and after each upgrade.
+/// The distributions are written here, and logarithms and roots come from `libm`, so that a stream gives the
+/// same draws on each machine and after each upgrade.
 #[derive(Clone, Debug)]
 pub struct Random {
     generator: Pcg64,
@@ -29,8 +29,8 @@ impl Random {
         (self.word() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform among 0..`bound`, without bias (Lemire, "Fast Random Integer Generation in an Interval", 2019);
-    /// 0 for an empty range.
+    /// Uniform among 0..`bound`, without bias (Lemire, "Fast Random Integer Generation in an Interval",
+    /// 2019); 0 for an empty range.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.word()) * u128::from(bound);
@@ -71,8 +71,8 @@ impl Random {
 
     /// Pareto with the given mean and `shape`, which must be above 1.
     ///
-    /// The least value is mean * (shape - 1) / shape, and P(X > x) = (least / x)^shape. With a shape of at most 2 the
-    /// variance is infinite.
+    /// The least value is mean * (shape - 1) / shape, and P(X > x) = (least / x)^shape. With a shape of at
+    /// most 2 the variance is infinite.
     pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
         let least = mean * (shape - 1.0) / shape;
         least * libm::exp(-libm::log1p(-self.uniform()) / shape)

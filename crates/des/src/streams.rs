@@ -2,8 +2,8 @@ use crate::{Digest, Random};
 
 /// The random streams of a run: each component draws from its own stream, found by name.
 ///
-/// A stream depends only on root seed, replica and name. So a further component, or another order of creation, does not
-/// change the draws of the others.
+/// A stream depends only on root seed, replica and name. So a further component, or another order of
+/// creation, does not change the draws of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streams {
     seed: u64,
