@@ -62,8 +62,8 @@ impl Span {
         Span(s * 1_000_000_000)
     }
 
-    /// `s` seconds rounded to the nearest nanosecond; negative and not-a-number become zero, too large becomes
-    /// the longest span.
+    /// `s` seconds rounded to the nearest nanosecond; negative and not-a-number become zero, too large
+    /// becomes the longest span.
     pub fn from_secs_f64(s: f64) -> Self {
         Span(nearest(s * 1e9))
     }
@@ -96,7 +96,8 @@ impl Span {
 
 /// The nearest integer; negative and not-a-number become zero.
 ///
-/// Cheaper than `f64::round`, a library call on processors without the instruction: this runs for each packet.
+/// Cheaper than `f64::round`, a library call on processors without the instruction: this runs for each
+/// packet.
 fn nearest(x: f64) -> u64 {
     (x + 0.5) as u64
 }
