@@ -1,4 +1,5 @@
-//! The parameters of ASCONF and ASCONF-ACK: requests to change addresses, and the responses (rfc5061#section-4.2).
+//! The parameters of ASCONF and ASCONF-ACK: requests to change addresses, and the responses
+//! (rfc5061#section-4.2).
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -65,14 +66,14 @@ pub struct Request {
 /// A parameter of an ASCONF that is not a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRequest<'a> {
-    /// Its type is unknown.
+    /// The type of the parameter is unknown.
     Unknown {
         /// The number by which a response names it; 0 if it is too short for a number.
         correlation: u32,
         /// The parameter.
         parameter: UnknownParameter<'a>,
     },
-    /// It is malformed.
+    /// The parameter is malformed.
     Malformed(TlvError),
 }
 
@@ -168,7 +169,8 @@ impl<'a> Requests<'a> {
         self.bytes
     }
 
-    /// Iterates over the requests in order. It ends after a wrong length and goes on after a wrong type or value.
+    /// Iterates over the requests in order. It ends after a wrong length and goes on after a wrong type or
+    /// value.
     pub fn iter(&self) -> impl Iterator<Item = Result<Request, NoRequest<'a>>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.map_err(NoRequest::Malformed).and_then(Request::decode))
     }
@@ -197,7 +199,8 @@ impl<'a> Responses<'a> {
         self.bytes
     }
 
-    /// Iterates over the responses in order. It ends after a wrong length and goes on after a wrong type or value.
+    /// Iterates over the responses in order. It ends after a wrong length and goes on after a wrong type or
+    /// value.
     pub fn iter(&self) -> impl Iterator<Item = Result<Response<'a>, TlvError>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.and_then(Response::decode))
     }

@@ -9,7 +9,8 @@ const FIELD: std::ops::Range<usize> = 8..12;
 
 /// CRC32c of a whole packet whose checksum field counts as zero (rfc9260#appendix-A).
 ///
-/// The packet carries it least significant byte first. A packet shorter than the common header has no checksum field.
+/// The packet carries it least significant byte first. A packet shorter than the common header has no
+/// checksum field.
 pub fn crc32c(packet: Octets<'_>) -> u32 {
     let Some((header, rest)) = packet.head.split_first_chunk::<{ FIELD.end }>() else {
         let before = FIELD.start.min(packet.head.len());

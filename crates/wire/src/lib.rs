@@ -1,11 +1,13 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), FORWARD TSN (RFC 3758),
-//! NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, packet drop reports, and three chunks of our own, two for one-way
-//! delays and one for the cost of a path.
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061),
+//! FORWARD TSN (RFC 3758), NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, packet drop
+//! reports, and three chunks of our own, two for one-way delays and one for the cost of a path.
 //!
-//! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
-//! Encoding appends to a reusable [`transport::PacketBuf`]; in steady state it does not allocate either.
+//! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the
+//! packet. Encoding appends to a reusable [`transport::PacketBuf`]; in steady state it does not allocate
+//! either.
 //!
-//! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`transport::Octets`].
+//! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see
+//! [`transport::Octets`].
 #![forbid(unsafe_code)]
 
 pub mod asconf;

@@ -1,5 +1,5 @@
-//! The parameters of RE-CONFIG (rfc6525#section-4). They have a type space of their own beside those of INIT: there, these
-//! types are unknown.
+//! The parameters of RE-CONFIG (rfc6525#section-4). They have a type space of their own beside those of INIT:
+//! there, these types are unknown.
 
 use crate::field::{u16_at, u32_at};
 use crate::serial::{StreamId, Tsn};
@@ -20,7 +20,8 @@ pub enum ReConfigParameter<'a> {
     OutgoingReset {
         /// Number of this request.
         request: u32,
-        /// Number of the incoming reset that this request answers; otherwise of the last one that its sender processed.
+        /// Number of the incoming reset that this request answers; otherwise of the last one that its sender
+        /// processed.
         response: u32,
         /// The last TSN that its sender used.
         last_tsn: Tsn,

@@ -1,8 +1,8 @@
 use transport::serial_number;
 
 serial_number! {
-    /// Transmission sequence number of a DATA chunk. It wraps and has no `Ord`: compare with [`Tsn::precedes`]
-    /// (rfc9260#section-1.6).
+    /// Transmission sequence number of a DATA chunk. It wraps and has no `Ord`: compare with
+    /// [`Tsn::precedes`] (rfc9260#section-1.6).
     Tsn, u32, i32
 }
 
@@ -13,8 +13,9 @@ serial_number! {
 }
 
 serial_number! {
-    /// Message identifier of an I-DATA chunk: the number of a message among the ordered or among the unordered ones of
-    /// its stream. It wraps and has no `Ord`: compare with [`Mid::precedes`] (rfc8260#section-2.1).
+    /// Message identifier of an I-DATA chunk: the number of a message among the ordered or among the
+    /// unordered ones of its stream. It wraps and has no `Ord`: compare with [`Mid::precedes`]
+    /// (rfc8260#section-2.1).
     Mid, u32, i32
 }
 

@@ -13,18 +13,18 @@ pub enum TlvError {
     /// Fewer bytes are left than its type and length take.
     #[error("{0} bytes are left: too few for a type and a length")]
     Truncated(usize),
-    /// Its length field is below 4 or leads past the end.
+    /// The length field is below 4 or leads past the end.
     #[error("type {kind:#06x} has length {length}, which is below 4 or past the end")]
     Length {
-        /// Its type (or cause code).
+        /// Type of the parameter (or cause code).
         kind: u16,
         /// What its length field says.
         length: u16,
     },
-    /// Its value is malformed for its type.
+    /// The value is malformed for the type.
     #[error("the value is not one of type {kind:#06x}")]
     Value {
-        /// Its type (or cause code).
+        /// Type of the parameter (or cause code).
         kind: u16,
     },
 }
@@ -80,8 +80,8 @@ impl<'a> Iterator for Tlvs<'a> {
     }
 }
 
-/// Pads the list and appends an element made of the given parts, without its own padding. Returns false, and writes
-/// nothing, if its length exceeds the 16-bit field.
+/// Pads the list and appends an element made of the given parts, without its own padding. Returns false, and
+/// writes nothing, if its length exceeds the 16-bit field.
 pub(crate) fn append(list: &mut Vec<u8>, kind: u16, parts: &[Octets<'_>]) -> bool {
     let length = HEADER_LEN + parts.iter().map(Octets::len).sum::<usize>();
     let Ok(field) = u16::try_from(length) else { return false };

@@ -19,7 +19,8 @@ impl<'a> Causes<'a> {
         self.bytes
     }
 
-    /// Each cause in order. After one whose length is wrong it ends; after one whose value is wrong it goes on.
+    /// Each cause in order. After one whose length is wrong it ends; after one whose value is wrong it goes
+    /// on.
     pub fn iter(&self) -> impl Iterator<Item = Result<Cause<'a>, TlvError>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.and_then(Cause::decode))
     }

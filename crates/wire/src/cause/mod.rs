@@ -91,7 +91,7 @@ pub enum Cause<'a> {
     UnrecognizedParameters(Parameters<'a>),
     /// Code 9: DATA without a single byte (rfc9260#section-3.3.10.9).
     NoUserData {
-        /// Its TSN.
+        /// TSN of the chunk.
         tsn: Tsn,
     },
     /// Code 10: a COOKIE ECHO arrived after SHUTDOWN ACK had been sent (rfc9260#section-3.3.10.10).
@@ -120,7 +120,8 @@ pub enum Cause<'a> {
     IllegalAsconfAck,
     /// Code 0xa4: this request is not authorized (rfc5061#section-4.3.5).
     NoAuthorization(&'a [u8]),
-    /// Code 0x105: an AUTH chunk had an HMAC identifier that its receiver did not offer (rfc4895#section-4.1).
+    /// Code 0x105: an AUTH chunk had an HMAC identifier that its receiver did not offer
+    /// (rfc4895#section-4.1).
     UnsupportedHmac {
         /// The identifier.
         hmac_id: u16,

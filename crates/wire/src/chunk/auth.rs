@@ -29,7 +29,8 @@ pub struct Auth<'a> {
 impl<'a> Auth<'a> {
     /// The chunk type.
     pub const TYPE: u8 = 0x0f;
-    /// The chunk types that are never authenticated: INIT, INIT ACK, SHUTDOWN COMPLETE, AUTH (rfc4895#section-3.2).
+    /// The chunk types that are never authenticated: INIT, INIT ACK, SHUTDOWN COMPLETE, AUTH
+    /// (rfc4895#section-3.2).
     pub const NEVER_LISTED: [u8; 4] = [1, 2, 14, 15];
     /// Bytes before the HMAC.
     pub const FIXED_LEN: usize = HEADER_LEN + 4;

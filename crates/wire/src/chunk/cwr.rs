@@ -16,7 +16,8 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cwr {
-    /// R: the answer holds for all paths, because the path of the TSN is unknown by now or cannot carry the answer.
+    /// R: the answer holds for all paths, because the path of the TSN is unknown by now or cannot carry the
+    /// answer.
     pub all_paths: bool,
     /// S: the marked packet belongs to a window that was reduced before.
     pub same_window: bool,

@@ -18,7 +18,8 @@ use transport::PacketBuf;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// The form of RFC 4960, appendix A, which Linux sends, has length 8 and no number of packets. It is read as one packet.
+/// The form of RFC 4960, appendix A, which Linux sends, has length 8 and no number of packets. It is read as
+/// one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ecne {
     /// The lowest TSN in the latest packet that was marked.

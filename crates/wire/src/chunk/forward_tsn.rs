@@ -3,7 +3,8 @@ use crate::field::{u16_at, u32_at};
 use crate::serial::{Ssn, StreamId, Tsn};
 use transport::PacketBuf;
 
-/// FORWARD TSN: the sender has abandoned everything up to a TSN that the receiver does not have (rfc3758#section-3.2).
+/// FORWARD TSN: the sender has abandoned everything up to a TSN that the receiver does not have
+/// (rfc3758#section-3.2).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -32,7 +33,8 @@ impl<'a> ForwardTsn<'a> {
     /// Bytes of one stream and its stream sequence number.
     pub const SKIP_LEN: usize = 4;
 
-    /// The streams with abandoned ordered messages, each with the last stream sequence number that is skipped, as sent.
+    /// The streams with abandoned ordered messages, each with the last stream sequence number that is
+    /// skipped, as sent.
     #[inline]
     pub fn skips(&self) -> impl ExactSizeIterator<Item = (StreamId, Ssn)> + Clone + use<'a> {
         self.entries.iter().map(|bytes| (StreamId(u16_at(bytes, 0)), Ssn(u16_at(bytes, 2))))

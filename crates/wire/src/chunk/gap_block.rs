@@ -25,8 +25,8 @@ impl GapBlock {
         [start[0], start[1], end[0], end[1]]
     }
 
-    /// True if the offsets are at least 1, each block ends where it starts or later, and the blocks are ascending
-    /// and disjoint.
+    /// True if the offsets are at least 1, each block ends where it starts or later, and the blocks are
+    /// ascending and disjoint.
     #[inline]
     pub fn are_well_formed(blocks: impl IntoIterator<Item = GapBlock>) -> bool {
         let mut last = 0;

@@ -31,11 +31,11 @@ pub struct IForwardTsn<'a> {
 /// Messages that the sender abandoned: those of the same stream and kind up to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedMessage {
-    /// Its stream.
+    /// Stream of the message.
     pub stream: StreamId,
     /// U: it is unordered.
     pub unordered: bool,
-    /// Its message identifier.
+    /// Message identifier (MID).
     pub mid: Mid,
 }
 
@@ -73,7 +73,7 @@ impl<'a> IForwardTsn<'a> {
         self.skipped.iter().map(SkippedMessage::decode)
     }
 
-    /// Bytes of a chunk with so many messages.
+    /// Length in bytes of a chunk with `messages` messages.
     #[inline]
     pub const fn len_of(messages: usize) -> usize {
         Self::FIXED_LEN + messages * SkippedMessage::LEN

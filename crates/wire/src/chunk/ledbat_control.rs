@@ -3,11 +3,11 @@ use crate::field::u32_at;
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// LEDBAT-CONTROL: the one-way delays of packets that arrived since the last one, before the SACK that acknowledges
-/// them. Its type asks those who do not know it to skip it.
+/// LEDBAT-CONTROL: the one-way delays of packets that arrived since the last one, before the SACK that
+/// acknowledges them. Its type asks those who do not know it to skip it.
 ///
-/// Ours; paper 004 names the chunk and leaves its format open. A packet is named by the TSN of its first DATA chunk:
-/// that tells the sender its path, too.
+/// Ours; paper 004 names the chunk and leaves its format open. A packet is named by the TSN of its first DATA
+/// chunk: that tells the sender its path, too.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -55,7 +55,7 @@ impl<'a> LedbatControl<'a> {
         self.entries.iter().map(PacketDelay::decode)
     }
 
-    /// Bytes of a chunk with so many delays.
+    /// Length in bytes of a chunk with `delays` delays.
     #[inline]
     pub const fn len_of(delays: usize) -> usize {
         HEADER_LEN + delays * PacketDelay::LEN

@@ -10,8 +10,8 @@
 //! +---------------------------------------------------------------+
 //! ```
 //!
-//! The length counts the header and the value but not the zeros that pad the chunk to a multiple of four bytes.
-//! Reserved flags and fields are written as zero and ignored when read.
+//! The length counts the header and the value but not the zeros that pad the chunk to a multiple of four
+//! bytes. Reserved flags and fields are written as zero and ignored when read.
 
 mod abort;
 mod asconf;
@@ -81,7 +81,8 @@ use transport::{Octets, PacketBuf};
 /// Bytes of type, flags and length.
 const HEADER_LEN: usize = 4;
 
-/// The bit of ABORT and SHUTDOWN COMPLETE T: the packet bears the tag of the sender of this chunk, reflected (rfc9260#section-8.5.1).
+/// The bit of ABORT and SHUTDOWN COMPLETE T: the packet bears the tag of the sender of this chunk, reflected
+/// (rfc9260#section-8.5.1).
 const T_BIT: u8 = 0x01;
 
 /// A chunk, as a view of its packet.
@@ -153,27 +154,27 @@ pub enum ChunkError {
     /// Fewer bytes are left than a chunk header takes.
     #[error("{0} bytes are left: too few for a chunk header")]
     Truncated(usize),
-    /// Its length field is below 4, or the chunk with its padding would end past the packet.
+    /// The length field of the chunk is below 4, or the chunk with its padding would end past the packet.
     #[error(
         "chunk type {chunk_type:#04x} has length {length}, which is below 4 or past the end of the packet"
     )]
     Length {
-        /// Its type.
+        /// Type of the chunk.
         chunk_type: u8,
         /// What its length field says.
         length: u16,
     },
-    /// Its value is malformed for its type.
+    /// The value of the chunk is malformed for its type.
     #[error("the value is not one of chunk type {chunk_type:#04x}")]
     Value {
-        /// Its type.
+        /// Type of the chunk.
         chunk_type: u8,
     },
     /// A control chunk that extends into zeros that are not stored. This crate writes no such packet;
     /// [`transport::PacketBuf::materialise`] makes one readable.
     #[error("control chunk type {chunk_type:#04x} reaches into zeros that are not stored")]
     ZerosInControl {
-        /// Its type.
+        /// Type of the chunk.
         chunk_type: u8,
     },
 }
@@ -183,8 +184,8 @@ pub trait Encode {
     /// Value of the chunk's length field: its bytes without padding.
     fn encoded_len(&self) -> usize;
 
-    /// Appends the chunk without padding. All zeros of `out` must be stored before the call; afterwards some may not
-    /// be. The length must be below 65,536.
+    /// Appends the chunk without padding. All zeros of `out` must be stored before the call; afterwards some
+    /// may not be. The length must be below 65,536.
     fn encode(&self, out: &mut PacketBuf);
 }
 
@@ -223,8 +224,8 @@ impl<'a> Chunk<'a> {
         Data::decode(header[1], chunk).map(|data| (data, rest))
     }
 
-    /// The first chunk of `bytes` if it is a well-formed SACK that is stored wholly, and the bytes behind it. A SACK needs no
-    /// padding.
+    /// The first chunk of `bytes` if it is a well-formed SACK that is stored wholly, and the bytes behind it.
+    /// A SACK needs no padding.
     #[inline]
     pub(crate) fn split_sack(bytes: Octets<'a>) -> Option<(Sack<'a>, Octets<'a>)> {
         let header: [u8; HEADER_LEN] = bytes.first_chunk()?;
@@ -281,7 +282,7 @@ impl<'a> Chunk<'a> {
         control.ok_or(ChunkError::Value { chunk_type })
     }
 
-    /// Its type.
+    /// Type of the chunk.
     pub fn chunk_type(&self) -> u8 {
         match self {
             Chunk::Data(_) => Data::TYPE,

@@ -47,9 +47,9 @@ const COMMON_HEADER: usize = 12;
 pub enum DroppedChunk<'a> {
     /// DATA, with those bytes of the payload that the report contains.
     Data {
-        /// Its TSN.
+        /// TSN of the chunk.
         tsn: Tsn,
-        /// The payload as far as it was reported.
+        /// Part of the payload that the report holds.
         payload: &'a [u8],
     },
     /// Any other type.

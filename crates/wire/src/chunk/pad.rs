@@ -1,8 +1,8 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::{Octets, PacketBuf};
 
-/// PAD: makes a packet longer; its receiver skips it (rfc4820#section-3). Its type asks those who do not know it to skip it,
-/// too.
+/// PAD: makes a packet longer; its receiver skips it (rfc4820#section-3). Its type asks those who do not know
+/// it to skip it, too.
 ///
 /// ```text
 ///  0                   1                   2                   3

@@ -1,8 +1,8 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::PacketBuf;
 
-/// PATH-STATUS: what the sender wishes for the path that the packet arrives on, as MP_PRIO of Multipath TCP does (`rfc8684#section-3.3.8`).
-/// Its type asks those who do not know it to skip it.
+/// PATH-STATUS: what the sender wishes for the path that the packet arrives on, as MP_PRIO of Multipath TCP
+/// does (`rfc8684#section-3.3.8`). Its type asks those who do not know it to skip it.
 ///
 /// Ours. It names no address: behind a NAT the sender does not know the one that the receiver sees.
 ///

@@ -30,11 +30,12 @@ impl<'a> ReConfig<'a> {
         ReConfig { bytes: value }
     }
 
-    /// The parameters: one, or two that may be together in a chunk. What follows a parameter of an unknown type is not read,
-    /// as the top bits of such types ask (rfc6525#section-4).
+    /// The parameters: one, or two that may be together in a chunk. What follows a parameter of an unknown
+    /// type is not read, as the top bits of such types ask (rfc6525#section-4).
     ///
     /// # Errors
-    /// [`ReConfigError`] if a parameter is malformed, there is none, or those that there are may not be together.
+    /// [`ReConfigError`] if a parameter is malformed, there is none, or those that there are may not be
+    /// together.
     pub fn parameters(
         &self,
     ) -> Result<(ReConfigParameter<'a>, Option<ReConfigParameter<'a>>), ReConfigError> {

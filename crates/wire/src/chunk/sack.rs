@@ -32,8 +32,8 @@ pub struct Sack<'a> {
     pub cumulative_tsn_ack: Tsn,
     /// Advertised receiver window (a_rwnd), in bytes.
     pub a_rwnd: u32,
-    /// Packets with data that this SACK acknowledges, for delayed acks under CMT (DAC): 0 if not counted, 3 for
-    /// three or more.
+    /// Packets with data that this SACK acknowledges, for delayed acks under CMT (DAC): 0 if not counted, 3
+    /// for three or more.
     pub packets_since_last: u8,
     gap_count: u16,
     /// The gap blocks, then the duplicates.

@@ -1,8 +1,8 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::PacketBuf;
 
-/// TIMESTAMP: when the packet was sent, by the sender's clock. It precedes the DATA of its packet, and its type asks
-/// those who do not know it to skip it.
+/// TIMESTAMP: when the packet was sent, by the sender's clock. It precedes the DATA of its packet, and its
+/// type asks those who do not know it to skip it.
 ///
 /// Ours; paper 004 needs such times and leaves open how they travel.
 ///

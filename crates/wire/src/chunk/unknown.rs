@@ -15,7 +15,7 @@ use transport::{Octets, PacketBuf};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownChunk<'a> {
-    /// Its type.
+    /// Type of the chunk.
     pub chunk_type: u8,
     /// The chunk with its header and without padding.
     pub bytes: Octets<'a>,

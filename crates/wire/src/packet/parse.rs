@@ -60,14 +60,16 @@ pub struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// The bytes of the chunks that are still to be read, paddings included, to the end of the packet. Taken before a chunk
-    /// is read they begin with it, as what authenticates a chunk needs them (rfc4895#section-6.3).
+    /// The bytes of the chunks that are still to be read, paddings included, to the end of the packet. Taken
+    /// before a chunk is read they begin with it, as what authenticates a chunk needs them
+    /// (rfc4895#section-6.3).
     #[inline]
     pub fn rest(&self) -> Octets<'a> {
         self.rest
     }
 
-    /// The next chunk if it is a well-formed DATA chunk; else none is read. It costs less than [`Iterator::next`].
+    /// The next chunk if it is a well-formed DATA chunk; else none is read. It costs less than
+    /// [`Iterator::next`].
     #[inline]
     pub fn next_data(&mut self) -> Option<Data<'a>> {
         if self.rest.is_empty() {

@@ -35,13 +35,15 @@ impl<'b> PacketWriter<'b> {
         (self.limit.saturating_sub(self.buf.len()) & !3).min(LONGEST_CHUNK)
     }
 
-    /// Lets the packet become as long as `limit` bytes, the common header among them, if it is more than before.
+    /// Lets the packet become as long as `limit` bytes, the common header among them, if it is more than
+    /// before.
     pub fn extend(&mut self, limit: usize) {
         self.limit = self.limit.max(limit);
     }
 
-    /// Appends so many zeros, a multiple of four, at a place that is known, to be filled in by
-    /// [`finish_with`](Self::finish_with): for a chunk whose contents depend on those behind it. None if they do not fit.
+    /// Appends `length` zeros, a multiple of four, at a place that is known, to be filled in by
+    /// [`finish_with`](Self::finish_with): for a chunk whose contents depend on those behind it. None if they
+    /// do not fit.
     pub fn reserve(&mut self, length: usize) -> Option<Range<usize>> {
         if length > self.room() || !length.is_multiple_of(4) {
             return None;
@@ -71,15 +73,15 @@ impl<'b> PacketWriter<'b> {
         self.buf.len() == CommonHeader::LEN
     }
 
-    /// Appends a DATA chunk; false if it does not fit. Zeros at the end of the payload stay unstored until another
-    /// chunk follows.
+    /// Appends a DATA chunk; false if it does not fit. Zeros at the end of the payload stay unstored until
+    /// another chunk follows.
     #[inline(always)] // into what sends a chunk with data
     pub fn data(&mut self, data: &Data<'_>) -> bool {
         self.push(data)
     }
 
-    /// Appends a SACK; false if not even its fixed part fits. What does not fit is left out: duplicates first, then
-    /// the last gap blocks (rfc9260#section-3.3.4).
+    /// Appends a SACK; false if not even its fixed part fits. What does not fit is left out: duplicates
+    /// first, then the last gap blocks (rfc9260#section-3.3.4).
     #[inline]
     pub fn sack(
         &mut self,
@@ -106,9 +108,9 @@ impl<'b> PacketWriter<'b> {
         true
     }
 
-    /// Appends an NR-SACK of two sorted lists; false if not even its fixed part fits. What does not fit is left out:
-    /// duplicates first, then the highest blocks of both lists together, so that nothing below a block that is told of
-    /// seems to be missing.
+    /// Appends an NR-SACK of two sorted lists; false if not even its fixed part fits. What does not fit is
+    /// left out: duplicates first, then the highest blocks of both lists together, so that nothing below a
+    /// block that is told of seems to be missing.
     pub fn nr_sack(
         &mut self,
         cumulative_tsn_ack: Tsn,

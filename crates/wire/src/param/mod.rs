@@ -1,4 +1,5 @@
-//! Parameters: what INIT and INIT ACK negotiate, and the information of a HEARTBEAT (rfc9260#section-3.3.2.1).
+//! Parameters: what INIT and INIT ACK negotiate, and the information of a HEARTBEAT
+//! (rfc9260#section-3.3.2.1).
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -63,9 +64,11 @@ pub enum Parameter<'a> {
     Ipv4(Ipv4Addr),
     /// Type 6: an address of the sender (rfc9260#section-3.3.2.1.2).
     Ipv6(Ipv6Addr),
-    /// Type 7: the state cookie, from which the responder creates the association (rfc9260#section-3.3.3.1.1).
+    /// Type 7: the state cookie, from which the responder creates the association
+    /// (rfc9260#section-3.3.3.1.1).
     StateCookie(&'a [u8]),
-    /// Type 8: a parameter of the INIT that its receiver does not know, with its header (rfc9260#section-3.3.3.1.2).
+    /// Type 8: a parameter of the INIT that its receiver does not know, with its header
+    /// (rfc9260#section-3.3.3.1.2).
     UnrecognizedParameter(&'a [u8]),
     /// Type 9: requested increase of the cookie lifetime (rfc9260#section-3.3.2.1.3). Encoded as whole
     /// milliseconds, rounded down, at most 2^32 - 1.
@@ -75,8 +78,8 @@ pub enum Parameter<'a> {
     HostName(&'a [u8]),
     /// Type 12: the kinds of addresses the sender can use (rfc9260#section-3.3.2.1.5).
     SupportedAddressTypes(SupportedAddressTypes),
-    /// Type 0x8000: the sender echoes marks of congestion (draft-stewart-tsvwg-sctpecn-07). With a value it is an unknown
-    /// parameter.
+    /// Type 0x8000: the sender echoes marks of congestion (draft-stewart-tsvwg-sctpecn-07). With a value it
+    /// is an unknown parameter.
     EcnCapable,
     /// Type 0x8001: the sender accepts packets with a zero checksum if this error detection method is used
     /// (rfc9653#section-4); 1 is SCTP over DTLS. If the value is not 4 bytes long it is an unknown parameter.

@@ -13,7 +13,7 @@ impl<'a> UnknownParameter<'a> {
         UnknownParameter { kind: tlv.kind, bytes: tlv.bytes }
     }
 
-    /// Its type.
+    /// Type of the parameter.
     pub const fn parameter_type(&self) -> u16 {
         self.kind
     }
@@ -23,7 +23,7 @@ impl<'a> UnknownParameter<'a> {
         self.bytes
     }
 
-    /// Its value.
+    /// Value of the parameter.
     pub fn value(&self) -> &'a [u8] {
         &self.bytes[HEADER_LEN..]
     }
