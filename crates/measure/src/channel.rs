@@ -1,4 +1,4 @@
-//! What carries the messages of a flow.
+//! Channel that carries the messages of a flow.
 
 use crate::clock::Gate;
 use crate::npmp::DATA_PPID;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long a call waits before it looks whether the flow has been stopped.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What carries the messages of a flow.
+/// Channel that carries the messages of a flow.
 #[derive(Clone, Debug)]
 pub enum Channel {
     /// A stream of bytes.
@@ -33,7 +33,8 @@ pub struct Service {
 }
 
 impl Channel {
-    /// Sends a message, and waits until the transport took it or the flow is stopped; false if the flow is stopped.
+    /// Sends a message, and waits until the transport took it or the flow is stopped; false if the flow is
+    /// stopped.
     ///
     /// # Errors
     /// A text for people, if the connection has ended.
@@ -69,7 +70,8 @@ impl Channel {
     }
 }
 
-/// What a failed call for a datagram means: a full queue, and a peer that is not there any more, are no reason to end.
+/// What a failed call for a datagram means: a full queue, and a peer that is not there any more, are no
+/// reason to end.
 fn recover(error: &std::io::Error, stop: &Gate) -> Result<bool, String> {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::ConnectionRefused | ErrorKind::Interrupted => {

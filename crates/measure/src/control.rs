@@ -19,15 +19,16 @@ pub enum ControlError {
     /// The peer closed it.
     #[error("the peer closed the control connection")]
     Closed,
-    /// What arrived is no NPMP.
+    /// The bytes that arrived are no NPMP.
     #[error("the peer sent what is no NPMP: {0}")]
     Malformed(#[from] Malformed),
 }
 
-/// Sets what both ends of a control connection need: no delay, timeouts, and a notice if the host of the peer is gone.
+/// Sets what both ends of a control connection need: no delay, timeouts, and a notice if the host of the peer
+/// is gone.
 ///
 /// # Errors
-/// Those of the system.
+/// Errors of the system.
 pub fn prepare(stream: &TcpStream) -> io::Result<()> {
     let keepalive =
         socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));

@@ -92,7 +92,8 @@ impl Counters {
         self.sent.count(now, bytes, end_of_frame);
     }
 
-    /// Counts a message that arrived. Returns the difference of its transit time to that of the one before, in milliseconds.
+    /// Counts a message that arrived. Returns the difference of its transit time to that of the one before,
+    /// in milliseconds.
     pub fn receive(&mut self, now: u64, data: &Data, bytes: u64) -> f64 {
         self.received.count(now, bytes, data.end);
         let seen = Amount {
@@ -112,7 +113,8 @@ impl Counters {
         difference
     }
 
-    /// What the other side sent and did not arrive, as far as it is known. A frame that has not ended is not lost.
+    /// What the other side sent and did not arrive, as far as it is known. A frame that has not ended is not
+    /// lost.
     pub fn lost(&self) -> Amount {
         let lost = self.expected - self.received.amount;
         Amount { frames: if lost.packets > 0 { lost.frames } else { 0 }, ..lost }
@@ -126,9 +128,9 @@ pub struct Arrival {
     pub time: u64,
     /// Number of the message.
     pub sequence: u64,
-    /// Its bytes.
+    /// Bytes of the message.
     pub bytes: u32,
-    /// It ended a frame.
+    /// The message ended a frame.
     pub end: bool,
     /// Transit time, difference to that of the message before, and jitter; milliseconds.
     pub delay: [f32; 3],

@@ -20,10 +20,11 @@ fn scalar(out: &mut impl Write, object: &str, name: &str, value: impl Display) -
     writeln!(out, "scalar \"netPerfMeter.{object}\" {name:<24} {value}")
 }
 
-/// Writes the scalars of one side (`active` or `passive`). The measurement lasted from the first to the last snapshot.
+/// Writes the scalars of one side (`active` or `passive`). The measurement lasted from the first to the last
+/// snapshot.
 ///
 /// # Errors
-/// Those of the sink.
+/// Errors of the sink.
 pub fn scalars<'f>(
     out: &mut impl Write,
     side: &str,
@@ -86,8 +87,8 @@ struct Place {
     start: u64,
 }
 
-/// Writes a row of a vector: its place, columns of its own, the counters (all so far, and those new since the row before), and
-/// more columns of its own.
+/// Writes a row of a vector: its place, columns of its own, the counters (all so far, and those new since the
+/// row before), and more columns of its own.
 fn row(
     out: &mut impl Write,
     Place { line, time, start }: Place,
@@ -108,7 +109,7 @@ fn row(
 /// Writes the vector of a measurement: three rows for each flow, and three for their sum, at each snapshot.
 ///
 /// # Errors
-/// Those of the sink.
+/// Errors of the sink.
 pub fn total_vector(out: &mut impl Write, flows: &[(u32, String)], snapshots: &[Snapshot]) -> io::Result<()> {
     writeln!(out, "AbsTime RelTime Interval\tFlowID Description Jitter\tAction\t{COUNTERS}")?;
     let start = snapshots.first().map_or(0, |snapshot| snapshot.time);
@@ -146,7 +147,7 @@ pub fn total_vector(out: &mut impl Write, flows: &[(u32, String)], snapshots: &[
 /// Writes the vector of a flow: a row for each message that arrived.
 ///
 /// # Errors
-/// Those of the sink.
+/// Errors of the sink.
 pub fn flow_vector(out: &mut impl Write, start: u64, arrivals: &[Arrival]) -> io::Result<()> {
     writeln!(out, "AbsTime RelTime SeqNumber\t{COUNTERS}\tDelay PrevPacketDelayDiff Jitter")?;
     let mut all = Amount::default();

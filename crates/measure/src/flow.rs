@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Room(AtomicUsize);
 
 impl Room {
-    /// Room for so many rows.
+    /// Makes room for `rows` rows in all.
     pub fn new(rows: usize) -> Self {
         Room(AtomicUsize::new(rows))
     }
@@ -88,7 +88,7 @@ impl Flow {
         }
     }
 
-    /// The messages that arrived, as far as there was room for them.
+    /// Takes the messages that arrived, up to the number of rows there was room for.
     pub fn take_arrivals(&self) -> Vec<Arrival> {
         self.arrivals.as_ref().map(|(arrivals, _)| std::mem::take(&mut *lock(arrivals))).unwrap_or_default()
     }

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use units::{Probability, Span};
 
 impl FlowSpec {
-    /// Reads a FLOWSPEC: frame rate and size of the active side, those of the passive side (left out: nothing is sent), and options.
-    /// A transport may stand before it, as in `udp:const10:const1000`.
+    /// Reads a FLOWSPEC: frame rate and size of the active side, those of the passive side (left out: nothing
+    /// is sent), and options. A transport may stand before it, as in `udp:const10:const1000`.
     ///
     /// # Errors
     /// [`BadFlow`] says which part is wrong, and what was expected.
@@ -115,7 +115,7 @@ fn cmt(value: &str) -> Result<u8, BadFlow> {
     })
 }
 
-/// So many fit a message of NPMP.
+/// Most events that fit a message of NPMP.
 const MOST_EVENTS: usize = 1000;
 
 /// `T1,T2,...[,repeat]`, each with `+` if it counts from the one before.

@@ -1,8 +1,8 @@
 //! Measures SCTP (ours, in UDP), TCP and UDP between two hosts.
 //!
-//! The active side ([`Client`]) and the passive side ([`Server`]) speak NPMP, the protocol of NetPerfMeter, over a TCP control
-//! connection, so that each of them also works with NetPerfMeter. [`npmp`] is the codec, [`FlowSpec`] says what a flow sends, and
-//! `lab::traffic` draws it, as it does for simulated flows.
+//! The active side ([`Client`]) and the passive side ([`Server`]) speak NPMP, the protocol of NetPerfMeter,
+//! over a TCP control connection, so that each of them also works with NetPerfMeter. [`npmp`] is the codec,
+//! [`FlowSpec`] says what a flow sends, and `lab::traffic` draws it, as it does for simulated flows.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "measures in real time")]
 

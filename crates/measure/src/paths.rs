@@ -48,7 +48,7 @@ impl Limits {
 /// A path at one time, or between two times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathSample {
-    /// Its number.
+    /// Number of the path.
     pub id: u8,
     /// Our address.
     pub local: String,
@@ -79,7 +79,7 @@ pub struct PathSample {
 pub struct Association {
     /// What limited its sender.
     pub limits: Limits,
-    /// Its paths.
+    /// Paths of the association.
     pub paths: Vec<PathSample>,
 }
 
@@ -210,7 +210,7 @@ impl Association {
     /// Writes it as further scalars of a flow of the passive side, which NetPerfMeter passes on as they are.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn write_scalars(&self, out: &mut impl Write, flow: u32) -> std::io::Result<()> {
         for (limit, time) in Limit::ALL.iter().zip(self.limits.0) {
             writeln!(out, "scalar \"netPerfMeter.passive.flow[{flow}]\" \"Limit {limit}\" {time:.6}")?;

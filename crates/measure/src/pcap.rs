@@ -17,7 +17,7 @@ use units::ByteCount;
 pub struct CaptureFile {
     /// Its name.
     pub file: PathBuf,
-    /// Its largest size.
+    /// Largest size of the file.
     pub limit: ByteCount,
 }
 
@@ -57,7 +57,7 @@ impl Recorder {
     /// Creates the file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn create(CaptureFile { file, limit }: &CaptureFile) -> std::io::Result<Self> {
         let sink = BufWriter::with_capacity(BUFFER, File::create(file)?);
         let capture = DatagramCapture::new(sink, "SCTP in UDP", *limit)?;

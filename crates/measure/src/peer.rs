@@ -1,7 +1,8 @@
-//! What the other side tells of its paths while it sends.
+//! Samples of its paths that the other side reports while it sends.
 //!
-//! NetPerfMeter does not know this: the active side asks for it in START ([`crate::npmp::Start::paths_every`]), and gets it before the
-//! answer to STOP in messages of type RESULTS, each file of which is a [`PeerSample`].
+//! NetPerfMeter does not know this: the active side asks for it in START
+//! ([`crate::npmp::Start::paths_every`]), and gets it before the answer to STOP in messages of type RESULTS,
+//! each file of which is a [`PeerSample`].
 
 use crate::npmp::Message;
 use crate::paths::Association;

@@ -18,7 +18,8 @@ pub fn frames() -> Frames {
     Frames::new(ROOM, LONGEST)
 }
 
-/// Counts the messages of a TCP flow until the peer closes it, or it is over. `frames` may have bytes already.
+/// Counts the messages of a TCP flow until the peer closes it, or it is over. `frames` may have bytes
+/// already.
 pub fn tcp(mut stream: &TcpStream, mut frames: Frames, flow: &Flow) {
     if stream.set_read_timeout(Some(PATIENCE)).is_err() {
         return;

@@ -1,4 +1,4 @@
-//! What a measurement found.
+//! Results of a measurement.
 
 use crate::counters::{Amount, Counters, Direction};
 use crate::flow::Flow;
@@ -31,15 +31,15 @@ pub struct PeerReport {
 /// A flow during the measurement or an interval of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowReport {
-    /// Its number.
+    /// Number of the flow.
     pub flow: u32,
-    /// Its SCTP stream.
+    /// SCTP stream of the flow.
     pub stream: u16,
-    /// Its transport.
+    /// Transport of the flow.
     pub transport: Transport,
     /// Text for people.
     pub description: String,
-    /// Its association among those of the report; none with TCP and UDP.
+    /// Index of the association among those of the report; none with TCP and UDP.
     pub association: Option<usize>,
     /// What was given to the transport here.
     pub sent: Direction,
@@ -182,13 +182,13 @@ impl Interval {
 /// A whole measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Its number.
+    /// Number of the measurement.
     pub measurement: u64,
     /// When it began: microseconds since 1970.
     pub begun: u64,
     /// The measurement, but for the time that was left out at its beginning.
     pub total: Interval,
-    /// Its intervals.
+    /// Intervals of the measurement.
     pub intervals: Vec<Interval>,
     /// The capture of its packets.
     pub capture: Option<Captured>,

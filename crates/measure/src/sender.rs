@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// A sender that is late sends what it missed in this time at once, and no more.
 const LATE: Duration = Duration::from_secs(1);
 
-/// Starts to send on a flow, in a thread of its own; none if the flow sends nothing in this direction. It ends with `flow.stop`, or
-/// once `limit` bytes were sent.
+/// Starts to send on a flow, in a thread of its own; none if the flow sends nothing in this direction. It
+/// ends with `flow.stop`, or once `limit` bytes were sent.
 ///
 /// # Errors
 /// A text for people, if what is to be sent cannot be.

@@ -7,7 +7,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 /// Buffers asked for, bytes; the system may give less.
 const BUFFER: usize = 4 << 20;
 
-/// The addresses that a passive side binds: the chosen one, or all, by one socket for both families where the system has that.
+/// The addresses that a passive side binds: the chosen one, or all, by one socket for both families where the
+/// system has that.
 fn places(local: Option<IpAddr>) -> Vec<IpAddr> {
     local
         .map_or_else(|| vec![Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::UNSPECIFIED.into()], |local| vec![local])

@@ -32,7 +32,8 @@ impl Transport {
         Self::ALL.iter().copied().find(|transport| transport.protocol() == protocol)
     }
 
-    /// Longest message that the transport takes: a UDP datagram over IPv4, or what the length field of NPMP holds.
+    /// Longest message that the transport takes: a UDP datagram over IPv4, or what the length field of NPMP
+    /// holds.
     const fn longest_message(self) -> u16 {
         match self {
             Transport::Udp => 65_507,
@@ -143,7 +144,8 @@ impl FlowSpec {
         }
     }
 
-    /// The flow that a message announces, as the side sees it that got the message: it sends what is `outbound` here.
+    /// The flow that a message announces, as the side sees it that got the message: it sends what is
+    /// `outbound` here.
     ///
     /// # Errors
     /// [`BadFlow`]: there are no flows of its protocol.

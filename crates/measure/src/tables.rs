@@ -21,7 +21,7 @@ impl Report {
     /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to a folder, which is created.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn write(&self, folder: &Path) -> Result<(), TableError> {
         fs::create_dir_all(folder)?;
         let [scalars, series] = self.tables();
@@ -151,11 +151,11 @@ struct Side<'i> {
     associations: &'i [Association],
     /// Begin and end, seconds.
     time: (f64, f64),
-    /// It is the side of the server.
+    /// The row is of the side of the server.
     back: bool,
 }
 
-/// Both sides, as far as they are known.
+/// Returns the sides that are known.
 fn sides(interval: &Interval) -> impl Iterator<Item = Side<'_>> {
     let time = (interval.from, interval.to);
     let ours = Side { interval, associations: &interval.associations, time, back: false };

@@ -94,7 +94,8 @@ fn streams_of_one_association_are_flows() {
     assert_eq!(report.total.flows[0].peer.expect("counted").received.bytes, 50_000);
 }
 
-// Two endpoints have one association at most (`rfc9260#section-1.4`): each of a client needs an endpoint, and a port, of its own.
+// Two endpoints have one association at most (`rfc9260#section-1.4`): each of a client needs an endpoint, and
+// a port, of its own.
 #[test]
 fn parallel_flows_are_associations_in_both_directions() {
     let addresses = [HERE, IpAddr::from([127, 0, 0, 2])];

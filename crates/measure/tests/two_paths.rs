@@ -112,7 +112,8 @@ fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.pcapng", std::process::id()))
 }
 
-/// Measures at 8 Mbit/s in each direction with a capture, from client address to server address; UDP port and report.
+/// Measures at 8 Mbit/s in each direction with a capture, from client address to server address; UDP port and
+/// report.
 fn captured(file: &Path, limit: u64) -> (u16, Report) {
     let server = start();
     let mut options = options(&server, &["const700:const1400:const700:const1400"]);

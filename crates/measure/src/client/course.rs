@@ -103,7 +103,8 @@ impl Client {
         Ok(report)
     }
 
-    /// How often the passive side is to tell of its paths, milliseconds: twice in an interval. None if it does not send over any.
+    /// How often the passive side is to tell of its paths, milliseconds: twice in an interval. None if it
+    /// does not send over any.
     fn paths_every(&self) -> Option<u32> {
         let sends =
             |opened: &Opened| opened.association.is_some() && opened.flow.spec.inbound.size.values[0] != 0.0;
@@ -182,7 +183,7 @@ impl Client {
         }
     }
 
-    /// So many bytes were sent or received on each flow.
+    /// Whether `bytes` bytes were sent or received on each flow.
     fn all_done(&self, senders: &[JoinHandle<()>], bytes: u64) -> bool {
         senders.iter().all(JoinHandle::is_finished)
             && self.flows.iter().all(|Opened { flow, .. }| {

@@ -47,7 +47,8 @@ pub struct ClientOptions {
     pub port: u16,
     /// The peer's UDP port of SCTP (RFC 6951).
     pub udp_port: u16,
-    /// Local addresses: all for SCTP, the first one of the peer's family for TCP and UDP. None: the system chooses.
+    /// Local addresses: all for SCTP, the first one of the peer's family for TCP and UDP. None: the system
+    /// chooses.
     pub locals: Vec<IpAddr>,
     /// The flows.
     pub flows: Vec<Planned>,
@@ -61,7 +62,7 @@ pub struct ClientOptions {
     pub omit: Duration,
     /// Length of an interval; zero: there are none.
     pub interval: Duration,
-    /// Each flow ends once so many bytes were sent or received; none: after `duration`.
+    /// Bytes sent or received after which a flow ends; none: a flow ends after `duration`.
     pub bytes: Option<u64>,
     /// Name pattern of NetPerfMeter's scalar files, such as `run.sca`.
     pub scalars: Option<PathBuf>,
@@ -126,7 +127,7 @@ pub enum MeasureError {
 struct Opened {
     flow: Arc<Flow>,
     channel: Channel,
-    /// Its place among the associations.
+    /// Index of the association of the flow.
     association: Option<usize>,
 }
 
@@ -134,7 +135,7 @@ struct Opened {
 struct Numbered {
     number: u32,
     connection: Connection,
-    /// Its own: an SCTP port has one association with a port of the peer.
+    /// Own endpoint of the association: an SCTP port has one association with a port of the peer.
     endpoint: Endpoint,
 }
 
@@ -240,7 +241,8 @@ impl Client {
         }
     }
 
-    /// Measures until the chosen time has passed or `cancel`, and takes the results. `watch` gets each interval when it ends.
+    /// Measures until the chosen time has passed or `cancel`, and takes the results. `watch` gets each
+    /// interval when it ends.
     ///
     /// # Errors
     /// [`MeasureError`].
@@ -270,7 +272,7 @@ impl Client {
         }
         self.flows.clear();
         for Numbered { connection, .. } in &self.associations {
-            // What was not delivered until the end counts for nothing.
+            // Messages that were not delivered until the end are not counted.
             connection.abort("the measurement has ended");
         }
         let deadline = Instant::now() + PATIENCE * 10;

@@ -76,7 +76,8 @@ impl Client {
         self.file(what, VECTOR, &mut out)?.and_then(|()| out.flush()).map_err(failed)
     }
 
-    /// Takes the results of the peer, writes the files of both sides, and adds to the report what the peer counted.
+    /// Takes the results of the peer, writes the files of both sides, and adds to the report what the peer
+    /// counted.
     pub(super) fn results(&mut self, course: &Course, report: &mut Report) -> Result<(), MeasureError> {
         let vectors = self.options.vectors.clone();
         if let Some(pattern) = &vectors {

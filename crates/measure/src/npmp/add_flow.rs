@@ -25,7 +25,7 @@ impl EventSize {
 pub struct Random {
     /// 0 constant, 1 uniform, 2 exponential, 3 Pareto, 4 normal, 5 truncated normal.
     pub generator: u8,
-    /// Its parameters; those it has not are 0.
+    /// Parameters of the distribution; unused ones are 0.
     pub values: [f64; 4],
 }
 
@@ -57,7 +57,8 @@ impl<const N: usize> Text<N> {
         Text(bytes)
     }
 
-    /// The text up to the first zero. What is no UTF-8 or a control character is replaced, so that a terminal can show it.
+    /// The text up to the first zero. What is no UTF-8 or a control character is replaced, so that a terminal
+    /// can show it.
     pub fn text(&self) -> String {
         let length = self.0.iter().position(|&byte| byte == 0).unwrap_or(N);
         let text = String::from_utf8_lossy(&self.0[..length]);

@@ -17,15 +17,15 @@ impl Frames {
         Frames { buffer: vec![0; room.max(longest).max(HEADER)], start: 0, end: 0, longest }
     }
 
-    /// Where the next bytes of the stream are to be written; [`Self::written`] tells how many there were. Never empty after
-    /// [`Self::complete`] found no message.
+    /// Where the next bytes of the stream are to be written; [`Self::written`] tells how many there were.
+    /// Never empty after [`Self::complete`] found no message.
     pub fn space(&mut self) -> &mut [u8] {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         &mut self.buffer[self.end..]
     }
 
-    /// So many bytes were written.
+    /// Notes that `bytes` bytes were written.
     pub fn written(&mut self, bytes: usize) {
         self.end = self.buffer.len().min(self.end + bytes);
     }

@@ -1,8 +1,8 @@
 //! NPMP, the protocol between the two sides of NetPerfMeter: a codec that never panics.
 //!
-//! Source: NetPerfMeter 1.9.4 and 2.0.10 (dreibh/netperfmeter). Integers are big endian, but for [`AddFlow::protocol`];
-//! floating point numbers are IEEE 754 binary64, big endian. Each message begins with its type, flags, and its length with
-//! that header. On TCP messages follow each other without gaps.
+//! Source: NetPerfMeter 1.9.4 and 2.0.10 (dreibh/netperfmeter). Integers are big endian, but for
+//! [`AddFlow::protocol`]; floating point numbers are IEEE 754 binary64, big endian. Each message begins with
+//! its type, flags, and its length with that header. On TCP messages follow each other without gaps.
 
 mod add_flow;
 mod cursor;
@@ -92,9 +92,9 @@ pub struct Identify {
 pub struct Data {
     /// The flow.
     pub id: FlowId,
-    /// It is the first message of its frame.
+    /// The message is the first one of its frame.
     pub begin: bool,
-    /// It is the last message of its frame.
+    /// The message is the last one of its frame.
     pub end: bool,
     /// Number of the frame.
     pub frame: u32,
@@ -119,8 +119,8 @@ pub struct Start {
     pub no_vectors: bool,
     /// No scalars are wanted.
     pub no_scalars: bool,
-    /// Paths of the passive side are wanted so often, milliseconds. An extension: a flag, and the time in a field that NetPerfMeter
-    /// leaves out. Its passive side passes over both.
+    /// Paths of the passive side are wanted so often, milliseconds. An extension: a flag, and the time in a
+    /// field that NetPerfMeter leaves out. Its passive side passes over both.
     pub paths_every: Option<u32>,
 }
 
@@ -146,7 +146,7 @@ pub enum Message<'a> {
     },
     /// A piece of a file.
     Results {
-        /// It is the last one of its file.
+        /// The piece is the last one of its file.
         last: bool,
         /// The piece.
         piece: &'a [u8],

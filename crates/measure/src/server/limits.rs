@@ -1,4 +1,4 @@
-//! What strangers can make a server keep.
+//! Limits of the state that strangers can make a server keep.
 
 use std::time::Duration;
 
@@ -14,9 +14,11 @@ pub const CONNECTIONS: usize = 128;
 pub const IDENTIFY: Duration = Duration::from_secs(10);
 /// How long a control connection may be silent before and after a measurement.
 pub const IDLE: Duration = Duration::from_secs(60);
-/// Rows that the vectors of the flows of a measurement get; the messages after them are counted only. About 40 bytes each.
+/// Rows that the vectors of the flows of a measurement get; the messages after them are counted only. About
+/// 40 bytes each.
 pub const ROWS: usize = 1 << 18;
-/// Counters of flows that the vector of a measurement keeps, one for each flow and second; about 140 bytes each.
+/// Counters of flows that the vector of a measurement keeps, one for each flow and second; about 140 bytes
+/// each.
 pub const SNAPSHOTS: usize = 1 << 16;
 /// Shortest time between two messages about paths: more often they would disturb what is measured.
 pub const PATHS: Duration = Duration::from_millis(250);

@@ -1,8 +1,9 @@
 //! The passive side.
 //!
-//! It reads packets of strangers. A flow exists only if a control connection announced it. Nothing is ever answered over UDP, and a
-//! UDP flow is sent only to the address of the host that holds the control connection, so that the server cannot be made to send to
-//! anybody else. [`limits`] bounds what one peer and all peers together can make it keep.
+//! The server reads packets of strangers. A flow exists only if a control connection announced it. Nothing is
+//! ever answered over UDP, and a UDP flow is sent only to the address of the host that holds the control
+//! connection, so that the server cannot be made to send to anybody else. [`limits`] bounds what one peer and
+//! all peers together can make it keep.
 
 mod data;
 mod limits;
@@ -78,7 +79,7 @@ pub enum ServerError {
 pub enum Notice {
     /// A peer announced flows and starts them.
     Began {
-        /// Its address.
+        /// Address of the peer.
         peer: IpAddr,
         /// Number of flows.
         flows: usize,
@@ -92,7 +93,7 @@ pub enum Notice {
     },
     /// A peer was refused, or its measurement ended early.
     Refused {
-        /// Its address.
+        /// Address of the peer.
         peer: IpAddr,
         /// Why.
         why: String,

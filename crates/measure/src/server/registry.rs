@@ -89,8 +89,9 @@ impl Registry {
         lock(&self.sources).get(&source).cloned()
     }
 
-    /// Connects an announced flow with the channel on which it was named, of which its session tells the active side. None if there
-    /// is no such flow, if it has a data connection already, or if it cannot be as the active side wants it.
+    /// Connects an announced flow with the channel on which it was named, of which its session tells the
+    /// active side. None if there is no such flow, if it has a data connection already, or if it cannot be as
+    /// the active side wants it.
     ///
     /// Never waits for a peer: the threads that receive data call it.
     pub fn bind(&self, identify: &Identify, transport: Transport, channel: Channel) -> Option<Arc<Flow>> {

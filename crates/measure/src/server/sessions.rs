@@ -56,7 +56,8 @@ impl Drop for Place {
     }
 }
 
-/// The host of an address. A host with IPv6 can have any address of its prefix of 64 bits (`rfc4291#section-2.5.1`).
+/// The host of an address. A host with IPv6 can have any address of its prefix of 64 bits
+/// (`rfc4291#section-2.5.1`).
 fn host_of(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(address) => address.into(),

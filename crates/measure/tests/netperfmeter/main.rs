@@ -1,7 +1,7 @@
 //! Our two sides, and those of NetPerfMeter (Debian's package `netperfmeter`).
 //!
-//! Each test runs itself again in a network namespace, which ends with the process. Where a program or the permission is missing it
-//! says so and passes; with `ANABRANCH_REQUIRE_TOOLS` set it fails.
+//! Each test runs itself again in a network namespace, which ends with the process. Where a program or the
+//! permission is missing it says so and passes; with `ANABRANCH_REQUIRE_TOOLS` set it fails.
 
 #[path = "../../../io/tests/common/namespace.rs"]
 mod namespace;
