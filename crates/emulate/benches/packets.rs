@@ -1,7 +1,8 @@
 //! Packets per second through the emulator: CPU time of its thread and lateness, at given rates.
 //!
-//! `cargo bench -p anabranch-emulate` sends 5000 to 100,000 datagrams per second through one link, with in-process doors and, on
-//! Linux, with UDP sockets. `-- --door in-process --rate 50000 --seconds 10 --size 1400 --spin` chooses.
+//! `cargo bench -p anabranch-emulate` sends 5000 to 100,000 datagrams per second through one link, with
+//! in-process doors and, on Linux, with UDP sockets. `-- --door in-process --rate 50000 --seconds 10 --size
+//! 1400 --spin` chooses.
 #![allow(clippy::disallowed_types, reason = "emulation works in real time")]
 
 use anabranch_emulate::{Control, Door, DoorPacket, InProcess, Outcome};
@@ -145,7 +146,8 @@ fn in_process(rate: u64, options: &Options) -> (Counts, Outcome) {
     (Counts { sent, received: sink.join().expect("no panic"), took, cpu }, outcome)
 }
 
-/// Calls `send` so often each second; gives how many datagrams it took, the time, and the CPU time of the emulation in it.
+/// Calls `send` so often each second; gives how many datagrams it took, the time, and the CPU time of the
+/// emulation in it.
 fn generate(rate: u64, time: Duration, mut send: impl FnMut() -> bool) -> (u64, Duration, Option<Duration>) {
     let before = cpu();
     let began = Instant::now();

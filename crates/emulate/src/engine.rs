@@ -1,4 +1,5 @@
-//! The engine: packets of real hosts enter the network when they are read, and leave it when their events are due.
+//! The engine: packets of real hosts enter the network when they are read, and leave it when their events are
+//! due.
 
 use crate::error::EmulateError;
 use crate::lateness::Lateness;
@@ -12,13 +13,14 @@ use units::{Instant, Span};
 
 /// Where packets enter and leave the emulated network.
 pub trait Doors {
-    /// Gives all packets that can be read now to `enter`, up to a limit that keeps the rest of the emulation in time.
+    /// Gives all packets that can be read now to `enter`, up to a limit that keeps the rest of the emulation
+    /// in time.
     fn read(&mut self, enter: &mut dyn FnMut(NodeId, Entry, &mut Vec<u8>));
 
     /// Writes a packet to a real host; false if it could not be written.
     fn write(&mut self, to: NodeId, packet: &Packet<'_>) -> bool;
 
-    /// Waits until a packet can be read, for so long at most.
+    /// Waits until a packet can be read, for `longest` at most.
     ///
     /// # Errors
     /// The system's, if it cannot wait.
@@ -34,7 +36,8 @@ pub enum Entry {
     Whole(Whole),
 }
 
-/// Most packets in the network: those that come beyond it are dropped. A link of 2.5 Gbit/s with a delay of 1 s holds so many.
+/// Most packets in the network: those that come beyond it are dropped. A link of 2.5 Gbit/s with a delay of 1
+/// s holds so many.
 const MOST_PACKETS: usize = 1 << 18;
 
 /// Longest wait, so that a request to stop is seen.
@@ -91,8 +94,8 @@ impl Emulator {
         &self.live
     }
 
-    /// Lets in what real hosts have sent by now, runs the events that are due, and writes what they deliver. `clock` gives the
-    /// time since the emulation began. Returns the time of the next event.
+    /// Lets in what real hosts have sent by now, runs the events that are due, and writes what they deliver.
+    /// `clock` gives the time since the emulation began. Returns the time of the next event.
     pub fn turn(&mut self, clock: &impl Fn() -> Instant, doors: &mut impl Doors) -> Option<Instant> {
         self.run(clock(), clock, doors);
         let Emulator { spare, read, .. } = self;
@@ -100,7 +103,8 @@ impl Emulator {
             let bytes = std::mem::replace(bytes, spare.pop().unwrap_or_default());
             read.push((from, entry, bytes));
         });
-        // With a time from before the packets were read, one that came just before that would leave too early.
+        // With a time from before the packets were read, one that came just before that would leave too
+        // early.
         let now = clock();
         self.run(now, clock, doors);
         self.enter();

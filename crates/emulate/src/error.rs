@@ -12,7 +12,7 @@ pub enum EmulateError {
     /// A host cannot be attached as the scenario says.
     #[error("\"{host}\": {problem}")]
     Host {
-        /// Its name.
+        /// Name of the host.
         host: String,
         /// What is wrong and what to do.
         problem: String,

@@ -1,4 +1,5 @@
-//! In-process mode: a real host is a thread of the program that runs the emulation, and its packets pass through bounded queues.
+//! In-process mode: a real host is a thread of the program that runs the emulation, and its packets pass
+//! through bounded queues.
 
 use crate::drive::{Control, drive, node_of, since};
 use crate::engine::{Doors, Emulator, Entry};
@@ -17,15 +18,17 @@ use std::time::{Duration, Instant as Clock};
 use transport::{Datagram, Ecn, Endpoint, PacketBuf};
 use units::{Instant, Span};
 
-/// Packets that a door holds in each direction, as the queue of a network card does. Further ones are dropped.
+/// Packets that a door holds in each direction, as the queue of a network card does. Further ones are
+/// dropped.
 const QUEUE: usize = 1024;
 /// Packets that may enter before other work has its turn.
 const READS: usize = 256;
 
-/// Emulates the network of a scenario in a thread of this process, without sockets, devices or network namespaces.
+/// Emulates the network of a scenario in a thread of this process, without sockets, devices or network
+/// namespaces.
 ///
-/// Each real host of the scenario has a [`Door`], whichever way of attaching it the scenario names. Dropping this value ends the
-/// emulation.
+/// Each real host of the scenario has a [`Door`], whichever way of attaching it the scenario names. Dropping
+/// this value ends the emulation.
 ///
 /// ```
 /// use anabranch_emulate::{Control, Door, InProcess};
@@ -95,7 +98,7 @@ impl InProcess {
             let began = Clock::now();
             let emulator = Emulator::new(&scenario, &given.run)?;
             let (inside, doors) = open(&scenario, &emulator, began)?;
-            // It fails if the caller has gone.
+            // The send fails if the caller has gone.
             let _ = ready.send(doors);
             drive(emulator, inside, &scenario, &given, began)
         };
@@ -196,7 +199,7 @@ impl Door {
         self.into.send((self.number, packet)).map(|()| true).map_err(|_| Ended)
     }
 
-    /// Waits for a packet, for so long at most.
+    /// Waits for a packet, for `longest` at most.
     ///
     /// # Errors
     /// [`Ended`] once the emulation has ended and all packets were taken.
@@ -208,8 +211,8 @@ impl Door {
         }
     }
 
-    /// Runs a sans-IO endpoint for one turn: sends what it has, waits for a packet or for its next timer, but `longest` at most,
-    /// and passes it what has come. The caller polls the events.
+    /// Runs a sans-IO endpoint for one turn: sends what it has, waits for a packet or for its next timer, but
+    /// `longest` at most, and passes it what has come. The caller polls the events.
     ///
     /// Packets of other protocols are dropped. Packets that the endpoint wants in UDP are sent without.
     ///

@@ -6,7 +6,8 @@ use units::Span;
 /// A packet that leaves later than this marks the run late.
 pub const LATEST: Span = Span::from_millis(20);
 
-/// The 99th percentile of lateness above which a run is late: 10 % of the smallest one-way delay of a link, and 1 ms at least.
+/// The 99th percentile of lateness above which a run is late: 10 % of the smallest one-way delay of a link,
+/// and 1 ms at least.
 pub fn allowed(smallest_delay: Span) -> Span {
     (smallest_delay / 10).max(Span::from_millis(1))
 }
@@ -15,7 +16,8 @@ pub fn allowed(smallest_delay: Span) -> Span {
 const STEPS: u64 = 16;
 const BUCKETS: usize = 64 * STEPS as usize;
 
-/// The times from the event that delivers a packet to the moment at which it is written, as a histogram of constant size.
+/// The times from the event that delivers a packet to the moment at which it is written, as a histogram of
+/// constant size.
 ///
 /// A percentile is at most 6.25 % too large. The maximum is exact.
 #[derive(Clone, Debug)]
@@ -81,12 +83,14 @@ impl Lateness {
         self.most
     }
 
-    /// Whether the emulation was too late to be compared: the 99th percentile exceeds [`allowed`], or one packet [`LATEST`].
+    /// Whether the emulation was too late to be compared: the 99th percentile exceeds [`allowed`], or one
+    /// packet [`LATEST`].
     pub fn is_late(&self, smallest_delay: Span) -> bool {
         self.percentile(0.99) > allowed(smallest_delay) || self.most > LATEST
     }
 
-    /// The percentiles and the histogram, in seconds: of each bucket that is not empty its upper end and its packets.
+    /// The percentiles and the histogram, in seconds: of each bucket that is not empty its upper end and its
+    /// packets.
     pub fn as_json(&self) -> Value {
         let seconds = |span: Span| span.as_secs_f64();
         let filled = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);

@@ -1,7 +1,9 @@
-//! The network of a scenario on the wall clock, between real programs: their packets cross its links, queues and impairments.
+//! The network of a scenario on the wall clock, between real programs: their packets cross its links, queues
+//! and impairments.
 //!
-//! [`Emulator`] is the engine, to which the caller gives the time and the [`Doors`] of the network. [`InProcess`] has doors for the
-//! threads of a program; on Linux, [`run`] has doors of UDP sockets and of TUN devices.
+//! [`Emulator`] is the engine, to which the caller gives the time and the [`Doors`] of the network.
+//! [`InProcess`] has doors for the threads of a program; on Linux, [`run`] has doors of UDP sockets and of
+//! TUN devices.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "emulation works in real time")]
 

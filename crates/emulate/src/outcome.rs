@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use units::Span;
 
-/// What an emulation did.
+/// Result of an emulation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// When it began, microseconds since 1970; none if the caller's clock is not that of the system.
     pub begun: Option<u64>,
-    /// Its length.
+    /// Length of the run.
     pub time: Span,
     /// Packets that real hosts sent.
     pub entered: u64,

@@ -14,7 +14,7 @@ use units::Span;
 const SOON: Duration = Duration::from_secs(60);
 const MESSAGES: u32 = 1500;
 const LENGTH: usize = 1000;
-/// Each turn of a thread waits so long at most.
+/// Longest wait in one turn of a thread.
 const TURN: Span = Span::from_millis(20);
 
 fn scenario(links: &str, more: &str) -> Scenario {
@@ -42,7 +42,8 @@ fn endpoint(door: &Door, port: u16) -> Endpoint {
     Endpoint::new(config).expect("is right")
 }
 
-/// The server: receives all messages and gives their numbers. It goes on until the client has all acknowledgements.
+/// The server: receives all messages and gives their numbers. It goes on until the client has all
+/// acknowledgements.
 fn receive(mut door: Door, mut server: Endpoint) -> Vec<u32> {
     let mut numbers = Vec::new();
     server.listen(true);
@@ -128,7 +129,7 @@ fn a_packet_passes_unchanged_and_what_a_full_door_cannot_hold_is_dropped() {
     assert_eq!((arrived.src, arrived.dst), (from.addresses()[0], address));
     assert_eq!((arrived.protocol, arrived.ecn), (Protocol::Udp, Ecn::Capable0));
     assert_eq!((arrived.payload.head, arrived.payload.zeros), (7_usize.to_be_bytes().to_vec(), 100));
-    // Nobody takes anything from the other door.
+    // No thread takes packets from the other door.
     let (end, mut sent) = (Instant::now() + SOON, 0);
     while sent < 4000 {
         if !from.send(packet(&from, address, sent)).expect("goes on") || sent % 64 == 0 {

@@ -1,4 +1,5 @@
-//! TUN mode: ping and the TCP of the kernel through emulated links, between network namespaces that the emulation makes.
+//! TUN mode: ping and the TCP of the kernel through emulated links, between network namespaces that the
+//! emulation makes.
 //!
 //! All of it runs in a network and mount namespace of its own, so that nothing remains of it.
 #![cfg(target_os = "linux")]
@@ -109,7 +110,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It fails if the process has ended.
+        // The call fails if the process has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

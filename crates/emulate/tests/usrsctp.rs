@@ -1,4 +1,5 @@
-//! A simulated host and a real one, a program with usrsctp, in one association over two emulated links: the ExtInterface of paper 001.
+//! A simulated host and a real one, a program with usrsctp, in one association over two emulated links: the
+//! ExtInterface of paper 001.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -60,7 +61,8 @@ fn scenario(client: &str, server: &str) -> String {
 fn usrsctp_sends(program: &Path) {
     let emulation = Emulation::start(&scenario("real", "simulated"));
     let report = usrsctp(program, &["send", "1", "2", REAL[0], REAL[1], SIMULATED], "");
-    // A flow whose client is real has no results. That usrsctp ends gracefully says that the simulated host acknowledged all.
+    // A flow whose client is real has no results. That usrsctp ends gracefully says that the simulated host
+    // acknowledged all.
     finish(emulation, &report, 0);
     assert!(report.data.bytes > 1_000_000, "{} in 2 s over 30 Mbit/s", report.json);
 }

@@ -19,8 +19,8 @@ use tun::Devices;
 use udp::Sockets;
 use units::Span;
 
-/// Emulates the network of a scenario until `control` ends it. Once packets can pass, `ready` gets a line for each way into the
-/// network. Whatever was made for real hosts is removed when it returns.
+/// Emulates the network of a scenario until `control` ends it. Once packets can pass, `ready` gets a line for
+/// each way into the network. Whatever was made for real hosts is removed when it returns.
 ///
 /// # Errors
 /// [`EmulateError`] if it cannot begin or go on.
@@ -49,7 +49,7 @@ pub fn run(
     }
 }
 
-/// Waits until one of the descriptors can be read, for so long at most.
+/// Waits until one of the descriptors can be read, for `longest` at most.
 fn wait(descriptors: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
     let timeout = TimeSpec::from(Duration::from_nanos(longest.as_nanos()));
     match ppoll(descriptors, Some(timeout), None) {

@@ -53,7 +53,7 @@ impl Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         if self.made {
-            // It fails if somebody else removed it.
+            // The call fails if another process removed the namespace.
             let _ = ip(&["netns", "delete", &self.name]);
         }
     }

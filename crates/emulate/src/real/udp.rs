@@ -1,7 +1,7 @@
 //! UDP mode: a socket for each link end, without any privilege.
 //!
-//! The socket of a link end stands for the host there: programs of other hosts send to it to reach that host, and get from it what that
-//! host sends.
+//! The socket of a link end stands for the host there: programs of other hosts send to it to reach that host,
+//! and get from it what that host sends.
 
 use super::wait;
 use crate::drive::{node_of, problem};
@@ -53,7 +53,7 @@ struct End {
 
 struct Program {
     at: SocketAddr,
-    /// Its port is that of its latest datagram.
+    /// The port of the program is the source port of its latest datagram.
     learns: bool,
 }
 
@@ -206,8 +206,8 @@ impl Doors for Sockets {
     }
 }
 
-/// Binds the socket of a link end. If the system may choose the port, it is that of the host's end before if it is free: programs
-/// then reach all its addresses at one port.
+/// Binds the socket of a link end. If the system may choose the port, it is that of the host's end before if
+/// it is free: programs then reach all its addresses at one port.
 fn bind_beside(address: SocketAddr, before: Option<&End>) -> io::Result<(UdpSocket, UdpSocketState)> {
     if let (0, Some(before)) = (address.port(), before) {
         let port = before.socket.local_addr()?.port();

@@ -1,4 +1,5 @@
-//! Tests of TUN mode: they run again in a network and mount namespace of their own, so that nothing remains of them.
+//! Tests of TUN mode: they run again in a network and mount namespace of their own, so that nothing remains
+//! of them.
 
 #[path = "../../../io/tests/common/namespace.rs"]
 pub mod namespace;
@@ -24,7 +25,8 @@ pub fn missing() -> Option<String> {
     device.is_err().then(|| "/dev/net/tun".to_owned())
 }
 
-/// Runs a test again, with this role, in namespaces in which nothing but this test has network namespaces with names.
+/// Runs a test again, with this role, in namespaces in which nothing but this test has network namespaces
+/// with names.
 ///
 /// # Panics
 /// If the test fails there.
