@@ -1,4 +1,5 @@
-//! Hands the commit of the checkout to the crate, for manifests: `ANABRANCH_COMMIT`, from the environment or from git.
+//! Hands the commit of the checkout to the crate, for manifests: `ANABRANCH_COMMIT`, from the environment or
+//! from git.
 //!
 //! Only release builds have it, so that a commit does not compile all tests again.
 
@@ -18,8 +19,8 @@ fn main() {
     }
 }
 
-/// The commit of the checkout that holds this crate, "-dirty" if it was changed since; none of a repository that merely contains the
-/// sources, such as that of a package.
+/// The commit of the checkout that holds this crate, "-dirty" if it was changed since; none of a repository
+/// that merely contains the sources, such as that of a package.
 fn commit_of_checkout() -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().ok()?;
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);

@@ -1,5 +1,5 @@
-//! Cost of a packet-hop (a packet crossing a link): CPU time and memory of whole simulations, each in its own process,
-//! and of ns-2 and ns-3 in the same cases if they are installed.
+//! Cost of a packet-hop (a packet crossing a link): CPU time and memory of whole simulations, each in its own
+//! process, and of ns-2 and ns-3 in the same cases if they are installed.
 //!
 //! `cargo bench --bench hops` runs all cases, `cargo bench --bench hops -- cmt many` the named ones.
 
@@ -245,8 +245,8 @@ fn theirs(simulator: &str, name: &str) -> Option<Cost> {
     })
 }
 
-/// Gives all flows saturated senders and this receive window. They start within `spread` and stop at the end of the
-/// case.
+/// Gives all flows saturated senders and this receive window. They start within `spread` and stop at the end
+/// of the case.
 fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
     for flow in &mut scenario.flows {
         for options in [&mut flow.client_options, &mut flow.server_options] {
@@ -304,19 +304,21 @@ fn dumbbell(associations: usize) -> Scenario {
     scenario
 }
 
-/// Associations that share a link of 1 Gbit/s. A thousand of them have two packets per round trip each, and lose many.
+/// Associations that share a link of 1 Gbit/s. A thousand of them have two packets per round trip each, and
+/// lose many.
 fn together(associations: u16) -> Scenario {
     crowd(associations, 1000, 1000, 20)
 }
 
-/// Associations over a link whose rate and queue are proportional to their number, so that each does the same work.
+/// Associations over a link whose rate and queue are proportional to their number, so that each does the same
+/// work.
 fn shares(associations: u16, mbps_each: u64, seconds: u64) -> Scenario {
     let number = u64::from(associations);
     crowd(associations, mbps_each * number, 20 * number, seconds)
 }
 
-/// Associations between the same two hosts, from different ports to the same port, over a link of `mbps` Mbit/s with a
-/// queue of `packets` packets.
+/// Associations between the same two hosts, from different ports to the same port, over a link of `mbps`
+/// Mbit/s with a queue of `packets` packets.
 fn crowd(associations: u16, mbps: u64, packets: u64, seconds: u64) -> Scenario {
     let mut scenario = bell(1, BitRate::from_mbps(mbps), Span::from_millis(10), packets);
     for link in &mut scenario.links[1..] {

@@ -54,7 +54,8 @@ pub struct RunOutput {
     /// Warnings for the reader of the numbers: flows that never connected, or ended early, and those of
     /// [`Scenario::warnings`](crate::scenario::Scenario::warnings).
     pub warnings: Vec<String>,
-    /// Reasons why the numbers cannot be used: flows that never connected, or no flow that delivered anything.
+    /// Reasons why the numbers cannot be used: flows that never connected, or no flow that delivered
+    /// anything.
     pub failures: Vec<String>,
     /// Digest of every packet that reached a host.
     pub digest: u64,
@@ -66,12 +67,14 @@ pub struct RunOutput {
     pub simulated: Span,
 }
 
-/// Names of the paths of a flow, which scenarios give to links; by the numbers of paths, none for a path without a name.
+/// Names of the paths of a flow, which scenarios give to links; by the numbers of paths, none for a path
+/// without a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowPaths {
     /// The flow.
     pub flow: String,
-    /// The paths of the client: those of series, and of quantities in the direction from the client to the server.
+    /// The paths of the client: those of series, and of quantities in the direction from the client to the
+    /// server.
     pub forward: Vec<Option<String>>,
     /// The paths of the server, if it sends: those of quantities whose names begin with `back_`.
     pub back: Vec<Option<String>>,

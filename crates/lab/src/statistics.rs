@@ -2,8 +2,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Mean of independent samples and the half width of its 95 % interval (Student's t); the half width is not a number for
-/// fewer than two.
+/// Mean of independent samples and the half width of its 95 % interval (Student's t); the half width is not a
+/// number for fewer than two.
 pub fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -15,8 +15,8 @@ pub fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
     (mean, half)
 }
 
-/// The t for which `confidence` (between 0 and 1) of Student's distribution lies within -t and t, by bisection of its
-/// closed form for whole degrees of freedom, of which there is at least one.
+/// The t for which `confidence` (between 0 and 1) of Student's distribution lies within -t and t, by
+/// bisection of its closed form for whole degrees of freedom, of which there is at least one.
 pub fn student_t(degrees: u32, confidence: f64) -> f64 {
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     loop {
@@ -32,7 +32,8 @@ pub fn student_t(degrees: u32, confidence: f64) -> f64 {
     }
 }
 
-/// Probability that |t| < sqrt(degrees) tan(theta): Abramowitz and Stegun, 26.7.3 (odd degrees) and 26.7.4 (even).
+/// Probability that |t| < sqrt(degrees) tan(theta): Abramowitz and Stegun, 26.7.3 (odd degrees) and 26.7.4
+/// (even).
 fn within(theta: f64, degrees: u32) -> f64 {
     let (sin, cos) = theta.sin_cos();
     if degrees == 1 {

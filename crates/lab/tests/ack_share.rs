@@ -45,7 +45,8 @@ fn acknowledgements_count_for_the_path_of_their_data() {
     }
 }
 
-// cwnd exceeds the buffer and the path stays in slow start, where a SACK for each second packet would let cwnd grow: by 0.018.
+// cwnd exceeds the buffer and the path stays in slow start, where a SACK for each second packet would let
+// cwnd grow: by 0.018.
 #[test]
 fn a_path_that_the_receive_buffer_limits_does_not_ask_for_more_sacks() {
     let paths = [["300 Mbit/s", "300 Mbit/s", "5 ms", ""], ["1 Mbit/s", "1 Mbit/s", "300 ms", ""]];

@@ -10,7 +10,8 @@ use units::{BitRate, Instant, Span};
 
 use anabranch_lab as lab;
 
-/// An upload over two paths of 10 Mbit/s, measured from 5 s to 25 s; on the first the client gets another address at these times.
+/// An upload over two paths of 10 Mbit/s, measured from 5 s to 25 s; on the first the client gets another
+/// address at these times.
 fn upload(options: Config, at: &[u64]) -> RunOutput {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     let renumbering = |&s: &u64| Renumbering { second: false, at: Instant::ZERO + Span::from_secs(s) };

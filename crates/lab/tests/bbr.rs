@@ -13,7 +13,8 @@ use units::{BitRate, ByteCount, Probability, Span};
 /// Bandwidth-delay product of the link in bytes.
 const BDP: f64 = 52_500.0;
 
-/// Saturated flows over 10 Mbit/s and 42 ms with a queue of so many bandwidth-delay products, measured for 40 s.
+/// Saturated flows over 10 Mbit/s and 42 ms with a queue of `queue` bandwidth-delay products, measured for 40
+/// s.
 fn scenario(queue: f64, flows: &[(Protocol, Algorithm)]) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     impair(&mut scenario.links[1], |direction| {
@@ -99,7 +100,8 @@ fn over_two_paths(control: Algorithm) -> f64 {
     scalar(&run(&scenario), "flow", "throughput_bps") / 1e6
 }
 
-/// An association over two paths through one bottleneck of 10 Mbit/s and 40 ms, beside three TCP flows of BBR.
+/// An association over two paths through one bottleneck of 10 Mbit/s and 40 ms, beside three TCP flows of
+/// BBR.
 fn shared_bottleneck(control: Algorithm) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     let nodes = &scenario.nodes;

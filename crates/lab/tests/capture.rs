@@ -1,6 +1,7 @@
 //! Captures: tshark reads whole associations and connections, with CMT, losses, path failure and shutdown.
 //!
-//! Without tshark the tests that need it print a message and pass; with `ANABRANCH_REQUIRE_TOOLS=1` they fail.
+//! Without tshark the tests that need it print a message and pass; with `ANABRANCH_REQUIRE_TOOLS=1` they
+//! fail.
 
 use crate::common;
 
@@ -68,7 +69,8 @@ fn scenario() -> Scenario {
     let flow = &mut scenario.flows[0];
     enable_cmt(flow);
     for options in [&mut flow.client_options, &mut flow.server_options] {
-        // A send buffer for 40 chunks: tshark warns of SACKs whose gap ack blocks contain more than 100 chunks.
+        // A send buffer for 40 chunks: tshark warns of SACKs whose gap ack blocks contain more than 100
+        // chunks.
         options.send_buffer = ByteCount::new(60_000);
         options.hb_interval = Some(Span::from_secs(1));
     }
@@ -117,8 +119,8 @@ fn tshark_decodes_every_chunk_and_reports_no_fault() {
         check(&file);
         chunk_types(&file, &mut types);
     }
-    // DATA, INIT, INIT ACK, SACK, HEARTBEAT, HEARTBEAT ACK, SHUTDOWN, SHUTDOWN ACK, COOKIE ECHO, COOKIE ACK and
-    // SHUTDOWN COMPLETE.
+    // DATA, INIT, INIT ACK, SACK, HEARTBEAT, HEARTBEAT ACK, SHUTDOWN, SHUTDOWN ACK, COOKIE ECHO, COOKIE ACK
+    // and SHUTDOWN COMPLETE.
     assert_eq!(types.keys().copied().collect::<Vec<u8>>(), [0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 14], "{types:?}");
 }
 

@@ -12,8 +12,8 @@ use net::{Limit, QueueSpec};
 use sctp::{SackPath, Timestamps};
 use units::{BitRate, Probability, Span};
 
-/// One saturated flow over one link of 10 Mbit/s and 40 ms, with a queue of 50 packets, about the bandwidth-delay
-/// product.
+/// One saturated flow over one link of 10 Mbit/s and 40 ms, with a queue of 50 packets, about the
+/// bandwidth-delay product.
 fn alone(protocol: Protocol, control: Algorithm) -> RunOutput {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(20).into());
@@ -36,8 +36,8 @@ fn a_single_flow_of_each_control_fills_a_link() {
         for protocol in [Protocol::Sctp, Protocol::Tcp] {
             let output = alone(protocol, control);
             let throughput = scalar(&output, "flow", "throughput_bps");
-            // LEDBAT++ slows down for a tenth of the time. wVegas halves its window when the queue is nearly empty
-            // (docs/controls/wvegas.md).
+            // LEDBAT++ slows down for a tenth of the time. wVegas halves its window when the queue is nearly
+            // empty (docs/controls/wvegas.md).
             let least = if control == Algorithm::WVegas { 1e6 } else { 8e6 };
             assert!(throughput > least, "{name} over {protocol:?}: {throughput}");
             assert_eq!(scalar(&output, "flow", "undelivered_messages"), 0.0, "{name} over {protocol:?}");
@@ -55,8 +55,8 @@ fn on_a_single_path_a_coupled_control_equals_its_uncoupled_form() {
     }
 }
 
-/// Throughput of an association over two paths of 10 Mbit/s and 100 ms, whose queues hold 8 packets, a tenth of the
-/// bandwidth-delay product.
+/// Throughput of an association over two paths of 10 Mbit/s and 100 ms, whose queues hold 8 packets, a tenth
+/// of the bandwidth-delay product.
 fn over_long_paths_with_short_queues(control: Algorithm) -> f64 {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     for bottleneck in [1, 4] {
@@ -78,8 +78,8 @@ fn braid_on_long_paths_with_short_queues_equals_lia() {
     assert!(braid > 0.95 * lia, "{braid}, LIA {lia}");
 }
 
-/// Jain's index of two paths with RTTs of 20 and 120 ms over one bottleneck of 5 Mbit/s, from 60 to 150 s. The longer path is
-/// longer before the bottleneck.
+/// Jain's index of two paths with RTTs of 20 and 120 ms over one bottleneck of 5 Mbit/s, from 60 to 150 s.
+/// The longer path is longer before the bottleneck.
 fn shares_over_one_bottleneck(sack_path: SackPath) -> f64 {
     let mut scenario = disjoint_paths(BitRate::from_mbps(5), 1);
     let nodes = &scenario.nodes;

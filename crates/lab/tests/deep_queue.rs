@@ -23,7 +23,8 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     scalar(&run(&sweep.variants()[0].scenario), "transfer", "throughput_bps") / 1e6
 }
 
-// The queue of the narrow path never overflows, so its slow start never ends. It fills the queue once, before the measurement begins.
+// The queue of the narrow path never overflows, so its slow start never ends. It fills the queue once, before
+// the measurement begins.
 #[test]
 fn a_narrow_path_with_a_deep_queue_does_not_slow_the_other() {
     let (both, alone) = (transfer("[1, 2]"), transfer("[1]"));

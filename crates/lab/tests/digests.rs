@@ -1,10 +1,10 @@
 //! The first seconds of every scenario in the tree as digests: a change that should move no result leaves
-//! `digests.txt` alone. If results are to move, raise `RESULTS_VERSION` (`crates/lab/src/sweep/manifest.rs`), write the
-//! file anew with `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab --test digests`, and say why in the commit. The first
-//! line of the file is the version that its digests belong to.
+//! `digests.txt` alone. If results are to move, raise `RESULTS_VERSION` (`crates/lab/src/sweep/manifest.rs`),
+//! write the file anew with `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab --test digests`, and say why in
+//! the commit. The first line of the file is the version that its digests belong to.
 //!
-//! Of each sweep only the combinations run in which a value of an axis appears for the first time. Their flows are
-//! shortened.
+//! Of each sweep only the combinations run in which a value of an axis appears for the first time. Their
+//! flows are shortened.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;

@@ -17,8 +17,8 @@ fn read(file: &Path) -> CaptureReport {
     read_capture(BufReader::new(File::open(file).expect("a file"))).expect("a capture")
 }
 
-/// A conversation of this stack with usrsctp 0.9.5 in UDP, as dumpcap wrote it; 96 bytes of each packet were kept. Checked
-/// with tshark: `sctp.chunk_type == 0` and `== 3` by source address, and `sctp.retransmission`.
+/// A conversation of this stack with usrsctp 0.9.5 in UDP, as dumpcap wrote it; 96 bytes of each packet were
+/// kept. Checked with tshark: `sctp.chunk_type == 0` and `== 3` by source address, and `sctp.retransmission`.
 #[test]
 fn a_capture_of_usrsctp_says_what_tshark_says() {
     let report = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/usrsctp.pcap"));
@@ -38,8 +38,9 @@ fn a_capture_of_usrsctp_says_what_tshark_says() {
     );
 }
 
-/// usrsctp with CMT over two paths that lose packets, captured at two interfaces of the sender. captures/losses.sh made it and
-/// printed the figures here: chunks, retransmissions and SACKs are those of tshark, the rest those of both programs.
+/// usrsctp with CMT over two paths that lose packets, captured at two interfaces of the sender.
+/// captures/losses.sh made it and printed the figures here: chunks, retransmissions and SACKs are those of
+/// tshark, the rest those of both programs.
 #[test]
 fn a_capture_of_usrsctp_with_losses_on_two_paths_says_what_tshark_and_usrsctp_say() {
     let report = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/usrsctp-losses.pcap"));
@@ -52,7 +53,8 @@ fn a_capture_of_usrsctp_with_losses_on_two_paths_says_what_tshark_and_usrsctp_sa
     assert!(direction.paths.iter().all(|path| path.needless == 0), "{direction:?}");
     let sent_once: u64 = direction.paths.iter().map(|path| path.chunks - path.retransmissions).sum();
     assert_eq!((sent_once, direction.user_bytes), (647, 905_800));
-    // Delays are 10 and 40 ms, and SACKs return on either path. A full queue takes 0.2 s on the first path, 0.24 s on the second.
+    // Delays are 10 and 40 ms, and SACKs return on either path. A full queue takes 0.2 s on the first path,
+    // 0.24 s on the second.
     for (path, (least, full)) in direction.paths.iter().zip([(20, 250), (50, 320)]) {
         let rtt = path.rtt.expect("samples");
         assert!(rtt.least > Span::from_millis(least) && rtt.greatest < Span::from_millis(full), "{rtt:?}");

@@ -8,15 +8,16 @@ use lab::output::{RunOutput, Series};
 use lab::scenario::{Every, Outage, Probe, ProbeQuantity, ProbeTarget, Scenario};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
-/// A flow over two paths of 10 Mbit/s. The link between the routers of the first path is down from 10 s to 20 s; its
-/// throughput and the flow's are recorded every second.
+/// A flow over two paths of 10 Mbit/s. The link between the routers of the first path is down from 10 s to 20
+/// s; its throughput and the flow's are recorded every second.
 fn failing_path() -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     scenario.links[1].down = vec![Outage { from: at(10), to: at(20) }];
     let flow = &mut scenario.flows[0];
     flow.stop_time = Span::from_secs(39);
     for options in [&mut flow.client_options, &mut flow.server_options] {
-        // The path is inactive after the second consecutive timeout, 3 s after the failure, and is probed often.
+        // The path is inactive after the second consecutive timeout, 3 s after the failure, and is probed
+        // often.
         options.path_max_retrans = 1;
         options.hb_interval = Some(Span::from_secs(1));
     }
@@ -121,7 +122,7 @@ fn a_failed_association_is_measured_to_the_end_and_reported() {
     let output = run(&scenario);
     assert_eq!(output.warnings, ["flow `flow` ended before its time: TooManyErrors"]);
     assert_eq!(output.failures, Vec::<String>::new());
-    // It is measured from 6 s to 31 s, and carried data for 10 s of this time.
+    // The flow is measured from 6 s to 31 s, and carried data for 10 s of this time.
     let throughput = scalar(&output, "flow", "throughput_bps");
     assert!((throughput * 1e-6 / (9.635 * 10.0 / 25.0) - 1.0).abs() < 0.01, "{throughput}");
     assert!(scalar(&output, "flow", "undelivered_messages") > 0.0);

@@ -1,5 +1,6 @@
 //! Goodput of saturated flows in a few networks, as a table: a change of behaviour changes `goodput.txt`.
-//! `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab goodput` rewrites the table; give the reason in the commit.
+//! `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab goodput` rewrites the table; give the reason in the
+//! commit.
 
 use crate::common;
 

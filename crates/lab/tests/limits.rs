@@ -1,5 +1,5 @@
-//! Every number of a scenario file with extreme values: each file is refused, or is simulated without a panic and with
-//! little memory.
+//! Every number of a scenario file with extreme values: each file is refused, or is simulated without a panic
+//! and with little memory.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;

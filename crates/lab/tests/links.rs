@@ -178,7 +178,8 @@ fn trace_files_are_found_beside_the_scenario_and_each_is_read_once() {
 
 #[test]
 fn a_transfer_fills_a_link_whose_rate_changes() {
-    // Means of 20 s: 2 of 4 s at 16 Mbit/s, 2 at 8; 2 deliveries in 1 ms, of which 1452 of 1500 bytes are payload.
+    // Means of 20 s: 2 of 4 s at 16 Mbit/s, 2 at 8; 2 deliveries in 1 ms, of which 1452 of 1500 bytes are
+    // payload.
     let folder = folder("traces-filled");
     std::fs::write(folder.join("square.csv"), "0,16\n2,8\n").expect("a file");
     std::fs::write(folder.join("two.deliveries"), "1\n1\n").expect("a file");
@@ -255,8 +256,9 @@ fn codel_and_pie_keep_the_queue_short_where_drop_tail_fills_it() {
     }
 }
 
-/// After 20 s the RTT of one of two paths is 60 ms in place of 20 for good, and a message of 3000 bytes leaves in each 100 ms. What was the least RTT
-/// before would let all of the new one seem to be a queue, and each chunk seem late.
+/// After 20 s the RTT of one of two paths is 60 ms in place of 20 for good, and a message of 3000 bytes
+/// leaves in each 100 ms. What was the least RTT before would let all of the new one seem to be a queue, and
+/// each chunk seem late.
 #[test]
 fn a_path_that_has_become_longer_for_good_causes_no_copies() {
     let text = r#"

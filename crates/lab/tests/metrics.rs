@@ -107,7 +107,8 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
     });
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
     let output = run(&scenario);
-    // 1200 bytes in 1228, and a SACK of 28 bytes for two of them: table 2 prints .966. Gap blocks after a loss add some.
+    // 1200 bytes in 1228, and a SACK of 28 bytes for two of them: table 2 prints .966. Gap blocks after a
+    // loss add some.
     let utilisation = scalar(&output, "flows:all", "system_utilisation");
     near(utilisation, 1200.0 / 1242.0, 1e-3);
     near(
@@ -115,7 +116,8 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
         scalar(&output, "flow", "throughput_bps") / utilisation,
         1e-9,
     );
-    // With IP and PPP, 1255 bytes cross the link for 1200 bytes of payload. Retransmissions add a few in 10,000.
+    // With IP and PPP, 1255 bytes cross the link for 1200 bytes of payload. Retransmissions add a few in
+    // 10,000.
     let link = scalar(&output, "link:west1-east1", "throughput_utilisation");
     near(link, 1200.0 / 1255.0, 2e-3);
     near(scalar(&output, "flow", "sent_share"), link, 1e-12);

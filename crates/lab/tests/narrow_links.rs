@@ -1,5 +1,5 @@
-//! The recommended options where acknowledgements share narrow uplinks, where packets overtake each other, and where the
-//! window is small for one of two paths.
+//! The recommended options where acknowledgements share narrow uplinks, where packets overtake each other,
+//! and where the window is small for one of two paths.
 
 use crate::common;
 
@@ -55,7 +55,8 @@ fn packets_that_overtake_each_other_are_not_taken_for_lost() {
     assert!(mbps(&run(&worst)) < 5.0);
 }
 
-// 50 Mbit/s at 24 ms and 10 Mbit/s at 200 ms hold 400 KB of the buffer of 512 KiB. Ordered messages would need 1.3 MB.
+// 50 Mbit/s at 24 ms and 10 Mbit/s at 200 ms hold 400 KB of the buffer of 512 KiB. Ordered messages would
+// need 1.3 MB.
 #[test]
 fn unordered_messages_use_a_slow_path_that_ordered_ones_leave_idle() {
     let file = "two-lines.toml";

@@ -9,7 +9,8 @@ use lab::scenario::{Capture, Distribution, Hertz, Node, NodeKind, Pace, Scenario
 use std::path::Path;
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// client - home (NAT) - isp - server at 2 Mbit/s and 20 ms, with an upload of 1.7 Mbit/s in UDP from 1 s to 7 s.
+/// client - home (NAT) - isp - server at 2 Mbit/s and 20 ms, with an upload of 1.7 Mbit/s in UDP from 1 s to
+/// 7 s.
 fn scenario(timeout: Span, rebind_at: &[Instant]) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(2), 1);
     let nat = NodeKind::Nat { outside: 1, timeout, rebind_at: rebind_at.to_vec() };
@@ -32,7 +33,8 @@ fn frames(rate: f64) -> Pace {
 
 const LONG: Span = Span::from_secs(300);
 
-/// A packet between NAT and server: when it passed, the UDP port of the client, whether the client sent it, and its bytes.
+/// A packet between NAT and server: when it passed, the UDP port of the client, whether the client sent it,
+/// and its bytes.
 struct Seen {
     at: Instant,
     port: u16,

@@ -63,7 +63,8 @@ fn defaults_are_those_of_table_2() {
 #[test]
 fn a_paced_flow_sends_its_frames_at_its_rate() {
     let output = measure("");
-    // Ten frames per second are measured from 5 s to 30 s after the first one. A frame arrives 1.1 ms after it is sent.
+    // Ten frames per second are measured from 5 s to 30 s after the first one. A frame arrives 1.1 ms after
+    // it is sent.
     assert_eq!(scalar(&output, "flow", "offered_messages"), 250.0);
     assert_eq!(scalar(&output, "flow", "messages"), 250.0);
     assert_eq!(scalar(&output, "flow", "throughput_bps"), 8.0 * 1452.0 * 10.0);
@@ -85,7 +86,8 @@ fn transmission_and_measurement_follow_their_times() {
            stop_time = "4 s""#,
     );
     assert_eq!(scalar(&output, "flow", "messages"), 30.0);
-    // The flow connects at 3 s, starts at 5 s and stops at 9 s. The shutdown takes one and a half round trips.
+    // The flow connects at 3 s, starts at 5 s and stops at 9 s. The shutdown takes one and a half round
+    // trips.
     let end = output.simulated.as_secs_f64();
     assert!((9.0..9.3).contains(&end), "{end}");
 }
@@ -161,8 +163,8 @@ fn a_bidirectional_saturated_flow_uses_the_link_both_ways_at_once() {
            bidirectional = true"#,
     );
     for quantity in ["throughput_bps", "back_throughput_bps"] {
-        // The maximum is 96.8 Mbit/s. SACKs queue behind data of the other direction and arrive in bursts (ACK
-        // compression), which cause bursts of data that overflow the queue.
+        // The maximum is 96.8 Mbit/s. SACKs queue behind data of the other direction and arrive in bursts
+        // (ACK compression), which cause bursts of data that overflow the queue.
         assert!(scalar(&output, "flow", quantity) > 80e6, "{quantity}");
     }
 }
@@ -237,7 +239,8 @@ fn random_frames_have_the_mean_of_their_distribution() {
         r#"frame_rate = { exponential = "400 Hz" }
            frame_size = { uniform = ["200 B", "1000 B"] }"#,
     );
-    // 10,000 frames of 600 bytes in 25 s. Poisson: a standard deviation of 1 %; sizes: 231 bytes, 0.4 % of the mean.
+    // 10,000 frames of 600 bytes in 25 s. Poisson: a standard deviation of 1 %; sizes: 231 bytes, 0.4 % of
+    // the mean.
     let messages = scalar(&output, "flow", "messages");
     assert!((messages / 10_000.0 - 1.0).abs() < 0.04, "{messages}");
     let size = scalar(&output, "flow", "received_bytes") / messages;

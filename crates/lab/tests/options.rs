@@ -1,4 +1,5 @@
-//! Options are declared once: the schema and the tables of docs/scenarios.md are generated from the declarations.
+//! Options are declared once: the schema and the tables of docs/scenarios.md are generated from the
+//! declarations.
 
 use anabranch_lab::scenario::{assoc_options_over, schema, sctp_options, sctp_options_over};
 use serde_json::Value as Json;

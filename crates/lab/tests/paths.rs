@@ -15,7 +15,8 @@ fn scenario() -> Scenario {
     scenario
 }
 
-/// A client with an uplink in each of two networks, and a server with one address, which both reach over one fast link.
+/// A client with an uplink in each of two networks, and a server with one address, which both reach over one
+/// fast link.
 fn two_uplinks(paths: sctp::PathSet) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     let (east1, east2) = (3, 5);
@@ -146,7 +147,8 @@ fn errors_say_why_a_scenario_cannot_be_simulated() {
     }
 }
 
-/// Traffic both ways over two lines between the same hosts, on the first of which the client gets another address.
+/// Traffic both ways over two lines between the same hosts, on the first of which the client gets another
+/// address.
 const NAMED: &str = r#"
 [[node]]
 name = "home"

@@ -77,8 +77,8 @@ fn throughput_is_recorded_for_the_preceding_interval() {
     let link = only(&link);
     assert_eq!(link.flow, "link:west1-east1");
     for (flow, link) in flow.points.iter().zip(&link.points) {
-        // The flow counts 1452 bytes of payload per packet, the link all 1507. A packet may be in flight at the end of
-        // an interval.
+        // The flow counts 1452 bytes of payload per packet, the link all 1507. A packet may be in flight at
+        // the end of an interval.
         assert!((flow.1 - 1e7 * 1452.0 / 1507.0).abs() < 24_000.0, "{flow:?}");
         assert!((link.1 - 1e7).abs() < 25_000.0, "{link:?}");
     }

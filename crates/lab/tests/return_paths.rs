@@ -1,4 +1,5 @@
-//! SACKs on the fastest path that has room for them: what they gain, and what they cost where it has none, or fails.
+//! SACKs on the fastest path that has room for them: what they gain, and what they cost where it has none, or
+//! fails.
 
 use crate::common;
 
@@ -38,7 +39,8 @@ fn a_short_way_back_shortens_the_round_trip_of_a_long_path() {
     assert!(used < 0.6, "{used}");
 }
 
-// At 64 B, 16 SACKs in a round trip of 47 ms are 174 kbit/s. What the link has no room for stays on the path of its data.
+// At 64 B, 16 SACKs in a round trip of 47 ms are 174 kbit/s. What the link has no room for stays on the path
+// of its data.
 #[test]
 fn a_narrow_way_back_is_not_filled() {
     let (standard, fastest) = (transfer("standard", "160 kbit/s", ""), transfer("fastest", "160 kbit/s", ""));
@@ -62,7 +64,8 @@ fn the_sender_goes_on_when_the_fastest_path_fails() {
     }
 }
 
-/// Mbit/s of a transfer from 1 s after the short one of two paths has failed, on which the SACKs of the long one returned.
+/// Mbit/s of a transfer from 1 s after the short one of two paths has failed, on which the SACKs of the long
+/// one returned.
 fn after_the_failure(networks: &str) -> f64 {
     let text = format!(
         r#"title = "A longer way back"
@@ -80,7 +83,8 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     mbps(&run(&sweep.variants()[0].scenario))
 }
 
-// The window of the long path grew for a round trip of 25 ms. On its own way back it takes 40 ms, and needs more in flight for the same rate.
+// The window of the long path grew for a round trip of 25 ms. On its own way back it takes 40 ms, and needs
+// more in flight for the same rate.
 #[test]
 fn a_path_keeps_its_rate_when_the_path_of_its_sacks_fails() {
     let (both, alone) = (after_the_failure("[1, 2]"), after_the_failure("[2]"));

@@ -284,7 +284,8 @@ fn shipped() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// A client and a server with an uplink in each of two networks: the first network has two links between its routers.
+/// A client and a server with an uplink in each of two networks: the first network has two links between its
+/// routers.
 const ROUTERS: &str = r#"
 node = [
   { name = "a" }, { name = "b" },

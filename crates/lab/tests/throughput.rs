@@ -5,8 +5,8 @@ use crate::common;
 use common::*;
 use units::BitRate;
 
-/// Payload of full packets on a link of 10 Mbit/s: 1452 bytes of each 1507 on the wire (common header 12, DATA header
-/// 16, IP 20, PPP 7).
+/// Payload of full packets on a link of 10 Mbit/s: 1452 bytes of each 1507 on the wire (common header 12,
+/// DATA header 16, IP 20, PPP 7).
 const CAPACITY: f64 = 10e6 * 1452.0 / 1507.0;
 
 fn near(value: f64, expected: f64, tolerance: f64) {

@@ -8,7 +8,8 @@ use lab::output::{RunOutput, Series};
 use lab::scenario::{Distribution, Flow, Hertz, Protocol, Scenario, Transfers, Window};
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Two transfers of 100,000 bytes per second over 10 Mbit/s and 10 ms, from 1 s to 61 s, without other traffic.
+/// Two transfers of 100,000 bytes per second over 10 Mbit/s and 10 ms, from 1 s to 61 s, without other
+/// traffic.
 fn scenario(protocol: Protocol) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10).into());
@@ -71,8 +72,8 @@ fn poisson_arrivals_and_pareto_sizes_have_their_means() {
         transfers.size = Distribution::Pareto(ByteCount::new(20_000), 2.5);
         let output = clean(&scenario);
         let number = scalar(&output, "short", "transfers");
-        // The mean number is 1200 with a standard deviation of 35. Sizes are at least 12,000 bytes, with a standard
-        // deviation of 18,000.
+        // The mean number is 1200 with a standard deviation of 35. Sizes are at least 12,000 bytes, with a
+        // standard deviation of 18,000.
         assert!((1060.0..1340.0).contains(&number), "{number}");
         let mean = scalar(&output, "short", "transfer_bytes") / number;
         assert!((18_000.0..22_500.0).contains(&mean), "{mean}");

@@ -33,8 +33,8 @@ fn all_datagrams_below_the_rate_of_the_link_arrive() {
 
 #[test]
 fn every_datagram_arrives_or_is_dropped_once() {
-    // 1000 datagrams per second of 1487 bytes with IP and PPP are 11.9 Mbit/s; a link of 10 Mbit/s carries 840.6 per
-    // second.
+    // 1000 datagrams per second of 1487 bytes with IP and PPP are 11.9 Mbit/s; a link of 10 Mbit/s carries
+    // 840.6 per second.
     let mut scenario = scenario(1000.0);
     impair(&mut scenario.links[1], |direction| {
         direction.impairments.loss = Probability::new(0.01).expect("a probability");
@@ -78,8 +78,8 @@ fn random_active_times_and_pauses_have_their_means() {
     });
     let output = run(&scenario);
     let share = scalar(&output, "flow", "messages") / 400_000.0;
-    // The source is active for a quarter of the time. With 1000 periods the standard deviation is a little above 3 % of
-    // that. Each active time begins with a frame.
+    // The source is active for a quarter of the time. With 1000 periods the standard deviation is a little
+    // above 3 % of that. Each active time begins with a frame.
     assert!((share / 0.25 - 1.0).abs() < 0.1, "{share}");
 }
 
@@ -101,7 +101,8 @@ fn the_server_sends_too_and_two_protocols_share_a_port_number() {
 
 #[test]
 fn bursts_are_counted_at_the_link_where_they_arrive() {
-    // Ten frames per second of five messages each, over 1 Gbit/s to a router, where they arrive 11.896 us apart.
+    // Ten frames per second of five messages each, over 1 Gbit/s to a router, where they arrive 11.896 us
+    // apart.
     let mut scenario = scenario(10.0);
     scenario.flows[0].forward.as_mut().expect("a direction forth").frame_size =
         Distribution::Constant(ByteCount::new(5 * 1452));

@@ -96,7 +96,8 @@ fn a_start_time_is_drawn_from_the_seed() {
     let mut other = parsed("{ uniform = [\"1 s\", \"2 s\"] }");
     other.set_seed(7);
     assert_ne!(digest(&random, 0).0, digest(&other, 0).0);
-    // An interval without width is the constant: the draw changes no other one. The flow sends for `stop_time`.
+    // An interval without width is the constant: the draw changes no other one. The flow sends for
+    // `stop_time`.
     let constant = parsed("\"1 s\"");
     let narrow = parsed("{ uniform = [\"1 s\", \"1 s\"] }");
     assert_eq!(digest(&narrow, 3), digest(&constant, 3));

@@ -52,8 +52,8 @@ fn the_unchanged_file_is_valid() {
     assert_eq!((sweep.title(), sweep.axes().len(), sweep.variants().len()), ("right", 0, 1));
 }
 
-/// Each case is a line with the change (`from => to`), followed by the lines of the message. `ANABRANCH_UPDATE=1 cargo
-/// test -p anabranch-lab wrong_scenarios` rewrites the messages; review them.
+/// Each case is a line with the change (`from => to`), followed by the lines of the message.
+/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab wrong_scenarios` rewrites the messages; review them.
 #[test]
 fn each_fault_is_reported_with_its_position_the_expected_value_and_a_similar_word() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wrong_scenarios.txt");

@@ -56,7 +56,7 @@ pub(crate) struct Dial {
 /// How a flow ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It has not ended.
+    /// The flow has not ended.
     Open,
     /// The handshake failed.
     NeverConnected,
@@ -78,9 +78,9 @@ pub(crate) enum Measured {
     /// Not begun.
     #[default]
     No,
-    /// It has begun; the counters at its start.
+    /// The window has begun; the counters at its start.
     Since(Box<Window>),
-    /// It has ended; the counters at its start and at its end.
+    /// The window has ended; the counters at its start and at its end.
     Done(Box<(Window, Window)>),
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Meter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) messages: u64,
-    /// Those of them that were sent unordered.
+    /// Messages that were sent unordered.
     pub(crate) unordered: u64,
     pub(crate) bytes: u64,
 }
@@ -39,8 +39,8 @@ pub(crate) enum Reaction {
     Closed(Ending),
 }
 
-/// All counters of an end since the start of the run. The difference of two tallies is the count of the time between
-/// them.
+/// All counters of an end since the start of the run. The difference of two tallies is the count of the time
+/// between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) received: Received,
@@ -152,7 +152,8 @@ impl Meter {
         }
     }
 
-    /// Counts the messages in the bytes read from a stream, with the message boundaries that the peer recorded.
+    /// Counts the messages in the bytes read from a stream, with the message boundaries that the peer
+    /// recorded.
     pub(super) fn find_messages_of(&mut self, peer: &mut Meter) {
         if let Some(source) = &mut peer.source {
             self.received.messages += source.bounds.pass(self.received.bytes);

@@ -1,4 +1,5 @@
-//! Applications: NetPerfMeter (paper 001, section 4.4), the sending and receiving halves at both ends of a flow.
+//! Applications: NetPerfMeter (paper 001, section 4.4), the sending and receiving halves at both ends of a
+//! flow.
 
 mod bounds;
 mod flow;

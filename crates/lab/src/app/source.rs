@@ -10,8 +10,9 @@ use units::{Instant, Span};
 #[repr(C)] // what each message changes comes first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
-    /// The last message, and its bytes that the transport has not accepted; a stream may accept a part of a message. It is
-    /// offered again unchanged, so that the random draws do not depend on the times at which the buffer has room.
+    /// The last message, and its bytes that the transport has not accepted; a stream may accept a part of a
+    /// message. It is offered again unchanged, so that the random draws do not depend on the times at which
+    /// the buffer has room.
     message: Draft,
     left: u32,
     is_on: bool,
@@ -19,7 +20,8 @@ pub(crate) struct Source {
     held: bool,
     generator: Generator,
     schedule: Schedule,
-    /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of bytes.
+    /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of
+    /// bytes.
     pub(super) bounds: Bounds,
 }
 
@@ -50,8 +52,8 @@ impl Source {
         }
     }
 
-    /// Fills the queue of the transport, at the start and whenever there is room again: a saturated source sends as much
-    /// as the transport accepts, a paced one only the rest of a message.
+    /// Fills the queue of the transport, at the start and whenever there is room again: a saturated source
+    /// sends as much as the transport accepts, a paced one only the rest of a message.
     pub(crate) fn refill(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
         while self.left > 0 || (self.is_on && self.generator.is_saturated()) {
             if self.left == 0 {
@@ -64,8 +66,8 @@ impl Source {
         }
     }
 
-    /// Sends the next frame of a paced source and drops the messages that do not fit the queue. Returns the wait until
-    /// the following frame; none if the source is saturated.
+    /// Sends the next frame of a paced source and drops the messages that do not fit the queue. Returns the
+    /// wait until the following frame; none if the source is saturated.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) -> Option<Span> {
         if self.generator.is_saturated() {
             return None;
@@ -111,7 +113,8 @@ impl Source {
         self.left = self.message.length;
     }
 
-    /// Offers what is left of the message. Something stays left if the buffer is full or the connection is closing.
+    /// Offers what is left of the message. Something stays left if the buffer is full or the connection is
+    /// closing.
     fn offer(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
         let Draft { length, stream, unordered, reliability } = self.message;
         let taken = endpoint.send(now, id, self.left, Service { stream, unordered, reliability });

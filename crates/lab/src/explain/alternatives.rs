@@ -45,8 +45,8 @@ const CONTROLS: [&str; 3] = ["cubic", "bbr", "standard"];
 /// Number of schedulers and of controls that are tried beside the present one.
 const OTHERS: usize = 2;
 
-/// The changes to try for a flow; `back`: its data goes from the server to the client. Each scenario has neither probes nor
-/// captures.
+/// The changes to try for a flow; `back`: its data goes from the server to the client. Each scenario has
+/// neither probes nor captures.
 pub fn alternatives(scenario: &Scenario, flow: usize, back: bool) -> Vec<Alternative> {
     let mut base = scenario.clone();
     base.probes.clear();
@@ -236,8 +236,8 @@ impl Tried {
     }
 }
 
-/// The options of these hosts that the scenario sets beside a profile, and that `new` has otherwise. The profile is not in the
-/// scenario any more: it is the one from which fewer options differ.
+/// The options of these hosts that the scenario sets beside a profile, and that `new` has otherwise. The
+/// profile is not in the scenario any more: it is the one from which fewer options differ.
 fn given_up(hosts: [&sctp::Config; 2], new: &sctp::Config) -> Vec<&'static str> {
     let (standard, new) = (values(&mut sctp::Config::default()), values(&mut new.clone()));
     let mut names = Vec::new();

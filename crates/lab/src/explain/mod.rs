@@ -1,4 +1,5 @@
-//! Why a flow is not faster: what limited its sender in a run, and which changes of the scenario are worth a try.
+//! Why a flow is not faster: what limited its sender in a run, and which changes of the scenario are worth a
+//! try.
 
 mod alternatives;
 pub mod capture;
@@ -14,11 +15,13 @@ use transport::Limit;
 pub struct Diagnosis {
     /// Payload received per second, bit/s.
     pub throughput: f64,
-    /// The throughput as a share of the rates of the tightest links of its paths; none of a measurement, whose links are not known.
+    /// The throughput as a share of the rates of the tightest links of its paths; none of a measurement,
+    /// whose links are not known.
     pub share_of_links: Option<f64>,
-    /// What limited the sender, and for which share of the time; the largest first. Empty if that was not measured.
+    /// What limited the sender, and for which share of the time; the largest first. Empty if that was not
+    /// measured.
     pub limits: Vec<(Limit, f64)>,
-    /// Its paths, by their numbers.
+    /// Paths of the flow, by their numbers.
     pub paths: Vec<PathDiagnosis>,
 }
 

@@ -23,8 +23,8 @@ pub(crate) trait Transport {
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
-    /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of bytes accepted: zero if the buffer is full. A transport with
-    /// message boundaries accepts all bytes or none.
+    /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of bytes
+    /// accepted: zero if the buffer is full. A transport with message boundaries accepts all bytes or none.
     fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32;
     /// The next piece of data that has arrived.
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
@@ -65,7 +65,7 @@ pub(crate) trait Protocolled: Transport + transport::Endpoint {
 /// Something that happened to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// It is established.
+    /// The connection is established.
     Connected,
     /// Data can be read.
     Readable,
@@ -73,9 +73,9 @@ pub(crate) enum Event {
     Writable,
     /// The peer sends no more.
     PeerClosed,
-    /// It has ended.
+    /// The connection has ended.
     Closed(Ending),
-    /// Nothing that concerns an application.
+    /// The event does not concern an application.
     Other,
 }
 
@@ -185,7 +185,8 @@ pub(crate) enum Endpoint {
     Udp(udp::Endpoint),
 }
 
-/// Evaluates an expression with an endpoint as the type that it has, so that the expression is compiled for each type.
+/// Evaluates an expression with an endpoint as the type that it has, so that the expression is compiled for
+/// each type.
 macro_rules! with {
     ($endpoint:expr, $it:ident => $do:expr) => {
         match $endpoint {

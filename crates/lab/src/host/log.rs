@@ -31,8 +31,8 @@ pub(crate) struct Note {
 pub(crate) enum Noted {
     /// A DATA or I-DATA chunk, with the bytes of its user data.
     Data { tsn: Tsn, bytes: usize },
-    /// A SACK or NR-SACK. `gap` and `non_renegable` are the highest TSNs in its gap ack blocks of each kind; without one,
-    /// the cumulative TSN. `early` is the number of chunks in all blocks.
+    /// A SACK or NR-SACK. `gap` and `non_renegable` are the highest TSNs in its gap ack blocks of each kind;
+    /// without one, the cumulative TSN. `early` is the number of chunks in all blocks.
     Ack { cumulative: Tsn, gap: Tsn, non_renegable: Option<Tsn>, early: u32, a_rwnd: u32 },
 }
 
@@ -88,7 +88,8 @@ pub(crate) fn numbers(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<It
     pieces(protocol, bytes).map(|(number, _)| number)
 }
 
-/// The user data of a packet: the number and length of each piece. The sequence number of a segment stands for a TSN.
+/// The user data of a packet: the number and length of each piece. The sequence number of a segment stands
+/// for a TSN.
 fn pieces(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<Item = (Tsn, usize)> {
     let of = |wanted| protocol == wanted;
     let packet = Some(bytes).filter(|_| of(Protocol::Sctp));

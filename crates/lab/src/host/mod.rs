@@ -1,6 +1,6 @@
-//! The host adapter, which has the role of the operating system's kernel between network and sockets. It feeds
-//! delivered packets to the endpoint of their port, passes its events to the application, sends its packets, and keeps
-//! one wake-up event pending for each endpoint.
+//! The host adapter, which has the role of the operating system's kernel between network and sockets. It
+//! feeds delivered packets to the endpoint of their port, passes its events to the application, sends its
+//! packets, and keeps one wake-up event pending for each endpoint.
 
 pub(crate) mod encapsulation;
 mod endpoint;
@@ -54,7 +54,7 @@ struct Socket {
     id: EndpointId,
     node: NodeId,
     alarm: Alarm,
-    /// Its chunks, while a probe watches them.
+    /// Chunks of the host, while a probe watches them.
     log: Option<Box<ChunkLog>>,
     owners: Owners,
     /// The applications whose clients connect to this endpoint, by the client's address and port.
@@ -79,8 +79,8 @@ pub(crate) struct Owner {
 
 /// The applications that use the endpoints.
 pub(crate) trait Application {
-    /// Takes an event of the connection `conn` of `endpoint`, which belongs to `owner`. Returns true if the owner needs no
-    /// further event of this connection.
+    /// Takes an event of the connection `conn` of `endpoint`, which belongs to `owner`. Returns true if the
+    /// owner needs no further event of this connection.
     fn on_event<T: Transport>(
         &mut self,
         now: Instant,
@@ -125,7 +125,8 @@ impl Hosts {
         id
     }
 
-    /// Announces that the client of application `number` connects from any of `addresses` and `port` to this endpoint.
+    /// Announces that the client of application `number` connects from any of `addresses` and `port` to this
+    /// endpoint.
     pub(crate) fn expect(&mut self, id: EndpointId, addresses: &[IpAddr], port: u16, number: usize) {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         socket.expected.extend(addresses.iter().map(|&address| (address, port, number as u32)));
@@ -138,8 +139,8 @@ impl Hosts {
         &mut self.slots[id.0 as usize].endpoint
     }
 
-    /// The chunks of an endpoint of SCTP since they were last taken; the first call begins to note them. None for other
-    /// protocols.
+    /// The chunks of an endpoint of SCTP since they were last taken; the first call begins to note them. None
+    /// for other protocols.
     pub(crate) fn log(&mut self, id: EndpointId) -> Option<&mut ChunkLog> {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         matches!(endpoint, Endpoint::Sctp(_)).then(|| &mut **socket.log.get_or_insert_default())
@@ -162,8 +163,8 @@ impl Hosts {
         self.slots[id.0 as usize].socket.owners.insert(conn, owner);
     }
 
-    /// Passes a delivered packet to the endpoint of its port and drains that endpoint. A packet for a port without an
-    /// endpoint is dropped. Returns the endpoint.
+    /// Passes a delivered packet to the endpoint of its port and drains that endpoint. A packet for a port
+    /// without an endpoint is dropped. Returns the endpoint.
     #[inline]
     pub(crate) fn deliver(
         &mut self,
@@ -191,8 +192,8 @@ impl Hosts {
         Some(id)
     }
 
-    /// The hosts at the ends of a link notice that it failed, or that it was repaired: associations of SCTP remove the address
-    /// that they have there, or restore it.
+    /// The hosts at the ends of a link notice that it failed, or that it was repaired: associations of SCTP
+    /// remove the address that they have there, or restore it.
     pub(crate) fn carrier(
         &mut self,
         link: usize,
@@ -269,7 +270,8 @@ impl Hosts {
         }
     }
 
-    /// Drains an endpoint after a change: events to the applications, packets to the network, then the wake-up.
+    /// Drains an endpoint after a change: events to the applications, packets to the network, then the
+    /// wake-up.
     #[inline]
     pub(crate) fn settle(
         &mut self,
@@ -382,7 +384,8 @@ impl Socket {
         }
     }
 
-    /// The owner of a connection. A connection that the peer began belongs to the application that is expected from there.
+    /// The owner of a connection. A connection that the peer began belongs to the application that is
+    /// expected from there.
     #[inline]
     fn owner(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
         self.owners.get(conn).or_else(|| self.accept(endpoint, conn))

@@ -66,7 +66,8 @@ mod tests {
         Owner { number: flow, side: Side::Client }
     }
 
-    /// Short transfers end in any order. After a removal the index of each later connection is smaller than its id.
+    /// Short transfers end in any order. After a removal the index of each later connection is smaller than
+    /// its id.
     #[test]
     fn owners_are_found_after_connections_were_removed() {
         let mut owners = Owners::default();

@@ -27,7 +27,8 @@ fn place(protocol: Protocol) -> usize {
     }
 }
 
-/// The ports of a protocol, as a table from the lowest to the highest port in use, because each packet needs a lookup.
+/// The ports of a protocol, as a table from the lowest to the highest port in use, because each packet needs
+/// a lookup.
 #[derive(Clone, Debug, Default)]
 struct Table {
     first: u16,

@@ -144,7 +144,8 @@ impl Protocolled for Endpoint {
     }
 }
 
-/// What happens a few times in the life of an association. On its own, since these events have something to drop.
+/// What happens a few times in the life of an association. On its own, since these events have something to
+/// drop.
 #[cold]
 fn rare(event: sctp::Event) -> Event {
     match event {

@@ -159,9 +159,11 @@ impl<'a> Direction<'a> {
         achieved.carried.extend(ways.into_iter().enumerate().map(|(path, way)| (sent(path), way)));
     }
 
-    /// Reports the bytes of packets with a SACK and no data: all of them, and those of each path by its number at the sender.
+    /// Reports the bytes of packets with a SACK and no data: all of them, and those of each path by its
+    /// number at the sender.
     ///
-    /// The receiver may number its paths in another order, if packets of the handshake were lost. So paths are matched by their addresses.
+    /// The receiver may number its paths in another order, if packets of the handshake were lost. So paths
+    /// are matched by their addresses.
     fn acknowledgements(&self, received: f64, row: &mut dyn FnMut(Quantity, Option<usize>, f64)) {
         let backs = &self.receiver.end.counted.paths;
         if !backs.iter().any(|path| path.ack_bytes.is_some()) {

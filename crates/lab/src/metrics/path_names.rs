@@ -8,8 +8,9 @@ use net::{LinkId, Network};
 
 /// The names of the paths that an end of a flow has, by their numbers.
 ///
-/// A path is named after the first link on it, from the client's end, that the scenario names and that no other path takes. If
-/// there is none, as where paths are pairs of two links each, the name has all named links that are not on every path.
+/// A path is named after the first link on it, from the client's end, that the scenario names and that no
+/// other path takes. If there is none, as where paths are pairs of two links each, the name has all named
+/// links that are not on every path.
 pub(crate) fn path_names(
     network: &Network,
     scenario: &Scenario,
@@ -51,7 +52,8 @@ fn given_name<'s>(link: &'s Link, scenario: &Scenario) -> Option<&'s str> {
     (link.name != format!("{a}-{b}")).then_some(&link.name)
 }
 
-/// The names of the paths of a flow, for results; none if no path has a name. `client` and `server`: the paths of both ends.
+/// The names of the paths of a flow, for results; none if no path has a name. `client` and `server`: the
+/// paths of both ends.
 pub(crate) fn of_flow(
     network: &Network,
     scenario: &Scenario,

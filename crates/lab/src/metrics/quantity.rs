@@ -1,19 +1,19 @@
 //! The names of all quantities and their meaning.
 //!
-//! A flow is measured in a window of time, from `reset_time` to `stop_time`. Unless the text says otherwise, a count
-//! covers the window. The names of quantities of payload from server to client begin with `back_`. Links are measured
-//! from the first flow's `reset_time` to the last flow's `stop_time`. All quantities are also measured in each named
-//! window of the scenario, except those of the whole run.
+//! A flow is measured in a window of time, from `reset_time` to `stop_time`. Unless the text says otherwise,
+//! a count covers the window. The names of quantities of payload from server to client begin with `back_`.
+//! Links are measured from the first flow's `reset_time` to the last flow's `stop_time`. All quantities are
+//! also measured in each named window of the scenario, except those of the whole run.
 //!
-//! In formulas L is the length of the window, and λ, γ and α are the throughput, transport load and goodput of paper 003
-//! (section 4.3.5), which takes all three relative to the rate of the tight link.
+//! In formulas L is the length of the window, and λ, γ and α are the throughput, transport load and goodput
+//! of paper 003 (section 4.3.5), which takes all three relative to the rate of the tight link.
 
 /// A quantity of one direction of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// Its name for payload from client to server.
+    /// Name of the quantity for payload from client to server.
     pub forward: &'static str,
-    /// Its name for payload from server to client.
+    /// Name of the quantity for payload from server to client.
     pub back: &'static str,
 }
 
@@ -24,14 +24,15 @@ macro_rules! quantities {
 }
 
 quantities! {
-    /// Payload received by the application per second: 8 · [`RECEIVED_BYTES`] / L, in bit/s. Zero for a flow that ends
-    /// before the window. The throughput of papers 000, 001 and 004, and the goodput α of paper 003.
+    /// Payload received by the application per second: 8 · [`RECEIVED_BYTES`] / L, in bit/s. Zero for a flow
+    /// that ends before the window. The throughput of papers 000, 001 and 004, and the goodput α of
+    /// paper 003.
     THROUGHPUT = "throughput_bps";
-    /// α / R. R is the rate of the tightest link on the path; with several paths, the sum of the rates of their tightest
-    /// links, each counted once, so that two paths over one bottleneck share its rate.
+    /// α / R. R is the rate of the tightest link on the path; with several paths, the sum of the rates of
+    /// their tightest links, each counted once, so that two paths over one bottleneck share its rate.
     GOODPUT_SHARE = "goodput_share";
-    /// Payload sent per second with all retransmissions, λ = 8 · [`SENT_BYTES`] / L in bit/s, of the flow and of each
-    /// path: the throughput of paper 003.
+    /// Payload sent per second with all retransmissions, λ = 8 · [`SENT_BYTES`] / L in bit/s, of the flow and
+    /// of each path: the throughput of paper 003.
     SENT_THROUGHPUT = "sent_throughput_bps";
     /// λ / R of the flow and of each path, R as for [`GOODPUT_SHARE`].
     SENT_SHARE = "sent_share";
@@ -47,8 +48,8 @@ quantities! {
     OFFERED_MESSAGES = "offered_messages";
     /// Messages of a paced application that were not sent because the send queue was full.
     DROPPED_MESSAGES = "dropped_messages";
-    /// Messages that the transport took and never delivered, over the whole run. Zero if the flow ended gracefully
-    /// and no message was abandoned.
+    /// Messages that the transport took and never delivered, over the whole run. Zero if the flow ended
+    /// gracefully and no message was abandoned.
     UNDELIVERED_MESSAGES = "undelivered_messages";
     /// Packets with DATA that reached the receiving endpoint.
     DATA_PACKETS_RECEIVED = "data_packets_received";
@@ -60,7 +61,8 @@ quantities! {
     SACKS = "sack_packets";
     /// [`SACKS`] / [`DATA_PACKETS_RECEIVED`]: 0.5 when every second packet is acknowledged.
     SACKS_PER_DATA_PACKET = "sacks_per_data_packet";
-    /// Bytes of the packets with a SACK and no data that the receiving endpoint sent, with the IP header, in all and on each path.
+    /// Bytes of the packets with a SACK and no data that the receiving endpoint sent, with the IP header, in
+    /// all and on each path.
     ACK_BYTES = "ack_bytes";
     /// [`ACK_BYTES`] / [`RECEIVED_BYTES`].
     ACK_SHARE = "ack_share";
@@ -68,26 +70,28 @@ quantities! {
     DATA_PACKETS = "data_packets";
     /// Payload sent with all retransmissions, in bytes, of the flow and of each path.
     SENT_BYTES = "sent_user_bytes";
-    /// Bytes of all packets this end sent, those that only acknowledge among them: headers of the transport, payload and
-    /// retransmissions, without IP and link, of the flow and of each path.
+    /// Bytes of all packets this end sent, those that only acknowledge among them: headers of the transport,
+    /// payload and retransmissions, without IP and link, of the flow and of each path.
     TRANSPORT_BYTES = "sent_transport_bytes";
     /// Chunks retransmitted after missing reports, of the flow and of each path that lost them.
     FAST_RETRANSMISSIONS = "fast_retransmissions";
-    /// Chunks retransmitted after a timeout or as a tail loss probe, of the flow and of each path that lost them.
+    /// Chunks retransmitted after a timeout or as a tail loss probe, of the flow and of each path that lost
+    /// them.
     TIMER_RETRANSMISSIONS = "timer_retransmissions";
     /// [`FAST_RETRANSMISSIONS`] + [`TIMER_RETRANSMISSIONS`], of the flow and of each path.
     RETRANSMISSIONS = "retransmitted_chunks";
     /// Window cuts by fast retransmission, of the flow and of each path.
     FAST_RECOVERIES = "fast_recoveries";
-    /// Chunks taken for lost by fast retransmission of which the sender noticed that they had arrived, of the flow and of each
-    /// path that lost them. Only senders with `loss_detection = "rack"` notice.
+    /// Chunks taken for lost by fast retransmission of which the sender noticed that they had arrived, of the
+    /// flow and of each path that lost them. Only senders with `loss_detection = "rack"` notice.
     NEEDLESS_RETRANSMISSIONS = "needless_retransmissions";
     /// Fast recoveries undone because all their retransmissions were needless, of the flow and of each path.
     UNDONE_RECOVERIES = "undone_recoveries";
     /// Expiries of the retransmission timer T3, of the flow and of each path.
     TIMEOUTS = "timeouts";
-    /// Share of the time during which a missing chunk, last sent on this path, blocked the whole flow (head-of-line blocking).
-    /// The shares of all paths add up to the flow's share of that limit in [`LIMITED_BY`].
+    /// Share of the time during which a missing chunk, last sent on this path, blocked the whole flow
+    /// (head-of-line blocking). The shares of all paths add up to the flow's share of that limit in
+    /// [`LIMITED_BY`].
     BLOCKS = "blocks_share";
     /// Smoothed round-trip time of a path at `stop_time`, in seconds.
     SRTT = "srtt_s";
@@ -102,9 +106,9 @@ macro_rules! limited_by {
     };
 }
 
-/// Share of the time during which each limit kept the sender from sending more: of the flow, and of each path. They have the
-/// order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add up to 1, and so do those of each path. None for UDP, and
-/// none in a window in which the sender had never sent.
+/// Share of the time during which each limit kept the sender from sending more: of the flow, and of each
+/// path. They have the order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add up to 1,
+/// and so do those of each path. None for UDP, and none in a window in which the sender had never sent.
 pub const LIMITED_BY: [Quantity; transport::Limit::ALL.len()] = limited_by!(
     "application" "send_buffer" "peer_window" "head_of_line" "scheduler" "pacing" "cwnd" "recovery" "timeout"
 );
@@ -118,22 +122,23 @@ pub const LOAD: &str = "transport_load_bps";
 /// γ / R, R being that of the direction from the client, or if nothing is sent there, of the other.
 pub const LOAD_SHARE: &str = "load_share";
 
-/// Name in results for all flows together. Each direction that carries data counts as a flow, and with CMT each path
-/// does: a subflow is a flow (paper 003, section 5.1). Flows that do not send within the window, and short transfers, do
-/// not count.
+/// Name in results for all flows together. Each direction that carries data counts as a flow, and with CMT
+/// each path does: a subflow is a flow (paper 003, section 5.1). Flows that do not send within the window,
+/// and short transfers, do not count.
 pub const ALL_FLOWS: &str = "flows:all";
 /// The number n of flows.
 pub const FLOWS: &str = "flows";
-/// Jain's fairness index (Σλ)² / (n Σλ²): 1 if all are equal, 1/n if one flow has all throughput (paper 003, equation 2).
+/// Jain's fairness index (Σλ)² / (n Σλ²): 1 if all are equal, 1/n if one flow has all throughput (paper 003,
+/// equation 2).
 pub const FAIRNESS: &str = "fairness_index";
 /// Σα / Σγ: the share of goodput in all that the transports send (paper 003, equation 4).
 pub const SYSTEM_UTILISATION: &str = "system_utilisation";
 /// Σλ / n, in bit/s (paper 003, section 5.2).
 pub const AVERAGE_THROUGHPUT: &str = "average_flow_throughput_bps";
 
-/// Σλ / rate of the link, over all paths of flows that lead over this direction of it: the link utilisation of paper 003
-/// (equation 3), which counts packets lost before the link, and not headers. If flows are measured at different times, it
-/// adds rates of different times.
+/// Σλ / rate of the link, over all paths of flows that lead over this direction of it: the link utilisation
+/// of paper 003 (equation 3), which counts packets lost before the link, and not headers. If flows are
+/// measured at different times, it adds rates of different times.
 pub const LINK_THROUGHPUT: &str = "throughput_utilisation";
 
 /// Packets that arrived at the queue of the link.
@@ -147,7 +152,8 @@ pub const LINK_UTILISATION: &str = "utilisation";
 /// Largest number of packets in the queue since the start of the run.
 pub const LINK_QUEUE_MAX: &str = "queue_max_packets";
 
-/// Mappings that a NAT made in the whole run. The name of the flow in quantities of a NAT is `nat:` and that of its node.
+/// Mappings that a NAT made in the whole run. The name of the flow in quantities of a NAT is `nat:` and that
+/// of its node.
 pub const NAT_MAPPINGS: &str = "nat_mappings";
 /// Packets that a NAT dropped in the whole run: from outside without a mapping, or not of UDP.
 pub const NAT_DROPS: &str = "nat_drops";
@@ -158,7 +164,8 @@ pub const TRANSFERS: &str = "transfers";
 pub const TRANSFERS_UNFINISHED: &str = "transfers_unfinished";
 /// Bytes of the short transfers that were delivered.
 pub const TRANSFER_BYTES: &str = "transfer_bytes";
-/// Mean time from the start of a transfer, before its handshake, to the delivery of its last byte, in seconds.
+/// Mean time from the start of a transfer, before its handshake, to the delivery of its last byte, in
+/// seconds.
 pub const COMPLETION_MEAN: &str = "completion_time_mean_s";
 /// Completion time that half of the transfers do not exceed.
 pub const COMPLETION_MEDIAN: &str = "completion_time_median_s";
@@ -198,9 +205,9 @@ pub const BURSTS_OF: [&str; 16] = [
     "bursts_of_16_or_more",
 ];
 
-/// Packets dropped, in the order of [`net::DropCause::ALL`]: by a full queue, by RED between its thresholds, by RED
-/// above them, by CoDel or PIE, by a policer, on the wire, with a bit error in a header, larger than the link's MTU, and while
-/// the link was down.
+/// Packets dropped, in the order of [`net::DropCause::ALL`]: by a full queue, by RED between its thresholds,
+/// by RED above them, by CoDel or PIE, by a policer, on the wire, with a bit error in a header, larger than
+/// the link's MTU, and while the link was down.
 pub const LINK_DROPS: [&str; net::DropCause::ALL.len()] = [
     "drops_queue_full",
     "drops_red_early",

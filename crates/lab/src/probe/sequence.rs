@@ -1,4 +1,5 @@
-//! The chunks of an association one by one: first transmissions, retransmissions by cause, and acknowledgements.
+//! The chunks of an association one by one: first transmissions, retransmissions by cause, and
+//! acknowledgements.
 
 use super::source::ProbeView;
 use crate::host::{ConnId, Counted, EndpointId, Note, Noted, Side, Transport};

@@ -1,7 +1,8 @@
 use super::{Column, Table, TableError};
 use std::io::Write;
 
-/// Writes tables of one shape as CSV (RFC 4180), with the names of the columns in the first line. A missing value is empty.
+/// Writes tables of one shape as CSV (RFC 4180), with the names of the columns in the first line. A missing
+/// value is empty.
 pub struct CsvWriter<W> {
     sink: W,
     begun: bool,
@@ -16,7 +17,7 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the rows of a table.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn append(&mut self, table: &Table) -> Result<(), TableError> {
         if !self.begun {
             let names: Vec<_> = table.columns().iter().map(|(name, _)| quoted(name)).collect();
@@ -36,7 +37,7 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the buffered rest and returns the sink.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn finish(mut self) -> Result<W, TableError> {
         self.sink.flush()?;
         Ok(self.sink)

@@ -1,5 +1,5 @@
-//! Folders of results: tables, and a `manifest.json` with the SHA-256 of each of them and of itself, so that no reader shows values
-//! that were not computed.
+//! Folders of results: tables, and a `manifest.json` with the SHA-256 of each of them and of itself, so that
+//! no reader shows values that were not computed.
 
 use super::{Kind, Table, read_parquet};
 use crate::scenario::hexadecimal;
@@ -67,7 +67,7 @@ pub fn unsealed(text: &str) -> Option<Json> {
 /// The SHA-256 of files, by their names.
 ///
 /// # Errors
-/// Those of reading them.
+/// Errors of reading the files.
 pub fn sums(files: &[PathBuf]) -> io::Result<Map<String, Json>> {
     let sum = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

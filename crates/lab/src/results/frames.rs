@@ -86,7 +86,8 @@ pub fn sweep_table(key: &RunKey<'_>, axes: &[Axis], of_run: &Table) -> Table {
     Table::new(columns)
 }
 
-/// Name of the column with the numbers of an axis, if all its values are quantities of one kind: `rate_bps` beside `rate`.
+/// Name of the column with the numbers of an axis, if all its values are quantities of one kind: `rate_bps`
+/// beside `rate`.
 pub fn number_column(axis: &Axis, axes: &[Axis]) -> Option<String> {
     let name = format!("{}_{}", axis.name, axis.unit()?);
     (!axes.iter().any(|other| other.name == name)).then_some(name)

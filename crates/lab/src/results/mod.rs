@@ -1,10 +1,11 @@
 //! Results as long tables, in Parquet and CSV.
 //!
-//! *Scalars* have the columns `run`, `replica`, those of the axes of the sweep, `window`, `flow`, `path`, `quantity` and
-//! `value`; *series* have `run`, `replica`, those of the axes, `flow`, `path`, `quantity`, `time` (seconds) and `value`.
-//! `window` is empty for a flow's own measurement; `path` is null for a whole flow or a link. The column of an axis holds
-//! numbers or booleans if all its values are such, otherwise text as in the scenario. If all of them are quantities of one
-//! kind, such as rates, a second column has their numbers in its base unit, and a name that ends with this unit (`rate_bps`).
+//! *Scalars* have the columns `run`, `replica`, those of the axes of the sweep, `window`, `flow`, `path`,
+//! `quantity` and `value`; *series* have `run`, `replica`, those of the axes, `flow`, `path`, `quantity`,
+//! `time` (seconds) and `value`. `window` is empty for a flow's own measurement; `path` is null for a whole
+//! flow or a link. The column of an axis holds numbers or booleans if all its values are such, otherwise text
+//! as in the scenario. If all of them are quantities of one kind, such as rates, a second column has their
+//! numbers in its base unit, and a name that ends with this unit (`rate_bps`).
 
 mod csv;
 mod folder;

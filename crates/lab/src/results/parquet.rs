@@ -29,7 +29,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Starts a file, whose columns are encoded by several threads.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn new(sink: W, shape: &[(String, Kind)], threads: usize) -> Result<Self, TableError> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -42,7 +42,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Writes the rows of a table.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn append(&mut self, table: &Table) -> Result<(), TableError> {
         self.pending.append(table);
         if self.pending.rows() >= GROUP_ROWS { self.write_group() } else { Ok(()) }
@@ -51,7 +51,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Ends the file and returns the sink.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn finish(mut self) -> Result<W, TableError> {
         if self.pending.rows() > 0 {
             self.write_group()?;
@@ -78,7 +78,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 /// A table as a Parquet file in memory.
 ///
 /// # Errors
-/// Those of the Parquet library.
+/// Errors of the Parquet library.
 pub fn to_parquet_bytes(table: &Table) -> Result<Vec<u8>, TableError> {
     let mut writer = ParquetWriter::new(Vec::new(), &table.shape(), 1)?;
     writer.append(table)?;

@@ -22,9 +22,9 @@ pub struct Task {
 
 /// Does runs somewhere else than in the threads of this process, such as on a cluster.
 pub trait Elsewhere {
-    /// Does these runs and puts the folder that [`run_stored`] makes of each into `runs`, the folder of finished runs. Calls `done`
-    /// several times a second with the number of finished ones, and returns early once that is false. A run that is missing
-    /// afterwards is simulated by the caller.
+    /// Does these runs and puts the folder that [`run_stored`] makes of each into `runs`, the folder of
+    /// finished runs. Calls `done` several times a second with the number of finished ones, and returns early
+    /// once that is false. A run that is missing afterwards is simulated by the caller.
     ///
     /// # Errors
     /// Why the sweep cannot go on.
@@ -65,8 +65,8 @@ impl Part {
     }
 }
 
-/// Does the runs of one part that the store does not have, and returns the records of all runs of the part. Writes no tables:
-/// [`run_sweep`](super::run_sweep) does when the other parts are there.
+/// Does the runs of one part that the store does not have, and returns the records of all runs of the part.
+/// Writes no tables: [`run_sweep`](super::run_sweep) does when the other parts are there.
 ///
 /// # Errors
 /// [`SweepError`]; another call reuses the finished runs.
@@ -82,8 +82,8 @@ pub fn run_part(
     pool::work(&world::run, &jobs, &store, options, &Stopwatch::start(), progress)
 }
 
-/// The place of each run of a sweep without [`SweepOptions::until`](super::SweepOptions): its number, the index of its
-/// combination in [`Sweep::variants`], its replica and its hash.
+/// The place of each run of a sweep without [`SweepOptions::until`](super::SweepOptions): its number, the
+/// index of its combination in [`Sweep::variants`], its replica and its hash.
 ///
 /// # Errors
 /// [`SweepError::TooManyRuns`].
@@ -93,8 +93,8 @@ pub fn places(sweep: &Sweep, replicas: u32) -> Result<Vec<(u32, usize, Task)>, S
     Ok(jobs.iter().map(|job| (job.run, index(job), job.task())).collect())
 }
 
-/// Simulates one run and stores it below `out`, and returns its hash: what a worker of a cluster does. `variant` is
-/// [`Variant::number`](crate::scenario::Variant::number).
+/// Simulates one run and stores it below `out`, and returns its hash: what a worker of a cluster does.
+/// `variant` is [`Variant::number`](crate::scenario::Variant::number).
 ///
 /// # Errors
 /// [`SweepError`]; [`SweepError::NoVariant`] if the sweep has no such combination.

@@ -11,8 +11,8 @@ use units::Span;
 /// Version of the layout of manifests and tables.
 const FORMAT: u32 = 1;
 
-/// Version of the results of the simulator. It is part of the hash that names a stored run, so that a sweep never
-/// reuses a run of a simulator with other results. Raise it in each change that moves a digest of
+/// Version of the results of the simulator. It is part of the hash that names a stored run, so that a sweep
+/// never reuses a run of a simulator with other results. Raise it in each change that moves a digest of
 /// `crates/lab/tests/digests.txt`.
 pub const RESULTS_VERSION: u32 = 39;
 
@@ -21,7 +21,8 @@ fn simulator() -> String {
     format!("anabranch {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
 }
 
-/// The commit of a release build from a checkout, or what the environment variable `ANABRANCH_COMMIT` named when it was built.
+/// The commit of a release build from a checkout, or what the environment variable `ANABRANCH_COMMIT` named
+/// when it was built.
 const COMMIT: Option<&str> = option_env!("ANABRANCH_COMMIT");
 
 /// The machine: wall times depend on it, results do not.

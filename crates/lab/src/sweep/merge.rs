@@ -54,9 +54,9 @@ pub enum MergeError {
     Failed(#[from] SweepError),
 }
 
-/// Copies the runs of the folders `from` to the folder `into`, which is made if it does not exist. Then writes tables and
-/// manifest of all runs that the manifests of the folders list, if these are results of one sweep: with the same axes, and no
-/// two runs for one replica of one combination.
+/// Copies the runs of the folders `from` to the folder `into`, which is made if it does not exist. Then
+/// writes tables and manifest of all runs that the manifests of the folders list, if these are results of one
+/// sweep: with the same axes, and no two runs for one replica of one combination.
 ///
 /// # Errors
 /// [`MergeError`]. A conflict is found before anything is copied.
@@ -129,8 +129,8 @@ fn is_whole(store: &Store, hash: &str) -> bool {
     store.load(0, 0, hash).is_some()
 }
 
-/// Compares two folders of one run: all files but the manifest have to be equal, and that in all keys that do not say where and
-/// when the run was simulated.
+/// Compares two folders of one run: all files but the manifest have to be equal, and that in all keys that do
+/// not say where and when the run was simulated.
 fn refuse_conflict(one: &Path, other: &Path) -> Result<(), MergeError> {
     let names = |folder: &Path| -> io::Result<BTreeSet<_>> {
         fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()

@@ -1,8 +1,8 @@
 //! Sweeps: all combinations of a scenario's variations, with replicas, on all cores, each run stored on disk.
 //!
-//! A run is stored under the hash of everything it depends on, so that a stopped sweep can be resumed, and sweeps that
-//! share runs share their results. The files do not depend on the number of threads or on earlier runs, except for the
-//! wall times in manifests.
+//! A run is stored under the hash of everything it depends on, so that a stopped sweep can be resumed, and
+//! sweeps that share runs share their results. The files do not depend on the number of threads or on earlier
+//! runs, except for the wall times in manifests.
 
 mod elsewhere;
 mod manifest;
@@ -167,9 +167,9 @@ const MOST_RUNS: u64 = 1_000_000;
 /// A function that simulates a run: the simulator, or a stand-in of a test.
 type Simulate<'s> = &'s (dyn Fn(&Scenario, u32, &RunControl) -> Result<RunOutput, RunError> + Sync);
 
-/// Runs every combination with every replica, and writes `scalars.parquet`, `series.parquet` and `manifest.json` to the
-/// folder of the options. `progress` is called whenever a run is finished, and several times a second, in the thread
-/// of the caller.
+/// Runs every combination with every replica, and writes `scalars.parquet`, `series.parquet` and
+/// `manifest.json` to the folder of the options. `progress` is called whenever a run is finished, and several
+/// times a second, in the thread of the caller.
 ///
 /// # Errors
 /// [`SweepError`]; another call reuses the finished runs.
@@ -197,7 +197,7 @@ pub fn run_sweep_elsewhere(
 /// Runs one replica of the first combination.
 ///
 /// # Errors
-/// Those of [`world::run`].
+/// Errors of [`world::run`].
 pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<RunReport, RunError> {
     let scenario = &sweep.variants()[0].scenario;
     let watch = Stopwatch::start();
@@ -217,8 +217,8 @@ impl RunReport {
         RunReport { output, scalars, series, manifest }
     }
 
-    /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to a folder that exists; with `csv` the tables as
-    /// CSV, too.
+    /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to a folder that exists; with `csv` the
+    /// tables as CSV, too.
     ///
     /// # Errors
     /// [`SweepError::Store`] names the file that could not be written.

@@ -1,5 +1,5 @@
-//! The order in which several threads do the runs of a sweep: long runs first. Otherwise one thread would do a long run at the
-//! end, while the others have nothing left.
+//! The order in which several threads do the runs of a sweep: long runs first. Otherwise one thread would do
+//! a long run at the end, while the others have nothing left.
 
 use super::pool::Job;
 use crate::scenario::Scenario;
@@ -8,8 +8,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use units::Span;
 
-/// The runs that nobody has begun. How long the runs of a combination take is known from its first one. So the first run of
-/// each combination comes first, the one with most bits to carry at the head; then the runs of the slowest combination.
+/// The runs that nobody has begun. How long the runs of a combination take is known from its first one. So
+/// the first run of each combination comes first, the one with most bits to carry at the head; then the runs
+/// of the slowest combination.
 pub(super) struct Order {
     first: VecDeque<usize>,
     /// Runs of combinations with a finished run, by its wall time.
@@ -98,7 +99,7 @@ mod tests {
         let jobs = jobs(&sweep);
         let number = |place: usize| sweep.variants()[place].number;
         let mut order = Order::new(&jobs, 2);
-        // Those of the highest rate before the others.
+        // The jobs of the highest rate come before the others.
         assert_eq!([order.next(), order.next(), order.next()], [Some(3), Some(6), Some(0)]);
         order.finished(number(0), Span::from_secs(9));
         order.finished(number(2), Span::from_secs(10));

@@ -1,5 +1,5 @@
-//! Unfinished files and folders. Each has the name of its process and machine, so that what a killed process left behind can
-//! be told from what another process still writes.
+//! Unfinished files and folders. Each has the name of its process and machine, so that what a killed process
+//! left behind can be told from what another process still writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ fn is_alive(process: &str) -> bool {
     !Path::new("/proc/self").exists() || Path::new("/proc").join(process).exists()
 }
 
-/// Removes what killed processes of this machine left behind in a folder. Those of other machines may still be alive.
+/// Removes what killed processes of this machine left behind in a folder. Those of other machines may still
+/// be alive.
 pub(super) fn clear(folder: &Path) {
     let own = machine();
     remove(folder, |_, rest| {

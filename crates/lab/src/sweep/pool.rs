@@ -1,5 +1,5 @@
-//! The threads of a sweep. Each takes the next run of the [`Order`]. The output of a run goes to the store; only a short
-//! record stays in memory.
+//! The threads of a sweep. Each takes the next run of the [`Order`]. The output of a run goes to the store;
+//! only a short record stays in memory.
 
 use super::elsewhere::Task;
 use super::order::Order;

@@ -1,5 +1,5 @@
-//! Finished runs on disk, each in a folder named after the hash of everything it depends on. A folder appears complete
-//! or not at all, so that a sweep can be killed at any time.
+//! Finished runs on disk, each in a folder named after the hash of everything it depends on. A folder appears
+//! complete or not at all, so that a sweep can be killed at any time.
 
 use super::manifest::{RESULTS_VERSION, paths_of};
 use super::stopwatch::Stopwatch;
@@ -80,7 +80,8 @@ impl RunRecord {
 
 /// Hash of everything a run depends on: the scenario without its title, the replica, and [`RESULTS_VERSION`].
 pub(super) fn hash(scenario: &Scenario, replica: u32) -> String {
-    // The derived `Debug` form contains every field, and its floating-point numbers parse back to the same values.
+    // The derived `Debug` form contains every field, and its floating-point numbers parse back to the same
+    // values.
     let untitled = Scenario { title: String::new(), ..scenario.clone() };
     let text = format!("results {RESULTS_VERSION}\nreplica {replica}\n{untitled:?}\n");
     hexadecimal(&Sha256::digest(text))[..32].to_owned()

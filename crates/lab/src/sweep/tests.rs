@@ -208,8 +208,8 @@ fn a_sweep_of_too_many_runs_is_refused() {
     assert_eq!(error.to_string(), told);
 }
 
-/// Sweeps again in the same folder, compares the tables with those of a clean sweep, and returns the number of runs
-/// that were simulated again.
+/// Sweeps again in the same folder, compares the tables with those of a clean sweep, and returns the number
+/// of runs that were simulated again.
 fn sweeps_as(clean: &Scratch, out: &Scratch) -> usize {
     let report = sweep_with(&quick, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
     assert!(files(&clean.0) == files(&out.0), "the tables differ from those of a clean sweep");
@@ -260,7 +260,8 @@ fn a_stored_table_of_another_run_is_not_used() {
     let other = out.0.join("runs").join(store::hash(&sweep().variants()[0].scenario, 1));
     std::fs::copy(other.join("scalars.parquet"), &stored(&out)[0]).unwrap();
     assert_eq!(sweeps_as(&clean, &out), 1);
-    // All files are from another run. The hash in its manifest differs from the hash in the name of the folder.
+    // All files are from another run. The hash in its manifest differs from the hash in the name of the
+    // folder.
     for (path, name) in stored(&out).iter().zip(["scalars.parquet", "series.parquet", "manifest.json"]) {
         std::fs::copy(other.join(name), path).unwrap();
     }
@@ -288,7 +289,8 @@ fn a_stored_run_is_named_by_the_contents_of_its_traces() {
 
 #[test]
 fn replicas_are_added_where_an_interval_is_wide_and_only_there() {
-    // At 1 Mbit/s all replicas are equal, at 2 Mbit/s they vary a little, at 3 Mbit/s too much for any number.
+    // At 1 Mbit/s all replicas are equal, at 2 Mbit/s they vary a little, at 3 Mbit/s too much for any
+    // number.
     fn varied(scenario: &Scenario, replica: u32, _: &RunControl) -> Result<RunOutput, RunError> {
         let mbps = scenario.links[0].forward.transmitter.mean_rate().expect("a rate").as_bps() / 1_000_000;
         let spread = [0.0, 0.0, 0.06, 100.0][mbps as usize];

@@ -51,8 +51,8 @@ impl Until {
         }
     }
 
-    /// The widest interval of a combination that is too wide; none if all are narrow enough. `runs` are the values of its
-    /// replicas.
+    /// The widest interval of a combination that is too wide; none if all are narrow enough. `runs` are the
+    /// values of its replicas.
     pub(super) fn too_wide(&self, variant: usize, runs: &[Values]) -> Option<Wide> {
         let mut flows: Vec<(&str, Vec<f64>)> = Vec::new();
         for (flow, value) in runs.iter().flatten() {
@@ -110,7 +110,8 @@ impl Until {
         Err(format!("no run has a quantity `{}`{tip}\nThere are {}", self.quantity, known.join(", ")))
     }
 
-    /// The replicas that a combination gets next: as many as its interval asks for, at most twice as many as it has.
+    /// The replicas that a combination gets next: as many as its interval asks for, at most twice as many as
+    /// it has.
     pub(super) fn next(&self, wide: &Wide) -> u32 {
         let has = f64::from(wide.replicas);
         let needed = (has * (wide.share / self.share).powi(2)).ceil();

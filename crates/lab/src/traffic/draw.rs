@@ -37,8 +37,8 @@ fn random_size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
     })
 }
 
-/// The wait from one frame to the next, at a rate drawn from `law`. With an exponential or Pareto distribution of the
-/// rate, the waits have that distribution.
+/// The wait from one frame to the next, at a rate drawn from `law`. With an exponential or Pareto
+/// distribution of the rate, the waits have that distribution.
 pub(crate) fn wait(law: Distribution<Hertz>, random: &mut Random) -> Span {
     let seconds = match law {
         Distribution::Constant(rate) => 1.0 / rate.as_f64(),

@@ -1,5 +1,5 @@
-//! The traffic of NetPerfMeter (paper 001, section 4.4): when to send messages of which length. Simulated flows and those of
-//! the measuring tool on real networks have it in common.
+//! The traffic of NetPerfMeter (paper 001, section 4.4): when to send messages of which length. Simulated
+//! flows and those of the measuring tool on real networks have it in common.
 
 pub(crate) mod draw;
 mod schedule;
@@ -37,11 +37,11 @@ pub struct Generator {
 /// A message to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// Its bytes.
+    /// Length of the message in bytes.
     pub length: u32,
-    /// Its stream.
+    /// Stream of the message.
     pub stream: u16,
-    /// It may be delivered out of order.
+    /// The message may be delivered out of order.
     pub unordered: bool,
     /// When it is abandoned.
     pub reliability: Reliability,
@@ -132,8 +132,8 @@ impl Generator {
         draw::size(self.traffic.frame_size, &mut self.random).get()
     }
 
-    /// The wait from a frame at `now` until the next, with the pause if the active time ends before that frame; none if the source
-    /// is saturated.
+    /// The wait from a frame at `now` until the next, with the pause if the active time ends before that
+    /// frame; none if the source is saturated.
     pub fn wait(&mut self, now: Instant) -> Option<Span> {
         let Pace::Frames(rate) = self.traffic.pace else { return None };
         let wait = draw::wait(rate, &mut self.random);

@@ -1,5 +1,5 @@
-//! The state of a run at one moment, for those who look on while it advances: [`Simulation`](crate::world::Simulation)
-//! returns it. Looking changes no result.
+//! The state of a run at one moment, for those who look on while it advances:
+//! [`Simulation`](crate::world::Simulation) returns it. Looking changes no result.
 
 mod packets;
 

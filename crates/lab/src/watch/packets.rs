@@ -16,7 +16,7 @@ pub struct PacketNow {
     pub start: Instant,
     /// When it reaches the far end of the link.
     pub arrival: Instant,
-    /// Its flow; none for short transfers, and behind a NAT.
+    /// Flow of the packet; none for short transfers, and behind a NAT.
     pub flow: Option<usize>,
     /// The path that its sender gave it to, from 0 in the order of the flow's sending end.
     pub path: Option<usize>,

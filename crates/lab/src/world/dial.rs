@@ -28,7 +28,8 @@ pub(super) fn bind(
     Ok(dial)
 }
 
-/// Finds the addresses of short transfers and claims the server's endpoint. The clients are created during the run.
+/// Finds the addresses of short transfers and claims the server's endpoint. The clients are created during
+/// the run.
 pub(super) fn bind_server(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -114,7 +115,8 @@ pub(super) fn find(
     Ok((dial, theirs))
 }
 
-/// The addresses of the client as the server sees them: those of NATs on the way, for a flow that passes them.
+/// The addresses of the client as the server sees them: those of NATs on the way, for a flow that passes
+/// them.
 fn callers(
     flow: &scenario::Flow,
     network: &Network,
@@ -194,8 +196,8 @@ fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Checks that each direction has a route and that its largest packets fit the MTU of all links on it. An SCTP sender with
-/// `pmtud` finds what fits, down to what every path carries.
+/// Checks that each direction has a route and that its largest packets fit the MTU of all links on it. An
+/// SCTP sender with `pmtud` finds what fits, down to what every path carries.
 fn fits_the_way(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -247,7 +249,8 @@ fn fits_the_way(
     Ok(())
 }
 
-/// Checks that a link carries what path MTU discovery takes for granted (MIN_PLPMTU, `rfc8899#section-5.1.2`).
+/// Checks that a link carries what path MTU discovery takes for granted (MIN_PLPMTU,
+/// `rfc8899#section-5.1.2`).
 fn carries_the_least(version: IpVersion, link: &str, mtu: ByteCount) -> Result<(), Misfit> {
     let (least, name) = match version {
         IpVersion::V4 => (576, "IPv4"),
@@ -270,8 +273,8 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// The source and destination addresses between which there is a route: to each of `remotes` from the nearest address,
-    /// or from all if a path is a pair.
+    /// The source and destination addresses between which there is a route: to each of `remotes` from the
+    /// nearest address, or from all if a path is a pair.
     fn reached(&self, flow: &scenario::Flow, network: &Network, remotes: &[IpAddr]) -> Vec<(IpAddr, IpAddr)> {
         let pairs = flow.protocol == Protocol::Sctp && self.sctp.paths != sctp::PathSet::Addresses;
         let from = |remote: IpAddr| match transport::nearest(self.own, remote) {

@@ -81,8 +81,9 @@ impl World {
         hosts.settle(id, &mut around);
     }
 
-    /// Ends the run at this instant if all flows and transfers are over. If there are UDP flows, datagrams that are still
-    /// in the network may arrive first; the other protocols end only once their data is delivered.
+    /// Ends the run at this instant if all flows and transfers are over. If there are UDP flows, datagrams
+    /// that are still in the network may arrive first; the other protocols end only once their data is
+    /// delivered.
     pub(super) fn end_if_over(&mut self) {
         let now = self.kernel.now();
         if !self.flows.iter().all(Flow::is_over) || !self.transfers.iter().all(|one| one.is_over(now)) {

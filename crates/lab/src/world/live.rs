@@ -38,8 +38,8 @@ impl Live {
         self.world.kernel.peek_time()
     }
 
-    /// Runs the events up to `now`, each at its time, and moves the clock there. `leave` gets each packet that arrives at a real
-    /// host, with the time of its arrival.
+    /// Runs the events up to `now`, each at its time, and moves the clock there. `leave` gets each packet
+    /// that arrives at a real host, with the time of its arrival.
     pub fn run_until(&mut self, now: Instant, mut leave: impl FnMut(Instant, NodeId, &Packet<'_>)) {
         let world = &mut self.world;
         while let Some(event) = world.kernel.pop(now) {
@@ -62,13 +62,14 @@ impl Live {
         world.kernel.advance(now);
     }
 
-    /// A real host sends a packet at the time to which the clock was moved. `head` is left empty and keeps a buffer.
+    /// A real host sends a packet at the time to which the clock was moved. `head` is left empty and keeps a
+    /// buffer.
     pub fn send(&mut self, from: NodeId, outgoing: Outgoing, head: &mut Vec<u8>) {
         self.world.network.send(&mut self.world.kernel, from, outgoing, head);
     }
 
-    /// A real host sends a whole IP packet. To a simulated host it goes as a packet of the transport that it carries; packets of
-    /// transports that simulated hosts do not know are dropped there.
+    /// A real host sends a whole IP packet. To a simulated host it goes as a packet of the transport that it
+    /// carries; packets of transports that simulated hosts do not know are dropped there.
     pub fn send_whole(&mut self, from: NodeId, whole: &Whole, bytes: &mut Vec<u8>) {
         let World { network, kernel, .. } = &mut self.world;
         let to = network.host_of(whole.dst);

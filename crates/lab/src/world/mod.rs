@@ -1,8 +1,8 @@
 //! The simulated world: hosts with endpoints and applications, and the network between them.
 //!
-//! One kernel runs all events. Events of one instant run in the order in which they were scheduled, and each random draw
-//! comes from a stream named after the component that draws. The same scenario, seed and replica therefore give the same
-//! output on any machine.
+//! One kernel runs all events. Events of one instant run in the order in which they were scheduled, and each
+//! random draw comes from a stream named after the component that draws. The same scenario, seed and replica
+//! therefore give the same output on any machine.
 
 mod build;
 mod dial;
@@ -60,11 +60,12 @@ struct World {
     until: Instant,
 }
 
-/// Simulates one replica of a scenario until every connection has ended, or two minutes after the last planned stop.
+/// Simulates one replica of a scenario until every connection has ended, or two minutes after the last
+/// planned stop.
 ///
 /// # Errors
-/// [`RunError`] if the scenario cannot be built, a capture cannot be written, or the run was cancelled. A flow that
-/// does not connect is not an error: the result has a warning.
+/// [`RunError`] if the scenario cannot be built, a capture cannot be written, or the run was cancelled. A
+/// flow that does not connect is not an error: the result has a warning.
 pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<RunOutput, RunError> {
     if let Some(host) = scenario.real.first() {
         let name = &scenario.nodes[host.node].name;
@@ -153,7 +154,7 @@ impl World {
         }
     }
 
-    /// The names of the paths of all flows, as far as they have any.
+    /// The names of the paths of all flows that have any.
     fn path_names(&mut self, scenario: &Scenario) -> Vec<FlowPaths> {
         let World { kernel, network, hosts, flows, .. } = self;
         let now = kernel.now();

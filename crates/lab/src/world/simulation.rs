@@ -6,8 +6,8 @@ use crate::scenario::Scenario;
 use crate::watch::{self, FlowNow, LinkNow, PacketNow, Packets, View};
 use units::{Instant, Span};
 
-/// A replica of a scenario that is simulated in steps. Its output is that of [`run`](super::run): neither the length of the
-/// steps nor what is looked at between them changes it.
+/// A replica of a scenario that is simulated in steps. Its output is that of [`run`](super::run): neither the
+/// length of the steps nor what is looked at between them changes it.
 pub struct Simulation {
     scenario: Scenario,
     world: World,
@@ -31,7 +31,8 @@ impl Simulation {
         world.kernel.peek_time().is_none_or(|next| next > world.until)
     }
 
-    /// The latest time at which a flow is planned to stop sending, as far as is known: the time to connect is not, before.
+    /// The latest time at which a flow is planned to stop sending, as far as is known: the time to connect is
+    /// not, before.
     pub fn planned_end(&self) -> Span {
         self.world.until.since(Instant::ZERO).saturating_sub(LINGER)
     }
@@ -41,8 +42,8 @@ impl Simulation {
         watch::flows(&mut self.view(now).0)
     }
 
-    /// Names of the paths of flows at `now`, in the order of [`Simulation::flows`] and of their paths; none for a path that links
-    /// with a given name do not tell from the others.
+    /// Names of the paths of flows at `now`, in the order of [`Simulation::flows`] and of their paths; none
+    /// for a path that links with a given name do not tell from the others.
     pub fn path_names(&mut self, now: Instant) -> Vec<Vec<Option<String>>> {
         let World { network, hosts, flows, .. } = &mut self.world;
         watch::path_names(&mut View { now, network, hosts, flows }, &self.scenario)
@@ -55,8 +56,8 @@ impl Simulation {
         directions.iter().map(|&direction| watch::link(&mut view, direction)).collect()
     }
 
-    /// Packets on the links at `now`, each with its place in [`Simulation::links`]. Not among them are those that
-    /// [`net::Network::under_way`] does not have. Retransmissions are known from the first call on.
+    /// Packets on the links at `now`, each with its place in [`Simulation::links`]. Not among them are those
+    /// that [`net::Network::under_way`] does not have. Retransmissions are known from the first call on.
     pub fn packets(&mut self, now: Instant) -> Vec<(usize, PacketNow)> {
         let directions = self.world.directions.clone();
         let (mut view, packets) = self.view(now);

@@ -66,8 +66,8 @@ fn kind(node: &scenario::Node) -> net::NodeKind {
     }
 }
 
-/// Whether endpoints compute checksums: on a network with bit errors or real hosts they must; elsewhere checksums count as
-/// offloaded.
+/// Whether endpoints compute checksums: on a network with bit errors or real hosts they must; elsewhere
+/// checksums count as offloaded.
 pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     let mut directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.back]);
     if !scenario.real.is_empty() || directions.any(|direction| !direction.impairments.bit_errors.is_zero()) {
@@ -176,7 +176,8 @@ fn fill_in_checksums(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut 
     fill_in_checksum(protocol, src, dst, packet);
 }
 
-/// Puts its checksum into a packet: the CRC32c of SCTP (`rfc9260#section-6.8`), the Internet checksum of the others.
+/// Puts its checksum into a packet: the CRC32c of SCTP (`rfc9260#section-6.8`), the Internet checksum of the
+/// others.
 fn fill_in_checksum(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [u8]) {
     match protocol {
         Protocol::Sctp => {

@@ -15,12 +15,13 @@ struct Trial<'s> {
     scenario: &'s Scenario,
     built: Built,
     bindings: Bindings,
-    /// The server and port of each flow through a NAT, and its client's address and port as the server sees them.
+    /// The server and port of each flow through a NAT, and its client's address and port as the server sees
+    /// them.
     translated: BTreeSet<(usize, u16, IpAddr, u16)>,
 }
 
-/// Parses a scenario file and checks that its flows can work on its network. `file` is its path, for messages and for the
-/// traces that it names, whose paths are relative to its folder.
+/// Parses a scenario file and checks that its flows can work on its network. `file` is its path, for messages
+/// and for the traces that it names, whose paths are relative to its folder.
 ///
 /// # Errors
 /// All faults, with their positions.
@@ -65,8 +66,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Checks that the server knows the flow by the address and SCTP port of its client, which NATs may have in common, and
-    /// that no probe has to know its packets by their ports, which are those of UDP.
+    /// Checks that the server knows the flow by the address and SCTP port of its client, which NATs may have
+    /// in common, and that no probe has to know its packets by their ports, which are those of UDP.
     fn can_be_told_apart(&mut self, flow: &Flow, dial: &Dial) -> Result<(), Misfit> {
         let bursts = || self.scenario.probes.iter().any(|probe| probe.quantity == ProbeQuantity::Bursts);
         if flow.udp_encapsulation && bursts() {

@@ -7,8 +7,9 @@ use lab::scenario::*;
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
-/// A client and a server joined by disjoint paths, each host - router - router - host, with the given rate and a
-/// delay of 1 ms between the routers. The path `n` (from 1) is network `n`; its links come three by three.
+/// A client and a server joined by disjoint paths, each host - router - router - host, with the given rate
+/// and a delay of 1 ms between the routers. The path `n` (from 1) is network `n`; its links come three by
+/// three.
 pub fn disjoint_paths(rate: BitRate, paths: u8) -> Scenario {
     let host =
         |name: &str| Node { name: name.into(), kind: NodeKind::Host { jitter: Span::from_micros(20) } };
@@ -81,7 +82,8 @@ pub fn impair(link: &mut Link, change: impl Fn(&mut ChannelSpec)) {
     change(&mut link.back);
 }
 
-/// A saturated flow of full packets from node 0 to node 1, unordered, measured from 5 s to 30 s after its start.
+/// A saturated flow of full packets from node 0 to node 1, unordered, measured from 5 s to 30 s after its
+/// start.
 pub fn saturated_flow(name: &str) -> Flow {
     let options = sctp::Config {
         receive_buffer: ByteCount::new(50_000_000),

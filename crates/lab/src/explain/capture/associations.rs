@@ -1,5 +1,5 @@
-//! Which packets belong to one association: by ports and verification tags, and where the handshake was not captured by
-//! addresses.
+//! Which packets belong to one association: by ports and verification tags, and where the handshake was not
+//! captured by addresses.
 
 use super::data_of;
 use super::life::{AssociationReport, Life};
@@ -29,7 +29,8 @@ impl End {
 struct Association {
     /// The verification tag of packets that each side sends.
     tags: [Option<u32>; 2],
-    /// Tag and first TSN in the INIT of each side: another association may have the same ports and tag, but not both.
+    /// Tag and first TSN in the INIT of each side: another association may have the same ports and tag, but
+    /// not both.
     inits: [Option<(u32, Tsn)>; 2],
     sending: [Sending; 2],
     life: Life,

@@ -1,7 +1,7 @@
 //! Sorts the packets of a capture by time.
 //!
-//! Programs that capture at several interfaces write the packets of each in blocks. The blocks of dumpcap hold up to 250 ms, so
-//! that a SACK may come before the data that it acknowledges.
+//! Programs that capture at several interfaces write the packets of each in blocks. The blocks of dumpcap
+//! hold up to 250 ms, so that a SACK may come before the data that it acknowledges.
 
 use net::{CaptureError, CaptureReader, Frame};
 use std::collections::BTreeMap;

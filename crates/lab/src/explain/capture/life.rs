@@ -22,7 +22,7 @@ pub struct AssociationReport {
     pub unconfirmed: Vec<(IpAddr, IpAddr, u64)>,
 }
 
-/// How far a handshake came, as far as it was captured.
+/// Last step of a handshake that was captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handshake {
     /// The capture has none of it.

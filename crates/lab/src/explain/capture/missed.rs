@@ -13,7 +13,8 @@ pub enum Missed {
     Fragment,
     /// A packet of SCTP with a wrong header.
     Header,
-    /// A packet of SCTP that was not captured up to its last chunk: how many chunks stand behind the cut is not known.
+    /// A packet of SCTP that was not captured up to its last chunk: how many chunks stand behind the cut is
+    /// not known.
     CutPacket,
     /// A SACK of which only a part was captured.
     CutSack,

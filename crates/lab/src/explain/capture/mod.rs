@@ -1,8 +1,8 @@
 //! What a capture of SCTP says: of any stack, raw or in UDP.
 //!
-//! Memory is bounded whatever a file holds: the numbers of associations, of their paths and of chunks that wait for an
-//! acknowledgement have limits, beyond which packets are left out or the oldest chunks forgotten. So has what waits for packets
-//! of earlier times.
+//! Memory is bounded whatever a file holds: the numbers of associations, of their paths and of chunks that
+//! wait for an acknowledgement have limits, beyond which packets are left out or the oldest chunks forgotten.
+//! So has what waits for packets of earlier times.
 
 mod associations;
 mod in_order;
@@ -41,7 +41,8 @@ pub struct CaptureReport {
     pub truncated: bool,
     /// Each association, in the order of their first packets.
     pub associations: Vec<AssociationReport>,
-    /// Each direction of an association in which data was sent, in the order of the first packets of the associations.
+    /// Each direction of an association in which data was sent, in the order of the first packets of the
+    /// associations.
     pub directions: Vec<DirectionReport>,
 }
 

@@ -17,8 +17,8 @@ pub struct DirectionReport {
     pub time: Span,
     /// User bytes, each counted once.
     pub user_bytes: u64,
-    /// Time in which the receive window, less what was outstanding, had no room for the largest chunk; headers of chunks
-    /// count, as most senders count them.
+    /// Time in which the receive window, less what was outstanding, had no room for the largest chunk;
+    /// headers of chunks count, as most senders count them.
     pub closed: Span,
     /// Time in which nothing was outstanding and the receive window had room: the application gave nothing.
     pub idle: Span,
@@ -28,7 +28,7 @@ pub struct DirectionReport {
     pub timeout_time: Span,
     /// Most user bytes that were outstanding at once.
     pub most_outstanding: u64,
-    /// Its paths, in the order of their first packets.
+    /// Paths of the direction, in the order of their first packets.
     pub paths: Vec<PathReport>,
 }
 
@@ -49,8 +49,8 @@ pub struct PathReport {
     pub chunks: u64,
     /// Chunks that were sent again.
     pub retransmissions: u64,
-    /// Chunks that were sent again although the receiver had them: they were acknowledged before, or reported as
-    /// duplicates later.
+    /// Chunks that were sent again although the receiver had them: they were acknowledged before, or reported
+    /// as duplicates later.
     pub needless: u64,
     /// From where the packets were captured to the receiver and back; none without a sample.
     pub rtt: Option<Rtt>,
@@ -175,7 +175,7 @@ pub(super) struct Sending {
     paths: Vec<PathTally>,
     /// By TSN, unwrapped.
     chunks: BTreeMap<u64, Sent>,
-    /// Those of them that no SACK has named.
+    /// Chunks that no SACK has acknowledged.
     unacked: BTreeSet<u64>,
     /// Chunks that were sent again and that the cumulative TSN has passed.
     repaired: BTreeMap<u64, Repeats>,

@@ -1,7 +1,8 @@
 //! Tells packets that were captured at several places: of one packet only one sighting counts.
 //!
-//! A file may have several interfaces that a packet passes (a bridge and its ports, both ends of a link). The first interface that
-//! shows a pair of addresses is the one whose times count. A packet at another one counts if the first does not have it.
+//! A file may have several interfaces that a packet passes (a bridge and its ports, both ends of a link). The
+//! first interface that shows a pair of addresses is the one whose times count. A packet at another one
+//! counts if the first does not have it.
 
 use net::{Fragment, Frame, IpPacket};
 use std::collections::{BTreeMap, VecDeque};
@@ -19,7 +20,8 @@ const MOST_PLACES: usize = 8;
 /// How far apart the sightings of a packet at two places may be.
 const MOST_APART: Span = Span::from_secs(1);
 
-/// How far apart the sightings of a packet at one place may be. A retransmission takes longer, as it waits for a SACK at least.
+/// How far apart the sightings of a packet at one place may be. A retransmission takes longer, as it waits
+/// for a SACK at least.
 const SAME_PLACE: Span = Span::from_micros(100);
 
 /// Where a packet was seen: the interface, and the time to live, which tells the sides of a router.

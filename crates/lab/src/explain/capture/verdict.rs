@@ -12,7 +12,7 @@ pub enum Verdict {
     NoSacks,
     /// The receive window had no room.
     ReceiveWindow,
-    /// Nothing was outstanding, and the receive window had room: the application gave no data.
+    /// No chunk was outstanding, and the receive window had room: the application gave no data.
     Application,
     /// The sender waited for its retransmission timer.
     Timeouts,
@@ -22,7 +22,7 @@ pub enum Verdict {
     WindowOrPath,
 }
 
-/// From so many packets on, in so much time, a capture shows a rate and a limit.
+/// Fewest packets from which a capture shows a rate and a limit; [`LEAST_TIME`] is the shortest time.
 const LEAST_PACKETS: u64 = 10;
 const LEAST_TIME: Span = Span::from_millis(10);
 
@@ -30,7 +30,7 @@ const LEAST_TIME: Span = Span::from_millis(10);
 const LOSSES: f64 = 0.005;
 
 impl Verdict {
-    /// Its name in JSON.
+    /// Name of the verdict in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::TooShort | Verdict::NoSacks => "not-shown",
