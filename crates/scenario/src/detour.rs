@@ -3,8 +3,9 @@
 use crate::{Link, NodeKind, Scenario};
 
 impl Scenario {
-    /// Warnings for the reader of its results: each link between routers that is `down` at times although another route
-    /// leads from one of its ends to the other, since a reader may expect the packets to take it.
+    /// Warnings for the reader of its results: each link between routers that is `down` at times although
+    /// another route leads from one of its ends to the other, since a reader may expect the packets to take
+    /// it.
     pub fn warnings(&self) -> Vec<String> {
         self.detours().into_iter().map(|link| self.detour_warning(link)).collect()
     }

@@ -29,13 +29,15 @@ pub struct Diagnostic {
 }
 
 impl ScenarioError {
-    /// All messages, each followed by its line of the file with the wrong characters underlined, for a terminal.
+    /// All messages, each followed by its line of the file with the wrong characters underlined, for a
+    /// terminal.
     pub fn render(&self) -> String {
         render(&self.file, &self.diagnostics)
     }
 }
 
-/// The messages about `file`, each followed by its line with the characters that it is about underlined, for a terminal.
+/// The messages about `file`, each followed by its line with the characters that it is about underlined, for
+/// a terminal.
 pub fn render(file: &str, diagnostics: &[Diagnostic]) -> String {
     let mut text = String::new();
     for d in diagnostics {
@@ -78,8 +80,8 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Adds a fault unless it is noted already: the variants of a file share most of its text, so each finds the same
-    /// faults.
+    /// Adds a fault unless it is noted already: the variants of a file share most of its text, so each finds
+    /// the same faults.
     pub fn note(&mut self, span: Range<usize>, message: String) {
         add(&mut self.faults, span, message);
     }

@@ -23,7 +23,8 @@ pub struct Flow {
     pub client_tcp: tcp::Config,
     /// TCP options of the server's endpoint; used only by flows over TCP.
     pub server_tcp: tcp::Config,
-    /// As soon as it is connected, the client sends the message by which NetPerfMeter names a data connection.
+    /// As soon as it is connected, the client sends the message by which NetPerfMeter names a data
+    /// connection.
     pub identify: bool,
     /// When the client connects, from the start of the run.
     pub connect_time: Distribution<Span>,
@@ -31,8 +32,8 @@ pub struct Flow {
     pub start_time: Distribution<Span>,
     /// Time from the start of transmission to the start of measurement.
     pub reset_time: Span,
-    /// Time from the start of transmission to the end of transmission and measurement. The association is then shut
-    /// down.
+    /// Time from the start of transmission to the end of transmission and measurement. The association is
+    /// then shut down.
     pub stop_time: Span,
     /// Traffic from client to server; `None`: no traffic.
     pub forward: Option<Traffic>,
@@ -109,8 +110,8 @@ pub struct Traffic {
     pub frame_size: Distribution<ByteCount>,
     /// Largest message; larger frames are sent as several messages.
     pub max_msg_size: ByteCount,
-    /// Limit of the messages that wait for their first transmission. A saturated sender keeps so many waiting; a paced
-    /// sender drops messages beyond it.
+    /// Limit of the messages that wait for their first transmission. A saturated sender keeps so many
+    /// waiting; a paced sender drops messages beyond it.
     pub queue_size: u32,
     /// Probability with which a message is sent unordered.
     pub unordered: Probability,
@@ -122,7 +123,8 @@ pub struct Traffic {
     pub streams: u16,
 }
 
-/// Alternating active times and pauses of a paced sender. It starts with an active time of at least one frame.
+/// Alternating active times and pauses of a paced sender. It starts with an active time of at least one
+/// frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OnOff {
     /// Length of an active time, drawn for each.
@@ -131,13 +133,13 @@ pub struct OnOff {
     pub off: Distribution<Span>,
 }
 
-/// The times at which a sender is turned on and off in turn, NetPerfMeter's on/off events. Without any it is always on;
-/// otherwise it is off until the first one.
+/// The times at which a sender is turned on and off in turn, NetPerfMeter's on/off events. Without any it is
+/// always on; otherwise it is off until the first one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// In order.
     pub times: Vec<Change>,
-    /// They begin anew after the last one.
+    /// The changes begin anew after the last one.
     pub repeat: bool,
 }
 
@@ -155,8 +157,8 @@ pub enum Change {
 pub enum Pace {
     /// As soon as the transport accepts them (a frame rate of 0 Hz in the file).
     Saturated,
-    /// At this rate in frames per second, drawn for each wait for the next frame. With an exponential distribution the
-    /// waits are exponential, with the inverse of the rate as their mean.
+    /// At this rate in frames per second, drawn for each wait for the next frame. With an exponential
+    /// distribution the waits are exponential, with the inverse of the rate as their mean.
     Frames(Distribution<Hertz>),
 }
 

@@ -12,14 +12,14 @@ pub struct RealHost {
 /// How a real host is attached to the emulated network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attachment {
-    /// Its program sends and receives UDP datagrams.
+    /// The program of the host sends and receives UDP datagrams.
     Udp {
-        /// Its addresses, one for each of its links; port 0: the port is learned.
+        /// Addresses of the host, one for each of its links; port 0: the port is learned.
         at: Vec<SocketAddr>,
         /// Where the programs of other hosts reach it, one for each link; port 0: the system chooses.
         appears_at: Vec<SocketAddr>,
     },
-    /// It has a TUN device for each of its links.
+    /// The host has a TUN device for each of its links.
     Tun {
         /// Name of the device, to which a number is appended if there are several.
         device: String,

@@ -1,7 +1,7 @@
 //! Scenarios: the network, the flows over it and the quantities to record, all in one TOML file.
 //!
-//! [`Sweep::parse`] reads a file. A file describes one [`Scenario`], or with variations one for each combination of
-//! them. [`schema`] is the JSON Schema of such files.
+//! [`Sweep::parse`] reads a file. A file describes one [`Scenario`], or with variations one for each
+//! combination of them. [`schema`] is the JSON Schema of such files.
 #![forbid(unsafe_code)]
 
 mod decode;

@@ -25,13 +25,14 @@ pub struct Link {
 /// A host gets another address on a link. Packets to the old one are lost from then on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renumbering {
-    /// It is the second node of the link, not the first.
+    /// The node is the second one of the link, not the first.
     pub second: bool,
     /// When.
     pub at: Instant,
 }
 
-/// A time in which a link is down. Packets that are sent in it, or are in flight on the link when it begins, are lost.
+/// A time in which a link is down. Packets that are sent in it, or are in flight on the link when it begins,
+/// are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// The link fails.

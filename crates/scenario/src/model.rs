@@ -45,8 +45,8 @@ pub struct Node {
 /// The kind of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// An end of flows. Each arriving packet waits a random time, uniform from zero to `jitter`, like the processing
-    /// time of a real host. Packets keep their order.
+    /// An end of flows. Each arriving packet waits a random time, uniform from zero to `jitter`, like the
+    /// processing time of a real host. Packets keep their order.
     Host {
         /// Longest wait.
         jitter: Span,

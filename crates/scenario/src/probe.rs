@@ -14,7 +14,8 @@ pub struct Probe {
     pub to: Option<Instant>,
     /// Times of recording.
     pub every: Every,
-    /// For [`ProbeQuantity::Bursts`]: the longest time between two packets of one burst. Other quantities ignore it.
+    /// For [`ProbeQuantity::Bursts`]: the longest time between two packets of one burst. Other quantities
+    /// ignore it.
     pub gap: Span,
 }
 
@@ -54,27 +55,28 @@ named! {
         Srtt = "srtt",
         /// Retransmission timeout of each path, seconds.
         Rto = "rto",
-        /// The number of the DATA chunk that each path sent last; the first chunk of the association is number 1. With
-        /// `every = "change"`, one value is recorded for each time at which the path sends, also for retransmissions. SCTP
-        /// only.
+        /// The number of the DATA chunk that each path sent last; the first chunk of the association is
+        /// number 1. With `every = "change"`, one value is recorded for each time at which the path sends,
+        /// also for retransmissions. SCTP only.
         Tsn = "tsn",
-        /// Every chunk that the client of a flow sends, and every acknowledgement that it gets, as series of numbers of
-        /// chunks (the first chunk of the association is number 1): "sent", "resent-fast" (after missing reports),
-        /// "resent-timeout" and "resent-early" (before a loss was found) of each path; "acked" (cumulative TSN),
-        /// "gap-acked" and "non-renegable" (the highest in these blocks) and "window-edge" (the chunk up to which the
-        /// peer's receive window has room for chunks of the greatest size so far, beside those that arrived early) of the flow. SCTP only.
+        /// Every chunk that the client of a flow sends, and every acknowledgement that it gets, as series of
+        /// numbers of chunks (the first chunk of the association is number 1): "sent", "resent-fast" (after
+        /// missing reports), "resent-timeout" and "resent-early" (before a loss was found) of each path;
+        /// "acked" (cumulative TSN), "gap-acked" and "non-renegable" (the highest in these blocks) and
+        /// "window-edge" (the chunk up to which the peer's receive window has room for chunks of the greatest
+        /// size so far, beside those that arrived early) of the flow. SCTP only.
         Sequence = "sequence",
-        /// The peer's receive window as the sender knows it, bytes. For SCTP the bytes in flight are subtracted; for
-        /// TCP they are not.
+        /// The peer's receive window as the sender knows it, bytes. For SCTP the bytes in flight are
+        /// subtracted; for TCP they are not.
         PeerRwnd = "peer-rwnd",
-        /// What keeps the sender from sending more, of the flow and of each path: 0 the application, 1 the send buffer, 2 the
-        /// peer's receive window, 3 head-of-line blocking, 4 the scheduler, 5 pacing or a burst limit, 6 cwnd, 7 cwnd in loss
-        /// recovery, 8 a timeout. SCTP and TCP only.
+        /// What keeps the sender from sending more, of the flow and of each path: 0 the application, 1 the
+        /// send buffer, 2 the peer's receive window, 3 head-of-line blocking, 4 the scheduler, 5 pacing or a
+        /// burst limit, 6 cwnd, 7 cwnd in loss recovery, 8 a timeout. SCTP and TCP only.
         Limit = "limit",
         /// Payload in bit/s over each interval: received by the flow's server, or carried by the link.
         Throughput = "throughput",
-        /// Payload sent in bit/s over each interval, retransmissions included, of the flow and of each path of its
-        /// client: the throughput of paper 003.
+        /// Payload sent in bit/s over each interval, retransmissions included, of the flow and of each path
+        /// of its client: the throughput of paper 003.
         SentThroughput = "sent-throughput",
         /// Packets waiting in the queue of a link.
         Queue = "queue",
@@ -82,8 +84,8 @@ named! {
         QueueAverage = "queue-average",
         /// Packets that a link has dropped since the start of the run.
         Drops = "drops",
-        /// Lengths in packets of the bursts that arrive at the queue of a link. A burst consists of packets of one
-        /// flow, each at most `gap` after the previous one.
+        /// Lengths in packets of the bursts that arrive at the queue of a link. A burst consists of packets
+        /// of one flow, each at most `gap` after the previous one.
         Bursts = "bursts",
     }
 }

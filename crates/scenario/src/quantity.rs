@@ -14,7 +14,8 @@ pub(super) trait Quantity: Sized {
     const EXAMPLE: &'static str;
     /// Every unit, as a multiple of the smallest unit.
     const UNITS: &'static [(&'static str, u64)];
-    /// The largest value that a scenario may contain, as it is written. The sum of a few such values fits 64 bits.
+    /// The largest value that a scenario may contain, as it is written. The sum of a few such values fits 64
+    /// bits.
     const MOST: &'static str;
     /// [`MOST`](Self::MOST) in the smallest unit.
     const MOST_SMALLEST: u64;
@@ -69,7 +70,8 @@ pub(super) trait Quantity: Sized {
     }
 }
 
-/// The message about a number with a comma, if it would be right without: as the decimal point, or between thousands.
+/// The message about a number with a comma, if it would be right without: as the decimal point, or between
+/// thousands.
 pub(super) fn comma<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<String> {
     let text = text.trim();
     let right = |other: &str| text.contains(',') && parse(&text.replace(',', other)).is_some();

@@ -5,10 +5,11 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
 /// The file `text` with values replaced or added: pairs of a key and its new value.
 ///
-/// A key is written with dots, as the default name of an axis is: `link.a-b.rate` or `sctp.mine.cmt.sfr`. An element of a list
-/// is named by its `name`, by the nodes it is `between`, or by its number from 1; `*` stands for all of them. A part that
-/// contains a dot is written in quotes. A value is TOML, and text if it is not: `5 Mbit/s` needs no quotes. Comments and
-/// everything else stay as they are. Whether the file is right afterwards is found when it is parsed.
+/// A key is written with dots, as the default name of an axis is: `link.a-b.rate` or `sctp.mine.cmt.sfr`. An
+/// element of a list is named by its `name`, by the nodes it is `between`, or by its number from 1; `*`
+/// stands for all of them. A part that contains a dot is written in quotes. A value is TOML, and text if it
+/// is not: `5 Mbit/s` needs no quotes. Comments and everything else stay as they are. Whether the file is
+/// right afterwards is found when it is parsed.
 ///
 /// # Errors
 /// A key that the file has no place for; the message says what was expected there.
@@ -148,7 +149,8 @@ fn label(element: &dyn TableLike, index: usize) -> String {
     name.or_else(ends).unwrap_or_else(|| (index + 1).to_string())
 }
 
-/// The elements that a part of a key names: one label, several elements with this label, a number from 1, or `*`.
+/// The elements that a part of a key names: one label, several elements with this label, a number from 1, or
+/// `*`.
 fn chosen(labels: &[String], place: Place<'_>) -> Result<Vec<usize>, String> {
     let part = place.part();
     if part == "*" {

@@ -45,13 +45,13 @@ pub struct Variant {
 /// Largest number of combinations in a file.
 const MOST_VARIANTS: usize = 100_000;
 
-/// Largest number of nodes, links, flows and probes in all combinations of a file together. All of them are kept in
-/// memory.
+/// Largest number of nodes, links, flows and probes in all combinations of a file together. All of them are
+/// kept in memory.
 const MOST_PARTS: usize = 100_000;
 
 impl Sweep {
-    /// Parses a scenario file. `file` is its path, for messages and for the traces that it names, whose paths are relative to its
-    /// folder; `new_trial` checks that the flows work on their network.
+    /// Parses a scenario file. `file` is its path, for messages and for the traces that it names, whose paths
+    /// are relative to its folder; `new_trial` checks that the flows work on their network.
     ///
     /// # Errors
     /// All faults, with their positions.
@@ -145,7 +145,8 @@ impl Sweep {
     }
 }
 
-/// The message about a comma between the digits of a number that is not in quotes, if there is one at this place.
+/// The message about a comma between the digits of a number that is not in quotes, if there is one at this
+/// place.
 fn bare_comma(text: &str, at: usize) -> Option<String> {
     let (before, after) = (text.get(..at)?, text.get(at..)?.strip_prefix(',')?);
     let whole = &before[before.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
@@ -200,7 +201,8 @@ fn expand(
     Some((axes, variants))
 }
 
-/// Number of wrong combinations after which parsing stops. Most faults are in the part that all combinations share.
+/// Number of wrong combinations after which parsing stops. Most faults are in the part that all combinations
+/// share.
 const MOST_FAILED: usize = 20;
 
 /// The index of the value of each axis in combination `number`.

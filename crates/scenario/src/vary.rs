@@ -1,5 +1,5 @@
-//! Variations: any value of a scenario file may be `{ vary = [a, b] }`; the file then describes one scenario for each
-//! of the values.
+//! Variations: any value of a scenario file may be `{ vary = [a, b] }`; the file then describes one scenario
+//! for each of the values.
 
 use super::decode::describe;
 use super::diagnostic::Faults;
@@ -12,8 +12,8 @@ use std::ops::Range;
 /// One axis of a sweep: a value that varies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Its name in the results: the `name` of the variation, by default its position in the file, such as
-    /// `link.r1-r2.rate`.
+    /// Name of the axis in the results: the `name` of the variation, by default its position in the file,
+    /// such as `link.r1-r2.rate`.
     pub name: String,
     /// The values, in the order of the file.
     pub values: Vec<AxisValue>,
@@ -31,8 +31,8 @@ pub enum AxisValue {
 }
 
 impl AxisValue {
-    /// The number of a quantity such as `10 Mbit/s` in the base unit of its kind, and the end of names of columns that hold such
-    /// numbers: `bps`, `s`, `bytes` or `hz`.
+    /// The number of a quantity such as `10 Mbit/s` in the base unit of its kind, and the end of names of
+    /// columns that hold such numbers: `bps`, `s`, `bytes` or `hz`.
     pub fn in_base_unit(&self) -> Option<(f64, &'static str)> {
         match self {
             AxisValue::Text(text) => quantity::in_base_unit(text),
@@ -199,8 +199,9 @@ pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis>
     axes.into_iter().map(|(axis, _)| axis).collect()
 }
 
-/// Makes the values of an axis distinct, since the results know a combination by them: values of its first site that are not
-/// are joined with those of the sites that advance with it. Notes a fault if all sites have the same values.
+/// Makes the values of an axis distinct, since the results know a combination by them: values of its first
+/// site that are not are joined with those of the sites that advance with it. Notes a fault if all sites have
+/// the same values.
 fn tell_apart(axis: &mut Axis, together: &[&Site], text: &str, faults: &mut Faults) {
     for site in &together[1..] {
         if equal_pair(&axis.values).is_none() {

@@ -1,6 +1,7 @@
 use units::Instant;
 
-/// An interval of simulated time in which all flows are measured, in addition to the measurement time of each flow.
+/// An interval of simulated time in which all flows are measured, in addition to the measurement time of each
+/// flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Unique in the scenario.

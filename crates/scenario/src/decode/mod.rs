@@ -1,5 +1,5 @@
-//! Decodes TOML to values and describes the accepted values by a JSON Schema: [`Decode`] for a value, [`Record`] for
-//! the keys of a table, and the macros that declare them.
+//! Decodes TOML to values and describes the accepted values by a JSON Schema: [`Decode`] for a value,
+//! [`Record`] for the keys of a table, and the macros that declare them.
 
 mod table;
 mod values;

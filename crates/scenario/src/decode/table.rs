@@ -21,8 +21,8 @@ pub(crate) fn property(value: Json, doc: &str, default: Option<Json>) -> Json {
     property
 }
 
-/// Declares a table of the file: its keys with their types, defaults and documentation. The schema contains the
-/// documentation. `+` adds the keys of another record.
+/// Declares a table of the file: its keys with their types, defaults and documentation. The schema contains
+/// the documentation. `+` adds the keys of another record.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])* struct $name:ident in $place:literal {

@@ -11,7 +11,8 @@ use std::net::IpAddr;
 use units::{ByteCount, Probability, Span};
 
 table! {
-    /// A NetPerfMeter flow (paper 001, table 2). The names of that table, such as `frameRate`, are accepted, too.
+    /// A NetPerfMeter flow (paper 001, table 2). The names of that table, such as `frameRate`, are accepted,
+    /// too.
     struct FlowTable in "[[flow]]" {
         /// Unique name.
         name: At<String>;
@@ -33,7 +34,8 @@ table! {
         tcp: Option<At<String>>;
         /// Name of the server's TCP option set; by default the client's.
         server_tcp: Option<At<String>>;
-        /// As soon as it is connected, the client sends the message of 26 bytes by which NetPerfMeter names a data connection.
+        /// As soon as it is connected, the client sends the message of 26 bytes by which NetPerfMeter names a
+        /// data connection.
         identify: bool = false;
         /// When the client connects.
         connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
@@ -51,7 +53,8 @@ table! {
         remote_address: At<Address> = At { value: Address(None), span: 0..0 };
         /// The server's port.
         remote_port: At<u16> = At { value: 9000, span: 0..0 };
-        /// The client's primary path: an address of the server, the `net_id` of a network, or "*" for the first path.
+        /// The client's primary path: an address of the server, the `net_id` of a network, or "*" for the
+        /// first path.
         primary_path: At<PrimaryPathWord> = At { value: PrimaryPathWord::Any, span: 0..0 };
         /// The networks whose interfaces both ends use; by default all.
         networks: Option<At<Vec<At<u16>>>>;
@@ -59,7 +62,8 @@ table! {
         ip_version: IpVersion = IpVersion::V4;
         /// When the client resets streams, from the start of transmission; SCTP with `stream_reset` only.
         stream_request_time: Vec<At<Span>>;
-        /// What it resets: its outgoing streams, the incoming ones, both, or all streams of both directions and the TSNs.
+        /// What it resets: its outgoing streams, the incoming ones, both, or all streams of both directions
+        /// and the TSNs.
         stream_reset_type: StreamResetType = StreamResetType::Outgoing;
         /// The streams that it resets; an empty list: all.
         stream_to_reset: Vec<At<u16>>;
@@ -78,27 +82,29 @@ table! {
         frame_size: At<Distribution<ByteCount>> = At { value: Distribution::Constant(ByteCount::new(1452)), span: 0..0 };
         /// Largest message; larger frames are sent as several messages.
         max_msg_size: At<ByteCount> = At { value: ByteCount::new(1452), span: 0..0 };
-        /// Messages that a saturated sender keeps waiting for their first transmission; a paced sender drops messages
-        /// beyond this number.
+        /// Messages that a saturated sender keeps waiting for their first transmission; a paced sender drops
+        /// messages beyond this number.
         queue_size: At<u32> = At { value: 1000, span: 0..0 };
         /// Length of the active times of a paced sender, which alternate with pauses; with `off`.
         on: Option<At<Distribution<Span>>>;
         /// Length of the pauses of a paced sender; with `on`.
         off: Option<At<Distribution<Span>>>;
-        /// When the sender is turned on, off, on and so on, from the start of transmission. An empty list: it is always on.
+        /// When the sender is turned on, off, on and so on, from the start of transmission. An empty list: it
+        /// is always on.
         on_off: Vec<At<ChangeWord>>;
         /// Whether these times begin anew after the last one.
         on_off_repeat: At<bool> = At { value: false, span: 0..0 };
         /// Probability with which a message is sent unordered; SCTP only.
         unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
-        /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at least:
-        /// `outbound_streams` of the sender, `max_inbound_streams` of the receiver.
+        /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at
+        /// least: `outbound_streams` of the sender, `max_inbound_streams` of the receiver.
         streams: At<u16> = At { value: 1, span: 0..0 };
-        /// Fraction of messages that may be abandoned, as `reliability` says; SCTP only, with `pr_sctp` on both sides. By
-        /// default 0, and 1 if there is a `reliability`.
+        /// Fraction of messages that may be abandoned, as `reliability` says; SCTP only, with `pr_sctp` on
+        /// both sides. By default 0, and 1 if there is a `reliability`.
         unreliable: Option<At<Probability>>;
-        /// When such a message is abandoned: at the end of its lifetime, instead of a further retransmission, or when a
-        /// message with a smaller priority number needs room in the send buffer. By default it is not retransmitted.
+        /// When such a message is abandoned: at the end of its lifetime, instead of a further retransmission,
+        /// or when a message with a smaller priority number needs room in the send buffer. By default it is
+        /// not retransmitted.
         reliability: Option<At<Policy>>;
     }
 }

@@ -15,22 +15,25 @@ table! {
 }
 
 table! {
-    /// What a real host is attached by: UDP sockets, TUN devices, or queues of the Rust program that runs the emulation.
+    /// What a real host is attached by: UDP sockets, TUN devices, or queues of the Rust program that runs the
+    /// emulation.
     struct RealTable in "`real` of [[host]]" {
-        /// The UDP addresses of its program, one for each of its links in the order of the file, such as "127.0.0.1:4001". With
-        /// port 0, the port is learned from the first datagram.
+        /// The UDP addresses of its program, one for each of its links in the order of the file, such as
+        /// "127.0.0.1:4001". With port 0, the port is learned from the first datagram.
         udp: Option<At<OneOrMore<At<Socket>>>>;
-        /// The UDP addresses at which programs of the other hosts reach it, one for each of `udp`; by default the same IP addresses
-        /// with ports that the system chooses, which are printed.
+        /// The UDP addresses at which programs of the other hosts reach it, one for each of `udp`; by default
+        /// the same IP addresses with ports that the system chooses, which are printed.
         appears_at: Option<At<OneOrMore<At<Socket>>>>;
         /// Name of its TUN device; with several links, `-1`, `-2` and so on are appended. By default "ana".
         tun: Option<At<String>>;
-        /// Name of the network namespace of its TUN devices. One that does not exist is made, and removed at the end.
+        /// Name of the network namespace of its TUN devices. One that does not exist is made, and removed at
+        /// the end.
         namespace: Option<At<String>>;
-        /// Addresses of its TUN devices with the length of their prefixes, one for each link, such as "10.1.0.1/24"; by default the
-        /// addresses that a simulated host would have.
+        /// Addresses of its TUN devices with the length of their prefixes, one for each link, such as
+        /// "10.1.0.1/24"; by default the addresses that a simulated host would have.
         addresses: Option<At<OneOrMore<At<Interface>>>>;
-        /// Its packets pass through queues of the Rust program that runs the emulation; not for `anabranch emulate`.
+        /// Its packets pass through queues of the Rust program that runs the emulation; not for `anabranch
+        /// emulate`.
         in_process: bool = false;
     }
 }

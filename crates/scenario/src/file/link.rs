@@ -22,11 +22,12 @@ table! {
         framing: u16 = 0;
         /// Outages, each from one time to another, such as [["10 s", "15 s"]].
         down: Vec<At<[Instant; 2]>>;
-        /// Time after which the hosts at its ends notice that it failed or was repaired. Their SCTP associations then remove the
-        /// address that they have there, and restore it. By default they do not notice.
+        /// Time after which the hosts at its ends notice that it failed or was repaired. Their SCTP
+        /// associations then remove the address that they have there, and restore it. By default they do not
+        /// notice.
         carrier_delay: Option<Span>;
-        /// Times at which a host at one of its ends gets another address there. Its SCTP associations remove the old one and add
-        /// the new one; with `asconf` their peers learn of it.
+        /// Times at which a host at one of its ends gets another address there. Its SCTP associations remove
+        /// the old one and add the new one; with `asconf` their peers learn of it.
         renumber: Vec<RenumberTable>;
         + directions: BothDirections;
     }
@@ -49,8 +50,8 @@ table! {
         rate: RateTable;
         /// Propagation delay: constant, or as a table says that changes with time. Packets keep their order.
         delay: Course<Span> = Course::Constant(Span::ZERO);
-        /// Additional random delay of each packet, uniform from zero to this. Packets keep their order, unless a table
-        /// { up_to = "1 ms", reorder = true } lets them overtake each other.
+        /// Additional random delay of each packet, uniform from zero to this. Packets keep their order,
+        /// unless a table { up_to = "1 ms", reorder = true } lets them overtake each other.
         jitter: Jitter = Jitter::NONE;
         /// Token bucket that drops packets which come faster, in front of the queue.
         policer: BucketTable = BucketTable(None);
@@ -71,8 +72,8 @@ table! {
     }
 }
 
-/// The direction from the first node to the second, and the other one, for which the `back` table has the values that
-/// differ.
+/// The direction from the first node to the second, and the other one, for which the `back` table has the
+/// values that differ.
 pub(crate) struct BothDirections {
     pub forward: DirectionTable,
     pub back: DirectionTable,

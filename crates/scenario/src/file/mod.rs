@@ -64,8 +64,8 @@ table! {
     struct NodeTable in "[[node]]" {
         /// Unique name: letters, digits, `_`, `-` and `.`.
         name: At<String>;
-        /// Number of such nodes; above 1 they are called `name-1`, `name-2` and so on. A link or a flow that refers to
-        /// `name` is then created for each of them.
+        /// Number of such nodes; above 1 they are called `name-1`, `name-2` and so on. A link or a flow that
+        /// refers to `name` is then created for each of them.
         count: At<u32> = At { value: 1, span: 0..0 };
         /// Hosts are the ends of flows; routers forward packets; NATs also translate addresses and ports.
         kind: NodeWord = NodeWord::Host;
@@ -75,8 +75,8 @@ table! {
         outside: Option<At<String>>;
         /// Of a NAT: a mapping expires when no packet has left through it for this time; by default 5 min.
         timeout: Option<At<Span>>;
-        /// Of a NAT: when it forgets all mappings, so that packets leave from another port and answers to the old one are
-        /// dropped.
+        /// Of a NAT: when it forgets all mappings, so that packets leave from another port and answers to the
+        /// old one are dropped.
         rebind_at: Vec<At<Instant>>;
     }
 }

@@ -1,4 +1,5 @@
-//! Named sets of options: every field of a protocol's configuration is a key, and a set may inherit from another.
+//! Named sets of options: every field of a protocol's configuration is a key, and a set may inherit from
+//! another.
 
 use super::settings;
 use crate::decode::{Decode, Definitions, Fields, describe, mismatch, property};
@@ -46,7 +47,8 @@ fn default<S: OptionSet>() -> S {
     S::PROFILES[0].1()
 }
 
-/// The option sets of a protocol, not yet decoded, because the values of a set depend on the sets it inherits from.
+/// The option sets of a protocol, not yet decoded, because the values of a set depend on the sets it inherits
+/// from.
 pub(crate) struct OptionSets<S> {
     sets: BTreeMap<String, Item>,
     read_as: PhantomData<S>,
@@ -96,16 +98,16 @@ impl<S: OptionSet> OptionSets<S> {
 /// Notes the first option with an invalid value, if there is one.
 fn check<S: OptionSet>(config: &S, layers: &[&Item], faults: &mut Faults) -> Option<()> {
     let Err(error) = config.check() else { return Some(()) };
-    // A default that contradicts an option of the file has no position; the fault is reported at the option in the
-    // file.
+    // A default that contradicts an option of the file has no position; the fault is reported at the option
+    // in the file.
     let at = layers.iter().find_map(|set| option(set, error.option)).unwrap_or(layers[0]);
     let message = format!("`{}` = {} cannot work; expected {}", error.option, error.value, error.expected);
     faults.note(at.span.clone(), message);
     None
 }
 
-/// `base`, or the profile that the layers name, with the values of the layers; of several values for an option the first
-/// layer's counts.
+/// `base`, or the profile that the layers name, with the values of the layers; of several values for an
+/// option the first layer's counts.
 fn read<S: OptionSet>(name: &str, layers: &[&Item], base: S, faults: &mut Faults) -> Option<S> {
     let place = format!("[{}.{name}]", S::KEY);
     let keys = [vec![PROFILE], settings::keys(&mut default::<S>()), vec![INHERIT]].concat();
@@ -131,8 +133,8 @@ fn profile<S: OptionSet>(item: &Item, faults: &mut Faults) -> Option<S> {
     found.map(|(_, options)| options())
 }
 
-/// Parses the options of an SCTP endpoint, written in TOML as below `[sctp.NAME]`. `name` is the name of the text in
-/// messages.
+/// Parses the options of an SCTP endpoint, written in TOML as below `[sctp.NAME]`. `name` is the name of the
+/// text in messages.
 ///
 /// # Errors
 /// All faults, with their positions.
@@ -156,8 +158,8 @@ pub fn sctp_options_over(base: sctp::Config, text: &str, name: &str) -> Result<s
     })
 }
 
-/// Reads changes of the options of an existing association; options that the text leaves out keep the values of `base`.
-/// Whether the values work together is checked by `Endpoint::set_options`.
+/// Reads changes of the options of an existing association; options that the text leaves out keep the values
+/// of `base`. Whether the values work together is checked by `Endpoint::set_options`.
 ///
 /// # Errors
 /// Everything that is wrong, with its place.
@@ -189,8 +191,8 @@ fn read_text<T>(
     value.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
 }
 
-/// The value of an option in the set: of the key `name`, of `key.name` in a table of the set, or of `group.name` below
-/// its knobs.
+/// The value of an option in the set: of the key `name`, of `key.name` in a table of the set, or of
+/// `group.name` below its knobs.
 fn option<'t>(set: &'t Item, name: &str) -> Option<&'t Item> {
     let Some((group, name)) = name.split_once('.') else { return member(set, name) };
     let table = member(set, group).or_else(|| member(member(set, "knobs")?, group))?;

@@ -48,7 +48,8 @@ table! {
 }
 
 table! {
-    /// Random early detection. The thresholds are either all numbers of packets, or all sizes such as "30 kB".
+    /// Random early detection. The thresholds are either all numbers of packets, or all sizes such as "30
+    /// kB".
     struct RedTable in "`queue` of kind red" {
         /// Which queue.
         kind: QueueWord;
@@ -68,11 +69,11 @@ table! {
         ecn: bool = false;
         /// Size of a typical packet.
         mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
-        /// Rate in packets per second at which the average decays while the queue is empty; by default the rate of the
-        /// link over `mean_packet`.
+        /// Rate in packets per second at which the average decays while the queue is empty; by default the
+        /// rate of the link over `mean_packet`.
         packet_rate: Option<Hertz>;
-        /// A deviation of a widely used simulator from published RED. `negative-probability`: no packet is dropped
-        /// early once the number of packets since the last drop times the base probability exceeds 1.
+        /// A deviation of a widely used simulator from published RED. `negative-probability`: no packet is
+        /// dropped early once the number of packets since the last drop times the base probability exceeds 1.
         quirk: RedQuirk = RedQuirk::None;
     }
 }

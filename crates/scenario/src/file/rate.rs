@@ -33,8 +33,8 @@ words!(RateModelKind);
 table! {
     /// Values that change at the times of a file.
     struct FileOfSteps in "a trace" {
-        /// File with a time in seconds and the rate in Mbit/s or the delay in ms from then on in each line, with a comma between
-        /// them; its path is relative to the folder of the scenario.
+        /// File with a time in seconds and the rate in Mbit/s or the delay in ms from then on in each line,
+        /// with a comma between them; its path is relative to the folder of the scenario.
         trace: At<String>;
         /// Time after which all begins anew. By default the last value stays.
         repeat: Option<At<Span>>;
@@ -44,8 +44,8 @@ table! {
 table! {
     /// Delivery opportunities of a file.
     struct DeliveriesTable in "`rate` with deliveries" {
-        /// File in the format of Mahimahi, with the time of a delivery of 1500 bytes in milliseconds in each line; its path is
-        /// relative to the folder of the scenario.
+        /// File in the format of Mahimahi, with the time of a delivery of 1500 bytes in milliseconds in each
+        /// line; its path is relative to the folder of the scenario.
         deliveries: At<String>;
     }
 }
@@ -144,7 +144,8 @@ fn part<V: Varying, R: Record>(item: &Item, with: &str, faults: &mut Faults) -> 
     R::read(&Fields::open(item, &place, &R::keys(), faults)?, faults)
 }
 
-/// The key of a table that says how a quantity changes; `Some(None)` if the item is no table, and `None` if a fault was noted.
+/// The key of a table that says how a quantity changes; `Some(None)` if the item is no table, and `None` if a
+/// fault was noted.
 fn changes<V: Varying + Quantity>(
     item: &Item,
     keys: &[&'static str],

@@ -1,4 +1,5 @@
-//! Decodes the options declared by `transport::options!` from keys of a file, and describes them in the schema.
+//! Decodes the options declared by `transport::options!` from keys of a file, and describes them in the
+//! schema.
 
 use crate::decode::{Decode, Definitions, Fields, Show, mismatch, number, property, set_word, whole};
 use crate::diagnostic::Faults;

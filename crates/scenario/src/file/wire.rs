@@ -58,7 +58,8 @@ table! {
     struct BurstTable in "`loss` in bursts" {
         /// Probability to go from the good to the bad state after a packet.
         p: Probability;
-        /// Probability to go from the bad to the good state after a packet: a bad state lasts 1/r packets on average.
+        /// Probability to go from the bad to the good state after a packet: a bad state lasts 1/r packets on
+        /// average.
         r: Probability;
         /// Probability that a packet is lost in the good state.
         good: Probability = Probability::ZERO;

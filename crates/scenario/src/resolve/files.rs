@@ -10,7 +10,8 @@ use std::sync::Arc;
 use transport::utf8;
 use units::Span;
 
-/// Reads each file once for all combinations of a sweep. Their paths are relative to the folder of the scenario.
+/// Reads each file once for all combinations of a sweep. Their paths are relative to the folder of the
+/// scenario.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,

@@ -60,8 +60,8 @@ pub(super) fn resolve(
     right.then_some((flows, groups))
 }
 
-/// The hosts of a flow table. If a name stands for several hosts, the flows of the table take them in turn, and start
-/// again from the first.
+/// The hosts of a flow table. If a name stands for several hosts, the flows of the table take them in turn,
+/// and start again from the first.
 struct Ends {
     client: Range<usize>,
     server: Range<usize>,
@@ -227,8 +227,8 @@ pub(super) fn options<S: Clone>(
     Some(BothOptions { client: client?, server: server? })
 }
 
-/// Notes a flow that names TCP options but neither a protocol nor SCTP options: it would use SCTP, and was probably
-/// meant to use TCP.
+/// Notes a flow that names TCP options but neither a protocol nor SCTP options: it would use SCTP, and was
+/// probably meant to use TCP.
 fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     let unsaid = table.protocol.span.is_empty() && table.sctp.is_none();
     let At { value: encapsulated, span } = &table.udp_encapsulation;

@@ -1,4 +1,5 @@
-//! Limits of a scenario, so that none uses all memory. They are far above the sizes that can be simulated in a day.
+//! Limits of a scenario, so that none uses all memory. They are far above the sizes that can be simulated in
+//! a day.
 
 use super::flows::Group;
 use crate::decode::At;
@@ -70,10 +71,11 @@ pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &m
 /// The time at which a scenario ends if every handshake takes no time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedEnd {
-    /// When the last flow stops and the last transfer begins. For exponential and Pareto connect and start times, their
-    /// mean is taken.
+    /// When the last flow stops and the last transfer begins. For exponential and Pareto connect and start
+    /// times, their mean is taken.
     pub at: Instant,
-    /// True if all connect and start times are bounded: all flows have then stopped by `at`, unless a handshake takes long.
+    /// True if all connect and start times are bounded: all flows have then stopped by `at`, unless a
+    /// handshake takes long.
     pub certain: bool,
 }
 

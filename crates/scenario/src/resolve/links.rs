@@ -32,9 +32,9 @@ pub(super) fn resolve(
     right.then_some((links, of_table))
 }
 
-/// The links that a table describes. If one name stands for several nodes, each is linked to the node of the other
-/// name. If both stand for the same number of nodes, the first is linked to the first, the second to the second and so
-/// on.
+/// The links that a table describes. If one name stands for several nodes, each is linked to the node of the
+/// other name. If both stand for the same number of nodes, the first is linked to the first, the second to
+/// the second and so on.
 fn alike(
     table: &LinkTable,
     nodes: &Nodes,
@@ -97,8 +97,8 @@ fn alike(
     Some(names.into_iter().zip(pairs(&from, &to)).map(link).collect())
 }
 
-/// Pairs the first of both ranges, the second of both and so on; a single node is paired with each node of the other
-/// range.
+/// Pairs the first of both ranges, the second of both and so on; a single node is paired with each node of
+/// the other range.
 fn pairs(from: &Range<usize>, to: &Range<usize>) -> impl Iterator<Item = [usize; 2]> {
     let count = from.len().max(to.len());
     let at = |nodes: &Range<usize>, i: usize| nodes.start + i % nodes.len();
@@ -223,7 +223,8 @@ pub(super) fn named(
     None
 }
 
-/// Networks in which both nodes have an interface and a route to each other. Links of network 0 belong to all networks.
+/// Networks in which both nodes have an interface and a route to each other. Links of network 0 belong to all
+/// networks.
 pub(super) fn networks_between(a: usize, b: usize, links: &[Link]) -> BTreeSet<u16> {
     let mut ids: BTreeSet<u16> = links.iter().map(|link| link.net_id.into()).filter(|id| *id != 0).collect();
     if ids.is_empty() {

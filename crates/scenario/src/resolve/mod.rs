@@ -1,5 +1,5 @@
-//! Resolves the tables of a file to a scenario: looks up names, fills in defaults that depend on other values, and
-//! rejects flows that cannot work on the network.
+//! Resolves the tables of a file to a scenario: looks up names, fills in defaults that depend on other
+//! values, and rejects flows that cannot work on the network.
 
 mod files;
 mod flows;
@@ -79,8 +79,8 @@ pub(super) fn scenario(
     right.then_some(scenario)
 }
 
-/// Warns of the first link of each table whose packets are lost although another route joins its ends. `tables`: the
-/// number of the table of each link.
+/// Warns of the first link of each table whose packets are lost although another route joins its ends.
+/// `tables`: the number of the table of each link.
 fn warn_of_detours(file: &FileTable, scenario: &Scenario, tables: &[usize], faults: &mut Faults) {
     let mut links = scenario.detours();
     links.dedup_by_key(|link| tables[*link]);
@@ -160,7 +160,8 @@ fn is_count(count: &At<u32>, faults: &mut Faults) -> bool {
     right
 }
 
-/// Notes a `count` that makes the total of the scenario too large. If the table has no `count`, the fault is at `name`.
+/// Notes a `count` that makes the total of the scenario too large. If the table has no `count`, the fault is
+/// at `name`.
 fn has_room(count: &At<u32>, others: usize, what: &str, name: &At<String>, faults: &mut Faults) -> bool {
     let all = others + count.value as usize;
     if all > MOST_OF_A_KIND {

@@ -58,7 +58,8 @@ fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<V
     Some(probes)
 }
 
-/// Notes a quantity that does not belong to what the table names, or to its times; `None` if there is a fault.
+/// Notes a quantity that does not belong to what the table names, or to its times; `None` if there is a
+/// fault.
 fn fits(table: &ProbeTable, quantity: &At<ProbeQuantity>, faults: &mut Faults) -> Option<()> {
     use ProbeQuantity::{Bursts, Drops, Queue, QueueAverage, SentThroughput, Sequence, Throughput};
     let kind = quantity.value;
@@ -155,7 +156,8 @@ fn times(table: &ProbeTable, windows: &[Window], faults: &mut Faults) -> Option<
     Some((from, table.to.as_ref().map(|to| to.value)))
 }
 
-/// All flows of a group, the one flow whose number is at the end of the name, or all flows whose names fit a pattern.
+/// All flows of a group, the one flow whose number is at the end of the name, or all flows whose names fit a
+/// pattern.
 fn flow_targets(name: &At<String>, groups: &[Group], faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
     let numbered = |group: &Group, flow: usize| format!("{}-{}", group.name, flow - group.flows.start + 1);
     let mut found = Vec::new();
