@@ -61,12 +61,13 @@ pub trait Cluster: lab::sweep::Elsewhere {
     fn connect(&mut self, address: &str) -> Result<(), String>;
 }
 
-/// Runs the command with its arguments, the name of the command left out, and returns the exit code. Without a `cluster` the
-/// Python package does sweeps on clusters. `declared` are the arguments of the subcommands that the Python package runs, for
-/// completions and manual pages.
+/// Runs the command with its arguments, the name of the command left out, and returns the exit code. Without
+/// a `cluster` the Python package does sweeps on clusters. `declared` are the arguments of the subcommands
+/// that the Python package runs, for completions and manual pages.
 ///
-/// The codes: 0 success; 1 a run failed, or results could not be written; 2 arguments or a scenario are wrong; 3
-/// `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped by Ctrl-C.
+/// The codes: 0 success; 1 a run failed, or results could not be written; 2 arguments or a scenario are
+/// wrong; 3 `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped
+/// by Ctrl-C.
 pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared: &[Declared]) -> i32 {
     let command = std::iter::once("anabranch".to_owned()).chain(arguments.iter().cloned());
     let matches = match arguments::command().try_get_matches_from(command) {
@@ -104,7 +105,8 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared:
     })
 }
 
-/// Refuses a folder to write to that is a file, or would be in one; `argument` is what comes before it on the command line.
+/// Refuses a folder to write to that is a file, or would be in one; `argument` is what comes before it on the
+/// command line.
 fn check_folder(argument: &str, folder: &Path) -> Result<(), Failure> {
     match folder.ancestors().find(|path| path.exists()) {
         Some(file) if file.is_file() => Err(Failure::usage(format!(
@@ -127,8 +129,8 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// Prints to standard output, control characters escaped as JSON does. A closed pipe is no error: who closed it has read
-/// enough.
+/// Prints to standard output, control characters escaped as JSON does. A closed pipe is no error: who closed
+/// it has read enough.
 fn say(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout();
     match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {

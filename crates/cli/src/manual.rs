@@ -16,7 +16,7 @@ pub struct Declared {
     pub value: Option<String>,
     /// What it does.
     pub help: String,
-    /// Its values, if only these are possible.
+    /// Values of the option, if only these are possible.
     pub choices: Vec<String>,
 }
 

@@ -46,8 +46,8 @@ pub fn read_with_real_hosts(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     Ok(sweep)
 }
 
-/// Whether a setting chooses a value of an axis of variation. An axis without a name of its own is called as its key, which
-/// may get another value instead.
+/// Whether a setting chooses a value of an axis of variation. An axis without a name of its own is called as
+/// its key, which may get another value instead.
 fn is_choice(sweep: &Sweep, key: &str, value: &str) -> bool {
     let Some(axis) = sweep.axes().iter().find(|axis| axis.name == key) else { return false };
     !key.contains('.') || axis.values.iter().any(|known| known.to_string() == value)
@@ -91,7 +91,8 @@ impl<'f> Text<'f> {
         let text = lab::scenario::with_values(&self.text, settings.iter().copied())
             .map_err(|message| Failure::usage(format!("--set {message}")))?;
         lab::parse(&text, &self.path).map_err(|error| {
-            // The file is right, so that all faults come from the settings, and their lines are not in the file.
+            // The file is right, so that all faults come from the settings, and their lines are not in the
+            // file.
             let faults: Vec<_> = error.diagnostics.iter().map(|fault| fault.message.as_str()).collect();
             let mut message = format!("{}: {}", self.blamed(settings), faults.join("\n"));
             if !before.axes().is_empty() {
@@ -128,7 +129,8 @@ impl Shipped {
         (is_name(name) && !Path::new(name).exists() && path.is_file()).then_some(path)
     }
 
-    /// The file or the shipped scenario that was probably meant, and if `name` could be one of these, the names of all.
+    /// The file or the shipped scenario that was probably meant, and if `name` could be one of these, the
+    /// names of all.
     fn hint(&self, name: &str) -> String {
         if Path::new(name).exists() {
             return String::new();

@@ -1,7 +1,7 @@
 //! Numbers and tables as text.
 
-/// A table with aligned columns; the first row is the head. Where the terminal has fewer columns (the environment variable
-/// `COLUMNS`), it has a line for each cell.
+/// A table with aligned columns; the first row is the head. Where the terminal has fewer columns (the
+/// environment variable `COLUMNS`), it has a line for each cell.
 pub fn table(rows: &[Vec<String>]) -> String {
     let wide = wide(rows);
     let widest = wide.lines().map(|line| line.chars().count()).max().unwrap_or(0);

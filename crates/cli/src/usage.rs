@@ -5,7 +5,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::scenario::nearest;
 use std::path::Path;
 
-/// Prints what clap says of a command line: help to standard output, errors to standard error. Returns the exit code.
+/// Prints what clap says of a command line: help to standard output, errors to standard error. Returns the
+/// exit code.
 pub fn report(error: &clap::Error, arguments: &[String]) -> i32 {
     if !error.use_stderr() {
         return say(&error.to_string()).map_or_else(|failure| failure.code, |()| code::OK);

@@ -1,5 +1,6 @@
-//! Mistakes that users make on the command line and in files, each with the whole message that answers it, so that a
-//! reader can judge the messages. python/tests/test_mistakes.py has those of the subcommands in Python.
+//! Mistakes that users make on the command line and in files, each with the whole message that answers it, so
+//! that a reader can judge the messages. python/tests/test_mistakes.py has those of the subcommands in
+//! Python.
 
 mod scratch;
 
@@ -80,8 +81,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Each case is a command line after `$`, followed by its exit code and what it prints. `ANABRANCH_UPDATE=1 cargo test --test
-/// mistakes` rewrites these; review them.
+/// Each case is a command line after `$`, followed by its exit code and what it prints. `ANABRANCH_UPDATE=1
+/// cargo test --test mistakes` rewrites these; review them.
 #[test]
 fn each_mistake_gets_its_message() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mistakes.txt");

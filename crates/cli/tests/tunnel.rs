@@ -1,4 +1,4 @@
-//! `anabranch tunnel` and `anabranch key` as far as they go without privileges.
+//! Tests of `anabranch tunnel` and `anabranch key` that need no privileges.
 #![cfg(target_os = "linux")]
 
 mod scratch;

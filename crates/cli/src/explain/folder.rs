@@ -1,5 +1,5 @@
-//! Explains a finished run from its results: of `run --out`, one of a sweep, or a measurement of `measure --out`. What would change it is not run, as the
-//! scenario is not among the results.
+//! Explains a finished run from its results: of `run --out`, one of a sweep, or a measurement of
+//! `measure --out`. What would change it is not run, as the scenario is not among the results.
 
 use super::report;
 use super::words::Subject;

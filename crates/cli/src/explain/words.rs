@@ -34,7 +34,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Those of a direction of a flow.
+    /// The facts of a direction of a flow.
     pub(super) fn of(flow: &'a Flow, back: bool) -> Self {
         let (client, server) = (&flow.client_options, &flow.server_options);
         let (sender, receiver) = if back { (server, client) } else { (client, server) };

@@ -6,7 +6,8 @@ use lab::scenario::Sweep;
 use lab::sweep::{Part, SweepOptions, places};
 use std::path::Path;
 
-/// Tasks without `--tasks`, at most: an array of Slurm has up to 1001 tasks unless its administrator allows more.
+/// Tasks without `--tasks`, at most: an array of Slurm has up to 1001 tasks unless its administrator allows
+/// more.
 const TASKS: u32 = 1000;
 
 /// Writes `sweep.sbatch`, `collect.sbatch` and `points.csv` to the folder of results.
