@@ -155,7 +155,8 @@ fn whole(object: &Bound<'_, PyAny>, word: &str, most: u64) -> PyResult<u64> {
     }
 }
 
-/// When a message is given up: a dict with one of `lifetime` in seconds, `retransmissions` and `priority`, or None.
+/// When a message is given up: a dict with one of `lifetime` in seconds, `retransmissions` and `priority`, or
+/// None.
 #[derive(Clone, Copy)]
 pub struct Policy(pub Reliability);
 

@@ -32,7 +32,8 @@ impl Plan {
 
 /// Merges folders of sweeps into one.
 ///
-/// Gives the runs copied, those that were there, those that were damaged, those in the tables, and why there are no tables.
+/// Gives the runs copied, those that were there, those that were damaged, those in the tables, and why there
+/// are no tables.
 #[pyfunction]
 pub fn merge(
     py: Python<'_>,
@@ -43,7 +44,8 @@ pub fn merge(
     Ok((merged.added, merged.shared, merged.damaged, merged.listed, merged.without_tables))
 }
 
-/// A cluster: a function of Python that does runs, or one that connects to an address and gives that function.
+/// A cluster: a function of Python that does runs, or one that connects to an address and gives that
+/// function.
 pub struct Cluster {
     connect: Option<Py<PyAny>>,
     work: Option<Py<PyAny>>,

@@ -26,8 +26,8 @@ use wire::{Ppid, StreamId};
 /// An SCTP endpoint without sockets, threads or a clock.
 #[pyclass(subclass, module = "anabranch.endpoint")]
 pub struct Endpoint {
-    /// Python requires that objects can be shared between threads. The GIL serialises the calls, so the lock is never
-    /// contended.
+    /// Python requires that objects can be shared between threads. The GIL serialises the calls, so the lock
+    /// is never contended.
     inner: Mutex<sctp::Endpoint>,
     buffer: PacketBuf,
     config: Arc<Config>,
@@ -157,9 +157,9 @@ impl Endpoint {
 
     /// Sets who may begin associations with this endpoint.
     ///
-    /// ``"accept"`` or True: every peer. ``"off"`` or False: no peer; an INIT is answered with ABORT. ``"ask"``: each peer for
-    /// which ``accept`` is called after ``poll_arrival`` returned it. At most ``waiting`` arrivals wait for that decision;
-    /// further ones are not answered, and the peer asks again.
+    /// ``"accept"`` or True: every peer. ``"off"`` or False: no peer; an INIT is answered with ABORT.
+    /// ``"ask"``: each peer for which ``accept`` is called after ``poll_arrival`` returned it. At most
+    /// ``waiting`` arrivals wait for that decision; further ones are not answered, and the peer asks again.
     #[pyo3(
         signature = (who = None, *, waiting = 64),
         text_signature = "($self, who=\"accept\", *, waiting=64)"
@@ -201,9 +201,9 @@ impl Endpoint {
 
     /// Processes a packet from the network; ignores and counts an invalid one.
     ///
-    /// ``source`` and ``destination`` are the addresses of its IP header, ``ecn`` is the ECN field there (0 to 3).
-    /// ``udp_port`` is the source port of the UDP header that encapsulated it; 0: none. ``packet`` begins with the SCTP common
-    /// header.
+    /// ``source`` and ``destination`` are the addresses of its IP header, ``ecn`` is the ECN field there (0
+    /// to 3). ``udp_port`` is the source port of the UDP header that encapsulated it; 0: none. ``packet``
+    /// begins with the SCTP common header.
     #[pyo3(
         signature = (now, source, destination, packet, *, udp_port = Port(0), ecn = EcnField::NOT_CAPABLE),
         text_signature = "($self, now, source, destination, packet, *, udp_port=0, ecn=0)"
@@ -226,15 +226,15 @@ impl Endpoint {
 
     /// Processes an ICMP message about a packet that the endpoint sent. False if nothing came of it.
     ///
-    /// ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown), ``udp_port`` is the
-    /// destination port of its UDP header; 0: none. ``quoted`` is what the message quotes of it, from the SCTP common header
-    /// on: at least 8 bytes with the verification tag of an association, or 20 bytes of an INIT. Anything else is ignored,
-    /// since anybody can send such messages.
+    /// ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown),
+    /// ``udp_port`` is the destination port of its UDP header; 0: none. ``quoted`` is what the message quotes
+    /// of it, from the SCTP common header on: at least 8 bytes with the verification tag of an association,
+    /// or 20 bytes of an INIT. Anything else is ignored, since anybody can send such messages.
     ///
-    /// ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with the option
-    /// ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for all else. An unreachable UDP
-    /// port or protocol refuses an address while the association waits for the INIT ACK; later, and for anything else
-    /// unreachable, it is an error of the path.
+    /// ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with
+    /// the option ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for
+    /// all else. An unreachable UDP port or protocol refuses an address while the association waits for the
+    /// INIT ACK; later, and for anything else unreachable, it is an error of the path.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(
         signature = (now, source, destination, quoted, what, *, mtu = None, udp_port = Port(0)),
@@ -260,7 +260,8 @@ impl Endpoint {
         Ok(self.at(now).on_icmp(now.instant(), news))
     }
 
-    /// The next packet to send now, or None. Any later call that changes the endpoint may produce more packets.
+    /// The next packet to send now, or None. Any later call that changes the endpoint may produce more
+    /// packets.
     fn poll_transmit(&mut self, py: Python<'_>, now: Now) -> PyResult<Option<Transmit>> {
         self.latest = self.latest.max(now.instant());
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -286,16 +287,18 @@ impl Endpoint {
 
     /// Queues a message, or with ``end_of_record`` false the next part of one.
     ///
-    /// Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or ``send-failed`` will name it.
+    /// Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or
+    /// ``send-failed`` will name it.
     ///
-    /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver it before
-    /// earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay. ``path``: the
-    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses. ``reliability``: when the message
-    /// is given up, a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both ends need
-    /// ``pr_sctp``. ``context``: a number that the event ``send-failed`` gives back.
+    /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may
+    /// deliver it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it
+    /// without delay. ``path``: the ``Path.id`` of the path for the first transmission; with None the
+    /// endpoint chooses. ``reliability``: when the message is given up, a dict with one of ``lifetime`` (in
+    /// seconds), ``retransmissions`` and ``priority``; both ends need ``pr_sctp``. ``context``: a number that
+    /// the event ``send-failed`` gives back.
     ///
-    /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a message
-    /// that can never be sent.
+    /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError``
+    /// for a message that can never be sent.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(
         signature = (now, association, data, *, stream = Stream(0), ppid = PayloadProtocol(0), unordered = false,
@@ -386,8 +389,8 @@ impl Endpoint {
 
     /// The counters of an association, or without ``association`` those of the endpoint.
     ///
-    /// ``limited_by`` counts up to ``now``, or without it up to the latest time that a call gave. None when the association is
-    /// closed and everything was read.
+    /// ``limited_by`` counts up to ``now``, or without it up to the latest time that a call gave. None when
+    /// the association is closed and everything was read.
     #[pyo3(signature = (association = None, *, now = None))]
     fn stats(&mut self, association: Option<Association>, now: Option<Now>) -> Option<AnyStats> {
         let now = self.time_of_reading(now);
@@ -449,12 +452,14 @@ impl Endpoint {
         paths.map_or_else(Vec::new, |paths| paths.map(|path| path.until(now).into()).collect())
     }
 
-    /// Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed.
+    /// Makes the path to ``address`` the primary path. False if there is no such path, or it is not
+    /// confirmed.
     fn set_primary(&mut self, association: Association, address: Address) -> bool {
         self.inner().set_primary(association.id(), address.0)
     }
 
-    /// Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for ``wfq``.
+    /// Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for
+    /// ``wfq``.
     ///
     /// False if there is no such stream, or the weight is 0.
     fn set_stream_value(&mut self, association: Association, stream: Stream, value: StreamValue) -> bool {
@@ -466,10 +471,11 @@ impl Endpoint {
         self.at(now).heartbeat(now.instant(), association.id(), address.0)
     }
 
-    /// Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
+    /// Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or
+    /// ``both``.
     ///
-    /// An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent after the
-    /// reset. ValueError if nothing was begun, which its text explains.
+    /// An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are
+    /// sent after the reset. ValueError if nothing was begun, which its text explains.
     #[pyo3(
         signature = (now, association, direction = Direction(ResetDirection::Outgoing), streams = None),
         text_signature = "($self, now, association, direction=\"outgoing\", streams=None)"
@@ -487,7 +493,8 @@ impl Endpoint {
 
     /// Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
     ///
-    /// An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was begun.
+    /// An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was
+    /// begun.
     fn add_streams(
         &mut self,
         now: Now,
@@ -512,26 +519,27 @@ impl Endpoint {
         self.at(now).set_path_mtu(now.instant(), association.id(), address.0, ByteCount::new(mtu.0))
     }
 
-    /// Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not encapsulated.
+    /// Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not
+    /// encapsulated.
     ///
-    /// It holds until a packet comes from there with another port. False if there is no such path, or the endpoint has no
-    /// ``encapsulation``.
+    /// It holds until a packet comes from there with another port. False if there is no such path, or the
+    /// endpoint has no ``encapsulation``.
     fn set_remote_port(&mut self, association: Association, address: Address, udp_port: Port) -> bool {
         self.inner().set_remote_port(association.id(), address.0, udp_port.0)
     }
 
     /// Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
     ///
-    /// The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
-    /// addresses, is not established, or its peer has no ASCONF.
+    /// The answer is an event; then heartbeats confirm the new paths. False if the association has the
+    /// address or 16 addresses, is not established, or its peer has no ASCONF.
     fn add_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).add_local_address(now.instant(), association.id(), address.0)
     }
 
     /// Asks the peer by ASCONF to send to a local address where it sends on one path only.
     ///
-    /// The answer is an event. False if the association does not have the address, is not established, or its peer has no
-    /// ASCONF.
+    /// The answer is an event. False if the association does not have the address, is not established, or its
+    /// peer has no ASCONF.
     fn set_peer_primary(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).set_peer_primary(now.instant(), association.id(), address.0)
     }
@@ -562,8 +570,9 @@ impl Endpoint {
 
     /// Ends the use of a local address by an association, as when its interface goes down.
     ///
-    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer with ASCONF
-    /// is asked to delete the address, any other is not told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
+    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A
+    /// peer with ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if
+    /// the association has ended, does not use the address, or would have no path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).remove_local_address(now.instant(), association.id(), address.0)
     }

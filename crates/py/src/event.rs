@@ -40,7 +40,8 @@ macro_rules! event_class {
 }
 
 event_class! {
-    /// Something happened to an association: ``kind`` says what. Fields that do not belong to that kind are None.
+    /// Something happened to an association: ``kind`` says what. Fields that do not belong to that kind are
+    /// None.
     Event {
         /// connected: streams that the endpoint may use.
         outbound_streams: u16,
@@ -52,8 +53,8 @@ event_class! {
         peer_port: u16,
         /// heartbeat-answered: round-trip time in nanoseconds.
         rtt: u64,
-        /// path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed: address of
-        /// the peer. address-change: local address.
+        /// path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added,
+        /// peer-address-removed: address of the peer. address-change: local address.
         address: IpAddr,
         /// address-change: what the peer was asked to do with the address.
         change: &'static str,
@@ -63,7 +64,8 @@ event_class! {
         key: u16,
         /// path-changed: state of the path now.
         state: &'static str,
-        /// delivered: number of the first of the tracked messages. send-failed: number of the message if it is tracked.
+        /// delivered: number of the first of the tracked messages. send-failed: number of the message if it
+        /// is tracked.
         message: u64,
         /// delivered: number of the last of the tracked messages.
         last_message: u64,
@@ -73,7 +75,8 @@ event_class! {
         mtu: u64,
         /// streams-reset: whether streams on which the peer sends were reset.
         incoming: bool,
-        /// streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and TSNs.
+        /// streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all
+        /// streams and TSNs.
         outgoing: bool,
         /// streams-reset: the streams; an empty list means all.
         streams: Vec<u16>,
@@ -99,7 +102,8 @@ event_class! {
         context: u32,
         /// send-failed: whether a part of the message was sent, so that the peer may have it.
         sent: bool,
-        /// send-failed: whether the message was given up as its reliability says, and the association goes on.
+        /// send-failed: whether the message was given up as its reliability says, and the association goes
+        /// on.
         abandoned: bool,
         /// peer-error, and closed by an ABORT of the peer: the error causes as received.
         causes: Py<PyBytes>,

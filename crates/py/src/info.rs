@@ -36,7 +36,8 @@ impl fmt::Display for LimitedBy {
 /// The state of a path and its counters: windows in bytes, times in nanoseconds.
 #[pyclass(frozen, get_all, module = "anabranch.endpoint")]
 pub struct Path {
-    /// Number of the path, which ``send`` takes as ``path``; it stays the same as long as the association exists.
+    /// Number of the path, which ``send`` takes as ``path``; it stays the same as long as the association
+    /// exists.
     id: u8,
     /// Address of the peer.
     remote: IpAddr,
@@ -72,7 +73,8 @@ pub struct Path {
     ack_bytes: u64,
     /// Chunks retransmitted before an expiry of T3-rtx.
     fast_retransmissions: u64,
-    /// Chunks taken for lost by fast retransmission that had arrived; counted only with `loss_detection="rack"`.
+    /// Chunks taken for lost by fast retransmission that had arrived; counted only with
+    /// `loss_detection="rack"`.
     needless_retransmissions: u64,
     /// Chunks retransmitted after an expiry of T3-rtx.
     timer_retransmissions: u64,
@@ -92,7 +94,8 @@ pub struct Path {
     timeouts: u64,
     /// For how long each limit kept the sender from sending more on this path.
     limited_by: LimitedBy,
-    /// For how long the sender was limited by head-of-line blocking because of a chunk last sent on this path.
+    /// For how long the sender was limited by head-of-line blocking because of a chunk last sent on this
+    /// path.
     blocks: u64,
 }
 
@@ -280,11 +283,13 @@ counters! {
         bad_checksum: u64,
         /// Packets for another SCTP port, or from port 0.
         wrong_port: u64,
-        /// Packets from or to an address that is not unicast, or of a family in which the endpoint has no address.
+        /// Packets from or to an address that is not unicast, or of a family in which the endpoint has no
+        /// address.
         wrong_address: u64,
         /// Packets in UDP although the endpoint has no ``encapsulation``.
         encapsulated: u64,
-        /// Packets from a peer's address and ports with another verification tag than the peer's packets have.
+        /// Packets from a peer's address and ports with another verification tag than the peer's packets
+        /// have.
         wrong_tag: u64,
         /// Packets out of the blue: they belong to no association.
         out_of_the_blue: u64,
@@ -292,7 +297,8 @@ counters! {
         malformed: u64,
         /// INIT and COOKIE ECHO chunks that were answered with ABORT, or not answered.
         refused: u64,
-        /// COOKIE ECHO chunks with a cookie that the endpoint did not sign, or from an address that the cookie does not name.
+        /// COOKIE ECHO chunks with a cookie that the endpoint did not sign, or from an address that the
+        /// cookie does not name.
         bad_cookie: u64,
         /// COOKIE ECHO chunks with a cookie past its lifetime.
         stale_cookie: u64,

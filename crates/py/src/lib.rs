@@ -1,6 +1,7 @@
-//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, the protocol itself, and the
-//! protocol on UDP sockets.
-//! Documentation of what Python sees is written for Python; `python/tools/write_stub_docs.py` copies it to the stub.
+//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, the protocol itself,
+//! and the protocol on UDP sockets.
+//! Documentation of what Python sees is written for Python; `python/tools/write_stub_docs.py` copies it to
+//! the stub.
 #![deny(unsafe_code)]
 
 mod arguments;
@@ -63,8 +64,9 @@ mod _core {
 
     /// Runs the command with its arguments, the name left out, and returns the exit code.
     ///
-    /// ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it. ``declared`` are the
-    /// arguments of subcommands in Python: subcommand, names of the option, placeholder of its value, help, and its values.
+    /// ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it.
+    /// ``declared`` are the arguments of subcommands in Python: subcommand, names of the option, placeholder
+    /// of its value, help, and its values.
     #[pyfunction]
     #[pyo3(signature = (arguments, connect = None, declared = Vec::new()))]
     fn cli(

@@ -58,8 +58,8 @@ pub struct Received {
     stream: u16,
     /// Stream sequence number; 0 if unordered.
     ssn: u16,
-    /// Number of the message among the ordered or among the unordered messages of its stream; 0 if unordered and not
-    /// interleaved.
+    /// Number of the message among the ordered or among the unordered messages of its stream; 0 if unordered
+    /// and not interleaved.
     mid: u32,
     /// TSN of the first fragment.
     tsn: u32,

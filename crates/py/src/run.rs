@@ -78,8 +78,9 @@ fn stop(cancel: &AtomicBool) {
 
 /// Runs a sweep and writes its tables and its manifest to ``out``.
 ///
-/// ``cluster`` does runs somewhere else: called with the arguments of ``Plan``, the runs as pairs of a combination and a replica with
-/// their hash, and the folder of finished runs, it gives the number of finished ones again and again until all are there.
+/// ``cluster`` does runs somewhere else: called with the arguments of ``Plan``, the runs as pairs of a
+/// combination and a replica with their hash, and the folder of finished runs, it gives the number of
+/// finished ones again and again until all are there.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn sweep(

@@ -13,7 +13,8 @@ pub(crate) fn read(text: &str, name: &str, seed: Option<u64>) -> PyResult<Sweep>
     Ok(sweep)
 }
 
-/// A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as TOML.
+/// A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as
+/// TOML.
 #[pyfunction]
 pub fn with_values(text: &str, values: Vec<(String, String)>) -> PyResult<String> {
     lab::scenario::with_values(text, values.iter().map(|(key, value)| (key.as_str(), value.as_str())))

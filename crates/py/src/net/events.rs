@@ -25,7 +25,8 @@ impl NetEvents {
 
 #[pymethods]
 impl NetEvents {
-    /// The next event and 0, or None and the number of events lost before it; None once the connection has ended.
+    /// The next event and 0, or None and the number of events lost before it; None once the connection has
+    /// ended.
     fn next(&self) -> Operation {
         let (id, inner) = (self.id, self.inner.clone());
         Operation::new(async move {

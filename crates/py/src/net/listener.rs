@@ -19,7 +19,7 @@ pub struct NetListener {
 struct Shared {
     /// None once it was closed.
     listener: Option<Arc<Listener>>,
-    /// Those who wait for a connection.
+    /// Wakers of the callers that wait for a connection.
     callers: Vec<Waker>,
 }
 

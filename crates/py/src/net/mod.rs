@@ -1,5 +1,6 @@
-//! The stack on UDP sockets for Python. `anabranch.net` and `anabranch.aio` are both made of these classes: a call that takes
-//! time is an [`Operation`], for which a thread waits without the GIL, or which an event loop polls.
+//! The stack on UDP sockets for Python. `anabranch.net` and `anabranch.aio` are both made of these classes: a
+//! call that takes time is an [`Operation`], for which a thread waits without the GIL, or which an event loop
+//! polls.
 
 mod arguments;
 mod connection;

@@ -2,8 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// Handles of a driver. A forked child has a copy of them but no driver thread, and locks that the thread held at the fork stay locked
-/// there: the child forgets its copy instead of dropping it.
+/// Handles of a driver. A forked child has a copy of them but no driver thread, and locks that the thread
+/// held at the fork stay locked there: the child forgets its copy instead of dropping it.
 pub struct Own<T> {
     /// None only while it is dropped.
     inner: Option<T>,

@@ -27,11 +27,12 @@ struct Queue {
 struct Slot {
     queue: Arc<Queue>,
     number: usize,
-    /// It is in the queue.
+    /// The waker is in the queue.
     woken: AtomicBool,
 }
 
-/// Slots are used again, and with them their wakers: whoever keeps wakers keeps no more than there were operations at once.
+/// Slots are used again, and with them their wakers: whoever keeps wakers keeps no more than there were
+/// operations at once.
 #[derive(Debug, Default)]
 struct Slots {
     all: Vec<Arc<Slot>>,
@@ -117,8 +118,8 @@ impl Wakeups {
 
     /// The slots of the operations that can be polled again.
     fn take(&self) -> Vec<usize> {
-        // The byte is read before the numbers are taken. A number that is added in between is taken too, and the byte written for it
-        // only causes a wake-up that finds nothing.
+        // The byte is read before the numbers are taken. A number that is added in between is taken too, and
+        // the byte written for it only causes a wake-up that finds nothing.
         let _ = (&self.reader).read(&mut [0; 64]);
         let woken = std::mem::take(&mut *lock(&self.queue.woken));
         let slots = lock(&self.slots);
