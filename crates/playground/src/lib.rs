@@ -1,5 +1,6 @@
-//! The simulator for a web page: a scenario that is simulated step by step while its windows, queues and packets are read.
-//! Numbers leave it as rows in flat arrays, times are in seconds, and a missing number is NaN.
+//! The simulator for a web page: a scenario that is simulated step by step while its windows, queues and
+//! packets are read. Numbers leave it as rows in flat arrays, times are in seconds, and a missing number is
+//! NaN.
 //!
 //! The page is in the folder `playground`; `make playground` builds it.
 #![forbid(unsafe_code)]
@@ -26,8 +27,8 @@ pub struct Playground {
 
 #[wasm_bindgen]
 impl Playground {
-    /// Builds the first combination of a scenario, at time zero. `settings` are pairs of a key and its new value, one after
-    /// the other, as for `anabranch run --set`.
+    /// Builds the first combination of a scenario, at time zero. `settings` are pairs of a key and its new
+    /// value, one after the other, as for `anabranch run --set`.
     ///
     /// # Errors
     /// What is wrong with the scenario, and where.
@@ -71,21 +72,21 @@ impl Playground {
         self.now.as_secs_f64()
     }
 
-    /// Samples of paths since the last call, in rows of nine numbers: time, flow, path, cwnd, ssthresh, flight,
-    /// SRTT, payload sent, retransmissions.
+    /// Samples of paths since the last call, in rows of nine numbers: time, flow, path, cwnd, ssthresh,
+    /// flight, SRTT, payload sent, retransmissions.
     pub fn path_samples(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.samples.paths)
     }
 
-    /// Samples of flows since the last call, in rows of four numbers: time, flow, payload received, place of its
-    /// limit in the description.
+    /// Samples of flows since the last call, in rows of four numbers: time, flow, payload received, place of
+    /// its limit in the description.
     pub fn flow_samples(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.samples.flows)
     }
 
-    /// Samples of the directions of links since the last call, in rows of seven numbers: time, direction, packets
-    /// waiting, bytes waiting, packets dropped, bytes delivered, 1 if it is up and 0 if not. Direction 2 n is that of
-    /// link n from its first node to its second.
+    /// Samples of the directions of links since the last call, in rows of seven numbers: time, direction,
+    /// packets waiting, bytes waiting, packets dropped, bytes delivered, 1 if it is up and 0 if not.
+    /// Direction 2 n is that of link n from its first node to its second.
     pub fn link_samples(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.samples.links)
     }
@@ -100,13 +101,14 @@ impl Playground {
         samples::paths(&mut self.simulation, self.now)
     }
 
-    /// Names of the paths of all flows as JSON: a list for each flow, with null for a path that has only its number.
+    /// Names of the paths of all flows as JSON: a list for each flow, with null for a path that has only its
+    /// number.
     pub fn path_names(&mut self) -> String {
         json!(self.simulation.path_names(self.now)).to_string()
     }
 
-    /// The packets on the links now, in rows of six numbers: direction of a link, start of its transmission, arrival at the far
-    /// end, flow, path, and kind: 0 is payload, 1 a retransmission, 2 neither.
+    /// The packets on the links now, in rows of six numbers: direction of a link, start of its transmission,
+    /// arrival at the far end, flow, path, and kind: 0 is payload, 1 a retransmission, 2 neither.
     pub fn packets(&mut self) -> Vec<f64> {
         let number = |index: Option<usize>| index.map_or(f64::NAN, |index| index as f64);
         let packets = self.simulation.packets(self.now).into_iter();
