@@ -1,7 +1,8 @@
-//! Every registered algorithm has its page in docs/controls, with the equations of its source and its options.
+//! Every registered algorithm has its page in docs/controls, with the equations of its source and its
+//! options.
 //!
-//! These tests are not in the crate of the controls: whoever tries an algorithm runs the tests of that crate without
-//! writing a page first.
+//! These tests are not in the crate of the controls: whoever tries an algorithm runs the tests of that crate
+//! without writing a page first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
