@@ -3,15 +3,16 @@ use units::{Instant, Span};
 
 /// An exchange of messages between two speakers over one association.
 ///
-/// Speaker 0 connects. Both send the messages of their scripts as fast as their send buffers accept them; then one of
-/// them shuts the association down.
+/// Speaker 0 connects. Both send the messages of their scripts as fast as their send buffers accept them;
+/// then one of them shuts the association down.
 pub struct Dialogue<'a> {
     /// The messages that speakers 0 and 1 send.
     pub scripts: [&'a Script; 2],
     /// Index of the speaker that shuts down.
     pub closer: usize,
-    /// False: the closer shuts down when both have received all messages. True: it shuts down as soon as its send
-    /// buffer has accepted its last message; all messages accepted before the shutdown must still be delivered.
+    /// False: the closer shuts down when both have received all messages. True: it shuts down as soon as its
+    /// send buffer has accepted its last message; all messages accepted before the shutdown must still be
+    /// delivered.
     pub hasty: bool,
     /// Longest duration of the exchange.
     pub limit: Span,
@@ -21,7 +22,8 @@ impl Dialogue<'_> {
     /// Runs the exchange and returns the time at which the association has ended on both sides.
     ///
     /// # Errors
-    /// A message was lost, duplicated, changed or out of order; the shutdown was not graceful; or the limit passed.
+    /// A message was lost, duplicated, changed or out of order; the shutdown was not graceful; or the limit
+    /// passed.
     pub fn run(&self, world: &mut World, speakers: &mut [&mut dyn Speaker; 2]) -> Result<Instant, String> {
         let mut ledgers = [Ledger::new(self.scripts[1]), Ledger::new(self.scripts[0])];
         let mut said = [0, 0];

@@ -5,17 +5,20 @@ use std::process::Command;
 
 /// A filter for packets whose checksum is wrong, or was not checked.
 pub const BAD_CHECKSUM: &str = "sctp && sctp.checksum.status != 1";
-/// A filter for packets that tshark calls malformed, or in which it sees an error. A bad checksum alone is none here.
+/// A filter for packets that tshark calls malformed, or in which it sees an error. A bad checksum alone is
+/// none here.
 pub const MALFORMED: &str = "_ws.malformed || (_ws.expert.severity >= 0x800000 && sctp.checksum.status == 1)";
 
-/// tshark reading a file, with checksums verified. The analysis of TSNs is off: it takes longer than all the rest.
+/// tshark reading a file, with checksums verified. The analysis of TSNs is off: it takes longer than all the
+/// rest.
 pub fn tshark(file: &Path) -> Command {
     let mut command = Command::new("tshark");
     command.args(["-n", "-o", "sctp.checksum:CRC-32C", "-o", "sctp.tsn_analysis:FALSE", "-r"]).arg(file);
     command
 }
 
-/// Frames and bytes of the packets that pass each filter, in intervals of so many seconds; 0: one interval.
+/// Frames and bytes of the packets that pass each filter, in intervals of `interval` seconds; 0: one
+/// interval.
 ///
 /// # Panics
 /// If tshark cannot be run or fails.

@@ -47,8 +47,8 @@ impl Interop {
         self.rows.iter().map(line).collect()
     }
 
-    /// Compares the table with that of the page, in which the version may be another one. With `ANABRANCH_UPDATE` set it writes
-    /// the table instead.
+    /// Compares the table with that of the page, in which the version may be another one. With
+    /// `ANABRANCH_UPDATE` set it writes the table instead.
     ///
     /// # Panics
     /// If the page has other rows, or cannot be read or written.

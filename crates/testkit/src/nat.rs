@@ -9,8 +9,8 @@ use std::net::IpAddr;
 use transport::{Checksum, PacketBuf, Transmit};
 use units::{Instant, Span};
 
-/// A server and several clients behind one NAT, in virtual time. The clients have the same private address and SCTP
-/// port; the NAT maps each to its own UDP port. The one-way delay is 10 ms.
+/// A server and several clients behind one NAT, in virtual time. The clients have the same private address
+/// and SCTP port; the NAT maps each to its own UDP port. The one-way delay is 10 ms.
 pub struct Natted {
     /// Current time.
     pub now: Instant,
@@ -20,8 +20,8 @@ pub struct Natted {
     pub server: Endpoint,
     /// The clients.
     pub clients: Vec<Endpoint>,
-    /// The UDP port to which the NAT maps each client; 0: the NAT forwards the packets of this client without UDP
-    /// encapsulation.
+    /// The UDP port to which the NAT maps each client; 0: the NAT forwards the packets of this client without
+    /// UDP encapsulation.
     pub ports: Vec<u16>,
     /// Events of the server that the test has not taken yet.
     pub events: Vec<(AssocId, Event)>,
@@ -33,11 +33,11 @@ pub struct Natted {
 pub struct NatSent {
     /// Time at which it arrived at the NAT or left the server.
     pub at: Instant,
-    /// Its UDP port at the NAT: the source port of packets to the server, the destination port of the others.
+    /// UDP port at the NAT: the source port of packets to the server, the destination port of the others.
     pub port: u16,
     /// True if it goes to the server.
     pub to_server: bool,
-    /// Its bytes.
+    /// Bytes of the packet.
     pub bytes: PacketBuf,
 }
 
@@ -63,8 +63,8 @@ impl Natted {
     /// The SCTP port of each client.
     pub const CLIENT_PORT: u16 = 5001;
 
-    /// A server and `clients` clients without associations. The NAT maps the clients to UDP ports 40000, 40001 and so
-    /// on.
+    /// A server and `clients` clients without associations. The NAT maps the clients to UDP ports 40000,
+    /// 40001 and so on.
     ///
     /// # Panics
     /// If the configuration is invalid.

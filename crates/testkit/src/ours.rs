@@ -29,7 +29,8 @@ impl Ours {
     /// Payload protocol identifier of all messages: WebRTC binary data, which all tested stacks deliver.
     pub const PPID: Ppid = Ppid(53);
 
-    /// A listening endpoint; [`Speaker::connect`] connects it to `remotes`, at the same port number as its own.
+    /// A listening endpoint; [`Speaker::connect`] connects it to `remotes`, at the same port number as its
+    /// own.
     ///
     /// # Panics
     /// If the configuration is invalid.

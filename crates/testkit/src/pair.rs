@@ -27,7 +27,7 @@ impl Side {
         }
     }
 
-    /// Its SCTP port.
+    /// SCTP port of the side.
     pub fn port(self) -> u16 {
         match self {
             Side::Client => 5001,
@@ -35,7 +35,7 @@ impl Side {
         }
     }
 
-    /// Its address in network `net`, counted from 1.
+    /// Address of the side in network `net`, counted from 1.
     pub fn address(self, net: u8) -> IpAddr {
         [10, net, 0, if self == Side::Client { 1 } else { 2 }].into()
     }
@@ -48,19 +48,19 @@ pub struct Sent {
     pub at: Instant,
     /// The sender.
     pub from: Side,
-    /// Its source address.
+    /// Source address.
     pub src: IpAddr,
-    /// Its destination address.
+    /// Destination address.
     pub dst: IpAddr,
-    /// Its UDP destination port; 0: no UDP encapsulation.
+    /// UDP destination port; 0 without UDP encapsulation.
     pub udp_port: u16,
     /// True if the DF bit is not set.
     pub may_fragment: bool,
     /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// Its bytes.
+    /// Bytes of the packet.
     pub bytes: PacketBuf,
-    /// Its index in [`Pair::sent`].
+    /// Index of the packet in [`Pair::sent`].
     pub number: usize,
 }
 
@@ -82,17 +82,17 @@ impl Sent {
 /// The treatment of a packet by the simulated wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives after the one-way delay.
+    /// The packet arrives after the one-way delay.
     Arrives,
     /// A datagram is lost.
     Lost,
-    /// It arrives after this additional delay.
+    /// The packet arrives after this additional delay.
     Late(Span),
-    /// It arrives, and a duplicate arrives this much later.
+    /// The packet arrives, and a duplicate arrives this much later.
     Twice(Span),
-    /// It arrives with the mark "congestion experienced" if it is ECN-capable.
+    /// The packet arrives with the mark "congestion experienced" if it is ECN-capable.
     Marked,
-    /// It arrives with the bits of this byte inverted; in TCP its checksum discards it.
+    /// The packet arrives with the bits of this byte inverted; in TCP its checksum discards it.
     Damaged(usize),
 }
 
@@ -134,7 +134,8 @@ pub fn endpoint_config(side: Side, nets: u8, config: &Config) -> EndpointConfig 
 }
 
 impl Pair {
-    /// Two endpoints with the same configuration in `nets` networks. The server listens; the one-way delay is 10 ms.
+    /// Two endpoints with the same configuration in `nets` networks. The server listens; the one-way delay is
+    /// 10 ms.
     pub fn new(nets: u8, config: &Config) -> Pair {
         Pair::of(endpoint_config(Side::Client, nets, config), endpoint_config(Side::Server, nets, config))
     }
@@ -249,7 +250,8 @@ impl Pair {
         id
     }
 
-    /// Starts an association from the client through network 1 and runs until it is established on both sides.
+    /// Starts an association from the client through network 1 and runs until it is established on both
+    /// sides.
     ///
     /// # Panics
     /// If it is not established.

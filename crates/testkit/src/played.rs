@@ -4,7 +4,8 @@ use transport::{Checksum, PacketBuf};
 use units::{Instant, Span};
 use wire::*;
 
-/// A client whose server is scripted by the test: the test reads the client's packets and injects the server's.
+/// A client whose server is scripted by the test: the test reads the client's packets and injects the
+/// server's.
 pub struct Played {
     /// Both endpoints, and a wire that loses every packet after the handshake.
     pub pair: Pair,
@@ -25,15 +26,15 @@ pub struct Seen {
     pub at: Instant,
     /// The network that it was sent through.
     pub net: u8,
-    /// Its number: TSN - initial TSN + 1.
+    /// Number of the chunk: TSN - initial TSN + 1.
     pub n: u32,
-    /// Its stream.
+    /// Stream of the chunk.
     pub stream: u16,
-    /// Its stream sequence number.
+    /// Stream sequence number (SSN).
     pub ssn: u16,
     /// Length of its user data.
     pub len: usize,
-    /// Its flags.
+    /// Flags of the chunk.
     pub flags: DataFlags,
 }
 
@@ -41,8 +42,8 @@ impl Played {
     /// User bytes of a chunk that fills a packet of 1500 bytes.
     pub const FULL: u32 = 1452;
 
-    /// An established association in one network. From here on the wire loses all packets, and only packets that the
-    /// test injects arrive.
+    /// An established association in one network. From here on the wire loses all packets, and only packets
+    /// that the test injects arrive.
     pub fn new(config: &Config) -> Played {
         Played::in_nets(1, config)
     }

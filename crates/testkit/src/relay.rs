@@ -23,17 +23,17 @@ pub struct Faults {
     pub longest_delay: Duration,
 }
 
-/// Passes UDP datagrams between a client and a server on loopback, each of which may have several addresses. The client sees
-/// datagrams come from the server's addresses, and the server from the client's, but from UDP ports of the relay. What
-/// happens to the nth datagram that a socket receives depends only on the seed.
+/// Passes UDP datagrams between a client and a server on loopback, each of which may have several addresses.
+/// The client sees datagrams come from the server's addresses, and the server from the client's, but from UDP
+/// ports of the relay. What happens to the nth datagram that a socket receives depends only on the seed.
 #[derive(Debug)]
 pub struct Relay {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// A socket of the relay that stands for one address of the client or the server: it is bound to that address, and the other
-/// side sends to it.
+/// A socket of the relay that stands for one address of the client or the server: it is bound to that
+/// address, and the other side sends to it.
 #[derive(Debug)]
 struct Facing {
     socket: UdpSocket,
@@ -79,7 +79,8 @@ struct Hop {
 }
 
 impl Relay {
-    /// Starts a relay between a client with these addresses and a server, given by its addresses and its UDP port.
+    /// Starts a relay between a client with these addresses and a server, given by its addresses and its UDP
+    /// port.
     ///
     /// # Errors
     /// The system's, if addresses cannot be bound.

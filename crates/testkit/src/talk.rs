@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-/// The messages that one side sends. The bytes of a message are a function of the sender (`voice`) and the number of
-/// the message, so that the receiver can check them.
+/// The messages that one side sends. The bytes of a message are a function of the sender (`voice`) and the
+/// number of the message, so that the receiver can check them.
 #[derive(Clone, Debug)]
 pub struct Script {
     voice: u64,
@@ -11,7 +11,7 @@ pub struct Script {
 /// One message of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its stream.
+    /// Stream of the message.
     pub stream: u16,
     /// True if it is sent unordered.
     pub unordered: bool,
@@ -29,8 +29,8 @@ impl Script {
         Script { voice, lines }
     }
 
-    /// `count` random messages over `streams` streams, a third of them unordered. Most are short, some fill a packet,
-    /// and one in eight has up to `longest` bytes.
+    /// `count` random messages over `streams` streams, a third of them unordered. Most are short, some fill a
+    /// packet, and one in eight has up to `longest` bytes.
     pub fn random(seed: u64, count: usize, streams: u16, longest: usize) -> Self {
         let mut random = des::Streams::new(seed, 0).stream("script");
         let mut lines = Vec::with_capacity(count);
@@ -49,7 +49,7 @@ impl Script {
         Script::new(seed, lines)
     }
 
-    /// Its messages.
+    /// The messages, in order.
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
@@ -68,8 +68,8 @@ impl Script {
     }
 }
 
-/// The receiver's record of a script. It checks that each message arrives once, unchanged, and in the order of its
-/// stream.
+/// The receiver's record of a script. It checks that each message arrives once, unchanged, and in the order
+/// of its stream.
 #[derive(Debug)]
 pub struct Ledger<'a> {
     script: &'a Script,

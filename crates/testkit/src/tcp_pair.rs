@@ -13,19 +13,19 @@ pub struct TcpSent {
     pub at: Instant,
     /// The sender.
     pub from: Side,
-    /// Its header.
+    /// Header of the segment.
     pub header: Header,
-    /// Its options.
+    /// Options of the segment.
     pub options: Options,
     /// Length of its data in bytes.
     pub len: usize,
-    /// Its sequence number relative to that of the sender's SYN.
+    /// Sequence number relative to that of the sender's SYN.
     pub offset: u32,
-    /// Its acknowledgment number relative to the sequence number of the receiver's SYN.
+    /// Acknowledgment number relative to the sequence number of the receiver's SYN.
     pub ack: u32,
     /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// Its number among all segments of the pair.
+    /// Number of the segment among all segments of the pair.
     pub number: usize,
     /// The segment itself.
     pub bytes: PacketBuf,
@@ -43,8 +43,8 @@ impl TcpSent {
     }
 }
 
-/// Two TCP endpoints connected by a simulated wire, in virtual time. A connected side sends the data it was given and
-/// reads all data that arrives.
+/// Two TCP endpoints connected by a simulated wire, in virtual time. A connected side sends the data it was
+/// given and reads all data that arrives.
 pub struct TcpPair {
     /// Current time.
     pub now: Instant,

@@ -101,8 +101,8 @@ impl World {
         all
     }
 
-    /// Sends the packets of a station and schedules its next timeout. Call this after each call of the station that
-    /// [`Self::step`] did not make.
+    /// Sends the packets of a station and schedules its next timeout. Call this after each call of the
+    /// station that [`Self::step`] did not make.
     pub fn flush(&mut self, host: usize, station: &mut (impl Station + ?Sized)) {
         let now = self.kernel.now();
         while let Some((src, dst)) = station.poll_transmit(now, &mut self.packet) {
@@ -121,8 +121,8 @@ impl World {
         }
     }
 
-    /// Processes the next event if it is not after `until`, and returns the host that it concerned; `None` if there is
-    /// no such event.
+    /// Processes the next event if it is not after `until`, and returns the host that it concerned; `None` if
+    /// there is no such event.
     pub fn step<S: Station + ?Sized>(&mut self, stations: &mut [&mut S; 2], until: Instant) -> Option<usize> {
         loop {
             let host = match self.kernel.pop(until)? {

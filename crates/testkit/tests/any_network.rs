@@ -1,5 +1,5 @@
-//! Two endpoints with random options over random networks: with all options and impairments, each message is delivered
-//! once and in order, memory stays within its bounds, and the shutdown is graceful.
+//! Two endpoints with random options over random networks: with all options and impairments, each message is
+//! delivered once and in order, memory stays within its bounds, and the shutdown is graceful.
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World, parse};
@@ -41,22 +41,22 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
 
 /// The application's use of its endpoint.
 #[derive(Clone, Debug)]
-struct Habits {
+struct Usage {
     /// Largest part of a message in one call of `send`, bytes.
     piece: usize,
     /// Largest part of a message in one call of `receive`, bytes.
     bite: usize,
     /// Time between reading one message and the next.
     pause: Span,
-    /// Number of packets after which it chooses another primary path, requests a heartbeat, removes or restores a local
-    /// address, or changes a path MTU; zero: never.
+    /// Number of packets after which it chooses another primary path, requests a heartbeat, removes or
+    /// restores a local address, or changes a path MTU; zero: never.
     restless: usize,
 }
 
-fn habits() -> impl Strategy<Value = Habits> {
+fn usage() -> impl Strategy<Value = Usage> {
     let pause = prop_oneof![2 => Just(0u64), 1 => 1u64..300];
     (100usize..4_000, prop_oneof![Just(usize::MAX), 50usize..5_000], pause, 0usize..20).prop_map(
-        |(piece, bite, pause, restless)| Habits { piece, bite, pause: Span::from_millis(pause), restless },
+        |(piece, bite, pause, restless)| Usage { piece, bite, pause: Span::from_millis(pause), restless },
     )
 }
 
@@ -64,7 +64,7 @@ fn habits() -> impl Strategy<Value = Habits> {
 struct Watched {
     ours: Ours,
     config: Config,
-    habits: Habits,
+    usage: Usage,
     remotes: Vec<IpAddr>,
     locals: Vec<IpAddr>,
     packets: usize,
@@ -93,8 +93,8 @@ impl Watched {
 
     fn fidget(&mut self, now: Instant) {
         self.packets += 1;
-        let Some(turn) = self.packets.checked_div(self.habits.restless) else { return };
-        let (Some(id), 0) = (self.ours.association(), self.packets % self.habits.restless) else { return };
+        let Some(turn) = self.packets.checked_div(self.usage.restless) else { return };
+        let (Some(id), 0) = (self.ours.association(), self.packets % self.usage.restless) else { return };
         let which = turn / 5 % self.remotes.len();
         let (remote, local) = (self.remotes[which], self.locals[which]);
         // Not above the configured MTU, against which the packets are checked.
@@ -119,8 +119,8 @@ impl Watched {
         assert!(!waits || self.ours.ending().is_some() || timer.is_some(), "no timer: {stats:?}");
     }
 
-    /// Checks that the times of all limits add up: of the sender to the time since it began, of its paths to no more, and of
-    /// blocking paths to that of head-of-line blocking.
+    /// Checks that the times of all limits add up: of the sender to the time since it began, of its paths to
+    /// no more, and of blocking paths to that of head-of-line blocking.
     fn check_limits(&mut self, now: Instant) {
         let Some(id) = self.ours.association() else { return };
         let endpoint = self.ours.endpoint();
@@ -161,8 +161,8 @@ impl Watched {
     }
 }
 
-/// Checks the form of a packet: control chunks, then a SACK, then DATA in TSN order. INIT, INIT ACK and SHUTDOWN
-/// COMPLETE are not bundled (`rfc9260#section-6.10`).
+/// Checks the form of a packet: control chunks, then a SACK, then DATA in TSN order. INIT, INIT ACK and
+/// SHUTDOWN COMPLETE are not bundled (`rfc9260#section-6.10`).
 fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
     let all = packet.chunks().map(|chunk| chunk.expect("a chunk"));
@@ -212,7 +212,7 @@ impl Station for Watched {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let reads = (!self.habits.pause.is_zero() && self.ending().is_none()).then_some(self.reads_at);
+        let reads = (!self.usage.pause.is_zero() && self.ending().is_none()).then_some(self.reads_at);
         self.ours.poll_timeout().into_iter().chain(reads).min()
     }
 
@@ -235,7 +235,7 @@ impl Speaker for Watched {
         if !self.push_rest(now) {
             return false;
         }
-        let pieces = message.chunks(self.habits.piece);
+        let pieces = message.chunks(self.usage.piece);
         let count = pieces.len();
         self.rest = pieces
             .enumerate()
@@ -259,7 +259,7 @@ impl Speaker for Watched {
         if now < self.reads_at && self.ending().is_none() {
             return None;
         }
-        self.reads_at = now + self.habits.pause;
+        self.reads_at = now + self.usage.pause;
         self.ours.receive(now)
     }
 
@@ -277,12 +277,12 @@ struct Side {
     config: Config,
     /// Number of messages, and the length of the longest in bytes.
     messages: (usize, usize),
-    habits: Habits,
+    usage: Usage,
 }
 
 fn side() -> impl Strategy<Value = Side> {
-    (config(), 0usize..80, select(vec![400usize, 3_000, 30_000]), habits())
-        .prop_map(|(config, count, longest, habits)| Side { config, messages: (count, longest), habits })
+    (config(), 0usize..80, select(vec![400usize, 3_000, 30_000]), usage())
+        .prop_map(|(config, count, longest, usage)| Side { config, messages: (count, longest), usage })
 }
 
 proptest! {
@@ -304,7 +304,7 @@ proptest! {
             world.cut(path, from, from + Span::from_millis(length));
         }
         let [mut a, mut b] = [0, 1].map(|host| {
-            let Side { config, mut habits, .. } = sides[host].clone();
+            let Side { config, mut usage, .. } = sides[host].clone();
             let endpoint = EndpointConfig {
                 port: 9,
                 addresses: world.addresses(host),
@@ -316,15 +316,15 @@ proptest! {
             };
             let remotes = world.addresses(1 - host);
             let mut ours = Ours::new(endpoint, remotes.clone());
-            ours.set_bite(habits.bite);
+            ours.set_bite(usage.bite);
             if hasty {
                 // If a message is sent in parts and the other side shuts down, the last part may be refused.
-                habits.piece = 1 << 20;
+                usage.piece = 1 << 20;
             }
             let (rest, reads_at) = (VecDeque::new(), world.now());
             let locals = world.addresses(host);
             let counted_from = None;
-            Watched { ours, config, habits, remotes, locals, packets: 0, rest, reads_at, counted_from, most_paths: 0 }
+            Watched { ours, config, usage, remotes, locals, packets: 0, rest, reads_at, counted_from, most_paths: 0 }
         });
         let [first, second] = [0, 1].map(|host| {
             let (count, longest) = sides[host].messages;

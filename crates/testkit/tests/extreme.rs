@@ -1,6 +1,6 @@
-//! Extreme networks: half of the packets are lost, the jitter is up to a second, MTUs and buffers are small, and paths
-//! fail one after the other and all together. Each message is delivered once and in order, each run ends, two runs with
-//! one seed are equal, and few packets are sent while all paths are down.
+//! Extreme networks: half of the packets are lost, the jitter is up to a second, MTUs and buffers are small,
+//! and paths fail one after the other and all together. Each message is delivered once and in order, each run
+//! ends, two runs with one seed are equal, and few packets are sent while all paths are down.
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World};
@@ -106,7 +106,8 @@ fn channel(random: &mut Random) -> ChannelSpec {
     }
 }
 
-/// Random options, or the recommended ones with a few changes. The buffers hold from one packet to a few dozen.
+/// Random options, or the recommended ones with a few changes. The buffers hold from one packet to a few
+/// dozen.
 fn config(random: &mut Random) -> Config {
     let bytes: Vec<u8> = (0..100).map(|_| random.below(256) as u8).collect();
     let any = any_config(&mut Tape::new(&bytes));
@@ -131,7 +132,8 @@ fn config(random: &mut Random) -> Config {
         rto_max: Span::from_secs(1 + random.below(100)),
         rto_initial: Span::from_secs(1),
         rto_min: Span::from_millis(50 + random.below(950)),
-        // Without heartbeats a side without data to send does not notice that its peer has ended the association.
+        // Without heartbeats a side without data to send does not notice that its peer has ended the
+        // association.
         hb_interval: Some(Span::from_secs(30)),
         association_max_retrans: 1000,
         max_init_retransmits: 1_000_000,
@@ -200,8 +202,9 @@ fn run(seed: u64) -> Outcome {
 /// Upper bound of the duration of a run: half of the packets are lost in each direction.
 const LIMIT: Span = Span::from_secs(5_000_000);
 
-/// Upper bound of the packets sent in the outage of ten seconds, in both directions: a send buffer of 40 kB in packets
-/// of 576 bytes, and a few dozen retransmissions, reinjected copies and heartbeats for each of three paths.
+/// Upper bound of the packets sent in the outage of ten seconds, in both directions: a send buffer of 40 kB
+/// in packets of 576 bytes, and a few dozen retransmissions, reinjected copies and heartbeats for each of
+/// three paths.
 const MOST_IN_VAIN: u64 = 2 * (40_000 / 500 + 3 * 60);
 
 #[test]

@@ -1,5 +1,5 @@
-//! Interoperability: an Anabranch endpoint exchanges messages with other SCTP stacks, each as client and as server,
-//! over links that lose, reorder and duplicate packets.
+//! Interoperability: an Anabranch endpoint exchanges messages with other SCTP stacks, each as client and as
+//! server, over links that lose, reorder and duplicate packets.
 
 mod peers;
 
@@ -39,7 +39,8 @@ fn ours(seed: u64, world: &World, host: usize, interleaving: bool) -> Ours {
         checksum: Checksum::Computed,
         max_associations: 1,
         encapsulation: None,
-        // Half of the runs enable CMT, which must also work with a single-homed peer that does not support it.
+        // Half of the runs enable CMT, which must also work with a single-homed peer that does not support
+        // it.
         config: Config {
             cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() },
             interleaving,

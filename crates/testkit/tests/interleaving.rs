@@ -1,5 +1,5 @@
-//! Stream schedulers and user message interleaving over networks (rfc8260): nothing is lost, and an urgent message is not held up
-//! by long ones.
+//! Stream schedulers and user message interleaving over networks (rfc8260): nothing is lost, and an urgent
+//! message is not held up by long ones.
 
 use anabranch_testkit::{Dialogue, Ours, Script, Speaker, World};
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
@@ -73,8 +73,8 @@ fn many_streams_deliver_everything_in_order_with_every_scheduler_over_two_lossy_
     }
 }
 
-/// Delays of messages of 100 bytes, one each 100 ms, on stream 0, while stream 1 always has a message of 1 MB to send over a path
-/// of 10 Mbit/s and 20 ms: the mean and the longest, in milliseconds.
+/// Delays of messages of 100 bytes, one each 100 ms, on stream 0, while stream 1 always has a message of 1 MB
+/// to send over a path of 10 Mbit/s and 20 ms: the mean and the longest, in milliseconds.
 fn urgent_delays(stream_scheduler: StreamScheduler, interleaving: bool) -> (f64, f64) {
     let config = Config {
         stream_scheduler,

@@ -1,4 +1,5 @@
-//! Our endpoint on a UDP socket talks to the stacks of others on another one, each as client and as server, in real time.
+//! Our endpoint on a UDP socket talks to the stacks of others on another one, each as client and as server,
+//! in real time.
 #![expect(clippy::disallowed_types, reason = "sockets work in real time")]
 
 mod peers;

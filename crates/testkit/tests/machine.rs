@@ -1,5 +1,5 @@
-//! Tests of the state machine of an endpoint: random commands, all stored cases of fuzzing, and the initial corpus of
-//! fuzzing, which has an example of each chunk.
+//! Tests of the state machine of an endpoint: random commands, all stored cases of fuzzing, and the initial
+//! corpus of fuzzing, which has an example of each chunk.
 
 use anabranch_testkit::machine::{Tape, any_config, play};
 use proptest::prelude::*;
@@ -141,8 +141,8 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// Commands that establish an association and then deliver forged packets with a chunk of one type. `mode` is the first
-/// byte, which says whether the peer stays reachable.
+/// Commands that establish an association and then deliver forged packets with a chunk of one type. `mode` is
+/// the first byte, which says whether the peer stays reachable.
 fn forged(mode: u8, kind: u8) -> Vec<u8> {
     let zeros = [0; 1000];
     let mut tape = Tape::new(&zeros);
@@ -153,8 +153,8 @@ fn forged(mode: u8, kind: u8) -> Vec<u8> {
     let mut bytes = vec![0; zeros.len() - tape.left()];
     bytes[0] = mode;
     for n in 0..6u8 {
-        // The bytes choose a side, the command `forge`, the receiver, the network, the correct verification tag and one
-        // chunk.
+        // The bytes choose a side, the command `forge`, the receiver, the network, the correct verification
+        // tag and one chunk.
         bytes.extend([0, 20, n, 1, 0, 0, kind]);
         bytes.extend((0..40u8).map(|byte| byte.wrapping_mul(7).wrapping_add(n)));
     }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules that are still part of a cycle of imports, by crate. Do not add any; remove a module when it is no longer
-/// part of a cycle.
+/// Modules that are still part of a cycle of imports, by crate. Do not add any; remove a module when it is no
+/// longer part of a cycle.
 const KNOWN: &[(&str, &[&str])] = &[
-    // Each algorithm declares its knobs next to its formulas, and its constructor gets a setup with the knobs of all
-    // algorithms.
+    // Each algorithm declares its knobs next to its formulas, and its constructor gets a setup with the knobs
+    // of all algorithms.
     ("cc", &["algorithm", "delay_based", "idle", "loss_based", "policy", "setup"]),
 ];
 

@@ -1,5 +1,6 @@
-//! Two endpoints with random options over random networks, whose messages may be abandoned: what is delivered was sent, once
-//! and in order; what is not delivered was told to be abandoned; and the buffers of both sides are empty in the end.
+//! Two endpoints with random options over random networks, whose messages may be abandoned: what is delivered
+//! was sent, once and in order; what is not delivered was told to be abandoned; and the buffers of both sides
+//! are empty in the end.
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Ending, Ledger, Ours, Script, Speaker, World};

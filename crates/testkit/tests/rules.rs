@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Files of the multipath sender, and of what the recommended options add at the receiver and to the congestion control. Every constant in
-/// them is in the table of rules or in that of the other numbers.
+/// Files of the multipath sender, and of what the recommended options add at the receiver and to the
+/// congestion control. Every constant in them is in the table of rules or in that of the other numbers.
 const FILES: &[&str] = &[
     "in_time",
     "evened",

@@ -1,5 +1,5 @@
-//! With CMT off the endpoint is standard SCTP, packet by packet. The tests compare digests of all packets that arrived
-//! and of their arrival times.
+//! With CMT off the endpoint is standard SCTP, packet by packet. The tests compare digests of all packets
+//! that arrived and of their arrival times.
 
 use anabranch_testkit::{Dialogue, Ours, Script, World};
 use net::{ChannelSpec, Impairments};
@@ -7,8 +7,8 @@ use sctp::{Cmt, Config, Cuc, EndpointConfig, PathSelection, RtxPolicy, Seed};
 use transport::Checksum;
 use units::{BitRate, Probability, Span};
 
-/// Digest of a run in which two endpoints exchange messages over links with losses and reordering. The first link has
-/// an outage.
+/// Digest of a run in which two endpoints exchange messages over links with losses and reordering. The first
+/// link has an outage.
 fn fingerprint(paths: usize, config: &Config) -> u64 {
     let channel = |n: u64| ChannelSpec {
         transmitter: BitRate::from_mbps(5 + 5 * n).into(),
@@ -53,7 +53,8 @@ fn with(cmt: Cmt) -> Config {
     Config { cmt, ..Config::default() }
 }
 
-/// Configurations of CMT that each set one option to a value other than its default, and some that equal the default.
+/// Configurations of CMT that each set one option to a value other than its default, and some that equal the
+/// default.
 fn other_options() -> Vec<(&'static str, Cmt)> {
     let cmt = Cmt::default;
     let mut all = vec![

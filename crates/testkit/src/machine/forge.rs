@@ -104,7 +104,8 @@ fn chunk(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     }
 }
 
-/// An echo of a mark, its answer, or the report of a dropped packet that may hold DATA of the attacked endpoint.
+/// An echo of a mark, its answer, or the report of a dropped packet that may hold DATA of the attacked
+/// endpoint.
 fn notice(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     let tsn = near(tape, secrets.ours);
     match tape.below(4) {

@@ -31,7 +31,8 @@ pub(super) struct SentMessages {
     /// Ordered messages by stream, in the order of sending.
     ordered: BTreeMap<u16, VecDeque<Vec<u8>>>,
     unordered: Vec<Vec<u8>>,
-    /// Messages that were abandoned, by the byte that they repeat: they may be delivered all the same, or not.
+    /// Messages that were abandoned, by the byte that they repeat: they may be delivered all the same, or
+    /// not.
     abandoned: Vec<u8>,
 }
 
@@ -91,7 +92,8 @@ impl SentMessages {
         }
     }
 
-    /// Removes a message that the other host has read; false if it was not sent, or is not the next of its stream.
+    /// Removes a message that the other host has read; false if it was not sent, or is not the next of its
+    /// stream.
     pub(super) fn take(&mut self, stream: u16, unordered: bool, message: &[u8]) -> bool {
         if unordered {
             let sent = self.unordered.iter().position(|sent| sent == message);

@@ -1,9 +1,10 @@
-//! A test of two endpoints, or of one whose peer is unreachable, under a sequence of commands read from a [`Tape`]:
-//! calls of the application; packets that are delivered, lost, duplicated, replayed, misdelivered, changed or forged
+//! A test of two endpoints, or of one whose peer is unreachable, under a sequence of commands read from a
+//! [`Tape`]: calls of the application; packets that are delivered, lost, duplicated, replayed, misdelivered,
+//! changed or forged
 //! with the correct verification tag; and time that passes.
 //!
-//! [`play`] panics if an invariant is violated. A coverage-guided fuzzer, property tests and the replay of stored cases
-//! all use it.
+//! [`play`] panics if an invariant is violated. A coverage-guided fuzzer, property tests and the replay of
+//! stored cases all use it.
 
 mod forge;
 mod host;
@@ -28,8 +29,9 @@ use wire::{Ppid, StreamId};
 /// Runs the commands in `bytes`.
 ///
 /// # Panics
-/// If an invariant is violated: an endpoint panics, holds more data than its buffers, sends too many packets in
-/// response to one, delivers a message that was not sent, or does not deliver all messages once all packets arrive.
+/// If an invariant is violated: an endpoint panics, holds more data than its buffers, sends too many packets
+/// in response to one, delivers a message that was not sent, or does not deliver all messages once all
+/// packets arrive.
 pub fn play(bytes: &[u8]) {
     let mut tape = Tape::new(bytes);
     let mut machine = Machine::new(&mut tape);
@@ -269,7 +271,8 @@ impl Machine {
     }
 }
 
-/// The reliability of a message of this length: no byte of the tape of its own, so that old cases keep their meaning.
+/// The reliability of a message of this length: no byte of the tape of its own, so that old cases keep their
+/// meaning.
 fn reliability(length: usize) -> Reliability {
     match length % 9 {
         1 => Reliability::Until(Span::from_millis(length as u64 / 9)),

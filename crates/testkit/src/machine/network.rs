@@ -1,4 +1,5 @@
-//! The simulated network of the state machine: it delivers, loses, duplicates, replays, changes and forges packets.
+//! The simulated network of the state machine: it delivers, loses, duplicates, replays, changes and forges
+//! packets.
 
 use super::forge::{self, Secrets};
 use super::{Machine, NETS, Tape};
@@ -46,7 +47,7 @@ impl Machine {
             Icmp::ProtocolUnreachable,
             Icmp::Unreachable,
         ]);
-        // It may end an association that waits for the INIT ACK.
+        // The message may end an association that waits for the INIT ACK.
         self.ended |= what == Icmp::ProtocolUnreachable;
         let now = self.now;
         let news = IcmpNews { src, dst, udp_port: 0, quoted: &quoted, what };
@@ -118,8 +119,8 @@ impl Machine {
         victim.secrets = Some(Secrets { header, theirs, ours: other });
     }
 
-    /// Delivers one packet in flight. If `crossed` is set, it gets another source address, swapped addresses or the
-    /// wrong receiver; in an honest run it is duplicated instead.
+    /// Delivers one packet in flight. If `crossed` is set, it gets another source address, swapped addresses
+    /// or the wrong receiver; in an honest run it is duplicated instead.
     pub(super) fn fly(&mut self, tape: &mut Tape<'_>, crossed: bool) {
         if self.flying.is_empty() {
             return;

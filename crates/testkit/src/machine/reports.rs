@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 pub(super) struct Reports(BTreeMap<AssocId, BTreeMap<u64, bool>>);
 
 impl Reports {
-    /// The endpoint took a message or a further piece of one, and with interleaving several may be incomplete; the ids have
-    /// no gaps.
+    /// The endpoint took a message or a further piece of one, and with interleaving several may be
+    /// incomplete; the ids have no gaps.
     pub(super) fn taken(&mut self, association: AssocId, MessageId(id): MessageId) {
         let all = self.0.entry(association).or_default();
         let next = all.last_key_value().map_or(0, |(last, _)| last + 1);

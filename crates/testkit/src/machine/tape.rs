@@ -1,5 +1,5 @@
-/// Reads random decisions from bytes supplied by a fuzzer or a property test. After the last byte all decisions are
-/// zero.
+/// Reads random decisions from bytes supplied by a fuzzer or a property test. After the last byte all
+/// decisions are zero.
 #[derive(Debug)]
 pub struct Tape<'a> {
     bytes: &'a [u8],

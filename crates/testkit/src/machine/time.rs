@@ -1,4 +1,5 @@
-//! Virtual time of the state machine: it passes, timers expire, and in the end everything outstanding is delivered.
+//! Virtual time of the state machine: it passes, timers expire, and in the end everything outstanding is
+//! delivered.
 
 use super::{Host, Machine};
 use crate::Side;
@@ -50,8 +51,8 @@ impl Machine {
         }
     }
 
-    /// Delivers all packets from here on, and checks that all messages sent are read, unless the association ended or
-    /// packets were forged.
+    /// Delivers all packets from here on, and checks that all messages sent are read, unless the association
+    /// ended or packets were forged.
     pub(super) fn finish(&mut self) {
         for _ in 0..4_000 {
             self.deliver_all();
@@ -64,9 +65,9 @@ impl Machine {
                 self.expire();
             }
         }
-        // If a COOKIE ECHO arrives after its sender has started a new handshake with the same tag, only one side
-        // becomes established (rfc9260#section-5.2.4, no case of table 12). The handshake of the other ends after
-        // Max.Init.Retransmits.
+        // If a COOKIE ECHO arrives after its sender has started a new handshake with the same tag, only one
+        // side becomes established (rfc9260#section-5.2.4, no case of table 12). The handshake of the other
+        // ends after Max.Init.Retransmits.
         let established =
             |host: &Host| host.association.and_then(|id| host.endpoint.state(id)) == Some(State::Established);
         if !self.honest || self.ended || !self.hosts.iter().all(established) {

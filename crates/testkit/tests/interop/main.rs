@@ -1,8 +1,8 @@
-//! Extensions between our endpoint and the stacks of others, over UDP sockets on loopback that lose packets. The rows go into
-//! `docs/interop.md`.
+//! Extensions between our endpoint and the stacks of others, over UDP sockets on loopback that lose packets.
+//! The rows go into `docs/interop.md`.
 //!
-//! tshark dissects every packet. Where it is missing, this says so and the rest is tested; with `ANABRANCH_REQUIRE_TOOLS` set the
-//! test fails.
+//! tshark dissects every packet. Where it is missing, this says so and the rest is tested; with
+//! `ANABRANCH_REQUIRE_TOOLS` set the test fails.
 
 mod capture;
 mod exchange;

@@ -15,7 +15,7 @@ use wire::{Chunk, Packet, Parameter};
 /// The addresses that the two stacks know. The sockets have ports of loopback.
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 pub const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
-/// One of so many packets of each direction is lost.
+/// One packet in this number is lost, in each direction.
 const LOST: usize = 25;
 /// Everything must be over by then.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -145,7 +145,8 @@ impl<P: Speaker> Meeting<P> {
         }
     }
 
-    /// One side ends the association. Both end it gracefully; the capture is checked, and has chunks of these types.
+    /// One side ends the association. Both end it gracefully; the capture is checked, and has chunks of these
+    /// types.
     pub fn finish(mut self, closer: Opener, name: &str, chunks: &[u8]) {
         let now = self.now();
         self.closing = true;

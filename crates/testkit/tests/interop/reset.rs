@@ -40,7 +40,8 @@ fn resets<P: Extended>(meeting: &Meeting<P>, of_peer: bool) -> usize {
     meeting.events.iter().filter(is_reset).count()
 }
 
-/// One side resets its stream and the other one does so in turn, as with data channels; then the stream is used anew.
+/// One side resets its stream and the other one does so in turn, as with data channels; then the stream is
+/// used anew.
 pub fn run<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
     exchange(&mut meeting);
     for we_begin in [true, false, true] {

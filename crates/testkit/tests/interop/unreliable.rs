@@ -30,7 +30,8 @@ fn hear(speaker: &mut dyn Speaker, now: units::Instant, heard: &mut BTreeMap<u16
     }
 }
 
-/// What arrived is a part of what was sent, in order where that was asked for, and all of the reliable messages.
+/// What arrived is a part of what was sent, in order where that was asked for, and all of the reliable
+/// messages.
 fn check(heard: &BTreeMap<u16, Vec<u32>>) {
     let of = |stream: u16| heard.get(&stream).map_or(&[][..], Vec::as_slice);
     for stream in [1, 3, 4] {

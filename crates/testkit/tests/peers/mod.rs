@@ -19,7 +19,7 @@ pub const PORT: u16 = 5000;
 pub struct Unreliable {
     pub stream: u16,
     pub unordered: bool,
-    /// It is given up after this time; none: instead of its first retransmission.
+    /// Lifetime of the message; none: the message is abandoned instead of its first retransmission.
     pub lifetime: Option<Duration>,
 }
 

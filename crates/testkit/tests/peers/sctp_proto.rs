@@ -1,14 +1,16 @@
 //! sctp-proto, the SCTP stack of str0m, derived from that of pion.
 //!
-//! Its shutdown deviates from RFC 9260, section 9.2. [`SctpProto`] corrects the following deviations of version 0.10.8:
+//! Its shutdown deviates from RFC 9260, section 9.2. [`SctpProto`] corrects the following deviations of
+//! version 0.10.8:
 //!
 //! - It sends SHUTDOWN although data is outstanding: `shutdown` reads a counter that is never set.
-//! - Its SHUTDOWN contains the cumulative TSN that the peer has acknowledged, not the cumulative TSN of the peer's
-//!   data. Our endpoint takes it as an acknowledgement of data that was never sent, and aborts the association.
+//! - Its SHUTDOWN contains the cumulative TSN that the peer has acknowledged, not the cumulative TSN of the
+//!   peer's data. Our endpoint takes it as an acknowledgement of data that was never sent, and aborts the
+//!   association.
 //! - After its SHUTDOWN COMPLETE the association stays in SHUTDOWN-SENT.
 //! - It reports an end by SHUTDOWN COMPLETE to the user as an ABORT.
-//! - It does not assign SHUTDOWN COMPLETE and ABORT chunks with the T bit to their association (section 8.5.1, rules B
-//!   and C).
+//! - It does not assign SHUTDOWN COMPLETE and ABORT chunks with the T bit to their association (section
+//!   8.5.1, rules B and C).
 #![expect(clippy::disallowed_types, reason = "sctp-proto takes times of the system's clock")]
 
 use super::{Extended, PORT, Unreliable};
@@ -26,7 +28,8 @@ use transport::{Checksum, Octets, PacketBuf};
 use units::Instant;
 use wire::{Abort, Chunk, CommonHeader, Encode, Packet, PacketWriter, Shutdown, ShutdownComplete, Tsn};
 
-/// An endpoint with one association. Its tags and TSNs come from the system's random generator, so runs differ.
+/// An endpoint with one association. Its tags and TSNs come from the system's random generator, so runs
+/// differ.
 pub struct SctpProto {
     endpoint: Endpoint,
     association: Option<(AssociationHandle, Association)>,
@@ -301,7 +304,7 @@ impl Extended for SctpProto {
     }
 
     fn reset(&mut self, now: Instant, stream: u16) {
-        // It answers a reset of the peer's stream by itself, and has no such stream then.
+        // The stack answers a reset of the peer's stream by itself, and has no such stream then.
         if let Ok(mut stream) = self.association().stream(stream) {
             stream.close().expect("an established association");
         }
