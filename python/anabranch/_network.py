@@ -1,4 +1,4 @@
-"""What :mod:`anabranch.net` and :mod:`anabranch.aio` share: all but the calls that wait."""
+"""Common parts of :mod:`anabranch.net` and :mod:`anabranch.aio`: all but the calls that wait."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Peer(NamedTuple):
     """The peer of a connection."""
 
     addresses: list[IPv4Address | IPv6Address]
-    """Its addresses, in the order of the paths."""
+    """Addresses of the peer, in the order of the paths."""
     port: int
-    """Its SCTP port."""
+    """SCTP port of the peer."""
 
     def __str__(self) -> str:
         return place(self.addresses, self.port)

@@ -68,7 +68,7 @@ def json_of(path: Path) -> Any:
 
 
 def parsed(data: bytes) -> Any:
-    """What JSON text says; None if it is none."""
+    """Parses JSON text; None if the text is no JSON."""
     try:
         return json.loads(data.decode())
     except (ValueError, RecursionError):

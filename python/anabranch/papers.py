@@ -218,7 +218,7 @@ def _blaming(file: Path) -> Iterator[Path]:
     try:
         yield file
     except shipped.UsageError:
-        # It names the file.
+        # The message names the file.
         raise
     except KeyError as error:
         raise PaperError(f"{file}: expected a key `{error.args[0]}`, which is missing") from error

@@ -199,7 +199,7 @@ def of(plan: Plan, flow: Flow) -> Program | None:
 
 
 def real_runs(plan: Plan, count: int) -> str:
-    """So many real runs, with the program of the plan unless it is ours."""
+    """The number of real runs in words, with the program of the plan unless it is ours."""
     return f"{count} real runs" if plan.program == OURS else f"{count} real runs by {FOREIGN[plan.program].title}"
 
 

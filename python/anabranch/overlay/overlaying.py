@@ -17,7 +17,7 @@ from .plan import OverlayError, Plan
 from .verdict import EQUIVALENT, Comparison, LateRunError, compare, refuse_late
 
 ATTEMPTS = 4
-"""A late run is repeated; there are so many attempts for each run that is wanted."""
+"""Most attempts for each run that is wanted: a late run is repeated."""
 
 STORED = "run.json"
 """What the emulator said of a finished run, and the scenario of the run."""

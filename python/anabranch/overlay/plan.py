@@ -1,4 +1,4 @@
-"""What an overlay runs: the scenario with probes for the simulator, and with real hosts for the emulator."""
+"""Plan of an overlay: the scenario with probes for the simulator, and with real hosts for the emulator."""
 
 from __future__ import annotations
 

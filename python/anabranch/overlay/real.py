@@ -112,7 +112,7 @@ class _Program:
         self._file.close()
 
     def said(self) -> str:
-        """What it printed."""
+        """Output of the program."""
         return self._log.with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip()
 
     def wait_for(self, word: str) -> None:
@@ -166,7 +166,7 @@ def _emulation(folder: Path, namespaces: Mapping[str, str], seed: int) -> Iterat
         finally:
             stop(process, signal.SIGINT)
             for namespace in namespaces.values():
-                # Those that the emulation could not remove.
+                # Namespaces that the emulation could not remove.
                 if Path("/run/netns", namespace).exists():
                     subprocess.run(["ip", "netns", "delete", namespace], capture_output=True, check=False)
     if process.returncode != 0:

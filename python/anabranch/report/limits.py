@@ -1,4 +1,4 @@
-"""What limited a sender over time: for each short time the shares of the nine limits."""
+"""Limits of a sender over time: for each short time the shares of the nine limits."""
 
 from __future__ import annotations
 

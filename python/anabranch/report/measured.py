@@ -24,7 +24,7 @@ def is_measured(manifest: Mapping[str, Any]) -> bool:
 def by_direction(result: Result) -> Result:
     """The result with a flow for each direction in which data was sent."""
     back = pl.col("quantity").str.starts_with("back")
-    # What arrives at this side in an interval comes from the server.
+    # Data that arrives at this side in an interval comes from the server.
     arrives = pl.col("quantity").eq("throughput") & pl.col("path").is_null()
     scalars, series = _split(result.scalars, back), _split(result.series, back | arrives)
     sent = scalars.filter(pl.col("quantity").is_in(["offered_bytes", "received_bytes"]) & (pl.col("value") > 0))

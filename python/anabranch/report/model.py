@@ -1,4 +1,4 @@
-"""What a report shows of one run: its series by quantity, flow and path, in the units of the page."""
+"""Contents of a report of one run: its series by quantity, flow and path, in the units of the page."""
 
 from __future__ import annotations
 

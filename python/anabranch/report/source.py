@@ -1,4 +1,4 @@
-"""What a report is about: a folder of results, or a scenario that is run for it."""
+"""Source of a report: a folder of results, or a scenario that is run for it."""
 
 from __future__ import annotations
 

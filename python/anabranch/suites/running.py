@@ -1,4 +1,4 @@
-"""What the suites share: their files, how they run scenarios, and the ratio of two means."""
+"""Common parts of the suites: their files, how they run scenarios, and the ratio of two means."""
 
 from __future__ import annotations
 

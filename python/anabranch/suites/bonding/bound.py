@@ -1,4 +1,4 @@
-"""What no scheduler can exceed: limits of the buffer, of the return links, and of a failure."""
+"""Throughput that no scheduler can exceed: limits of the buffer, of the return links, and of a failure."""
 
 from __future__ import annotations
 

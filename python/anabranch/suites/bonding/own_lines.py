@@ -44,7 +44,7 @@ class Point:
     singles: list[Estimate]
     """Over each line alone, with the recommended options."""
     bound: Bound
-    """What no scheduler and no congestion control can exceed."""
+    """Throughput that no scheduler and no congestion control can exceed."""
 
     @property
     def best(self) -> Estimate:
@@ -77,7 +77,7 @@ class Use:
 
     @property
     def limit(self) -> str:
-        """What limits the line."""
+        """Limit of the line."""
         if self.forward >= _FULL:
             return "its rate"
         if self.back >= _FULL:

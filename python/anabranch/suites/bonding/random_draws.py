@@ -40,7 +40,7 @@ AFTER = 10.0
 
 @dataclass(frozen=True)
 class Failure:
-    """What the failures of paths cost in one draw, in seconds."""
+    """Time that the failures of paths cost in one draw, in seconds."""
 
     stall: float
     """The longest time without any arrival from the first failure on, with the recommended options."""
@@ -100,7 +100,7 @@ class Outcome:
 
     @cached_property
     def bound(self) -> Bound:
-        """What no scheduler can exceed."""
+        """Throughput that no scheduler can exceed."""
         return bound.throughput(self.draw.lines, self.alone, self.draw.buffer, max(self.alone))
 
     def ratio(self, options: str = RECOMMENDED) -> Estimate:

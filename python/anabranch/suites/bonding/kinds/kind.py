@@ -45,9 +45,9 @@ class Measure:
     at_least: bool
     """Whether larger is better."""
     bar: float | None = None
-    """What the middle of all draws has to reach."""
+    """Value that the middle of all draws has to reach."""
     limit: float | None = None
-    """What each draw has to reach."""
+    """Value that each draw has to reach."""
     average: Average = Average.MEAN
     """What the middle of all draws is."""
 
