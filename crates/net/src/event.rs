@@ -9,7 +9,7 @@ use units::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetEvent(u64);
 
-/// What happens at a [`NetEvent`].
+/// Kind of a [`NetEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetAction {
     /// The first packet on the wire reaches the far end.

@@ -3,7 +3,7 @@
 pub struct SpecFault {
     /// The parameter.
     pub field: &'static str,
-    /// What was expected.
+    /// The value that was expected.
     pub expected: &'static str,
 }
 

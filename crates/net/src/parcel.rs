@@ -1,6 +1,6 @@
 use transport::Ecn;
 
-/// What each hop needs to know of a packet, in two words that stay in registers.
+/// Data of a packet that each hop needs, in two words that stay in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
     /// Interface it goes to.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// There is no route.
 pub(crate) const NO_ROUTE: u32 = u32::MAX;
 
-/// What routing knows of a link.
+/// Data of a link that routing needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub a: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Edge {
     pub nat: Option<u32>,
 }
 
-/// What routing knows of an interface: the host, and its link.
+/// Data of an interface that routing needs: the host, and its link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub node: u32,

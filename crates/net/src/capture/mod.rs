@@ -53,7 +53,7 @@ impl std::fmt::Debug for Capture {
     }
 }
 
-/// What happened to a packet at an interface.
+/// Event of a packet at an interface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sighting {
     Sent,

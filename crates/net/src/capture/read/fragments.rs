@@ -7,7 +7,7 @@ use std::net::IpAddr;
 /// Most memory of fragments whose packets are not whole, roughly.
 const MOST_BYTES: usize = 4 << 20;
 
-/// What a fragment costs beside its bytes, roughly.
+/// Memory that a fragment takes beside its bytes, roughly.
 const OVERHEAD: usize = 64;
 
 /// Most bytes of a packet.

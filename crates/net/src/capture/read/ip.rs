@@ -13,7 +13,7 @@ pub struct IpPacket<'a> {
     pub dst: IpAddr,
     /// Number of the protocol above IP.
     pub protocol: u8,
-    /// What was captured of the payload.
+    /// Captured part of the payload.
     pub payload: &'a [u8],
     /// Bytes of the payload, captured or not.
     pub payload_length: usize,

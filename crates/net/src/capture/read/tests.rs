@@ -31,7 +31,7 @@ impl io::Write for Sink {
     }
 }
 
-/// What our own writer makes.
+/// Capture made by our own writer.
 fn written() -> Vec<u8> {
     let sink = Sink::default();
     let mut file = PcapNg::new(sink.clone(), &["a", "b"], u64::MAX).expect("memory");
