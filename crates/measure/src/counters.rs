@@ -1,4 +1,4 @@
-//! What was sent and received on a flow.
+//! Counters of the data sent and received on a flow.
 
 use crate::npmp::Data;
 use std::ops::Sub;
@@ -74,9 +74,9 @@ impl Direction {
 /// Counters of a flow at one side; they only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
-    /// What was given to the transport.
+    /// Data given to the transport.
     pub sent: Direction,
-    /// What arrived.
+    /// Data that arrived.
     pub received: Direction,
     /// Messages and bytes that the other side sent before the last one that arrived.
     expected: Amount,

@@ -15,7 +15,7 @@ use units::ByteCount;
 /// The capture that a user asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureFile {
-    /// Its name.
+    /// Name of the file.
     pub file: PathBuf,
     /// Largest size of the file.
     pub limit: ByteCount,

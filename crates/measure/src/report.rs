@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 /// Name and version of the JSON.
 pub const SCHEMA: &str = "anabranch.measure/1";
 
-/// What the other side counted.
+/// Counters of the other side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PeerReport {
-    /// What it sent.
+    /// Data that the other side sent.
     pub sent: Amount,
     /// What arrived there, and in what time.
     pub received: Amount,
@@ -41,17 +41,17 @@ pub struct FlowReport {
     pub description: String,
     /// Index of the association among those of the report; none with TCP and UDP.
     pub association: Option<usize>,
-    /// What was given to the transport here.
+    /// Data given to the transport here.
     pub sent: Direction,
-    /// What arrived here.
+    /// Data that arrived here.
     pub received: Direction,
-    /// What the peer sent and did not arrive.
+    /// Data that the peer sent and that did not arrive.
     pub lost: Amount,
     /// Jitter of what arrived, milliseconds.
     pub jitter: f64,
     /// What limited the sender here; none with TCP and UDP.
     pub limits: Option<Limits>,
-    /// What the peer counted; none in an interval.
+    /// Counters of the peer; none in an interval.
     pub peer: Option<PeerReport>,
     /// Why it ended early.
     pub failure: Option<String>,

@@ -113,7 +113,7 @@ pub enum MeasureError {
     /// A file.
     #[error("cannot write {file}: {source}")]
     File {
-        /// Its name.
+        /// Name of the file.
         file: String,
         /// Why.
         source: std::io::Error,

@@ -25,7 +25,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a passive side is told.
+/// Options of a passive side.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// Local addresses: all for SCTP, the first one for TCP and UDP. None: all of the host.
@@ -74,7 +74,7 @@ pub enum ServerError {
     System(#[from] std::io::Error),
 }
 
-/// What a server tells.
+/// Reports of a server to its caller.
 #[derive(Clone, Debug)]
 pub enum Notice {
     /// A peer announced flows and starts them.
@@ -88,7 +88,7 @@ pub enum Notice {
     Ended {
         /// Address of the active side.
         peer: IpAddr,
-        /// What was measured.
+        /// Results of the measurement.
         report: Box<Report>,
     },
     /// A peer was refused, or its measurement ended early.
@@ -100,7 +100,7 @@ pub enum Notice {
     },
 }
 
-/// What all threads share.
+/// State that all threads share.
 struct Shared {
     registry: Registry,
     /// Control connections.
