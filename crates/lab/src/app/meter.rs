@@ -160,12 +160,12 @@ impl Meter {
         }
     }
 
-    /// What was delivered here so far.
+    /// Data delivered here so far.
     pub(crate) fn received(&self) -> Received {
         self.received
     }
 
-    /// What was offered here so far.
+    /// Data offered here so far.
     pub(crate) fn offered(&self) -> SourceCounters {
         self.source.as_ref().map(|source| source.counters).unwrap_or_default()
     }

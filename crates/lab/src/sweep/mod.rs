@@ -298,7 +298,7 @@ fn refuse_too_many(variants: usize, replicas: u32) -> Result<(), SweepError> {
     if runs > MOST_RUNS { Err(SweepError::TooManyRuns { runs }) } else { Ok(()) }
 }
 
-/// What does the missing runs of a sweep.
+/// State of doing the missing runs of a sweep.
 struct Round<'r, 'e> {
     simulate: Simulate<'r>,
     elsewhere: Option<&'e mut (dyn Elsewhere + 'e)>,

@@ -46,7 +46,7 @@ fn remove(folder: &Path, gone: impl Fn(&str, &str) -> bool) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(rest) = name.strip_prefix(PREFIX) else { continue };
         if gone(rest.split('-').next().unwrap_or_default(), rest) {
-            // What cannot be removed stays, and harms nobody.
+            // A file that cannot be removed stays, and does no harm.
             let path = entry.path();
             let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{Cause, Chunk};
 
-/// What a capture shows of one association.
+/// Life of one association, as a capture shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssociationReport {
     /// Number of the association in the capture, from 0.
@@ -62,7 +62,7 @@ pub enum End {
 const MOST_PATHS: usize = 64;
 const MOST_CAUSES: usize = 8;
 
-/// What was seen of an association so far.
+/// State of an association in the part of the capture read so far.
 #[derive(Default)]
 pub(super) struct Life {
     sides: Option<[(IpAddr, u16); 2]>,

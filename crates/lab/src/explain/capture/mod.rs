@@ -28,7 +28,7 @@ use std::net::IpAddr;
 use transport::{Checksum, Octets};
 use wire::{Chunk, CommonHeader, NrSack, Packet, Sack, crc32c};
 
-/// What was found in a capture.
+/// Findings in a capture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CaptureReport {
     /// Packets in the file.
@@ -68,7 +68,7 @@ pub fn read_capture(source: impl BufRead) -> Result<CaptureReport, CaptureError>
     Ok(report)
 }
 
-/// What was seen of a capture so far.
+/// State of reading a capture.
 #[derive(Default)]
 struct Conversations {
     finder: Finder,

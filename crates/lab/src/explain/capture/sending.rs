@@ -310,7 +310,7 @@ impl Sending {
             Some(sent) => Some(&mut sent.repeats),
             None => self.repaired.get_mut(&t),
         };
-        // What was sent once was doubled by the network.
+        // The network duplicated a chunk that was sent once.
         if let Some(repeats) = repeats.filter(|repeats| repeats.needless < repeats.all) {
             repeats.needless += 1;
             self.paths[repeats.path].report.needless += 1;

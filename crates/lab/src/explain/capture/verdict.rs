@@ -3,7 +3,7 @@
 use super::sending::{DirectionReport, PathReport};
 use units::Span;
 
-/// What limited a sender.
+/// Limit of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Too few packets in too little time.
