@@ -191,7 +191,7 @@ impl Hertz {
     }
 }
 
-/// What a client binds.
+/// Local addresses that a client binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalAddress {
     /// Every address of the host in the networks of the flow.
@@ -200,7 +200,7 @@ pub enum LocalAddress {
     Ip(IpAddr),
 }
 
-/// What a client connects to.
+/// Addresses that a client connects to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteAddress {
     /// Every address of the server in the networks of the flow.
