@@ -27,7 +27,7 @@ pub trait Doors {
     fn wait(&mut self, longest: Span) -> io::Result<()>;
 }
 
-/// What a real host sends.
+/// Packet that a real host sends.
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// The payload of an IP packet.

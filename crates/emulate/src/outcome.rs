@@ -31,7 +31,7 @@ pub struct Outcome {
     pub links: Vec<LinkCounts>,
 }
 
-/// What one direction of a link carried.
+/// Counters of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkCounts {
     /// The link, and the nodes from which and to which it leads.
