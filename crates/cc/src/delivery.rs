@@ -1,5 +1,6 @@
 //! What a path delivered in its last round trips, by acknowledgements alone.
 
+use transport::RoundRates;
 use units::{ByteCount, Instant, Span};
 
 /// So many round trips are remembered.
@@ -13,35 +14,22 @@ const FULL: f64 = 0.9;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delivery {
     acked: ByteCount,
-    /// When the present round trip began, and `acked` then; none before the first one.
-    began: Option<(Instant, ByteCount)>,
-    /// Rates of the round trips that count in bytes a second, the last one first.
-    rates: [f64; ROUNDS],
+    rounds: RoundRates<ROUNDS>,
 }
 
 impl Delivery {
     /// So many bytes were acknowledged. `full`: whether the whole window was in flight.
     pub(crate) fn acknowledged(&mut self, now: Instant, bytes: ByteCount, srtt: Span, full: bool) {
         self.acked += bytes;
-        let Some((began, before)) = self.began else {
-            self.began = Some((now, self.acked));
-            return;
-        };
-        let time = now.since(began);
-        if time < srtt || time.is_zero() {
-            return;
-        }
-        self.began = Some((now, self.acked));
-        let rate = (self.acked - before).as_f64() / time.as_secs_f64();
+        let Some(rate) = self.rounds.update(now, self.acked.get(), srtt) else { return };
         if full || self.most().is_none_or(|most| rate >= FULL * most) {
-            self.rates.rotate_right(1);
-            self.rates[0] = rate;
+            self.rounds.keep(rate);
         }
     }
 
     /// The highest rate in bytes a second; none before the first round trip.
     pub(crate) fn most(&self) -> Option<f64> {
-        self.rates.into_iter().reduce(f64::max).filter(|&rate| rate > 0.0)
+        self.rounds.most()
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// congestion control. Every constant in them is in the table of rules or in that of the other numbers.
 const FILES: &[&str] = &[
     "in_time",
+    "delivered",
     "evened",
     "retransmission",
     "copies",

@@ -9,6 +9,7 @@
 //! paths, a function in `sorted.rs`), a word in [`PathSelection`] and a line in [`PathSelection::build`].
 
 mod blest;
+mod delivered;
 mod ecf;
 mod in_time;
 mod sorted;

@@ -92,9 +92,19 @@ fn ordered(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> Vec<PathId>
     order
 }
 
-/// Ten chunks in each 20 ms are 726 kB/s, and ten in each 100 ms 145.2 kB/s.
+/// Both paths have left slow start, and have delivered for half a second: ten chunks in each 20 ms, 726 kB/s, and ten in each 100 ms, 145.2 kB/s.
 fn delivering() -> (Rig, Box<dyn Scheduler>) {
-    unequal(PathSelection::InTime)
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    for p in [P1, P2] {
+        rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
+    }
+    for _ in 0..6 {
+        ordered(&rig, &mut *in_time, 1 << 30);
+        rig.now += Span::from_millis(100);
+        rig.paths[P1].stats.user_bytes += ByteCount::new(50 * CHUNK);
+        rig.paths[P2].stats.user_bytes += ByteCount::new(10 * CHUNK);
+    }
+    (rig, in_time)
 }
 
 /// Checks that the second path is used in a window of `least` bytes, but not in one that is a byte smaller.
@@ -118,7 +128,16 @@ fn a_path_is_used_if_it_is_in_time() {
 /// sends 5 * 43608 + 18150 bytes meanwhile.
 #[test]
 fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
-    needs(5 * 43_608 + 18_150 + 43_608, |rig| rig.paths[P2].flight = ByteCount::new(29 * CHUNK));
+    needs(5 * 43_608 + 18_150 + 43_608, |rig| {
+        rig.paths[P2].flight = ByteCount::new(29 * CHUNK);
+        rig.paths[P2].stats.user_bytes += ByteCount::new(29 * CHUNK);
+    });
+}
+
+/// In the next round trip the fast path delivers twice as much: 2 * 90750 bytes.
+#[test]
+fn a_path_in_slow_start_counts_with_what_it_will_deliver() {
+    needs(2 * 90_750 + 1500, |rig| rig.paths[P1].window.ssthresh = None);
 }
 
 /// The application gave less than the fast path sends meanwhile: the second path would only delay the last packet.
@@ -126,7 +145,7 @@ fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
 fn a_slow_path_carries_nothing_of_a_message_that_the_fast_one_sends_sooner() {
     for unblocked in [false, true] {
         for (given, admitted) in [(90_750 + 1500, true), (90_750 + 1499, false)] {
-            let (rig, mut in_time) = delivering();
+            let (rig, mut in_time) = unequal(PathSelection::InTime);
             let at = Opportunity { given: ByteCount::new(given), unblocked, ..at(&rig, 1 << 20, 1 << 30) };
             in_time.order(&at, &mut Draws::new(0), &mut [P1, P2]);
             assert_eq!(in_time.admits(&at, P2), admitted, "{given} bytes");
@@ -143,7 +162,16 @@ fn of_two_equal_paths_none_waits_for_the_other() {
         let (mut rig, mut in_time) = unequal(PathSelection::InTime);
         rig.paths[P2].rto = rig.paths[P1].rto.clone();
         for p in [P1, P2] {
+            rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
             rig.paths[p].flight = ByteCount::new(5 * CHUNK);
+            rig.paths[p].stats.user_bytes = ByteCount::new(5 * CHUNK);
+        }
+        for _ in 0..6 {
+            ordered(&rig, &mut *in_time, 1 << 30);
+            rig.now += Span::from_millis(100);
+            for p in [P1, P2] {
+                rig.paths[p].stats.user_bytes += ByteCount::new(50 * CHUNK);
+            }
         }
         ordered(&rig, &mut *in_time, window);
         assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), admitted, "window {window}");
@@ -168,9 +196,16 @@ fn a_path_with_all_that_there_is_room_for_counts_as_in_use() {
         let mut in_time = PathSelection::InTime.build();
         for (p, rtt) in [(P1, 20), (P2, 100), (third, 200)] {
             rig.paths[p].rto.sample(Instant::ZERO, Span::from_millis(rtt), &config);
-            rig.paths[p].window.cwnd = ByteCount::new(10 * CHUNK);
+            rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
+        }
+        for _ in 0..6 {
+            ordered(&rig, &mut *in_time, 1 << 30);
+            rig.now += Span::from_millis(200);
+            rig.paths[P1].stats.user_bytes += ByteCount::new(100 * CHUNK);
+            rig.paths[P2].stats.user_bytes += ByteCount::new(20 * CHUNK);
         }
         rig.paths[P2].flight = ByteCount::new(in_flight * 100);
+        rig.paths[P2].stats.user_bytes += ByteCount::new(in_flight * 100);
         ordered(&rig, &mut *in_time, window);
         assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), third), admitted, "{in_flight} {window}");
     }
@@ -238,7 +273,7 @@ fn in_time_admits_every_active_path_if_none_answers() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 0), P2));
 }
 
-/// Both had queues, and the round-trip times then: they deliver 14520 bytes in 300 and in 400 ms. The queue of the path that is idle now is gone.
+/// Both had queues, and the round-trip times then. Of the path that is idle now the queue is gone: 100 ms, and 150 in the queue of the other.
 #[test]
 fn the_queue_of_an_idle_path_is_forgotten() {
     let (mut rig, mut in_time) = delivering();
@@ -247,14 +282,12 @@ fn the_queue_of_an_idle_path_is_forgotten() {
         rig.paths[P1].rto.sample(Instant::ZERO, Span::from_millis(300), &config);
         rig.paths[P2].rto.sample(Instant::ZERO, Span::from_millis(400), &config);
     }
-    rig.paths[P1].flight = ByteCount::new(14_520 - 1500);
-    assert_eq!(
-        ordered(&rig, &mut *in_time, 1 << 30),
-        [P2, P1],
-        "100 ms, and 300 ms in the queue of the other"
-    );
-    rig.paths[P2].flight = ByteCount::new(12_000);
-    assert_eq!(ordered(&rig, &mut *in_time, 1 << 30), [P1, P2], "13500/36300 s = 372 ms");
+    rig.paths[P1].flight = ByteCount::new(108_900 - 1500);
+    rig.paths[P1].stats.user_bytes += ByteCount::new(107_400);
+    assert_eq!(ordered(&rig, &mut *in_time, 1 << 30), [P2, P1]);
+    rig.paths[P2].flight = ByteCount::new(30_000);
+    rig.paths[P2].stats.user_bytes += ByteCount::new(30_000);
+    assert_eq!(ordered(&rig, &mut *in_time, 1 << 30), [P1, P2], "31500/145200 = 217 ms");
 }
 
 #[test]

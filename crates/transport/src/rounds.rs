@@ -1,0 +1,89 @@
+//! The rates of a path in its last round trips.
+
+use units::{Instant, Span};
+
+/// The rates of the last `N` round trips that count, in bytes a second.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundRates<const N: usize> {
+    /// When the present round trip began, and the bytes until then; none before the first one.
+    began: Option<(Instant, u64)>,
+    /// The last one first.
+    rates: [f64; N],
+}
+
+impl<const N: usize> Default for RoundRates<N> {
+    fn default() -> Self {
+        RoundRates { began: None, rates: [0.0; N] }
+    }
+}
+
+impl<const N: usize> RoundRates<N> {
+    /// The path has carried `bytes` since its beginning, and a round trip takes `srtt`. Answers the rate of
+    /// the round trip that ends now; none if it goes on. The rate counts only if it is [kept](Self::keep).
+    /// It is zero if `bytes` has become less, as when a loss turns out to be none.
+    pub fn update(&mut self, now: Instant, bytes: u64, srtt: Span) -> Option<f64> {
+        let Some((began, before)) = self.began else {
+            self.began = Some((now, bytes));
+            return None;
+        };
+        let time = now.since(began);
+        if time < srtt || time.is_zero() {
+            return None;
+        }
+        self.began = Some((now, bytes));
+        Some(bytes.saturating_sub(before) as f64 / time.as_secs_f64())
+    }
+
+    /// A round trip with this rate counts, in place of the earliest of `N`.
+    pub fn keep(&mut self, rate: f64) {
+        self.rates.rotate_right(1);
+        self.rates[0] = rate;
+    }
+
+    /// The round trip under way will not count. Earlier rates are remembered.
+    pub fn pause(&mut self) {
+        self.began = None;
+    }
+
+    /// The highest rate; none before the first one above zero.
+    pub fn most(&self) -> Option<f64> {
+        self.rates.into_iter().reduce(f64::max).filter(|&rate| rate > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rates after so many bytes in all by these times in ms, with round trips of 100 ms.
+    fn rates(rounds: &mut RoundRates<2>, told: &[(u64, u64)]) -> Vec<Option<f64>> {
+        let at = |ms| Instant::ZERO + Span::from_millis(ms);
+        told.iter().map(|&(ms, bytes)| rounds.update(at(ms), bytes, Span::from_millis(100))).collect()
+    }
+
+    // By hand: 40 kB in 100 ms are 400 kB a second, 60 kB in 120 ms are 500.
+    #[test]
+    fn a_round_trip_lasts_as_long_as_the_smoothed_one() {
+        let mut rounds = RoundRates::default();
+        let told = [(0, 90_000), (50, 100_000), (100, 130_000), (199, 180_000), (220, 190_000)];
+        assert_eq!(rates(&mut rounds, &told), [None, None, Some(400_000.0), None, Some(500_000.0)]);
+    }
+
+    #[test]
+    fn a_pause_is_part_of_no_round_trip() {
+        let mut rounds = RoundRates::default();
+        assert_eq!(rates(&mut rounds, &[(0, 0), (100, 40_000)]), [None, Some(400_000.0)]);
+        rounds.pause();
+        assert_eq!(rates(&mut rounds, &[(900, 40_000), (1000, 70_000)]), [None, Some(300_000.0)]);
+    }
+
+    #[test]
+    fn the_best_of_those_kept_counts() {
+        let mut rounds = RoundRates::<2>::default();
+        assert_eq!(rounds.most(), None);
+        for (rate, most) in [(4.0, 4.0), (3.0, 4.0), (2.0, 3.0), (1.0, 2.0)] {
+            rounds.keep(rate);
+            assert_eq!(rounds.most(), Some(most));
+        }
+    }
+}
