@@ -19,6 +19,7 @@ const FILES: &[&str] = &[
     "tx/rack",
     "path/rack",
     "path/mod",
+    "path/heartbeat",
     "liveness",
     "return_path",
     "rto",

@@ -1,6 +1,7 @@
 use units::Instant;
 
-/// Schedule of the connections of an endpoint, by slot: which to ask for packets, for events, and when next.
+/// Schedule of an endpoint: the connections that may have packets or events, and when each is to be called
+/// next.
 ///
 /// The entries of one connection lie side by side, so that a packet for one of many reads few cache lines.
 ///

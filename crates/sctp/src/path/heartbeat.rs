@@ -34,7 +34,7 @@ struct Probe {
     times: [Instant; REMEMBERED],
 }
 
-/// Transmissions of a heartbeat of which an answer tells the round-trip time. Each one follows after a probe timeout at least.
+/// The last transmissions of a heartbeat whose times are kept. An answer to an earlier one tells no round-trip time.
 const REMEMBERED: usize = 4;
 
 /// The answer to a heartbeat.
