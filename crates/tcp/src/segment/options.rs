@@ -105,7 +105,16 @@ impl Options {
             options.take(kind, &option[2..])?;
             bytes = after;
         }
+        options.drop_blocks_without_room();
         Ok(options)
+    }
+
+    /// Drops the last SACK blocks while the aligned options are too long for a header. Only a segment that has
+    /// options of a SYN beside blocks, which nobody sends, loses any: what is read can always be written.
+    fn drop_blocks_without_room(&mut self) {
+        while self.len() > ROOM {
+            self.sack.pop();
+        }
     }
 
     fn take(&mut self, kind: u8, value: &[u8]) -> Result<(), SegmentError> {
