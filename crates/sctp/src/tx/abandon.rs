@@ -1,10 +1,10 @@
-//! Abandoned chunks: the sender gave them up and never sends them again, whether the peer has them or not
+//! Abandoned chunks: the sender never sends them again, whether the peer has them or not
 //! (`rfc3758#section-3.5`).
 //!
-//! An abandoned chunk stays in the ring until the cumulative TSN passes it. While it is in flight it counts in the flight
-//! size of its path, until it is acknowledged, passed or lost. A T3 expiry takes it from flight and cuts the window as for
-//! any other chunk. It gets no missing reports: it is moved from the list of chunks sent once, which step C walks, to the
-//! list of those sent again.
+//! An abandoned chunk stays in the ring until the cumulative TSN passes it. While it is in flight it counts
+//! in the flight size of its path, until it is acknowledged, passed or lost. A T3-rtx expiry takes it out of
+//! flight and cuts the window as for any other chunk. It gets no missing reports: it moves from the list of
+//! chunks sent once, which step C walks, to the list of retransmitted chunks.
 
 use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::Paths;
@@ -12,8 +12,8 @@ use crate::steps;
 use units::ByteCount;
 
 impl Sender {
-    /// Abandons chunk `i` and frees its bytes. A chunk that the peer has is only marked: if the peer reneges, it is not sent
-    /// again either.
+    /// Abandons chunk `i` and frees its bytes. A chunk that the peer has is only marked, so that the sender
+    /// does not retransmit it if the peer reneges.
     pub(super) fn abandon(&mut self, i: u64, paths: &mut Paths) {
         let chunk = &self.out[i];
         let path = &mut paths[chunk.path];
@@ -45,7 +45,7 @@ impl Sender {
         self.retained -= self.out.free(i);
     }
 
-    /// An abandoned chunk in flight is lost: it leaves flight and is not sent again.
+    /// Takes a lost abandoned chunk out of flight; it is not retransmitted.
     #[cold]
     pub(super) fn lose_abandoned(&mut self, i: u64, paths: &mut Paths) {
         self.take_from_flight(i, paths);
@@ -53,8 +53,8 @@ impl Sender {
         paths[self.out[i].path].cuc.forget();
     }
 
-    /// The cumulative TSN passes abandoned chunk `i`. The peer may have been told to skip it, so this shows neither that it
-    /// arrived nor when: no window grows by it and no round-trip time is taken.
+    /// Handles abandoned chunk `i` when the cumulative TSN passes it. The peer may have skipped the chunk, so
+    /// its acknowledgement gives no RTT sample and lets no window grow.
     #[cold]
     pub(super) fn pass_abandoned(&mut self, i: u64, paths: &mut Paths, delta: &mut SackDelta) {
         let chunk = &self.out[i];

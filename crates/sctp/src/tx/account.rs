@@ -1,36 +1,36 @@
-//! Accounts for the sender's time: what kept the flow and each of its paths from sending more, and for how long.
+//! Measures how long each limit kept the flow, and each of its paths, from sending more.
 //!
-//! Each time that no further packet may be sent, the state of the sender says why. That holds until the next such time, so that
-//! the cost is a look at each path for an event, and none for a packet.
+//! Whenever no further packet may be sent, the sender derives the limits from its state. They hold until the
+//! next time. So the cost is a look at each path for an event, and none for a packet.
 //!
-//! A path without room in its window is limited by that; otherwise it shares the limit of the flow, if that has no data, or
-//! if the peer's window is full. The flow is limited as the path is that is nearest to sending. With one path both
-//! are the same.
+//! A path with a full window is limited by it. Another path has the limit of the flow if the flow has no data
+//! or the peer's window is full. The flow has the first of the limits of its paths, in the order of
+//! [`Limit`].
 
 use super::Sender;
 use crate::path::{PathId, Paths};
 use transport::{Limit, LimitTimes, Stopwatch};
 use units::{ByteCount, Instant};
 
-/// The times of an association that sends.
+/// Times under each limit, of the flow and of each path.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     flow: LimitTimes,
-    /// By path; those of a path that was never confirmed are zero.
+    /// By path; zero for a path that was never confirmed.
     paths: Vec<PathAccount>,
 }
 
-/// What tells at most times that the limits are still the same. Apart from the times, which are then not touched.
+/// A summary of the sender's state that shows at most events that no limit has changed.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
-    /// What the limits follow from, if that is simple; see `plain_state`.
+    /// Summary of the state, if the limits follow from it: see [`Sender::plain_state`].
     state: Option<u64>,
-    /// The largest receive window of the peer so far.
+    /// The largest value so far of the peer's receive window.
     largest_window: ByteCount,
 }
 
 impl Account {
-    /// The limit of the flow at this time; then for each path its limit, and whether it blocks the flow.
+    /// The present limit of the flow; then for each path its limit, and whether it blocks the flow.
     fn present(&self) -> (Option<Limit>, Vec<(Option<Limit>, bool)>) {
         let of_path = |path: &PathAccount| (path.limits.present(), path.blocks.since().is_some());
         (self.flow.present(), self.paths.iter().map(of_path).collect())
@@ -40,23 +40,23 @@ impl Account {
 #[derive(Clone, Copy, Debug, Default)]
 struct PathAccount {
     limits: LimitTimes,
-    /// The flow was limited by head-of-line blocking, and the chunk that it waited for was last sent here.
+    /// Time of head-of-line blocking of the flow by a chunk that was last sent on this path.
     blocks: Stopwatch,
 }
 
-/// What the state of the whole sender says of all paths.
+/// The limit that all paths have in common.
 #[derive(Clone, Copy)]
 enum Common {
-    /// Nothing waits to be sent for the first time or again.
+    /// No data waits, neither new nor lost.
     NoData(Limit),
-    /// New data waits for room at the peer.
+    /// New data waits for room in the peer's receive window.
     NoWindow(Limit),
-    /// New data may be sent where there is room for it.
+    /// New data may be sent on a path with room for it.
     Ready,
 }
 
 impl Sender {
-    /// No further packet may be sent now: time counts from now on for what keeps the flow and each path from it.
+    /// Notes the present limits when no further packet may be sent: their times count from now on.
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
         let window = self.peer_rwnd + paths.flight();
@@ -69,16 +69,16 @@ impl Sender {
         }
     }
 
-    /// True if accounting anew changes no limit.
+    /// True if a new calculation gives the same limits.
     fn is_current(&mut self, window: ByteCount, paths: &Paths) -> bool {
         let before = self.account.as_deref().map(Account::present);
         self.account_anew(window, paths);
         before == self.account.as_deref().map(Account::present)
     }
 
-    /// The state of the sender where the limits follow from little: all data is sent, or each path is kept back by its own
-    /// window or by that of the peer, of which `held` bytes are taken by what the peer has. As long as the state stays the
-    /// same, so do the limits.
+    /// Summarizes the sender's state in simple cases; the same summary means the same limits. A case is
+    /// simple if all data is sent, or if each path is limited by its own window or the peer's, of which
+    /// arrived data takes `held` bytes.
     #[inline]
     fn plain_state(&self, held: ByteCount, paths: &Paths) -> Option<u64> {
         let waiting = self.queue.head_len();
@@ -93,7 +93,7 @@ impl Sender {
         if !simple {
             return None;
         }
-        // Two bits a path, and behind them what keeps paths back that have room.
+        // Two bits for each path, and then the limit of paths with room.
         let (mut state, mut has_room) = (u64::from(waits), false);
         for (p, path) in paths.iter().enumerate() {
             if path.timed_out || !path.is_usable() {
@@ -144,7 +144,7 @@ impl Sender {
         self.account = Some(account);
     }
 
-    /// The path on which alone new data is sent; none if there is a choice.
+    /// The only path that may carry new data; none if there is a choice.
     fn only_path(&self, paths: &Paths) -> Option<PathId> {
         let chosen = self.queue.head_path().filter(|&p| paths[p].is_active());
         chosen.or_else(|| (!self.cmt.enabled).then(|| paths.default_path()))
@@ -171,7 +171,7 @@ impl Sender {
         Common::Ready
     }
 
-    /// What keeps back `waiting` bytes of new data where a path has room for them; none if no window does.
+    /// The limit of `waiting` bytes of new data on a path with room for them; none if they may be sent.
     #[inline]
     fn closed_window(&self, waiting: usize, held: ByteCount, paths: &Paths) -> Option<Limit> {
         if !self.has_numbers() {
@@ -184,7 +184,7 @@ impl Sender {
         Some(if blocked { Limit::HeadOfLine } else { Limit::PeerWindow })
     }
 
-    /// What limits a path; none of one that is not confirmed or was removed.
+    /// The limit of a path; none for a path that is not confirmed or was removed.
     fn limit_of(&self, p: PathId, common: Common, paths: &Paths) -> Option<Limit> {
         let path = &paths[p];
         if path.is_unconfirmed() {
@@ -207,8 +207,8 @@ impl Sender {
         (!self.out.is_empty()).then(|| self.out[self.out.first_index()].path)
     }
 
-    /// True if `held` bytes, which wait for the earliest outstanding chunk, take more of a full buffer than what is in flight
-    /// on the other paths than that chunk's.
+    /// True if the receiver's backlog blocks the flow: `held` bytes wait there for the earliest outstanding
+    /// chunk, more than are in flight on the paths other than that chunk's.
     fn is_blocked(&self, held: ByteCount, paths: &Paths) -> bool {
         let Some(blocking) = self.blocking_path() else { return false };
         let others = paths.ids().filter(|&p| p != blocking).map(|p| paths[p].flight);
@@ -221,7 +221,7 @@ impl Sender {
         queued - paths.flight() - self.lost_bytes
     }
 
-    /// T3 of path `p` expired: what it waited for was lost all along, since the timer was started.
+    /// Corrects the limits when T3-rtx of path `p` expires: since its start the limit was the timeout.
     #[cold]
     pub(super) fn account_for_timeout(&mut self, now: Instant, p: PathId, paths: &Paths) {
         let only = self.only_path(paths);
@@ -235,19 +235,18 @@ impl Sender {
         }
         let alone = only.map_or_else(|| account.paths.iter().all(dead), |only| only == p);
         if alone && !idle(&account.flow) {
-            // Not before another path blocked the flow: that time is counted.
+            // The time before, in which another path blocked the flow, stays counted.
             let since = account.paths.iter().filter_map(|path| path.blocks.since()).fold(since, Instant::max);
             account.flow.reassign(since, Limit::Timeout);
             account.paths.iter_mut().for_each(|path| path.blocks.set(since, false));
         }
     }
 
-    /// What limited the flow.
     pub(crate) fn limits(&self) -> LimitTimes {
         self.account.as_ref().map(|account| account.flow).unwrap_or_default()
     }
 
-    /// What limited path `p`, and the time during which it blocked the flow.
+    /// The times under each limit of path `p`, and the time during which it blocked the flow.
     pub(crate) fn limits_of(&self, p: PathId) -> (LimitTimes, Stopwatch) {
         let path = self.account.as_ref().and_then(|account| account.paths.get(p.index()));
         path.map(|path| (path.limits, path.blocks)).unwrap_or_default()

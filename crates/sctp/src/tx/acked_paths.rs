@@ -1,5 +1,5 @@
-//! One-way delays, and the paths of chunks that are acknowledged already. The peer reports the delay of a packet with the SACK
-//! that answers it, when a SACK on a faster path may already have acknowledged its chunks.
+//! One-way delays, and the paths of chunks that are already acknowledged. The peer reports the delay of a
+//! packet with the SACK that answers it, but a SACK on a faster path may have acknowledged its chunks before.
 
 use super::Sender;
 use crate::chunks::{Mark, TxChunk};
@@ -8,7 +8,7 @@ use cc::OneWayDelay;
 use std::collections::VecDeque;
 use wire::{LedbatControl, PacketDelay};
 
-/// Chunks that are remembered: those of 200 ms at 1 Gbit/s.
+/// Number of remembered chunks: those of 200 ms at 1 Gbit/s.
 const MOST: usize = 1 << 14;
 
 /// The paths of the last chunks below the cumulative TSN.
@@ -17,13 +17,13 @@ pub(super) struct AckedPaths {
     paths: VecDeque<Option<PathId>>,
 }
 
-/// The path of a chunk that was sent once; none if it was retransmitted or copied, since any of its paths may be meant.
+/// The path of a chunk; none if it was retransmitted or copied, since the path is then ambiguous.
 fn path_of(chunk: &TxChunk) -> Option<PathId> {
     (chunk.transmissions == 1 && !chunk.is(Mark::Copied)).then_some(chunk.path)
 }
 
 impl AckedPaths {
-    /// The cumulative TSN passed a chunk.
+    /// Adds a chunk that the cumulative TSN has passed.
     #[cold]
     pub(super) fn push(&mut self, chunk: &TxChunk) {
         if self.paths.len() == MOST {
@@ -40,7 +40,7 @@ impl AckedPaths {
 }
 
 impl Sender {
-    /// Keeps the least one-way delay of each path until the next SACK, also of chunks below the cumulative TSN.
+    /// Keeps the least reported one-way delay of each path until the next SACK.
     pub(crate) fn on_delays(&mut self, control: &LedbatControl<'_>, paths: &mut Paths) {
         for PacketDelay { tsn, micros } in control.delays() {
             let i = self.out.index_of(tsn);

@@ -1,4 +1,5 @@
-//! Copies leave and arrive: [`copies`](crate::multipath::copies) says which, and on which path.
+//! Sends copies and processes their arrival; [`copies`](crate::multipath::copies) chooses the chunks and the
+//! paths.
 
 use super::send::{Plan, Source};
 use super::{Mark, SackDelta, Sender};
@@ -8,7 +9,7 @@ use units::{ByteCount, Instant};
 use wire::PacketWriter;
 
 impl Sender {
-    /// Asks the copies, with what they may look at.
+    /// Calls `ask` with the copies and the state of the sender that they depend on.
     fn with_copies<T>(
         &mut self,
         paths: &Paths,
@@ -29,7 +30,7 @@ impl Sender {
         answer
     }
 
-    /// True if copies of late chunks are due; also notes whether a full buffer is the reason.
+    /// True if copies of late chunks are due; sets `starved` if a full buffer is the reason.
     #[inline]
     pub(super) fn reinjects(&mut self, paths: &Paths) -> bool {
         let reinjection = self.cmt.reinjection;
@@ -58,31 +59,33 @@ impl Sender {
         self.with_copies(paths, |copies, scene, _| copies.next(scene, p))
     }
 
-    /// When the first copy of a late chunk is overdue itself, if there is one.
+    /// The time at which the first copy of a late chunk is overdue; none without a copy.
     #[inline]
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
         if self.copies.is_empty() || self.traits.copies { None } else { self.copies.deadline(paths) }
     }
 
-    /// Forgets copies that arrived or are overdue. Also at the same instant: a new RTT sample may have made copies overdue, and their timer
-    /// is in the past.
+    /// Removes copies that arrived or are overdue. It also runs a second time at the same instant, since a
+    /// new RTT sample may have made copies overdue.
     #[cold]
     pub(super) fn let_copies_go(&mut self, paths: &mut Paths) {
         for p in paths.ids().take(self.copies.len()) {
             self.with_copies(paths, |copies, scene, _| copies.let_go(scene, p));
             if self.copies.doubt(p, &paths[p]) {
-                paths[p].liveness.act_at(self.now); // a heartbeat asks whether it works
+                paths[p].liveness.act_at(self.now); // a heartbeat probes the path
             }
         }
     }
 
-    /// Chunks arrived while their own paths did not answer: so their copies did, which is an answer of the paths that carried them. Their windows grow,
-    /// and chunks that left there earlier and have not arrived may be lost.
+    /// Processes copies that arrived while the paths of their chunks were silent. An arrived copy is an
+    /// answer of the path that carried it: its window grows, and chunks that left earlier there and have not
+    /// arrived may be lost.
     #[cold]
     pub(super) fn take_arrived_copies(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
         for (i, flight_size) in delta.take_arrived_copies() {
             let Some((carrier, sent_at)) = self.copies.arrived(i) else { continue };
-            // Sooner than that it was the original that arrived (`rfc8985#section-6.2`, step 2); half, since the SACK may have come on a faster path.
+            // An earlier acknowledgement is that of the original (`rfc8985#section-6.2`, step 2). Half of the
+            // least RTT, since a faster path may carry the SACK.
             if paths[carrier].rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
                 continue;
             }

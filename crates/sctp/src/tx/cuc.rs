@@ -1,11 +1,11 @@
-//! Congestion window update for CMT (paper 001 §3.2): a cumulative TSN for each path.
+//! Congestion window update for CMT (paper 001 §3.2): a pseudo-cumulative TSN for each path.
 
 use super::{Outstanding, PathDelta, TxChunk};
 use crate::config::Cuc;
 use crate::path::{CucState, List, NIL, Path, Paths};
 
 impl CucState {
-    /// Chunk `i` of the path is newly acknowledged: was it the one waited for?
+    /// Notes if the newly acknowledged chunk `i` was the pseudo-cumulative TSN of the path.
     pub(super) fn test(&mut self, i: u64, delta: &mut PathDelta) {
         if self.pc == Some(i) {
             self.pc = None;
@@ -18,9 +18,10 @@ impl CucState {
     }
 }
 
-/// Looks for the pseudo-cumulative TSN of each path that has none: its earliest chunk not acknowledged, among those
-/// up to the last gap block. Version 2 tells chunks sent once from those sent again. The number of lost chunks that it looks at is
-/// bounded: if more are lost, no window grows before some of them are retransmitted.
+/// Finds the pseudo-cumulative TSN of each path without one: its earliest unacknowledged chunk up to `last`,
+/// the end of the Gap Ack Blocks. CUC version 2 separates chunks sent once from retransmitted ones. The
+/// search visits at most [`MOST_LOST`] lost chunks: if more are lost, no window grows before some of them are
+/// retransmitted.
 pub(super) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut Paths) {
     let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
     let mut left = MOST_LOST;
@@ -35,10 +36,10 @@ pub(super) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut P
     }
 }
 
-/// Lost chunks looked at for one SACK.
+/// Maximum number of lost chunks that the search visits for one SACK.
 const MOST_LOST: usize = 1024;
 
-/// Chunks by how often they were sent.
+/// Chunks by the number of their transmissions.
 #[derive(Clone, Copy)]
 enum Sent {
     Ever,
@@ -57,8 +58,8 @@ impl Sent {
     }
 }
 
-/// The earliest chunk of this kind in flight or lost on a path, if it is not above `last`. In flight, its kind decides its list. It
-/// looks at `left` lost chunks at most, which it takes off.
+/// The earliest chunk of this kind, up to `last`, that is in flight or lost on a path. The search visits at
+/// most `left` lost chunks, and counts them down.
 #[inline]
 fn earliest(path: &Path, out: &Outstanding, last: u64, sent: Sent, left: &mut usize) -> Option<u64> {
     let mut first = match sent {

@@ -1,19 +1,19 @@
-//! Delayed acknowledgement for CMT (paper 001 §3.3), sender side: a SACK that was delayed counts for as many
-//! packets as it stands for.
+//! Delayed acknowledgement for CMT (paper 001 §3.3), sender side: a delayed SACK counts once for each packet
+//! it covers.
 
-/// What a SACK newly acknowledges on the path of a missing chunk, and how many packets it stands for.
+/// The evidence of one SACK against the missing chunks of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     /// Paths with newly acknowledged chunks.
     pub(crate) paths: usize,
-    /// Lowest chunk newly acknowledged on the path.
+    /// The lowest chunk newly acknowledged on the path.
     pub(crate) lo: Option<u64>,
-    /// Packets with data since the SACK before, as the receiver says.
+    /// Packets with data since the previous SACK, as the receiver counts them.
     pub(crate) packets: u8,
 }
 
 impl Evidence {
-    /// How many reports of chunk `missing` this SACK is worth.
+    /// Number of missing reports for chunk `missing` that this SACK counts as.
     pub(crate) fn reports(&self, missing: u64) -> u8 {
         let all_above = self.lo.is_some_and(|lo| lo > missing);
         if self.paths == 1 && all_above { self.packets.max(1) } else { 1 }

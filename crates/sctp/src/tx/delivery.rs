@@ -1,7 +1,8 @@
-//! Delivery reports: which tracked messages the peer has for good, and which it did not acknowledge in the end.
+//! Delivery reports: the tracked messages that were delivered, and those that failed in the end.
 //!
-//! The peer has a chunk for good once the cumulative TSN passes it or an NR-SACK says that it is non-renegable. A gap ack block
-//! of a SACK does not count, since the peer may still renege. A message is delivered when the peer has all of its chunks.
+//! The peer has a chunk for good once the cumulative TSN passes it or an NR-SACK says that it is
+//! non-renegable. A Gap Ack Block of a SACK does not count, since the peer may still renege. A message is
+//! delivered when the peer has all of its chunks for good.
 
 use super::{Mark, Outstanding, Sender};
 use crate::message::{Message, MessageId, Payload};
@@ -9,49 +10,47 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use wire::{StreamId, Tsn};
 
-/// The tracked messages of an association that are being delivered. Its memory is bounded by the send buffer: a message that
-/// is not delivered takes room there, and between two ranges of delivered messages lies one that is not.
+/// The tracked messages that are partly sent or not reported yet. The send buffer bounds the memory: it holds
+/// each message that is not delivered, and one of these lies between two ranges of delivered messages.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
-    /// Messages of more than one chunk, of which some but not all were delivered or sent.
+    /// Messages of several chunks of which some, but not all, were sent or are with the peer for good.
     partial: BTreeMap<MessageId, Partial>,
-    /// Delivered messages of which the user was not told: the last of each range by the first. No two ranges touch.
+    /// Delivered messages not reported yet: the last of each range, by the first. No two ranges touch.
     untold: BTreeMap<MessageId, MessageId>,
 }
 
-/// A message of which at least one chunk was sent.
+/// A message of several chunks of which at least one was sent.
 #[derive(Debug)]
 struct Partial {
     stream: StreamId,
-    /// Chunks sent that the peer may not have for good.
+    /// Number of sent chunks that the peer may not have for good.
     waiting: u32,
-    /// Its last chunk was sent.
+    /// True once the last chunk was sent.
     ended: bool,
 }
 
-/// What the peer did not acknowledge: a message that is tracked or was abandoned, or a chunk of another one.
+/// Data that the peer did not acknowledge: a tracked or abandoned message, or a chunk of another message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) id: Option<MessageId>,
-    /// Of the first chunk that the peer may not have for good; none if a part of the message was never sent.
+    /// TSN of the first failed chunk; none if a part of the message was never sent.
     pub(crate) tsn: Option<Tsn>,
-    /// A part of it was sent.
     pub(crate) sent: bool,
     pub(crate) abandoned: bool,
-    /// With the bytes that the peer may not have for good.
+    /// The message, with the bytes that the peer may not have for good.
     pub(crate) message: Message,
 }
 
-/// A tracked message of which parts failed.
+/// A tracked message, parts of which failed.
 struct Parts {
     failure: Failure,
     payloads: Vec<Payload>,
-    /// Its last chunk was sent.
     ended: bool,
 }
 
 impl Deliveries {
-    /// A chunk that is not the whole message is sent for the first time.
+    /// Counts a chunk that is sent for the first time and is only a part of its message.
     fn sent(&mut self, id: MessageId, stream: StreamId, ending: bool) {
         let fresh = Partial { stream, waiting: 0, ended: false };
         let partial = self.partial.entry(id).or_insert(fresh);
@@ -59,12 +58,10 @@ impl Deliveries {
         partial.ended |= ending;
     }
 
-    /// The message was abandoned.
     pub(super) fn abandoned(&mut self, id: MessageId) {
         self.partial.remove(&id);
     }
 
-    /// The peer has another chunk of the message for good.
     fn acknowledged(&mut self, id: MessageId) {
         if let Entry::Occupied(mut entry) = self.partial.entry(id) {
             let partial = entry.get_mut();
@@ -77,7 +74,7 @@ impl Deliveries {
         self.delivered(id);
     }
 
-    /// Adds a message to the range before it, to the one behind it, or joins the two.
+    /// Adds a message to the range before it or behind it, or joins the two ranges.
     fn delivered(&mut self, id: MessageId) {
         let next = MessageId(id.0 + 1);
         let last = self.untold.remove(&next).unwrap_or(id);
@@ -91,13 +88,13 @@ impl Deliveries {
 }
 
 impl Sender {
-    /// Notes a chunk of a tracked message that is about to be sent for the first time.
+    /// Counts a chunk of a tracked message of several chunks, before its first transmission.
     #[cold]
     pub(super) fn note_tracked(&mut self, id: MessageId, stream: StreamId, ending: bool) {
         self.deliveries.get_or_insert_default().sent(id, stream, ending);
     }
 
-    /// The peer has chunk `i` for good.
+    /// Notes that the peer has chunk `i` for good.
     #[inline(always)] // into `take_cumulative`, which calls it for each chunk
     pub(super) fn note_delivery(&mut self, i: u64) {
         if let Some(id) = self.out.take_tag(i).id()
@@ -110,26 +107,26 @@ impl Sender {
         }
     }
 
-    /// True if messages were delivered of which the user was not told.
+    /// True if delivered messages are not reported to the user yet.
     #[inline]
     pub(crate) fn has_delivered(&self) -> bool {
         self.deliveries.as_ref().is_some_and(|deliveries| !deliveries.untold.is_empty())
     }
 
-    /// The first and last message of the next range of delivered ones, once.
+    /// Takes the first and last message of the next range of delivered messages.
     #[inline]
     pub(crate) fn next_delivered(&mut self) -> Option<(MessageId, MessageId)> {
         self.deliveries.as_mut()?.untold.pop_first()
     }
 
-    /// Goes on with the numbers and reports of another sender, which has failed.
+    /// Continues the numbers and reports of another sender, which has failed.
     pub(crate) fn track_after(&mut self, other: Sender) {
         self.queue.count_from(other.queue.tracked());
         self.deliveries = other.deliveries;
     }
 
-    /// Empties the queue, and tells of everything that the peer did not acknowledge and that was not abandoned: each tracked
-    /// message once, and each chunk of the others.
+    /// Empties the queue, and reports all data that was neither acknowledged nor abandoned: each tracked
+    /// message once, and each chunk of other messages.
     pub(crate) fn failed(&mut self, mut tell: impl FnMut(Failure)) {
         let mut tracked = BTreeMap::new();
         let partial = self.deliveries.as_mut().map(|deliveries| std::mem::take(&mut deliveries.partial));
@@ -181,7 +178,7 @@ impl Sender {
         }
     }
 
-    /// Chunk `i`, which the peer did not acknowledge, of the tracked message `id` if it is of one.
+    /// The failure of chunk `i`, which the peer did not acknowledge; `id` is its message if that is tracked.
     fn failed_chunk(&self, i: u64, id: Option<MessageId>) -> Failure {
         let (data, record) = (self.out.data(i), self.out.message_of(i));
         let message = Message {
@@ -197,7 +194,6 @@ impl Sender {
     }
 }
 
-/// Takes the bytes of a message, which has none from now on.
 fn take(message: &mut Message) -> Payload {
     std::mem::replace(&mut message.payload, Payload::Filler(0))
 }

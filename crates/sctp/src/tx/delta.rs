@@ -1,41 +1,41 @@
-//! What one SACK changes.
+//! The changes that one SACK causes.
 
 use super::PerPath;
 use crate::path::{PathId, Paths};
 use std::ops::{Index, IndexMut};
 use units::{ByteCount, Span};
 
-/// What one SACK changes on a path.
+/// The changes that one SACK causes on a path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
-    /// Bytes of copies that this path carried, of chunks whose own path is silent.
+    /// Bytes of arrived copies that this path carried, whose chunks belong to silent paths.
     pub(crate) copied: ByteCount,
-    /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
-    /// evidence of loss.
+    /// True if a chunk of this path is newly acknowledged. `lo` and `hi` are the lowest and the highest that
+    /// may count as evidence of loss.
     pub(crate) saw_new: bool,
     pub(crate) lo: Option<u64>,
     pub(crate) hi: Option<u64>,
     pub(crate) new_cum: bool,
     pub(crate) new_pc: bool,
     pub(crate) new_rpc: bool,
-    /// The earliest outstanding chunk of the path is acknowledged.
+    /// True if the earliest outstanding chunk of the path is acknowledged.
     pub(crate) oldest: bool,
     pub(crate) hit: bool,
     pub(crate) rtt: Option<Span>,
 }
 
-/// What one SACK changes on each path: filled and read while it is processed.
+/// The changes that one SACK causes on each path, filled and read while it is processed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackDelta {
     paths: PerPath<PathDelta>,
-    /// Copied chunks that arrived while their own paths did not answer, and their flight sizes.
+    /// Copied chunks that arrived while their own paths were silent, and their flight sizes.
     arrived_copies: Vec<(u64, ByteCount)>,
 }
 
 impl SackDelta {
-    /// Begins with the flight sizes before the SACK and nothing else.
+    /// Resets all changes, and notes the flight sizes before the SACK.
     #[inline]
     pub(super) fn begin(&mut self, paths: &Paths) {
         self.arrived_copies.clear();
@@ -44,7 +44,7 @@ impl SackDelta {
             .extend(paths.iter().map(|p| PathDelta { flight_before: p.flight, ..PathDelta::default() }));
     }
 
-    /// Copied chunk `i` arrived while its own path does not answer.
+    /// Notes that copied chunk `i` arrived while its own path is silent.
     #[cold]
     pub(super) fn note_arrived_copy(&mut self, i: u64, flight_size: ByteCount) {
         self.arrived_copies.push((i, flight_size));

@@ -1,4 +1,4 @@
-//! Marks of congestion that the peer echoes (draft-stewart-tsvwg-sctpecn-07): one reduction for each window of data.
+//! ECN marks that the peer echoes (draft-stewart-tsvwg-sctpecn-07): one reduction for each window of data.
 
 use super::Sender;
 use crate::path::{PathId, Paths};
@@ -6,14 +6,14 @@ use cc::LossKind;
 use units::Instant;
 use wire::{Cwr, Ecne};
 
-/// What the sender knows of marks on its paths.
+/// The sender's state of ECN marks on all paths.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// A bit for each path that an ECNE of the current packet is about.
+    /// Paths that an ECNE of the current packet is about, one bit each.
     pub(super) echoed: u32,
     /// True if both ends support ECN.
     enabled: bool,
-    /// By path, up to the last with an echo or a reduction.
+    /// By path, up to the last path with an echo or a reduction.
     paths: Vec<PathMarks>,
 }
 
@@ -21,22 +21,22 @@ pub(super) struct Marks {
 struct PathMarks {
     /// Index of the highest TSN that was sent when the window was last reduced.
     reduced: u64,
-    /// Index of the TSN that was echoed last.
+    /// Highest index of a TSN that the peer echoed.
     echoed: u64,
 }
 
-/// What an ECNE leads to.
+/// The result of an ECNE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Echoed {
-    /// The path of the TSN; none if that is not known any more.
+    /// The path of the TSN; none if it is no longer known.
     pub(crate) path: Option<PathId>,
-    /// The answer, for the path.
+    /// The CWR chunk that answers the ECNE.
     pub(crate) cwr: Cwr,
 }
 
 impl Marks {
-    /// Notes that the window of path `p` was reduced after TSNs up to the index `highest` were sent. Marks of these TSNs do
-    /// not reduce it again.
+    /// Notes that the window of path `p` was reduced when `highest` was the highest index sent. Marks of TSNs
+    /// up to this index do not reduce the window again.
     #[inline]
     pub(super) fn note_reduction(&mut self, p: PathId, highest: u64) {
         if self.enabled {
@@ -44,8 +44,8 @@ impl Marks {
         }
     }
 
-    /// Those of `hit` whose window was reduced after all of their lost chunks were sent, as a set of bits: a mark and a loss
-    /// in one window of data reduce it once (`rfc3168#section-6.1.2`).
+    /// The paths of `hit` whose window was reduced after all of their lost chunks were sent, one bit each. A
+    /// mark and a loss in one window of data reduce it once (`rfc3168#section-6.1.2`).
     pub(super) fn reduced_before(&self, hit: impl Iterator<Item = PathId>, paths: &Paths) -> u32 {
         let before = |p: &PathId| {
             let highest = paths[*p].lost_fast.last();
@@ -64,21 +64,20 @@ impl Marks {
 }
 
 impl Sender {
-    /// Enables ECN if both ends support it.
     pub(crate) fn set_ecn(&mut self, enabled: bool) {
         self.ecn.enabled = enabled;
     }
 
-    /// Processes an ECNE. The window of the path that the TSN was last sent on is reduced, unless it was reduced since.
+    /// Processes an ECNE: cuts the window of the TSN's last path unless it was cut after the TSN was sent.
     pub(crate) fn on_ecne(&mut self, now: Instant, ecne: &Ecne, paths: &mut Paths) -> Echoed {
         let i = self.out.index_of(ecne.lowest_tsn);
         let mut cwr = Cwr { all_paths: false, same_window: true, tsn: ecne.lowest_tsn };
         let path = if self.out.indices().contains(&i) {
             Some(self.out[i].path)
         } else {
-            // An ECNE goes in front of the SACK that acknowledges its TSN. So a TSN that is no longer outstanding was echoed
-            // before, and its path was noted. If it was not, the ECNE is answered all the same: the receiver repeats it until
-            // it gets an answer.
+            // The ECNE comes before the SACK that acknowledges its TSN. So a TSN that is no longer
+            // outstanding was echoed before, and its path was noted. Without a noted path the sender answers
+            // nevertheless: the receiver repeats the ECNE until it gets an answer.
             self.ecn.paths.iter().position(|marks| marks.echoed == i).map(|p| PathId(p as u8))
         };
         let Some(p) = path else { return Echoed { path, cwr: Cwr { all_paths: true, ..cwr } } };

@@ -1,16 +1,16 @@
 use std::collections::VecDeque;
 use wire::StreamId;
 
-/// The stream scheduler "first come, first served" (`rfc8260#section-3.1`): messages leave in the order in which they were
-/// given, whatever their streams.
+/// The stream scheduler "first come, first served" (`rfc8260#section-3.1`): messages leave in the order
+/// given.
 ///
-/// A stream scheduler knows how many pieces of messages wait on which stream, and decides which stream the next piece comes
-/// from. It never sees the pieces, which wait in the queue of their stream.
+/// A stream scheduler counts the pieces of messages that wait on each stream, and chooses the stream of the
+/// next piece. The pieces themselves wait in the queue of their stream.
 #[derive(Debug, Default)]
 pub(super) struct FirstCome {
-    /// The current stream; zero pieces if nothing waits.
+    /// The current stream; zero pieces if no data waits.
     current: Turn,
-    /// Streams in the order of their turns after that; a stream can have many.
+    /// Later turns in their order; a stream can have several.
     later: VecDeque<Turn>,
 }
 
@@ -20,11 +20,11 @@ struct Turn {
     pieces: u32,
 }
 
-/// Memory for so many turns is kept when none is left.
+/// Number of turns for which memory is kept when none is left.
 const KEPT: usize = 64;
 
 impl FirstCome {
-    /// A piece was added at the end of the queue of a stream.
+    /// Counts a piece that was added at the end of the queue of a stream.
     #[inline]
     pub(super) fn add(&mut self, stream: StreamId) {
         if self.current.pieces == 0 {
@@ -38,13 +38,13 @@ impl FirstCome {
         }
     }
 
-    /// The stream whose first piece is sent next; none if nothing waits.
+    /// The stream whose first piece is sent next; none if no data waits.
     #[inline]
     pub(super) fn next(&self) -> Option<StreamId> {
         (self.current.pieces > 0).then_some(self.current.stream)
     }
 
-    /// The first piece of the [next](Self::next) stream was sent to its end. True if another stream has its turn now, or none.
+    /// Notes that a piece of stream [`Self::next`] left completely. True if the turn of the stream ended.
     #[inline]
     pub(super) fn sent(&mut self) -> bool {
         self.current.pieces = self.current.pieces.saturating_sub(1);

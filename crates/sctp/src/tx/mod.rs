@@ -1,7 +1,7 @@
-//! The sending half of an association: from messages that wait to chunks that the peer has acknowledged.
+//! The sending half of an association: from queued messages to chunks that the peer has acknowledged.
 //!
-//! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
-//! acknowledged or abandoned and kept only until the cumulative TSN passes it.
+//! A chunk that is in flight is on a list of its path, and a lost chunk is in a queue of its path. An
+//! acknowledged or abandoned chunk is kept only until the cumulative TSN passes it.
 
 mod abandon;
 mod account;
@@ -63,113 +63,110 @@ use std::sync::Arc;
 use units::{ByteCount, Instant};
 use wire::{Data, IData, StreamId, Tsn};
 
-/// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
+/// Missing reports after which a chunk counts as lost (`rfc9260#section-7.2.4`).
 const MISSING_REPORTS: u8 = 3;
 
 /// The sending half of an association.
 #[derive(Debug)]
 pub(crate) struct Sender {
     config: Arc<Config>,
-    /// `config.cmt`, or standard SCTP if that is not enabled.
+    /// `config.cmt`, or the options of standard SCTP if CMT is not enabled.
     cmt: Cmt,
-    /// None before the peer is known.
+    /// None before [`Sender::establish`].
     control: Option<Box<dyn CongestionControl>>,
     random: Draws,
 
     /// Messages that wait for their first transmission.
     queue: SendQueue,
-    /// Nothing was ever given to send.
+    /// True until the user gives the first message.
     never_used: bool,
-    /// A push was refused, and the user was not told yet that there is room again.
+    /// True after a refused push, until the user is told that the send buffer has room again.
     blocked: bool,
-    /// A push was refused since the queue was empty last: the user has more to send.
+    /// True if a push was refused since the queue was last empty: the user has more data to send.
     has_more: bool,
-    /// The user will give no more messages.
+    /// True once the user gives no more messages.
     closing: bool,
-    /// Largest payload of a chunk that fits every path: less than the MTU, which has 16 bits.
+    /// Largest payload of a chunk that fits into a packet on every path: less than the 16-bit MTU.
     fragment: u16,
-    /// Bytes of a packet with data that are for something else.
+    /// Bytes that each packet with data keeps free for other chunks.
     extra: usize,
 
-    /// Chunks that were sent, from the cumulative TSN on.
+    /// Chunks that were sent and are above the cumulative TSN.
     out: Outstanding,
-    /// User bytes of outstanding chunks, acknowledged or not, that may have to be sent again.
+    /// User bytes of outstanding chunks, acknowledged or not, that may have to be retransmitted.
     retained: ByteCount,
-    /// Chunks lost and not yet sent again.
+    /// Chunks that are lost and not yet retransmitted.
     lost_chunks: usize,
-    /// What the lost chunks will take at the peer.
+    /// Bytes that the lost chunks will take of the peer's receive window.
     lost_bytes: ByteCount,
-    /// Packets with data sent.
+    /// Number of packets with data that were sent.
     packets: u64,
 
-    /// What the peer can still take, as far as known.
+    /// Free bytes of the peer's receive window, as the sender calculates them.
     peer_rwnd: ByteCount,
-    /// The largest a_rwnd of the peer: about its receive buffer.
+    /// The largest a_rwnd that the peer advertised: about the size of its receive buffer.
     peer_buffer: ByteCount,
-    /// Bytes of all chunks above the cumulative TSN, acknowledged or not, but for those that the peer has
-    /// [delivered](TxChunk::is_delivered).
+    /// Bytes of all chunks above the cumulative TSN that are not [delivered](TxChunk::is_delivered).
     extent: ByteCount,
-    /// The peer's last SACK left no room for a chunk.
+    /// True if the last a_rwnd was below `Config::sws_limit`, so that the receive window counts as closed.
     peer_closed: bool,
-    /// How often new data waited because the peer had no room.
+    /// Number of times that new data waited because the peer's receive window was full.
     refusals: u64,
-    /// The last SACK had no room for all that arrived.
+    /// True if the last SACK was full, so that chunks which it did not report may have arrived.
     untold: bool,
-    /// A SACK came since T3 last expired.
+    /// True if an acknowledgement arrived since T3-rtx last expired.
     heard: bool,
-    /// When the last SACK came.
+    /// Arrival time of the last acknowledgement.
     heard_at: Instant,
-    /// Only where SACKs take the fastest path.
+    /// None unless SACKs take the fastest path.
     evened: Option<Box<Evened>>,
-    /// Marks that the peer echoed.
     ecn: Marks,
-    /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
+    /// True if a SACK of this packet was processed: a peer sends one in a packet (`rfc9260#section-6.2`).
     sack_taken: bool,
-    /// The peer sends NR-SACKs.
+    /// True if the peer sends NR-SACKs.
     nr_sacks: bool,
-    /// What the peer has above the cumulative TSN, by its last SACK.
+    /// Chunks above the cumulative TSN that count as acknowledged since the last SACK.
     gap_acked: Vec<Range>,
-    /// The gap blocks of the SACK at hand.
+    /// Gap Ack Blocks of the SACK that is being processed.
     blocks: Vec<Range>,
-    /// What the peer has above the cumulative TSN for good; only with NR-SACK.
+    /// Non-renegable chunks above the cumulative TSN; empty unless the peer sends NR-SACKs.
     non_renegable: Vec<Range>,
-    /// What the peer may still withdraw.
+    /// Limits of the acknowledgements that the peer may still withdraw.
     limits: Limits,
-    /// Kept only where the peer may tell of one-way delays.
+    /// Filled only if `Config::timestamps` is on, since the peer may then report one-way delays.
     acked_paths: AckedPaths,
 
-    /// The congestion control paces the paths.
     paced: bool,
 
-    /// The time of the last [`wake`](Sender::wake): that of what is sent until the next one.
+    /// Time of the last [`wake`](Sender::wake), which counts as the present time until the next one.
     now: Instant,
     scheduler: Box<dyn Scheduler>,
     traits: SchedulerTraits,
-    /// Paths in the order in which they are served until the next `wake`; empty if not sorted yet.
+    /// Paths in the order in which the sender uses them until the next `wake`; empty before they are sorted.
     order: Vec<PathId>,
-    /// The place in `order` of the path that is served now.
+    /// Position in `order` of the path that the sender uses now.
     turn: usize,
 
     copies: Copies,
-    /// A buffer is full, and copies of late chunks may help.
+    /// True if a full buffer stops new data, so that copies of late chunks may help.
     starved: bool,
-    /// The TSNs were reset.
+    /// True once the TSNs were reset.
     jumped: bool,
-    /// Only with time-based loss detection.
+    /// None unless loss detection is based on time.
     remembered: Option<Box<Remembered>>,
-    /// None before the first chunk of a tracked message.
+    /// None before the first chunk of a tracked message is sent or acknowledged.
     deliveries: Option<Box<Deliveries>>,
     /// None before the first message that may be abandoned or has a context.
     partial: Option<Box<Partial>>,
-    /// Messages may be abandoned: both ends have FORWARD TSN.
+    /// True if both ends support FORWARD TSN, so that messages may be abandoned.
     abandons: bool,
     /// None before the first message.
     account: Option<Box<Account>>,
     plain: Plain,
 }
 
-/// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
-/// costs more than to use it.
+/// One value for each path, on the stack. It has room for the maximum number of paths: fill it in place,
+/// since moving it costs more than using it.
 type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 
 impl Sender {
@@ -228,18 +225,16 @@ impl Sender {
         }
     }
 
-    /// The protocol parameters.
     #[inline]
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The protocol parameters, shared.
     pub(crate) fn shared_config(&self) -> Arc<Config> {
         self.config.clone()
     }
 
-    /// Replaces the protocol parameters; those of multipath transfer and congestion control must be the same.
+    /// Replaces the protocol parameters; those of multipath transfer and congestion control stay the same.
     pub(crate) fn set_config(&mut self, config: Arc<Config>) {
         self.config = config;
     }
@@ -250,7 +245,7 @@ impl Sender {
         self.queue.interleave();
     }
 
-    /// The peer is known: sets the windows of all paths. Each packet with data has room for `extra` bytes more.
+    /// Sets the windows of all paths after the handshake. Each packet with data keeps `extra` bytes free.
     pub(crate) fn establish(
         &mut self,
         peer_rwnd: u32,
@@ -289,7 +284,7 @@ impl Sender {
         }
     }
 
-    /// A path was added; before [`Self::establish`] there is nothing to do.
+    /// Sets the window of an added path. Does nothing before [`Self::establish`].
     pub(crate) fn path_added(&mut self, p: PathId, paths: &mut Paths) {
         let Some(control) = &mut self.control else { return };
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
@@ -305,7 +300,7 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
-    /// Path `p` was replaced by another one, on which nothing is outstanding.
+    /// Resets the state of path `p`, which a path without outstanding chunks has replaced.
     pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let cwnd = paths[p].initial_cwnd;
         paths[p].window = CongestionWindow { cwnd, ssthresh: None };
@@ -318,14 +313,14 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
-    /// Index of the earliest chunk that is not acknowledged, or of the next if there is none.
+    /// Index of the first chunk above the cumulative TSN, or of the next new chunk if nothing is outstanding.
     pub(crate) fn first_index(&self) -> u64 {
         self.out.first_index()
     }
 
-    /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
+    /// Adapts the fragment size to the smallest packet of all paths. Chunks that have a TSN keep their size.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
-        // Until an address is verified, its path MTU is not looked for.
+        // A path whose address is not verified is left out, since its path MTU is not searched yet.
         let fits = |p: &&Path| p.pmtud.is_none() || !p.is_unconfirmed();
         let confirmed = paths.iter().filter(fits).map(Path::packet_limit).min();
         let limit = confirmed.or_else(|| paths.iter().map(Path::packet_limit).min()).unwrap_or(0);
@@ -338,8 +333,8 @@ impl Sender {
         len.min(usize::from(self.fragment))
     }
 
-    /// A potentially failed path is active again: a heartbeat was answered. It may send two packets, so that an acknowledgement is
-    /// not delayed.
+    /// Prepares a potentially failed path for data after an answered heartbeat. Its cwnd becomes two packets,
+    /// so that the peer does not delay the acknowledgement.
     pub(crate) fn on_path_back(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * 2), paths);
         paths[p].timed_out = false;
@@ -347,7 +342,7 @@ impl Sender {
         paths[p].restart();
     }
 
-    /// The route of path `p` has changed: its window is the initial one again (`rfc9260#section-7.2.5.2`).
+    /// Resets the window of path `p` to the initial one after a change of route (`rfc9260#section-7.2.5.2`).
     pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
@@ -355,7 +350,7 @@ impl Sender {
         paths[p].restart();
     }
 
-    /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.
+    /// Queues a message, and returns its number if it is tracked. After an error the queue is unchanged.
     pub(crate) fn push(
         &mut self,
         now: Instant,
@@ -387,19 +382,18 @@ impl Sender {
         Ok(id)
     }
 
-    /// True if as many messages wait as the configuration allows.
     fn is_queue_full(&self) -> bool {
         self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize)
     }
 
-    /// Sets the priority or weight of a stream (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`); false if there is no
-    /// such stream, or the weight is 0.
+    /// Sets the priority or weight of a stream (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`).
+    /// Returns false if the stream does not exist or if the weight is 0.
     pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
         let valid = value > 0 || self.config.stream_scheduler != StreamScheduler::Wfq;
         valid && self.queue.set_value(stream, value)
     }
 
-    /// True once after a push was refused, when there is room again.
+    /// True once after a refused push, when the send buffer has room again.
     #[inline(always)]
     pub(crate) fn take_writable(&mut self) -> bool {
         if !self.blocked {
@@ -410,7 +404,7 @@ impl Sender {
         writable
     }
 
-    /// No more messages will be pushed: the last chunks ask for an acknowledgement at once (`rfc7053#section-4.1`).
+    /// Notes that no more messages follow: the last chunks request a SACK at once (`rfc7053#section-4.1`).
     pub(crate) fn shutdown_pending(&mut self) {
         self.closing = true;
     }
@@ -427,7 +421,7 @@ impl Sender {
         self.queue.len() + self.queue.held_len()
     }
 
-    /// Bytes waiting for their first transmission plus bytes that the peer does not have for good.
+    /// Bytes in the send buffer: those not sent yet, and those that the peer may still lack or renege on.
     pub(crate) fn buffered(&self) -> ByteCount {
         self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
@@ -452,13 +446,13 @@ impl Sender {
         if self.out.is_interleaved() { IData::HEADER_LEN } else { Data::HEADER_LEN }
     }
 
-    /// Bytes that a chunk with so many user bytes takes in a packet.
+    /// Bytes that a chunk with `payload` user bytes takes in a packet, padding included.
     #[inline]
     fn chunk_len(&self, payload: usize) -> usize {
         (self.header_len() + payload).next_multiple_of(4)
     }
 
-    /// Calls the congestion control with a view of all paths, and takes over the windows that it sets.
+    /// Calls the congestion control with a view of all paths, and applies the windows that it sets.
     fn control(
         &mut self,
         now: Instant,
@@ -478,7 +472,7 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control of a window that the rules of SCTP prescribe.
+    /// Reports a window that the rules of SCTP prescribe to the congestion control.
     #[cold]
     fn apply_rule(&mut self, now: Instant, p: PathId, rule: WindowRule, paths: &mut Paths) {
         self.control(now, paths, |control, views, windows| {
@@ -500,7 +494,6 @@ impl Sender {
     }
 }
 
-/// The paths as congestion control sees them.
 #[inline]
 fn views(groups: &[u8], paths: &Paths) -> impl Iterator<Item = PathView> {
     paths.iter().enumerate().map(|(number, p)| PathView {
@@ -518,7 +511,7 @@ fn views(groups: &[u8], paths: &Paths) -> impl Iterator<Item = PathView> {
 /// Bytes of the SCTP common header.
 const COMMON_HEADER: usize = 12;
 
-/// The options of CMT; those of standard SCTP if CMT is not enabled.
+/// The options of CMT, or those of standard SCTP if CMT is not enabled.
 fn effective(cmt: &Cmt) -> Cmt {
     if cmt.enabled {
         return cmt.clone();
