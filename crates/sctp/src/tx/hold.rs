@@ -1,5 +1,5 @@
-//! Streams that are being reset: what the user gives for them waits beside the queue, since it is not known yet how it will
-//! be numbered (`rfc6525#section-5.1.2`, A1). What was queued before is sent first.
+//! Messages given for streams under reset wait beside the send queue, since their numbers are not known yet
+//! (`rfc6525#section-5.1.2`, A1). Messages that were queued before the reset are sent first.
 
 use super::Sender;
 use super::queue::SendQueue;
@@ -11,16 +11,16 @@ use std::collections::{BTreeSet, VecDeque};
 use units::ByteCount;
 use wire::{StreamId, Tsn};
 
-/// Messages of held streams, in the order in which they were given.
+/// Messages of held streams, in the order in which the user gave them.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Streams that are held by a reset that names them.
+    /// Streams that are held by resets which list them.
     listed: BTreeSet<StreamId>,
     /// Number of resets that hold all streams.
     all: u32,
     waiting: VecDeque<Waiting>,
     bytes: ByteCount,
-    /// Some of the messages can be queued once the user ends the message that it has begun to push.
+    /// True if messages can be queued as soon as the user ends the message that it is pushing.
     due: bool,
 }
 
@@ -37,7 +37,7 @@ impl Held {
         self.all > 0 || self.listed.contains(&stream)
     }
 
-    /// True if the last message that waits is not complete.
+    /// True if the last waiting message is not complete.
     fn ends_unfinished(&self) -> bool {
         self.waiting.back().is_some_and(|last| !last.message.end_of_record)
     }
@@ -56,7 +56,7 @@ impl SendQueue {
         held.listed.extend(streams.streams());
     }
 
-    /// Queues what was given for these streams since they are held, unless another reset holds them, too.
+    /// Queues the waiting messages of these streams, unless another reset holds the streams, too.
     fn release(&mut self, streams: &StreamSet) {
         let unfinished = self.is_closed_to_others();
         let Some(held) = &mut self.held else { return };
@@ -64,14 +64,14 @@ impl SendQueue {
         for stream in streams.streams() {
             held.listed.remove(stream);
         }
-        // Pieces of a message have successive TSNs: nothing comes between them.
+        // Pieces of a message have successive TSNs, so that no other message may come between them.
         held.due = unfinished && !held.ends_unfinished();
         if !held.due {
             self.release_due();
         }
     }
 
-    /// The message that was being given is complete: queues what waited for that.
+    /// Queues the messages that waited for the end of the message that the user was pushing.
     pub(super) fn release_behind_message(&mut self) {
         if !self.is_closed_to_others() && self.held.as_ref().is_some_and(|held| held.due) {
             self.release_due();
@@ -95,7 +95,7 @@ impl SendQueue {
         }
     }
 
-    /// Ends the hold of all streams, whichever resets are under way.
+    /// Ends the hold of all streams, whatever resets are in progress.
     pub(super) fn release_all(&mut self) {
         if let Some(held) = &mut self.held {
             held.listed.clear();
@@ -108,17 +108,17 @@ impl SendQueue {
         self.held_len() > 0
     }
 
-    /// Messages that are held, or pieces of them.
+    /// Number of held messages or pieces of messages.
     pub(super) fn held_len(&self) -> usize {
         self.held.as_ref().map_or(0, |held| held.waiting.len())
     }
 
-    /// User bytes of the messages that are held.
+    /// User bytes of the held messages.
     pub(super) fn held_bytes(&self) -> ByteCount {
         self.held.as_ref().map_or(ByteCount::ZERO, |held| held.bytes)
     }
 
-    /// True if the stream is being reset, and no data is left to be sent before that.
+    /// True if the stream is being reset, and all its earlier data was sent.
     #[cold]
     pub(super) fn is_last_before_reset(&mut self, stream: StreamId) -> bool {
         self.held.as_ref().is_some_and(|held| held.holds(stream)) && self.has_none_of(stream)
@@ -126,12 +126,12 @@ impl SendQueue {
 }
 
 impl Sender {
-    /// These streams take no new data: it waits until [`Self::resume_streams`].
+    /// Holds new messages of these streams until [`Self::resume_streams`].
     pub(crate) fn hold_streams(&mut self, streams: &StreamSet) {
         self.queue.hold(streams);
     }
 
-    /// Data of these streams may be sent again, numbered from 0 if they were reset.
+    /// Lets data of these streams be sent again, numbered from 0 if the streams were reset.
     pub(crate) fn resume_streams(&mut self, streams: &StreamSet, reset: bool) {
         if reset {
             self.queue.renumber(streams);
@@ -139,7 +139,7 @@ impl Sender {
         self.queue.release(streams);
     }
 
-    /// The stream among these of which the user has begun a message and not ended it.
+    /// A stream among these on which the user has begun a message and not ended it.
     pub(crate) fn unfinished_among(&self, streams: &StreamSet) -> Option<StreamId> {
         self.queue.unfinished_streams().find(|&stream| streams.contains(stream))
     }
@@ -149,8 +149,8 @@ impl Sender {
         self.queue.has_held()
     }
 
-    /// True if no data of these held streams waits for its first transmission. The search starts at the `first`th stream in
-    /// the list: those before it were found empty, and stay so while they are held.
+    /// True if no data of these held streams waits for its first transmission. The search starts at position
+    /// `first`: the streams before it were found empty, and stay empty while they are held.
     pub(crate) fn has_sent_all(&mut self, streams: &StreamSet, first: &mut usize) -> bool {
         if streams.is_all() {
             return self.queue.is_empty();
@@ -164,7 +164,6 @@ impl Sender {
         true
     }
 
-    /// Index of the next chunk.
     pub(crate) fn next_index(&self) -> u64 {
         self.out.next_index()
     }
@@ -174,17 +173,16 @@ impl Sender {
         self.out.first_index() >= index
     }
 
-    /// True if nothing is outstanding and no data waits, except data that a reset holds back.
+    /// True if no chunk is outstanding and no data waits, except data that a reset holds back.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.queue.is_empty() && self.out.is_empty()
     }
 
-    /// TSN of the next chunk.
     pub(crate) fn next_tsn(&self) -> Tsn {
         Outstanding::tsn(self.out.next_index())
     }
 
-    /// Everything begins anew: the streams at 0, and the TSNs at `next` if they do. Nothing is outstanding.
+    /// Numbers all streams from 0 again, and the TSNs from `next` if it is given. No chunk is outstanding.
     pub(crate) fn begin_again(&mut self, next: Option<Tsn>) {
         self.queue.renumber(&StreamSet::default());
         self.gap_acked.clear();
@@ -195,19 +193,18 @@ impl Sender {
         }
     }
 
-    /// True if an acknowledgement up to this index means TSNs from before a reset of TSNs: the index is far above what was
+    /// True if a cumulative TSN belongs to TSNs before a reset of TSNs: its index is far above all chunks
     /// sent since.
     pub(super) fn is_from_before_reset(&self, cum: u64) -> bool {
         self.jumped && cum >= self.out.next_index() + FAR
     }
 
-    /// How many bytes of a packet with data are for something else.
+    /// Sets the number of bytes that each packet with data keeps free for other chunks.
     pub(crate) fn set_extra(&mut self, extra: usize, paths: &Paths) {
         self.extra = extra;
         self.fit_fragments(paths);
     }
 
-    /// There are this many streams from now on.
     pub(crate) fn set_streams(&mut self, streams: u16) {
         self.queue.set_streams(streams);
     }
@@ -217,7 +214,7 @@ impl Sender {
     }
 }
 
-/// More chunks than are ever outstanding.
+/// Larger than the number of chunks that are ever outstanding.
 const FAR: u64 = 1 << 17;
 
 #[cfg(test)]

@@ -1,48 +1,49 @@
 //! Limits of the work that a peer can cause with acknowledgements.
 //!
-//! A chunk is acknowledged for the first time once, and reported missing three times at most: its transmission
-//! pays for that work. A peer can repeat one thing: to renege on gap ack blocks and to acknowledge the same chunks again
-//! (`rfc9260#section-6.2.1`, step D iii). So a SACK may withdraw a number of chunks, and a packet brings one SACK; what is withdrawn beyond counts as
-//! acknowledged until a later SACK says so again. The lowest chunks come first, so that what the cumulative TSN waits for is
-//! sent again in any case.
+//! A chunk is acknowledged for the first time once, and reported missing three times at most: its
+//! transmission pays for that work. But a peer can renege on Gap Ack Blocks and acknowledge the same chunks
+//! again, without end (`rfc9260#section-6.2.1`, step D iii). So a packet brings one SACK, and a SACK may
+//! withdraw a limited number of chunks, the lowest first, for which the cumulative TSN waits. The others
+//! count as acknowledged until a later SACK.
 //!
-//! The association with a peer that withdraws without end is aborted. One that discards what arrived, or whose SACKs overtake each other, sends
-//! at most one SACK for a packet with data and one when its window opens (`rfc9260#section-6.2`). With every data packet and
-//! every SACK doubled by the network that makes eight for a packet with data, and only every second one can withdraw
-//! anything: between two that do lies one that acknowledges.
+//! The association with a peer that withdraws without end is aborted. An honest peer, which discards arrived
+//! data or whose SACKs overtake each other, sends at most one SACK for a packet with data and one when its
+//! window opens (`rfc9260#section-6.2`). If the network doubles all packets, these are eight for a packet
+//! with data. Only every second one can withdraw chunks: a SACK that acknowledges lies between two that
+//! withdraw.
 
 use super::ranges::Range;
 
-/// Ranges of gap ack blocks that one SACK is read up to, and ranges kept of what the peer has for good. A SACK in a packet
-/// of 1500 bytes has less than 400.
+/// Maximum number of ranges that are read from the gap ack blocks of a SACK, and that are kept of
+/// non-renegable chunks. A SACK in a packet of 1500 bytes has less than 400.
 pub(super) const MOST_BLOCKS: usize = 1536;
 
-/// Ranges kept of what the peer has, with what it withdrew beyond its limit.
+/// Maximum number of acknowledged ranges, with those that the peer withdrew beyond its limit.
 const MOST_RANGES: usize = 3072;
 
-/// Chunks withdrawn, and not acknowledged again yet, at the same time.
+/// Maximum number of chunks that are withdrawn, and not acknowledged again yet, at the same time.
 const MOST_WITHDRAWN: u32 = 1024;
 
-/// Steps that withdrawing and marking as lost may take in a packet.
+/// Maximum number of steps for withdrawn and lost chunks in a packet.
 const STEPS: u32 = 1024;
 
-/// SACKs that may withdraw something for each packet with data.
+/// SACKs that may withdraw chunks, for each packet with data.
 const SACKS_PER_PACKET: u64 = 4;
 
-/// SACKs that may withdraw something before packets with data are counted.
+/// SACKs that may withdraw chunks before packets with data are counted.
 const FIRST_SACKS: u64 = 1024;
 
-/// The most that packets with data are counted for.
+/// Largest number of SACKs left that may withdraw chunks.
 const MOST_SACKS: u64 = 1 << 17;
 
-/// What is left of a peer's limits.
+/// The remaining limits of a peer.
 #[derive(Debug)]
 pub(super) struct Limits {
     /// Steps left for this SACK.
     pub(super) steps: u32,
-    /// Chunks that were acknowledged once and are not now.
+    /// Chunks that were acknowledged once and are not acknowledged now.
     withdrawn: u32,
-    /// SACKs left that may withdraw something, as of so many packets with data.
+    /// SACKs left that may withdraw chunks, after `packets` packets with data.
     sacks: u64,
     packets: u64,
 }
@@ -54,24 +55,24 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The next SACK changes gap ack blocks.
+    /// Renews the steps for a SACK that changes Gap Ack Blocks.
     pub(super) fn next_sack(&mut self) {
         self.steps = STEPS;
     }
 
-    /// True if one chunk more may be withdrawn.
+    /// True if one more chunk may be withdrawn; counts a step.
     pub(super) fn allow(&mut self) -> bool {
         let allowed = self.steps > 0 && self.withdrawn < MOST_WITHDRAWN;
         self.steps = self.steps.saturating_sub(1);
         allowed
     }
 
-    /// A chunk that was acknowledged once is not any more.
+    /// Counts a chunk whose acknowledgement was withdrawn.
     pub(super) fn withdrew(&mut self) {
         self.withdrawn += 1;
     }
 
-    /// A chunk that was withdrawn is acknowledged again.
+    /// Counts a withdrawn chunk that is acknowledged again.
     #[cold]
     pub(super) fn restored(&mut self) {
         debug_assert!(self.withdrawn > 0);
@@ -83,8 +84,8 @@ impl Limits {
         self.withdrawn
     }
 
-    /// A SACK withdrew something, after so many packets with data were sent, and `acked` is what counts as acknowledged
-    /// from now on. An error if the peer does nothing else.
+    /// Counts a SACK that withdrew chunks after `packets` packets with data; `acked` now count as
+    /// acknowledged. Returns an error if a limit is exceeded.
     pub(super) fn check(&mut self, packets: u64, acked: &[Range]) -> Result<(), &'static str> {
         self.sacks = MOST_SACKS.min(self.sacks + SACKS_PER_PACKET * (packets - self.packets));
         self.packets = packets;

@@ -1,4 +1,4 @@
-//! The earliest chunk moves to another path before it counts as lost: see [`rescheduling`].
+//! Moves the earliest chunk to another path before it counts as lost: see [`rescheduling`].
 
 use super::send::{Plan, Source};
 use super::{ChunkState, Mark, Sender};
@@ -9,7 +9,7 @@ use units::Instant;
 use wire::PacketWriter;
 
 impl Sender {
-    /// Plans to move the earliest chunk if it is in flight, was never moved and a path has room for it.
+    /// Plans to move the earliest chunk if it is in flight, was never moved, and a path has room for it.
     #[inline(never)]
     pub(super) fn plan_move(&self, paths: &Paths) -> Option<Plan> {
         if self.out.is_empty() {
@@ -45,7 +45,7 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.mark(Mark::Moved);
         chunk.ask_for_sack();
-        // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
+        // The transmission on the old path, whose window is cut for it, may be the acknowledged one.
         if !chunk.is(Mark::Credited) {
             self.limits.withdrew();
         }
@@ -60,8 +60,8 @@ impl Sender {
         1
     }
 
-    /// Path `from` was too slow with chunk `i`: its window is cut as for a loss, or, in fast recovery, it sends nothing for an
-    /// SRTT.
+    /// Slows path `from` down, which was too slow with chunk `i`: its window is cut as for a loss. In fast
+    /// recovery the path sends nothing for an SRTT instead.
     fn penalise(&mut self, now: Instant, i: u64, from: PathId, paths: &mut Paths) {
         if paths[from].recovery.is_some() {
             let path = &mut paths[from];

@@ -1,5 +1,5 @@
-//! NR-SACK processing: as a SACK, but the bytes of non-renegable chunks are freed (draft-natarajan-tsvwg-sctp-nrsack,
-//! section 4).
+//! NR-SACK processing: as a SACK, but the sender frees the bytes of non-renegable chunks
+//! (draft-natarajan-tsvwg-sctp-nrsack, section 4).
 
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
@@ -12,7 +12,7 @@ use units::{ByteCount, Instant};
 use wire::NrSack;
 
 impl Sender {
-    /// Processes an NR-SACK. An error names what the peer broke.
+    /// Processes an NR-SACK. An error names the rule that the peer broke.
     pub(crate) fn on_nr_sack(
         &mut self,
         now: Instant,
@@ -44,7 +44,7 @@ impl Sender {
         let mut blocks = said.len();
         let mut cum = told_cum;
         if overtaken {
-            // Later SACKs may leave out what it says for good; nothing else in it counts any more.
+            // Later NR-SACKs may omit its non-renegable chunks; its other contents are outdated.
             cum = self.out.first_index() - 1;
             cut_below(&mut said, cum);
             self.blocks.clone_from(&self.gap_acked);
@@ -56,7 +56,7 @@ impl Sender {
         let known = std::mem::take(&mut self.non_renegable);
         union(&known, &said, &mut self.non_renegable);
         if self.non_renegable.len() > MOST_BLOCKS {
-            // More ranges than are kept: acknowledged, but renegable.
+            // Too many ranges: the new chunks count as acknowledged, but renegable.
             self.non_renegable.clone_from(&known);
             let gaps = std::mem::take(&mut self.blocks);
             union(&gaps, &said, &mut self.blocks);
@@ -71,7 +71,7 @@ impl Sender {
         Ok(outcome)
     }
 
-    /// Frees the bytes of chunks that are non-renegable and were not `known` to be.
+    /// Frees the bytes of the chunks that are newly non-renegable; `known` were so before.
     fn free(&mut self, now: Instant, known: &[Range], paths: &mut Paths) {
         let non_renegable = std::mem::take(&mut self.non_renegable);
         let mut freed = false;

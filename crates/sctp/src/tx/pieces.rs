@@ -1,19 +1,20 @@
-//! The memory of all pieces of messages that wait, in lists: one for each stream.
+//! Memory for the pieces of all waiting messages, in one list for each stream.
 
 use crate::chunks::{RecordId, Tag};
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
 
-/// A whole message, or a part of one that the user pushed; or a run of equal whole messages. A saturated source makes runs,
-/// so that a long queue of them takes no memory.
+/// A whole message, a part of a message that the user pushes, or a run of equal whole messages. A saturated
+/// source makes runs, so that a long queue of its messages takes no memory.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
-    /// Number of the message among the ordered or the unordered messages of its stream; of a run, that of the first message.
+    /// Number of the message, or of the first of a run, among the ordered or unordered messages of its
+    /// stream.
     pub(super) number: u32,
-    /// Of a run none.
+    /// Not set for a run.
     pub(super) tag: Tag,
-    /// Of a run none.
+    /// Not set for a run.
     pub(super) record: RecordId,
     pub(super) beginning: bool,
     pub(super) copies: u32,
@@ -28,7 +29,7 @@ impl Piece {
     }
 }
 
-/// True if `next` says the same as `last`, and both are whole, untracked and filler.
+/// True if `next` equals `last`, and both are whole, untracked messages of filler.
 #[inline(always)]
 fn is_repeated(last: &Message, next: &Message) -> bool {
     let &Message { stream, ppid, unordered, immediate_sack, end_of_record, urgent, .. } = next;
@@ -43,20 +44,19 @@ fn is_repeated(last: &Message, next: &Message) -> bool {
     same_kind & same_rest & whole && path == last.path && reliability == last.reliability
 }
 
-/// A piece by its place in memory.
+/// Position of a piece in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PieceId(u32);
 
 impl PieceId {
-    /// No piece.
     pub(super) const NONE: PieceId = PieceId(u32::MAX);
 }
 
-/// Pieces in lists. A list is named by its first and last piece, which its owner keeps.
+/// Pieces in lists. The owner of a list keeps its first and last piece.
 #[derive(Debug)]
 pub(super) struct Pieces {
     nodes: Vec<Node>,
-    /// The first empty node; the others follow.
+    /// The first unused node, which links to the others.
     free: PieceId,
     used: u32,
 }
@@ -67,7 +67,7 @@ struct Node {
     next: PieceId,
 }
 
-/// Nodes kept when no piece is left.
+/// Number of nodes that are kept when no piece is left.
 const KEPT: usize = 64;
 
 impl Pieces {
@@ -75,13 +75,13 @@ impl Pieces {
         Pieces { nodes: Vec::new(), free: PieceId::NONE, used: 0 }
     }
 
-    /// Pieces there are, a run counted once.
+    /// Number of pieces; a run counts once.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.used as usize
     }
 
-    /// Stores a piece that `next` follows.
+    /// Stores a piece, before piece `next` of its list.
     pub(super) fn add(&mut self, piece: Piece, next: PieceId) -> PieceId {
         self.used += 1;
         let node = Node { piece, next };
@@ -102,7 +102,6 @@ impl Pieces {
         self.nodes.get_mut(id.0 as usize).map(|node| &mut node.piece)
     }
 
-    /// The piece after `id` on its list.
     #[inline]
     pub(super) fn next(&self, id: PieceId) -> PieceId {
         self.nodes[id.0 as usize].next
@@ -114,7 +113,7 @@ impl Pieces {
         self.nodes[id.0 as usize].next = next;
     }
 
-    /// Frees a piece whose bytes are gone. Its owner has taken it from its list.
+    /// Frees a piece without bytes, which its owner has removed from its list.
     pub(super) fn remove(&mut self, id: PieceId) {
         self.used -= 1;
         if self.used == 0 && self.nodes.len() > KEPT {

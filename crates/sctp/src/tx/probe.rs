@@ -1,11 +1,12 @@
 //! Tail loss probes (`rfc8985#section-7`) on the last usable path.
 //!
-//! If the whole flight or all SACKs are lost, the sender learns of it when T3 expires, after a second or more. So after a probe timeout it retransmits
-//! one chunk, the last of those that it has sent only once. The peer acknowledges a duplicate at once, and the gap ack blocks of that SACK show which chunks are missing.
-//! While there are other usable paths they carry copies ([`super::silence`]), and no probe is needed.
+//! If the whole flight or all SACKs are lost, the sender detects the loss when T3-rtx expires, after a second
+//! or more. So after a probe timeout it retransmits one chunk: the last one that it has sent only once. The
+//! peer acknowledges a duplicate at once, and the Gap Ack Blocks of that SACK show which chunks are missing.
+//! While other paths are usable they carry copies instead ([`super::silence`]).
 //!
-//! One probe leaves until something is acknowledged, and T3 is not restarted meanwhile. If only the probe repaired a loss, the window is cut as in a fast
-//! recovery (`rfc8985#section-7.4.2`).
+//! The sender sends one probe until the peer acknowledges something, and does not restart T3-rtx for it. If
+//! only the probe repaired a loss, the window is cut as in a fast recovery (`rfc8985#section-7.4.2`).
 
 use super::partial::Cause;
 use super::{ChunkState, Mark, Sender};
@@ -13,9 +14,8 @@ use crate::path::{LossCause, NIL, PathId, Paths};
 use units::Instant;
 
 impl Sender {
-    /// Lets one chunk leave on the last usable path, whose probe timeout passed, whatever the window.
-    ///
-    /// This is the earliest lost chunk of the path, if there is one.
+    /// Lets one chunk leave on the last usable path after its probe timeout, even if the window is full: the
+    /// earliest lost chunk, or else the last chunk in flight, preferably one that was sent only once.
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let path = &paths[p];
@@ -32,9 +32,9 @@ impl Sender {
         path.liveness.probed();
     }
 
-    /// Returns whether a probe repaired the loss of chunk `i`, so that the window is to be cut. The chunk was in `state`, and is now acknowledged.
-    ///
-    /// The chunk was not lost if the peer reports a duplicate, which undoes the cut.
+    /// Returns whether a probe repaired the loss of chunk `i`, so that the window has to be cut. The chunk
+    /// was in `state`, and is now acknowledged. A duplicate that the peer reports shows that the chunk was
+    /// not lost, and undoes the cut.
     pub(super) fn note_repair(&mut self, i: u64, state: ChunkState, paths: &mut Paths) -> bool {
         let chunk = &self.out[i];
         let p = chunk.path;

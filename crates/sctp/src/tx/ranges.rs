@@ -1,4 +1,4 @@
-//! Sorted lists of ranges of TSNs, and operations that cost what the number of ranges says.
+//! Sorted lists of ranges of TSN indices. The cost of the operations depends on the number of ranges only.
 
 use crate::steps::{count, count_pass};
 
@@ -9,8 +9,7 @@ pub(super) struct Range {
     pub(super) last: u64,
 }
 
-/// Calls `tell` with every part of a range of `a` that is not in `b`; both sorted and disjoint. The cost is
-/// linear in the number of ranges, whatever their lengths.
+/// Calls `tell` with each part of a range of `a` that is not in `b`. Both are sorted and disjoint.
 pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) {
     count_pass(a.len() + b.len());
     let mut holes = b.iter().peekable();
@@ -34,7 +33,7 @@ pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) 
     }
 }
 
-/// Cuts off the ranges that two lists share at either end: most SACKs change one range of many.
+/// Removes the ranges that two lists share at both ends: most SACKs change one range of many.
 pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &'a [Range]) {
     count_pass(a.len().min(b.len()));
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -43,7 +42,7 @@ pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &
     (&a[..a.len() - same], &b[..b.len() - same])
 }
 
-/// Writes what is in either of two sorted lists to `out`; ranges that touch become one.
+/// Writes the union of two sorted lists to `out`; adjacent ranges become one.
 pub(super) fn union(a: &[Range], b: &[Range], out: &mut Vec<Range>) {
     count_pass(a.len() + b.len());
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
@@ -61,8 +60,8 @@ pub(super) fn union(a: &[Range], b: &[Range], out: &mut Vec<Range>) {
     }
 }
 
-/// Sorts ranges of which any may be empty, overlap or touch: they are disjoint and ascending afterwards, and empty ones and
-/// those that begin below `least` are gone.
+/// Makes ranges sorted and disjoint, which may be empty, overlap or be adjacent. Removes empty ranges, and
+/// those that begin below `least`.
 pub(super) fn normalise(ranges: &mut Vec<Range>, least: u64) {
     count(ranges.len() * (1 + ranges.len().max(1).ilog2() as usize) / 4 + 1);
     ranges.retain(|range| least <= range.first && range.first <= range.last);
@@ -76,7 +75,7 @@ pub(super) fn normalise(ranges: &mut Vec<Range>, least: u64) {
     });
 }
 
-/// Removes everything up to `index` from sorted ranges.
+/// Removes all indices up to `index` from sorted ranges.
 pub(super) fn cut_below(ranges: &mut Vec<Range>, index: u64) {
     let gone = ranges.partition_point(|r| r.last <= index);
     if gone > 0 {

@@ -1,4 +1,4 @@
-//! Step C of SACK processing: missing reports, and when a chunk counts as lost.
+//! Step C of SACK processing: missing reports, and the chunks that become lost by them.
 
 use super::dac;
 use super::sack::LOSS_WEIGHT;
@@ -8,9 +8,9 @@ use crate::steps;
 use units::ByteCount;
 
 impl Sender {
-    /// Counts one SACK against the missing chunks below `last`, the end of its last gap block. Only chunks in
-    /// flight for the first time are candidates: a chunk is fast retransmitted once. Each is touched at most
-    /// [`MISSING_REPORTS`] times, however many are outstanding.
+    /// Counts the missing reports of one SACK for chunks below `last`, the end of its last Gap Ack Block.
+    /// Only chunks that were sent once are candidates, since a chunk is fast retransmitted once. Each is
+    /// visited at most [`MISSING_REPORTS`] times.
     pub(super) fn report_missing(
         &mut self,
         packets: u8,
@@ -21,7 +21,7 @@ impl Sender {
     ) {
         let fresh_evidence = delta.iter().filter(|delta| delta.saw_new).count();
         let highest = delta.iter().filter_map(|delta| delta.hi).max();
-        // DAC refines the reports of SFR (paper 001 §3.3): it has no meaning for evidence of all paths together.
+        // DAC refines the reports of SFR (paper 001 §3.3); without SFR all paths share their evidence.
         let counts_packets = self.cmt.dac && self.cmt.sfr;
         for p in paths.ids() {
             let limit = if self.cmt.sfr {
@@ -54,9 +54,9 @@ impl Sender {
         }
     }
 
-    /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to find the
-    /// position of the chunk in the queue of lost chunks, returns false and leaves the chunk one missing report short
-    /// of being lost.
+    /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to
+    /// find the position of the chunk among the lost ones, returns false and leaves the chunk one missing
+    /// report short of being lost.
     pub(super) fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
         if self.out[i].is(Mark::Abandoned) {
             self.lose_abandoned(i, paths);
@@ -74,7 +74,7 @@ impl Sender {
         true
     }
 
-    /// Chunk `i` leaves flight without being acknowledged.
+    /// Takes chunk `i` out of flight without an acknowledgement.
     pub(super) fn take_from_flight(&mut self, i: u64, paths: &mut Paths) {
         let chunk = &self.out[i];
         let path = &mut paths[chunk.path];
@@ -84,7 +84,7 @@ impl Sender {
         self.peer_rwnd += flight_size;
     }
 
-    /// Chunk `i`, in flight, is lost: it leaves flight and waits to be sent again, unless it was abandoned.
+    /// Marks chunk `i`, in flight, as lost: it waits for retransmission, unless it was abandoned.
     pub(super) fn mark_lost(&mut self, i: u64, cause: LossCause, paths: &mut Paths) {
         if self.out[i].is(Mark::Abandoned) {
             return self.lose_abandoned(i, paths);
@@ -120,7 +120,7 @@ impl Sender {
         self.queue_lost(before, i, cause, paths);
     }
 
-    /// Chunk `i`, in flight, waits to be sent again, behind `before` among the lost chunks of its path.
+    /// Queues chunk `i`, in flight, for retransmission behind `before` in the list of lost chunks.
     pub(super) fn queue_lost(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
         self.out[i].state = ChunkState::Lost(cause);
         self.out[i].missing = 0;

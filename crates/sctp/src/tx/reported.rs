@@ -6,15 +6,15 @@ use cc::{CongestionWindow, WindowRule};
 use units::{ByteCount, Instant};
 use wire::Tsn;
 
-/// Bytes of the payload in a report that must be those that were sent. A shorter payload proves nothing.
+/// Bytes of a reported payload that must equal the sent ones. A shorter payload proves nothing.
 const PROOF: usize = 31;
 
-/// No report of a middlebox leaves a smaller window than this many packets.
+/// Smallest window, in packets, that a report of a middlebox may cause.
 const LEAST_PACKETS: u64 = 2;
 
 impl Sender {
-    /// The peer reports that a packet with this DATA arrived damaged. If the payload is ours, the chunk is sent again at once,
-    /// as after a fast retransmission, but no window is reduced: it was not lost to congestion.
+    /// Retransmits a chunk that the peer received damaged, if the reported payload is genuine. No window is
+    /// cut, since the loss is not due to congestion.
     pub(crate) fn on_damaged(&mut self, now: Instant, tsn: Tsn, payload: &[u8], paths: &mut Paths) {
         let i = self.out.index_of(tsn);
         if !self.out.indices().contains(&i) || self.peer_closed {
@@ -44,9 +44,9 @@ impl Sender {
         ours.head[..stored] == reported[..stored] && reported[stored..].iter().all(|&byte| byte == 0)
     }
 
-    /// A middlebox on the way of path `p` reports the rate of its link in bytes per second and the bytes in its queue. Above
-    /// the capacity for a round trip the window loses this path's share of the excess; below it grows by a quarter of the
-    /// room, at most by a burst.
+    /// Adapts the window of path `p` to a middlebox's report of its link rate, in bytes per second, and queue
+    /// length. If the queue exceeds the capacity for a round trip, the window loses this path's share of the
+    /// excess. Otherwise it grows by a quarter of the room, at most by a burst.
     pub(crate) fn on_bandwidth_report(
         &mut self,
         now: Instant,
@@ -79,10 +79,10 @@ impl Sender {
     }
 }
 
-/// Nanoseconds of a second.
+/// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// `bytes` times a part of a whole that is not zero, rounded down.
+/// Returns `bytes * part / whole`, rounded down; `whole` is not zero.
 fn scaled(bytes: u64, part: u64, whole: u64) -> ByteCount {
     ByteCount::new((u128::from(bytes) * u128::from(part) / u128::from(whole)) as u64)
 }

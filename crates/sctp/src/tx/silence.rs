@@ -1,14 +1,14 @@
-//! Paths that do not answer.
+//! Silent paths: paths that do not answer in time.
 //!
-//! A path that has not answered [in time](crate::multipath::lateness) is *silent*: all its chunks are copied, a heartbeat probes it, and until it
-//! answers new data goes to other paths. An acknowledgement of what left before is no answer: the path may have failed since, and the SACK came
-//! on another one. The window of a silent path is not cut: only T3 declares its chunks lost.
-//! The last path that is left is never silent. It sends a [tail loss probe](super::probe), and after a few packets without an answer it waits for one, or
-//! for T3.
+//! A path that has not answered [in time](crate::multipath::lateness) is *silent*: all its chunks are copied,
+//! a heartbeat probes it, and new data goes to other paths until it answers. An acknowledgement of earlier
+//! data is no answer: the path may have failed since, while the SACK came on another path. The window of a
+//! silent path is not cut: only T3-rtx marks its chunks as lost. The last usable path is never silent. It
+//! sends a [tail loss probe](super::probe), and after a few packets it waits for an answer or for T3-rtx.
 //!
-//! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: its window does not grow, no
-//! timer starts again, no round-trip time is taken and no older chunk is reported missing. What it proves about the path of the copy is in
-//! [`copies`](crate::multipath::copies).
+//! The acknowledgement of a copied chunk proves nothing about the path of the chunk: no timer starts, no
+//! window grows, and there is no RTT sample or missing report. [`copies`](crate::multipath::copies) says what
+//! it proves about the other path.
 
 use super::Sender;
 use super::partial::Cause;
@@ -18,7 +18,7 @@ use crate::path::{LossCause, NIL, Path, PathId, Paths};
 use units::Instant;
 
 impl Sender {
-    /// Data was sent on a path: it is silent if nothing is acknowledged there within a probe timeout from now.
+    /// Starts the probe timeout of a path after data was sent: it is silent unless an answer comes in time.
     #[inline]
     pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
         if self.cmt.reinjection.silent()
@@ -31,8 +31,8 @@ impl Sender {
         }
     }
 
-    /// The probe timeout of a path may have passed. True if the path is silent from now on, which needs another one to carry
-    /// its chunks.
+    /// Handles a probe timeout that may have passed, with a tail loss probe if no other path is usable.
+    /// Returns true if the path is silent from now on.
     pub(crate) fn fall_silent(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         if paths[p].liveness.deadline().is_none_or(|at| at > now) {
             return false;
@@ -45,7 +45,7 @@ impl Sender {
         has_other
     }
 
-    /// A SACK came. While none came, heartbeats to silent paths were not repeated.
+    /// Notes an acknowledgement, and resumes the repetition of heartbeats to silent paths.
     #[inline]
     pub(super) fn hear(&mut self, now: Instant, paths: &mut Paths) {
         self.heard_at = now;
@@ -56,21 +56,21 @@ impl Sender {
         }
     }
 
-    /// A SACK came since then: it is not the peer that is silent.
+    /// True if an acknowledgement arrived after `then`, so that the peer itself is not silent.
     pub(crate) fn heard_since(&self, then: Instant) -> bool {
         self.heard_at > then
     }
 
-    /// Something was acknowledged on a path: its probe timeout starts anew.
+    /// Restarts the probe timeout of a path that has answered.
     #[inline]
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
         path.liveness.answered();
         self.be_patient(now, path);
     }
 
-    /// A heartbeat was answered that left after path `p` fell silent: sends the earliest chunk in flight there again.
-    ///
-    /// All of them left before the heartbeat, and should have arrived. The acknowledgement of the earliest shows which of the others are lost.
+    /// Retransmits the earliest chunk in flight on path `p`, which was silent, after an answered heartbeat.
+    /// All chunks there left earlier and should have arrived; the acknowledgement of this one shows which
+    /// others are lost.
     #[cold]
     pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let i = paths[p].earliest();
@@ -82,7 +82,7 @@ impl Sender {
 }
 
 impl Path {
-    /// A heartbeat left, for the first time at `first`. If the path is silent, it is repeated.
+    /// Schedules the repetition of a heartbeat, first sent at `first`, if the path is silent.
     pub(crate) fn await_answer(&mut self, now: Instant, first: Instant) {
         if self.liveness.is_silent() {
             self.liveness.act_at(lateness::repeat_due(now, self, first));

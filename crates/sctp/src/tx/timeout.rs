@@ -6,16 +6,16 @@ use crate::path::{LossCause, NIL, PathId, Paths};
 use cc::LossKind;
 use units::{Instant, Span};
 
-/// What an expiry of T3-rtx means to the association.
+/// The consequence of a T3-rtx expiry for the association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct T3Outcome {
-    /// False for the probe of a closed window that the peer keeps answering (`rfc9260#section-6.1`, rule A).
+    /// False for a probe of a closed window while the peer answers (`rfc9260#section-6.1`, rule A).
     pub(crate) counts_as_error: bool,
 }
 
 impl Sender {
-    /// T3 of path `p` expired: all chunks in flight there are lost, but with `rtt_heuristic` those sent less than an SRTT ago
-    /// are spared.
+    /// Handles the expiry of T3-rtx on path `p`: all chunks in flight there are lost. With `rtt_heuristic`,
+    /// those sent less than an SRTT ago are spared.
     pub(crate) fn on_t3(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> T3Outcome {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
@@ -27,7 +27,7 @@ impl Sender {
         self.ecn.note_reduction(p, self.out.next_index() - 1);
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
-        // By TSN, so that each goes to the end of the list of the lost.
+        // By ascending TSN: each chunk goes to the end of a list of lost chunks.
         let mut next = [paths[p].fresh.head, paths[p].resent.head];
         while let i = next[0].min(next[1])
             && i != NIL
@@ -49,7 +49,7 @@ impl Sender {
         outcome
     }
 
-    /// Path `p` is no more: what is outstanding there is sent again elsewhere, which says nothing about congestion.
+    /// Marks all chunks in flight on removed path `p` as lost. The congestion control does not react.
     pub(crate) fn on_path_removed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         while let i = paths[p].earliest()
             && i != NIL
