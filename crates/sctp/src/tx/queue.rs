@@ -1,8 +1,7 @@
-//! Messages that wait for their first transmission: a queue for each stream, and a stream scheduler that decides which of
-//! them sends next.
+//! Messages that wait for their first transmission: a queue for each stream, and a stream scheduler.
 //!
-//! What a message costs does not depend on how many others wait or on how many streams there are. A stream that was never
-//! used takes no memory.
+//! The cost of a message depends neither on the number of waiting messages nor on the number of streams. A
+//! stream that was never used takes no memory.
 
 use super::first_come::FirstCome;
 use super::hold::Held;
@@ -20,29 +19,25 @@ use wire::{DataFlags, Ppid, StreamId};
 #[derive(Debug)]
 pub(super) struct SendQueue {
     pieces: Pieces,
-    /// What is sent next: the first piece of the stream that the scheduler chose.
+    /// The piece that is sent next: the first one of the stream that the scheduler chose.
     head: PieceId,
     scheduler: Scheduler,
     outbound: PerStream<Outbound>,
     bytes: ByteCount,
-    /// Messages that the user has not pushed to the end yet, by stream. With interleaving there may be one for each stream,
-    /// else only one in all.
+    /// Messages that the user has not pushed to the end yet, by stream. With interleaving each stream may
+    /// have one, without it only one stream.
     unfinished: BTreeMap<StreamId, Unfinished>,
-    /// Fragments of messages of different streams may alternate (`rfc8260`).
+    /// True if fragments of messages of different streams may alternate (`rfc8260`).
     interleaved: bool,
-    /// Number of streams.
     streams: u16,
-    /// Number of pieces. Each message of a run counts.
+    /// Number of pieces; each message of a run counts.
     len: u32,
-    /// Pieces of abandoned messages, without bytes. Each is removed when its turn to be sent comes.
+    /// Pieces of abandoned messages, without bytes. Each is removed when it would be sent next.
     voids: u32,
-    /// Number of tracked messages so far.
     tracked: u64,
-    /// None unless streams are held.
     pub(super) held: Option<Box<Held>>,
 }
 
-/// The stream scheduler (`rfc8260#section-3`).
 #[derive(Debug)]
 enum Scheduler {
     FirstCome(FirstCome),
@@ -54,10 +49,10 @@ enum Scheduler {
 struct Outbound {
     next_ordered: u32,
     next_unordered: u32,
-    /// Number of ordered and of unordered messages that were abandoned before any part of them was sent, and whose turn has
-    /// come. It is subtracted from the numbers of later messages, so that the numbers on the wire have no gap.
+    /// Numbers of ordered and of unordered messages that were abandoned unsent, once their turn has come.
+    /// They are subtracted from later message numbers, so that the numbers on the wire have no gap.
     dropped: [u32; 2],
-    /// Fragment sequence number of its next chunk; counted only with interleaving.
+    /// Fragment sequence number of the next chunk; counted only with interleaving.
     fsn: u32,
     first: PieceId,
     last: PieceId,
@@ -79,7 +74,7 @@ impl Outbound {
         next.wrapping_sub(1)
     }
 
-    /// Appends a piece to the queue. True if the queue was empty.
+    /// Appends a piece to the queue. Returns true if the queue was empty.
     fn append(&mut self, piece: Piece, pieces: &mut Pieces) -> bool {
         let last = std::mem::replace(&mut self.last, pieces.add(piece, PieceId::NONE));
         if last == PieceId::NONE {
@@ -91,7 +86,7 @@ impl Outbound {
     }
 }
 
-/// What the next piece of a message has in common with those before.
+/// The properties that the next piece of a message shares with the pieces before.
 #[derive(Clone, Copy, Debug)]
 struct Unfinished {
     stream: StreamId,
@@ -99,11 +94,10 @@ struct Unfinished {
     ppid: Ppid,
     tag: Tag,
     record: RecordId,
-    /// The message was abandoned: what the user still pushes of it is dropped.
+    /// True if the message was abandoned: the pieces that the user still pushes are dropped.
     abandoned: bool,
 }
 
-/// The tag of the next message: none unless it is tracked.
 #[inline]
 fn next_tag(numbers: &mut u64, tracked: bool) -> Tag {
     if !tracked {
@@ -135,12 +129,12 @@ impl SendQueue {
         }
     }
 
-    /// There are this many streams from now on: after the handshake at most what was asked for, later more.
+    /// Sets the number of streams, which the handshake may reduce and which may grow later.
     pub(super) fn set_streams(&mut self, streams: u16) {
         self.streams = streams;
     }
 
-    /// Fragments of messages of different streams may alternate from now on. Nothing was sent yet.
+    /// Lets fragments of messages of different streams alternate. No data was sent yet.
     pub(super) fn interleave(&mut self) {
         self.interleaved = true;
         if let Scheduler::Turns(turns) = &mut self.scheduler {
@@ -149,7 +143,7 @@ impl SendQueue {
         }
     }
 
-    /// Sets the priority or weight of a stream; false if there is no such stream.
+    /// Sets the priority or weight of a stream; false if the stream does not exist.
     pub(super) fn set_value(&mut self, stream: StreamId, value: u16) -> bool {
         if let Scheduler::Turns(turns) = &mut self.scheduler {
             turns.set_value(stream, value);
@@ -168,7 +162,7 @@ impl SendQueue {
         if self.unfinished.is_empty() { Ok(()) } else { self.check_unfinished(message) }
     }
 
-    /// Checks that a message goes on with one that is unfinished, if it has to.
+    /// Checks that a message continues the unfinished one, if it has to.
     #[cold]
     fn check_unfinished(&self, message: &Message) -> Result<(), SendError> {
         let unfinished = match self.interleaved {
@@ -185,9 +179,9 @@ impl SendQueue {
         }
     }
 
-    /// Appends a message, or a piece of one, to the queue of its stream: its payload protocol identifier is that of the
-    /// first piece, and so is its record. Returns the number of a tracked message.
-    #[inline(always)] // into `Sender::push`, so that a message that only makes a run longer is not moved
+    /// Appends a message, or a piece of one, to the queue of its stream; returns the number of a tracked
+    /// message. Later pieces get the record and the payload protocol identifier of the first piece.
+    #[inline(always)] // into `Sender::push`: a message that only makes a run longer is not moved
     pub(super) fn give(&mut self, message: Message, record: RecordId) -> Option<MessageId> {
         let waits = self.held.is_some() || !self.unfinished.is_empty();
         if !waits && record == RecordId::default() && self.lengthens_run(&message) {
@@ -223,7 +217,6 @@ impl SendQueue {
         tag.id()
     }
 
-    /// Appends a piece of a message to the queue of its stream.
     pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
         if beginning && self.lengthens_run(&message) {
             return;
@@ -246,7 +239,7 @@ impl SendQueue {
         }
     }
 
-    /// Appends a whole message to the run at the end of its stream; false if it is not like the messages there.
+    /// Adds a whole message to the run at the end of its stream; false if it differs from the messages there.
     #[inline(always)]
     fn lengthens_run(&mut self, message: &Message) -> bool {
         let outbound = self.outbound.of(message.stream);
@@ -265,7 +258,7 @@ impl SendQueue {
         true
     }
 
-    /// True while the user pushes a message without interleaving: nothing may come between its pieces.
+    /// True while the user pushes a message without interleaving: no other data may come between its pieces.
     pub(super) fn is_closed_to_others(&self) -> bool {
         !self.interleaved && !self.unfinished.is_empty()
     }
@@ -280,7 +273,7 @@ impl SendQueue {
         self.outbound.get_mut(stream).is_none_or(|outbound| outbound.first == PieceId::NONE)
     }
 
-    /// Messages of these streams that are queued from now on are numbered from 0.
+    /// Numbers messages of these streams that are queued from now on from 0.
     pub(super) fn renumber(&mut self, streams: &StreamSet) {
         for stream in self.outbound.used(streams) {
             if let Some(outbound) = self.outbound.get_mut(stream) {
@@ -289,7 +282,6 @@ impl SendQueue {
         }
     }
 
-    /// Number of streams.
     pub(super) fn streams(&self) -> u16 {
         self.streams
     }
@@ -303,7 +295,7 @@ impl SendQueue {
         }
     }
 
-    /// What a stream sends next.
+    /// The state of the message that a stream sends next.
     fn front(&mut self, stream: StreamId) -> Front {
         let outbound = self.outbound.of(stream);
         if outbound.first == PieceId::NONE {
@@ -317,14 +309,14 @@ impl SendQueue {
         if open { Front::Open } else { Front::Whole }
     }
 
-    /// The stream that has its turn now sends next.
+    /// Makes the first piece of the stream that has its turn the next one.
     fn choose(&mut self) {
         if let Scheduler::Turns(turns) = &self.scheduler {
             self.head = turns.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
         }
     }
 
-    /// As [`Self::choose`]; abandoned pieces are passed over.
+    /// As [`Self::choose`], but removes pieces of abandoned messages.
     fn choose_unless_void(&mut self) {
         self.choose();
         if self.voids > 0 {
@@ -332,7 +324,6 @@ impl SendQueue {
         }
     }
 
-    /// Number of tracked messages so far.
     pub(super) fn tracked(&self) -> u64 {
         self.tracked
     }
@@ -365,25 +356,25 @@ impl SendQueue {
         self.head().map(|piece| piece.message.payload.len())
     }
 
-    /// The piece that is sent next is of an unordered message.
+    /// True if the piece that is sent next belongs to an unordered message.
     #[inline]
     pub(super) fn head_is_unordered(&self) -> bool {
         self.head().is_some_and(|piece| piece.message.unordered)
     }
 
-    /// The path chosen for the piece that is sent next.
+    /// The path that the user chose for the piece that is sent next.
     #[inline]
     pub(super) fn head_path(&self) -> Option<PathId> {
         self.head().and_then(|piece| piece.message.path)
     }
 
-    /// True if somebody waits for what is sent next.
+    /// True if the message that is sent next is [urgent](Message::urgent).
     #[inline]
     pub(super) fn head_is_urgent(&self) -> bool {
         self.head().is_some_and(|piece| piece.message.urgent)
     }
 
-    /// The next fragment of at most `most` bytes. The queue must not be empty.
+    /// Takes the next fragment of at most `most` bytes. The queue must not be empty.
     #[inline(always)] // into `Sender::write_new`, which calls it for each chunk
     pub(super) fn take(&mut self, most: usize) -> Fragment {
         let piece = &self.pieces[self.head];
@@ -465,7 +456,7 @@ impl SendQueue {
         }
     }
 
-    /// The packet at hand gets no more fragments.
+    /// Notes that the present packet gets no more fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         if let Scheduler::Turns(turns) = &mut self.scheduler {
@@ -474,7 +465,7 @@ impl SendQueue {
         }
     }
 
-    /// The piece that was sent leaves the queue of its stream.
+    /// Removes the piece that was sent from the queue of its stream.
     fn remove_head(&mut self, stream: StreamId) {
         let outbound = self.outbound.of(stream);
         outbound.first = self.pieces.next(self.head);
@@ -484,7 +475,7 @@ impl SendQueue {
         self.pieces.remove(self.head);
     }
 
-    /// The first message of a run has to be divided, and so leaves the run.
+    /// Takes the first message out of a run, since it has to be divided.
     #[cold]
     fn divide_run(&mut self) {
         let run = &mut self.pieces[self.head];
@@ -514,7 +505,7 @@ impl SendQueue {
         if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
 
-    /// Bytes that wait of a message with a record: those that [`Self::abandon`] would drop. None if no piece of it waits.
+    /// Waiting bytes of a message with a record, which [`Self::abandon`] would drop; none without a piece.
     pub(super) fn bytes_of(
         &self,
         record: RecordId,
@@ -529,12 +520,12 @@ impl SendQueue {
         own.map(|id| self.pieces[id].message.payload.byte_count()).reduce(|sum, bytes| sum + bytes)
     }
 
-    /// The next piece given for a stream belongs to a message that was begun before.
+    /// True if the next piece given for a stream belongs to a message that was begun before.
     pub(super) fn is_unfinished(&self, stream: StreamId) -> bool {
         self.unfinished.contains_key(&stream)
     }
 
-    /// True if the message that is still being given was abandoned: this piece of it is not taken.
+    /// True if the message of this piece was abandoned, so that the piece is dropped.
     pub(super) fn refuses(&mut self, piece: &Message) -> bool {
         if self.unfinished.is_empty() {
             return false;
@@ -547,8 +538,8 @@ impl SendQueue {
         refused
     }
 
-    /// Abandons what waits of a message with a record. `first` is its first piece if no part of it was sent. Otherwise its
-    /// rest is at the front of the stream. Returns the bytes of each piece.
+    /// Abandons the waiting pieces of a message with a record; returns the bytes of each piece. `first` is
+    /// its first piece if no part of the message was sent. Otherwise its pieces are the first of the stream.
     pub(super) fn abandon(
         &mut self,
         record: RecordId,
@@ -577,7 +568,7 @@ impl SendQueue {
         parts
     }
 
-    /// The message that a stream has begun to send was abandoned. Its turn ends if nothing of it waits.
+    /// Ends an abandoned message that a stream has begun to send. Its turn ends if no piece of it waits.
     pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
         self.outbound.of(stream).fsn = 0;
         if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
@@ -586,7 +577,7 @@ impl SendQueue {
         }
     }
 
-    /// Called when the user will not push the rest of the message that has its turn: other streams get theirs.
+    /// Ends the turn of a message whose rest the user will not push, so that other streams get their turns.
     pub(super) fn pass_unfinished(&mut self) {
         if self.head == PieceId::NONE
             && let Scheduler::Turns(turns) = &self.scheduler
@@ -597,7 +588,7 @@ impl SendQueue {
         }
     }
 
-    /// A stream sends nothing more of the message that has its turn.
+    /// Ends the turn of the message that a stream sends.
     fn end_turn(&mut self, stream: StreamId) {
         let front = self.front(stream);
         if let Scheduler::Turns(turns) = &mut self.scheduler {
@@ -746,7 +737,7 @@ mod tests {
     }
 
     proptest! {
-        /// A model with one queue for all streams, in which each entry is a fragment still to come.
+        /// The model has one queue for all streams, in which each entry is the unsent rest of a message.
         #[test]
         fn messages_of_all_streams_leave_in_the_order_given(
             steps in prop::collection::vec((0u16..4, 1u32..20, 0u8..10), 1..300),
@@ -756,7 +747,7 @@ mod tests {
             let mut model: VecDeque<(u16, u32, u32, bool)> = VecDeque::new();
             for (stream, length, kind) in steps {
                 if kind < 6 {
-                    // Few lengths, so that there are runs.
+                    // Only two lengths, so that there are runs.
                     let (length, unordered) = (10 + length / 12, kind == 0);
                     let next = &mut next[usize::from(stream)][usize::from(unordered)];
                     let number = std::mem::replace(next, *next + 1);

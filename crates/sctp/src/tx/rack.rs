@@ -1,14 +1,16 @@
 //! Time-based loss detection for each path, and recoveries that are undone: RACK (`rfc8985`).
 //!
-//! A chunk is lost once a chunk that was sent later on its path has arrived and the reordering window of the path has passed
-//! since. If only retransmissions are in flight there, or after a tail loss probe, one of them is evidence, too, unless it is acknowledged sooner than the least
-//! RTT after it left (`rfc8985#section-6.2`, step 2). Until reordering is seen on a path, three missing reports suffice, too, and in
-//! fast recovery the window is zero. The window is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
-//! needless, up to an SRTT.
+//! A chunk is lost once a chunk that was sent later on its path has arrived, and the reordering window of the
+//! path has passed since. A retransmission counts as the later chunk only if just retransmissions are in
+//! flight there, or after a tail loss probe, and not if it is acknowledged before the least RTT has passed
+//! (`rfc8985#section-6.2`, step 2). Until the sender sees reordering on a path, three missing reports
+//! suffice, too, and in fast recovery the reordering window is zero. Otherwise the window is a quarter of the
+//! least RTT. It grows by a quarter after each round trip in which a retransmission proves to be needless, up
+//! to an SRTT.
 //!
-//! A retransmission was needless if the chunk is acknowledged before it leaves, or sooner after it than half of the least
-//! RTT, or if the peer reports the chunk as a duplicate. Once all retransmissions of a recovery have proved to be needless, cwnd and
-//! ssthresh are what they were before it (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
+//! A retransmission was needless if the chunk is acknowledged before the retransmission leaves, or within
+//! half of the least RTT after it, or if the peer reports a duplicate. Once all retransmissions of a recovery
+//! have proved needless, cwnd and ssthresh are restored (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
 
 use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::{LossCause, NIL, Path, PathId, Paths, Rack};
@@ -17,23 +19,22 @@ use std::collections::BTreeMap;
 use units::{Instant, Span};
 use wire::Tsn;
 
-/// Retransmissions remembered, of which the peer may report duplicates.
+/// Number of remembered retransmissions of which the peer may report duplicates.
 const MOST_REMEMBERED: usize = 1024;
 
-/// Chunks in another order than that of their transmission that are passed at once.
+/// Number of chunks out of the order of their transmission that a search passes.
 const MOST_PASSED: u32 = 16;
 
 /// Weight of an interval between SACKs in their mean, as a divisor.
 const INTERVAL_WEIGHT: u64 = 8;
 
-/// What the sender remembers for loss detection on all paths.
+/// The state of loss detection that is common to all paths.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
-    /// Chunks that were sent again after a fast retransmission: the path that lost them, and the number of its recovery.
+    /// Fast retransmitted chunks: the path that lost each of them, and the number of its recovery.
     resent: BTreeMap<u64, (PathId, u32)>,
-    /// When the last SACK came.
+    /// Arrival time of the last SACK.
     last_sack: Instant,
-    /// Mean interval between SACKs.
     interval: Span,
 }
 
@@ -52,13 +53,13 @@ impl Remembered {
 }
 
 impl Sender {
-    /// True if losses are found by time.
+    /// True if loss detection is based on time.
     #[inline]
     pub(super) fn detects_by_time(&self) -> bool {
         self.remembered.is_some()
     }
 
-    /// Chunk `i` of path `p` was in `state`, and arrived; it was not copied.
+    /// Processes the arrival of chunk `i`, which was not copied. `state` is its state before.
     #[cold]
     pub(super) fn note_arrival(&mut self, now: Instant, i: u64, state: ChunkState, paths: &mut Paths) {
         let chunk = &self.out[i];
@@ -88,7 +89,6 @@ impl Sender {
         }
     }
 
-    /// A SACK came.
     pub(super) fn note_sack(&mut self, now: Instant, paths: &mut Paths) {
         let Some(remembered) = &mut self.remembered else { return };
         remembered.sack(now);
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Chunk `i`, lost on a path, is sent again after a fast retransmission.
+    /// Remembers the retransmission of chunk `i`, which path `on` lost.
     #[cold]
     pub(super) fn remember_resent(&mut self, i: u64, on: PathId, paths: &Paths) {
         let (Some(remembered), Some(rack)) = (&mut self.remembered, &paths[on].rack) else { return };
@@ -109,14 +109,14 @@ impl Sender {
         }
     }
 
-    /// Chunk `i` is copied or times out: a duplicate of it proves nothing from now on.
+    /// Forgets copied or timed-out chunk `i`: a duplicate of it proves nothing from now on.
     pub(super) fn forget_resent(&mut self, i: u64) {
         if let Some(remembered) = &mut self.remembered {
             remembered.resent.remove(&i);
         }
     }
 
-    /// The peer reports chunks that it got twice: if they were sent again, the first transmission was not lost.
+    /// Processes reports of duplicates: the first transmission of a retransmitted chunk was not lost.
     #[inline]
     pub(super) fn note_duplicates(
         &mut self,
@@ -145,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// Chunk `i` was taken for lost on a path, in the recovery of that number, and had arrived.
+    /// Notes that chunk `i`, marked as lost on path `on` in recovery `episode`, had arrived.
     #[cold]
     fn note_needless(&mut self, now: Instant, i: u64, on: PathId, episode: u32, paths: &mut Paths) {
         let next = self.out.next_index();
@@ -161,7 +161,7 @@ impl Sender {
         }
     }
 
-    /// Step C by time: chunks of each path that are late count as lost.
+    /// Step C by time: marks the late chunks of each path as lost.
     pub(super) fn find_late(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
         if self.detects_by_time() {
             self.lose_all_late(now, paths, delta);
@@ -175,15 +175,15 @@ impl Sender {
         }
     }
 
-    /// Marks the chunks of path `p` as lost that are behind by more than the reordering window, and sets the time at which the
-    /// next one is. Returns whether there are any.
+    /// Marks chunks of path `p` as lost that are behind by more than the reordering window, and sets the
+    /// timer for the next one. Returns whether a chunk was marked.
     fn lose_late(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         let path = &paths[p];
         let Some(rack) = &path.rack else { return false };
         let (newest, rtt) = rack.latest();
         let allowed = rtt + path.reordering_window(rack);
         let (mut found, mut passed, mut deadline) = (false, 0, None::<Instant>);
-        // Of those sent again only the earliest is looked at, and the next one if it is lost.
+        // Of retransmitted chunks only the earliest is checked, and the next if that is lost.
         for (mut i, most_passed) in [(path.fresh.head, MOST_PASSED), (path.resent.head, 0)] {
             while i != NIL {
                 let next = self.out.following(i);
@@ -199,7 +199,7 @@ impl Sender {
                         let due = sent_at + allowed;
                         deadline = Some(deadline.map_or(due, |first| first.min(due)));
                     }
-                    // Chunks leave in the order of their TSNs, but for copies and what was withdrawn.
+                    // Chunks leave in TSN order, except copied chunks and reneged ones.
                     let unordered = self.out[i].is(Mark::Copied) || self.out[i].is(Mark::Credited);
                     if !unordered || passed == most_passed {
                         break;
@@ -211,13 +211,13 @@ impl Sender {
         }
         let wait = self.remembered.as_ref().map_or(Span::ZERO, |it| it.interval * 2);
         if let Some(rack) = &mut paths[p].rack {
-            // A SACK that is on its way may tell that the chunk has arrived.
+            // A SACK that is on its way may acknowledge the chunk.
             rack.set_deadline(deadline.map(|due| due.max(now) + wait));
         }
         found
     }
 
-    /// The reordering window of a path may have passed without a SACK.
+    /// Handles the expiry of the reordering timer of a path, which may be obsolete.
     pub(crate) fn on_reordering_timeout(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let late =
             |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline()).is_some_and(|at| at <= now);
@@ -232,7 +232,7 @@ impl Sender {
         self.after_losses(now, Cause::Sack, paths);
     }
 
-    /// Loss detection of a path begins, if it is by time.
+    /// Begins time-based loss detection on a path, if it is enabled.
     pub(super) fn begin_rack(&mut self, path: &mut Path) {
         if self.detects_by_time() {
             path.rack = Some(Box::new(Rack::new(self.out.next_index())));

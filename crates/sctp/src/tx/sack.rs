@@ -1,4 +1,4 @@
-//! SACK processing, in the order of the steps below, whatever options are on.
+//! SACK processing, in the order of the steps below for all options.
 
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
@@ -12,30 +12,28 @@ use cc::{LossKind, PathAck};
 use units::{ByteCount, Instant, Span};
 use wire::{GapBlock, Sack, Tsn};
 
-/// The outcome of one acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackOutcome {
     /// A bit for each path with bytes acknowledged for the first time.
     pub(crate) acked_paths: u32,
-    /// A bit for each path with a chunk acknowledged for the first time that was sent once.
+    /// A bit for each path with a newly acknowledged chunk that was sent once.
     pub(crate) timed_paths: u32,
-    /// The cumulative TSN moved on.
+    /// True if the cumulative TSN advanced.
     pub(crate) advanced: bool,
 }
 
-/// What an acknowledgement tells beside TSNs.
+/// The contents of an acknowledgement beside TSNs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
     /// None in a SHUTDOWN, and in a SACK that a later one overtook.
     pub(super) a_rwnd: Option<u32>,
-    /// Packets with data since the SACK before (DAC). None in a SHUTDOWN, which says nothing of gaps.
+    /// Packets with data since the previous SACK (DAC). None in a SHUTDOWN, which reports no gaps.
     pub(super) packets: Option<u8>,
-    /// The number of gap ack blocks.
     pub(super) blocks: usize,
 }
 
 impl Sender {
-    /// Takes a SACK. An error names what the peer broke (`rfc9260#section-6.2.1`).
+    /// Processes a SACK. An error names the rule that the peer broke (`rfc9260#section-6.2.1`).
     pub(crate) fn on_sack(
         &mut self,
         now: Instant,
@@ -74,7 +72,7 @@ impl Sender {
         Ok(outcome)
     }
 
-    /// Processes the cumulative TSN of a SHUTDOWN, which has no gap ack blocks (`rfc9260#section-9.2`).
+    /// Processes the cumulative TSN of a SHUTDOWN, which has no Gap Ack Blocks (`rfc9260#section-9.2`).
     pub(crate) fn on_cumulative_ack(
         &mut self,
         now: Instant,
@@ -85,15 +83,15 @@ impl Sender {
         self.acknowledge_all(now, cum, Told::default(), paths, &mut SackDelta::default())
     }
 
-    /// Adds the non-renegable TSNs of earlier SACKs to the gap ack blocks of this one.
+    /// Adds the non-renegable TSNs of earlier SACKs to the Gap Ack Blocks of this one.
     pub(super) fn hold_to(&mut self, cum: u64) {
         cut_below(&mut self.non_renegable, cum);
         let blocks = std::mem::take(&mut self.blocks);
         union(&blocks, &self.non_renegable, &mut self.blocks);
     }
 
-    /// Gap blocks as ranges of indices. Whether they are sorted, disjoint and not empty is the peer's business: no MUST of
-    /// `rfc9260#section-3.3.4` asks for an abort.
+    /// Reads Gap Ack Blocks as ranges of indices, and makes them sorted and disjoint if the peer did not. No
+    /// MUST of `rfc9260#section-3.3.4` requires an abort for that.
     pub(super) fn read_blocks(
         &mut self,
         cum: u64,
@@ -130,7 +128,7 @@ impl Sender {
             return Err("cumulative TSN ack for a TSN never sent");
         }
         if cum + 1 < self.out.first_index() {
-            return Ok(SackOutcome::default()); // overtaken by a later one
+            return Ok(SackOutcome::default()); // a later one overtook it
         }
         self.heard = true;
         self.hear(now, paths);
@@ -139,7 +137,7 @@ impl Sender {
         let advanced = self.take_cumulative(now, cum, paths, delta);
         let beyond_gap = match told.packets {
             Some(_) => self.take_gaps(now, paths, delta)?,
-            None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN says nothing of gaps
+            None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN reports no gaps
         };
         if delta.has_arrived_copies() {
             self.take_arrived_copies(now, paths, delta);
@@ -153,7 +151,7 @@ impl Sender {
             if let Some(rtt) = delta.rtt
                 && path.liveness.has_answered()
             {
-                // Each SACK gives a sample, where rfc9260#section-6.3.1, rule C4, recommends one in a round trip.
+                // Each SACK gives a sample; rfc9260#section-6.3.1, rule C4, recommends one a round trip.
                 path.rto.sample(now, rtt, &self.config);
             }
         }
@@ -172,7 +170,7 @@ impl Sender {
         Ok(outcome)
     }
 
-    /// Takes the chunks up to `cum`, all of them abandoned, as acknowledged.
+    /// Counts the chunks up to `cum`, all of them abandoned, as acknowledged.
     #[cold]
     pub(super) fn take_skipped(&mut self, now: Instant, cum: u64, paths: &mut Paths) {
         let delta = &mut SackDelta::default();
@@ -181,13 +179,13 @@ impl Sender {
         self.adjust_timers(now, paths, delta);
     }
 
-    /// Step A: chunks up to the cumulative TSN leave the ring.
+    /// Step A: removes chunks up to the cumulative TSN from the ring.
     fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths, delta: &mut SackDelta) -> bool {
         let advanced = self.out.first_index() <= cum;
         while self.out.first_index() <= cum {
             let i = self.out.first_index();
             if self.out[i].is_acked() {
-                // It was taken from flight by a gap block.
+                // A Gap Ack Block has taken the chunk out of flight before.
             } else if self.out[i].is(Mark::Abandoned) {
                 self.pass_abandoned(i, paths, delta);
             } else {
@@ -217,8 +215,8 @@ impl Sender {
         advanced
     }
 
-    /// Step B: gap blocks are compared with those of the last SACK, and only chunks that differ are touched. Returns the last
-    /// TSN index in a gap block.
+    /// Step B: compares the Gap Ack Blocks with those of the last SACK, and visits only chunks that differ.
+    /// Returns the last index in a Gap Ack Block.
     fn take_gaps(
         &mut self,
         now: Instant,
@@ -258,7 +256,8 @@ impl Sender {
         Ok(last)
     }
 
-    /// The peer reneged. What it may not withdraw yet is `kept`, and counts as acknowledged.
+    /// Handles Gap Ack Blocks that the peer withdrew; `kept` are those beyond its limit, which count as
+    /// acknowledged.
     #[cold]
     fn note_withdrawal(&mut self, kept: &[Range]) -> Result<(), &'static str> {
         if !kept.is_empty() {
@@ -268,7 +267,7 @@ impl Sender {
         self.limits.check(self.packets, &self.gap_acked)
     }
 
-    /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Returns its path.
+    /// Acknowledges chunk `i`, which leaves flight or the list of lost chunks. Returns its path.
     #[inline(always)] // into the loop over the chunks that a SACK acknowledges
     fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, all: &mut SackDelta) -> PathId {
         let chunk = &self.out[i];
@@ -328,8 +327,8 @@ impl Sender {
         p
     }
 
-    /// Chunk `i`, last sent on this path, is acknowledged for the first time. A copied chunk is not counted: its
-    /// acknowledgement does not say which copy arrived.
+    /// Counts chunk `i` in the delivery rate of its path. A copied chunk is not counted: its acknowledgement
+    /// does not identify the transmission that arrived.
     #[cold]
     fn count_delivery(&self, now: Instant, i: u64, path: &mut Path) {
         if let Some(rate) = &mut path.rate {
@@ -339,8 +338,8 @@ impl Sender {
         }
     }
 
-    /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
-    /// sent on another path before a timeout.
+    /// Notes newly acknowledged chunk `i` as evidence against older chunks of its path. A copied chunk is no
+    /// evidence, since its copy on another path may have arrived.
     fn note_new(&self, i: u64, delta: &mut PathDelta) {
         if self.out[i].is(Mark::Copied) {
             return;
@@ -353,8 +352,8 @@ impl Sender {
         delta.hi = Some(delta.hi.map_or(i, |hi| hi.max(i)));
     }
 
-    /// The peer reneged on chunk `i`: it is in flight again (`rfc9260#section-6.2.1`, step D iii). False, and it still counts as
-    /// acknowledged, if this packet may withdraw no more.
+    /// Puts chunk `i`, on which the peer reneged, in flight again (`rfc9260#section-6.2.1`, step D iii). If
+    /// this packet may withdraw no more chunks, returns false, and the chunk still counts as acknowledged.
     fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) -> bool {
         if !self.limits.allow() {
             return false;
@@ -370,7 +369,7 @@ impl Sender {
         let by_time = self.detects_by_time();
         let chunk = &mut self.out[i];
         if by_time {
-            // Perhaps an older SACK came late: what it does not name is not lost yet.
+            // This may be a delayed older SACK: a chunk that it does not report is not lost yet.
             chunk.sent_at = now;
         }
         chunk.state = ChunkState::InFlight;
@@ -383,8 +382,9 @@ impl Sender {
         true
     }
 
-    /// Step D: fast recovery of a path ends when the cumulative TSN reaches its exit (`rfc9260#section-7.2.4`), or, if so
-    /// chosen, when the pseudo-cumulative TSN of the path alone does, whatever the CUC variant.
+    /// Step D: ends fast recovery of paths whose exit the cumulative TSN has reached
+    /// (`rfc9260#section-7.2.4`). With `recovery_by_cuc`, the pseudo-cumulative TSN of the path alone also
+    /// ends it, whatever the CUC variant.
     fn end_recovery(&mut self, cum: u64, paths: &mut Paths) {
         for path in paths.iter_mut() {
             let Some(exit) = path.recovery else { continue };
@@ -397,7 +397,7 @@ impl Sender {
         }
     }
 
-    /// Step E: peer_rwnd is a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
+    /// Step E: sets peer_rwnd to a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
     fn take_window(&mut self, a_rwnd: u32, paths: &Paths) {
         let advertised = ByteCount::new(u64::from(a_rwnd));
         self.peer_buffer = self.peer_buffer.max(advertised);
@@ -405,7 +405,7 @@ impl Sender {
         self.peer_rwnd = if self.peer_closed { ByteCount::ZERO } else { advertised - paths.flight() };
     }
 
-    /// A round-trip time as the congestion control is told of it.
+    /// A round-trip time, adjusted for the congestion control as if all SACKs took the fastest path.
     #[inline]
     fn evened_rtt(&mut self, now: Instant, p: PathId, path: &mut Path, rtt: Span) -> Span {
         let Some(evened) = &mut self.evened else { return rtt };
@@ -414,7 +414,7 @@ impl Sender {
         even
     }
 
-    /// The next SACK came on this path.
+    /// Notes the path on which the next SACK arrived.
     #[inline]
     pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
         if let Some(evened) = &mut self.evened {
@@ -422,7 +422,7 @@ impl Sender {
         }
     }
 
-    /// Step F: one call of the congestion control for the whole SACK.
+    /// Step F: calls the congestion control once for the whole SACK.
     fn grow(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         let cuc = self.cmt.cuc;
         let mut acks = PerPath::<PathAck>::new();
@@ -470,8 +470,8 @@ impl Sender {
         });
     }
 
-    /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the
-    /// recovery is that of the association.
+    /// Step G: begins fast recovery, with one reduction, on each path with a newly lost chunk. Without CMT
+    /// the recovery belongs to the association.
     pub(super) fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         if !delta.iter().any(|delta| delta.hit) {
             return;
@@ -506,9 +506,9 @@ impl Sender {
         }
     }
 
-    /// If more chunks are missing than a SACK has room to say, chunks that arrived still count as in flight. In fast recovery they
-    /// fill the window, and nothing would leave before T3 expires. So after such a SACK as many packets of lost chunks may leave as
-    /// the peer says have arrived, up to `max_burst` (`rfc6937#section-3`).
+    /// After a full SACK, lets as many packets of lost chunks leave as the peer says have arrived, at most
+    /// `max_burst` (`rfc6937#section-3`). Arrived chunks that a full SACK does not report count as in flight:
+    /// in fast recovery they would fill the window until T3-rtx expires.
     fn keep_clock(&mut self, told: Told, paths: &mut Paths) {
         let least = || paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0) as usize;
         self.untold = told.blocks > 0 && told.blocks * GapBlock::LEN + LEAST_ROOM >= least();
@@ -522,7 +522,7 @@ impl Sender {
         }
     }
 
-    /// Step H: T3 of each path (`rfc9260#section-6.3.2`).
+    /// Step H: adjusts T3-rtx of each path (`rfc9260#section-6.3.2`).
     fn adjust_timers(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if !delta.new_bytes.is_zero() {
@@ -543,10 +543,11 @@ impl Sender {
     }
 }
 
-/// A SACK counts as full if its gap ack blocks leave no more bytes than these of a packet: headers and other chunks take them.
+/// A SACK is full if its Gap Ack Blocks leave at most this many bytes of a packet for headers and other
+/// chunks.
 const LEAST_ROOM: usize = 100;
 
-/// Adds what a congestion control wants that models the rate.
+/// Adds the losses and the delivery rates, for a congestion control that models the rate.
 #[cold]
 fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
     for ack in acks {

@@ -1,4 +1,4 @@
-//! The send loop: which path sends the next packet, and which chunks.
+//! The send loop: chooses the path and the chunks of the next packet.
 
 use super::Sender;
 use crate::chunks::{ChunkState, MOST_OUTSTANDING, RecordId};
@@ -9,7 +9,7 @@ use cc::CongestionWindow;
 use units::{ByteCount, Instant};
 use wire::PacketWriter;
 
-/// A packet with data that may be sent now. Small enough for a register.
+/// A packet with data that may be sent now. It is small enough for a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) path: PathId,
@@ -18,19 +18,19 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// A packet whose first chunk with data has so many bytes, header and padding included.
+    /// A packet whose first chunk with data has `first_chunk` bytes, header and padding included.
     #[inline]
     pub(super) fn new(path: PathId, source: Source, first_chunk: usize) -> Self {
         Plan { path, source, first_chunk: first_chunk as u32 }
     }
 
-    /// Bytes of its first chunk with data, header and padding included.
+    /// Bytes of the first chunk with data, header and padding included.
     #[inline]
     pub(crate) fn first_chunk(&self) -> usize {
         self.first_chunk as usize
     }
 
-    /// True if its chunks are sent for the first time.
+    /// True if the packet carries chunks that are sent for the first time.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
         self.source == Source::New
@@ -44,16 +44,15 @@ pub(super) enum Source {
         on: PathId,
         cause: LossCause,
     },
-    /// The earliest outstanding chunk, rescheduled from the path it is on.
+    /// The earliest outstanding chunk, rescheduled from another path or from this one.
     Moved,
-    /// Copies of chunks that are in flight on other paths.
     Copy,
 }
 
 impl Sender {
-    /// Something happened, and packets may be sent. The paths are sorted anew; if `now` is later than before, the burst limit
-    /// begins anew.
-    #[inline(always)] // into what each packet and each message calls
+    /// Begins a round of sending after an event: sorts the paths anew, and renews the burst limits if `now`
+    /// is later than before.
+    #[inline(always)] // into the functions that each packet and each message calls
     pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
         if self.never_used {
             return;
@@ -82,8 +81,9 @@ impl Sender {
         }
     }
 
-    /// Plans the next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
-    /// `departing` is the path of a packet that is sent in any case: small chunks that Nagle's rule holds may join it.
+    /// Plans the next packet that windows and limits allow, lost chunks before new ones
+    /// (`rfc9260#section-6.1`, rule C). Small chunks that Nagle's rule holds may join a packet that is sent
+    /// in any case, on path `departing`.
     #[inline]
     pub(crate) fn next_packet(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         if self.never_used {
@@ -103,7 +103,7 @@ impl Sender {
     fn plan(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         self.control.as_ref()?;
         if self.has_expired(paths) {
-            return None; // `wake` abandons it
+            return None; // `wake` abandons the message
         }
         if self.lost_chunks > 0
             && let Some(plan) = self.next_lost(paths)
@@ -137,8 +137,8 @@ impl Sender {
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
-    /// A packet of lost chunks, the earliest chunk first whose packet may leave (`rfc9260#section-6.3.3`, rule E3). A peer whose SACKs
-    /// are full acknowledges nothing else.
+    /// Plans a packet of the earliest lost chunks that may leave (`rfc9260#section-6.3.3`, rule E3). A peer
+    /// whose SACKs are full may acknowledge no other chunk.
     #[inline(never)]
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
         let mut tried = None;
@@ -158,16 +158,15 @@ impl Sender {
         None
     }
 
-    /// True if the receive window of the peer has room for `len` bytes, or if nothing is in flight: then one chunk may be sent
-    /// to probe a closed window (`rfc9260#section-6.1`, rule A).
+    /// True if the peer's receive window has room for `len` bytes, or if no data is in flight. In that case
+    /// one chunk may be sent to probe a closed window (`rfc9260#section-6.1`, rule A).
     pub(super) fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
         ByteCount::from(len) <= self.peer_room() || (self.lost_chunks == 0 && paths.flight().is_zero())
     }
 
-    /// Bytes of the receive window of the peer that new chunks may use.
-    ///
-    /// An a_rwnd is too large if a later SACK overtook it on another path. A peer that keeps what it acknowledges never has
-    /// room for more than its buffer above the cumulative TSN, whatever it acknowledged of that.
+    /// Bytes of the peer's receive window that new chunks may use. The a_rwnd of a SACK that a later one
+    /// overtook may be too large. But a peer that never reneges has at most its whole buffer for chunks above
+    /// the cumulative TSN.
     #[inline]
     fn peer_room(&self) -> ByteCount {
         match (self.cmt.keep_room, self.nr_sacks) {
@@ -177,7 +176,7 @@ impl Sender {
         }
     }
 
-    /// True if the order of stream sequence numbers stays unambiguous with one more chunk.
+    /// True if the stream sequence numbers stay unambiguous with one more chunk.
     #[inline]
     pub(super) fn has_numbers(&self) -> bool {
         self.out.len() < MOST_OUTSTANDING
@@ -195,8 +194,9 @@ impl Sender {
         !paths.flight().is_zero() && !self.queue.head_is_urgent()
     }
 
-    /// The path for the next new chunk: the one chosen for its message if it is active. With nothing in flight there always
-    /// is one, or a time at which a path ceases to rest: no acknowledgement and no timer would ask again.
+    /// The path for the next new chunk: the one chosen for its message, if it is active. If nothing is in
+    /// flight, there always is a path, or a time at which one may send again; otherwise the transfer would
+    /// stop.
     #[inline(always)] // into `plan`
     pub(super) fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
         let chosen = self.queue.head_path().filter(|&p| paths[p].is_active());
@@ -229,7 +229,8 @@ impl Sender {
         first.or_else(|| self.order.iter().copied().find(|&p| self.may_send_urgent(p, paths)))
     }
 
-    /// True if an urgent message comes next and may leave on a path that lets nothing else out, since its window is full or its pacer waits.
+    /// True if the next message is urgent and may leave although the path's window is full or its pacer
+    /// waits.
     #[inline]
     fn may_send_urgent(&self, p: PathId, paths: &Paths) -> bool {
         self.queue.head_is_urgent() && self.has_urgent_room(p, paths)
@@ -246,19 +247,19 @@ impl Sender {
             && !waits_for_answer(p, paths)
     }
 
-    /// Nothing is in flight or lost and no path rests, so that neither an acknowledgement nor a timer will bring another
-    /// opportunity: then neither burst limit, scheduler, buffer split nor copies keep a path back.
+    /// True if no data is in flight or lost and no path rests, so that no acknowledgement or timer would
+    /// follow. Then neither burst limit, scheduler, buffer split nor copies hold new data back.
     fn must_send_new(&self, paths: &Paths) -> bool {
         self.lost_chunks == 0 && paths.flight().is_zero() && self.rest_ends(paths).is_none()
     }
 
-    /// Pending copies of other paths' chunks do not block new data.
+    /// True if copies leave room for new data on a path: pending copies do not block new data.
     #[inline]
     fn copies_leave_room(&mut self, p: PathId, paths: &Paths) -> bool {
         if self.traits.copies { self.leads(p, paths) } else { self.copies.leave_room(p, &paths[p]) }
     }
 
-    /// What the scheduler may look at now.
+    /// The state that the scheduler's decisions depend on.
     #[inline]
     fn look<'a>(&self, paths: &'a Paths) -> Opportunity<'a> {
         Opportunity {
@@ -272,7 +273,6 @@ impl Sender {
         }
     }
 
-    /// The buffers at both ends.
     #[inline]
     pub(super) fn buffers(&self) -> Buffers {
         Buffers { sender: self.config.send_buffer, peer_rwnd: self.peer_rwnd }
@@ -297,20 +297,20 @@ impl Sender {
             && !waits_for_answer(p, paths)
     }
 
-    /// True if a pacer spreads the packets of a path, so that new data needs no burst limit. A limit for each SACK would keep a window as
-    /// empty as it is, once it was blocked.
+    /// True if a pacer spreads the packets of a path. Then new data needs no burst limit, which would keep
+    /// the flight size low after new data was blocked.
     #[inline]
     fn is_paced(&self, path: &Path) -> bool {
         self.config.pacing && path.rate.as_ref().is_some_and(|rate| rate.pacer.has_rate())
     }
 
-    /// True if cwnd and pacer of a path let a packet out.
+    /// True if cwnd and pacer of a path allow a packet.
     #[inline]
     fn is_open(&self, p: PathId, paths: &Paths) -> bool {
         !paths[p].space().is_zero() && !self.rests(p, paths)
     }
 
-    /// When the first path that rests, or is held back by its pacer, may send again, if there is one.
+    /// The first time at which a path that rests, or that its pacer delays, may send again.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
         if self.never_used || (!rescheduling::is_on(&self.cmt) && !self.paced) {
             return None;
@@ -318,12 +318,12 @@ impl Sender {
         self.first_rest_ends(paths)
     }
 
-    #[inline(never)] // away from senders whose paths never rest
+    #[inline(never)] // keeps the code away from senders whose paths never rest
     fn first_rest_ends(&self, paths: &Paths) -> Option<Instant> {
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
     }
 
-    /// True if a path sends no data for now: it was too slow, or its pacer holds it back.
+    /// True if a path sends no data now because it was too slow or because its pacer delays it.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
         (rescheduling::is_on(&self.cmt) || self.paced) && self.rests_until(p, paths).is_some()
@@ -336,19 +336,19 @@ impl Sender {
         if self.paced { blocked.max(self.paced_until(p, paths)) } else { blocked }
     }
 
-    /// When the pacer of a path lets the next packet out, if that is to come and something waits or is in flight.
+    /// The time at which the pacer of a path allows the next packet; none if it does now, or without data.
     fn paced_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
         let rate = paths[p].rate.as_ref().filter(|_| !self.is_drained())?;
         rate.pacer.ready_at().filter(|&at| at > self.now)
     }
 
-    /// True if cwnd and burst limit of a path let a packet out.
+    /// True if cwnd, pacer and burst limit of a path allow a packet.
     #[inline]
     pub(super) fn has_room(&self, p: PathId, paths: &Paths) -> bool {
         paths[p].burst_left > 0 && self.is_open(p, paths)
     }
 
-    /// The cwnd of a path that sent nothing decays once each RTO (`rfc9260#section-7.2.1`).
+    /// Reduces the cwnd of an idle path once each RTO (`rfc9260#section-7.2.1`).
     #[inline(never)]
     fn decay(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(mut since) = paths[p].last_data.max(paths[p].decayed) else { return };
@@ -366,8 +366,7 @@ impl Sender {
         paths[p].decayed = Some(since);
     }
 
-    /// Writes the DATA chunks of a planned packet. `w` may hold control chunks already, but must have room for the
-    /// first chunk of the plan.
+    /// Writes the chunks of a packet to `w`, which may hold control chunks but has room for the first chunk.
     #[inline]
     pub(crate) fn write(&mut self, now: Instant, plan: &Plan, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let p = plan.path;
@@ -398,7 +397,7 @@ impl Sender {
         }
     }
 
-    /// A packet with data was written for path `p`: the pacer and the congestion control count its bytes.
+    /// Counts the bytes of a packet that was written for path `p`, in the pacer and the congestion control.
     #[cold]
     fn report_sent(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(rate) = &mut paths[p].rate else { return };
@@ -411,8 +410,8 @@ impl Sender {
         self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
     }
 
-    /// Nothing more can be sent now: a path with room is limited by the sender, for want of data, by the peer's window or
-    /// by the scheduler, and not by the network.
+    /// Marks paths with room as limited by the sender (no data, peer's window or scheduler), not by the
+    /// network.
     #[cold]
     fn note_limited_paths(&mut self, paths: &mut Paths) {
         for p in paths.ids() {
@@ -436,7 +435,7 @@ impl Sender {
             let room = w.room().saturating_sub(self.header_len());
             let mut len = self.fragment_of(waiting);
             if len > room {
-                // Otherwise whole chunks only: each further fragment costs a header.
+                // Otherwise only whole chunks, since each further fragment costs a header.
                 if !self.config.fill_packets || sent == 0 || waiting == len || room < LEAST_FILLING {
                     break;
                 }
@@ -478,10 +477,9 @@ impl Sender {
         sent
     }
 
-    /// Returns whether the next packet of a path asks for an immediate SACK, which the peer would delay otherwise.
-    ///
-    /// In slow start every second packet asks, since cwnd grows with each SACK. But a cwnd beyond the peer's buffer need not grow. In a small window every second,
-    /// third or fourth packet asks.
+    /// Returns whether the next packet of a path requests an immediate SACK, which the peer would delay
+    /// otherwise. In slow start it is every second packet, since cwnd grows with each SACK, unless cwnd
+    /// exceeds the peer's buffer. With a small window it is every second, third or fourth packet.
     #[cold]
     fn needs_sack(&self, path: &Path) -> bool {
         let CongestionWindow { cwnd, ssthresh } = path.window;
@@ -544,7 +542,7 @@ impl Sender {
         sent
     }
 
-    /// Sends chunk `i`, which is not in flight, again.
+    /// Retransmits chunk `i`, which is not in flight.
     #[inline(never)]
     pub(super) fn resend(
         &mut self,
@@ -564,7 +562,7 @@ impl Sender {
             paths[p].queued += after;
             self.extent = self.extent + after - before;
         }
-        // rfc9260#section-7.2.4, step 4: the earliest outstanding chunk of the path travels anew.
+        // rfc9260#section-7.2.4, step 4: T3-rtx restarts for the earliest outstanding chunk.
         let path = &mut paths[p];
         let earliest = path.fresh.first().into_iter().chain(path.resent.first()).min();
         if earliest.is_none_or(|e| i < e) {
@@ -580,7 +578,7 @@ impl Sender {
         self.transmit(now, i, p, paths, w);
     }
 
-    /// Writes chunk `i` into the packet; it is in flight from now on.
+    /// Writes chunk `i` into the packet; from now on it is in flight.
     #[inline(always)] // into `write_new`, which calls it for each new chunk
     fn transmit(&mut self, now: Instant, i: u64, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let number = self.out.number(i);
@@ -606,7 +604,7 @@ impl Sender {
     }
 }
 
-/// True if all paths may have failed: then a path with data in flight gets no more of it before an answer or T3.
+/// True if the last usable path waits for an answer or for T3-rtx before it sends more.
 #[inline]
 fn waits_for_answer(p: PathId, paths: &Paths) -> bool {
     let path = &paths[p];
@@ -615,15 +613,15 @@ fn waits_for_answer(p: PathId, paths: &Paths) -> bool {
         && !paths.ids().any(|q| q != p && paths[q].is_usable())
 }
 
-/// The earliest chunk `after` another that is the first of a list of lost chunks, and which list.
+/// The earliest chunk above `after` that is the first of a list of lost chunks, and the list.
 pub(super) fn earliest_lost(paths: &Paths, after: Option<u64>) -> Option<(u64, PathId, LossCause)> {
     let lists = paths.ids().flat_map(|p| [(p, LossCause::Timeout), (p, LossCause::FastRetransmit)]);
     let heads = lists.filter_map(|(p, cause)| paths[p].lost_list(cause).first().map(|i| (i, p, cause)));
     heads.filter(|&(i, ..)| Some(i) > after).min_by_key(|&(i, ..)| i)
 }
 
-/// Packets of a window in which a SACK that is delayed by some packets does not matter.
+/// Window, in packets, from which on a SACK that is delayed by some packets does not matter.
 const SMALL_WINDOW: u64 = 48;
 
-/// Fewest user bytes of a fragment that fills a packet.
+/// Least number of user bytes in a fragment that fills a packet.
 const LEAST_FILLING: usize = 128;
