@@ -1,4 +1,4 @@
-//! Tells the peer what to skip: the Advanced.Peer.Ack.Point and FORWARD TSN (`rfc3758#section-3.5`).
+//! The Advanced.Peer.Ack.Point and FORWARD TSN: the peer skips abandoned chunks (`rfc3758#section-3.5`).
 
 use super::{ChunkState, Mark, Outstanding, Sender};
 use crate::path::{PathId, Paths};
@@ -9,21 +9,21 @@ use wire::{ForwardTsn, IForwardTsn, PacketWriter, SkippedMessage, Ssn, StreamId}
 /// Longest delay of a FORWARD TSN that waits for data to be bundled with (`rfc3758#section-3.5`, rule F3).
 const LONGEST_DELAY: Span = Span::from_millis(200);
 
-/// Why the sender checks its Advanced.Peer.Ack.Point.
+/// The event after which the sender checks its Advanced.Peer.Ack.Point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tx) enum Cause {
     Sack,
     Timeout,
-    /// A decision of the sender: a lifetime passed, or a message made room for another one.
+    /// The sender abandoned a message because its lifetime passed or another message needed room.
     Decision,
 }
 
-/// What the peer was told to skip, and when it is told again.
+/// State of the FORWARD TSNs: the last one, and the next one.
 #[derive(Debug, Default)]
 pub(in crate::tx) struct Forwarding {
     /// The Advanced.Peer.Ack.Point.
     point: u64,
-    /// The first chunk above it that has not been looked at: those between are non-renegable.
+    /// The first chunk not checked; the chunks between it and the point are non-renegable.
     scanned: u64,
     /// The last abandoned chunk below `scanned`.
     abandoned: u64,
@@ -34,14 +34,14 @@ pub(in crate::tx) struct Forwarding {
     told_at: Instant,
     /// The path of the last FORWARD TSN, until the cumulative TSN of the peer reaches `told`.
     told_on: Option<PathId>,
-    /// That path, once the FORWARD TSN is to be repeated: another path is preferred, because this one may have failed.
+    /// The path of the last FORWARD TSN, which a repeated one avoids because the path may have failed.
     avoided: Option<PathId>,
-    /// When to send a FORWARD TSN, unless it was bundled with data earlier.
+    /// The time for a FORWARD TSN, unless it is bundled with data earlier.
     due: Option<Instant>,
 }
 
 impl Sender {
-    /// Moves the Advanced.Peer.Ack.Point on and decides whether a FORWARD TSN is due (rules C1 to C3 and C5).
+    /// Advances the Advanced.Peer.Ack.Point and decides whether a FORWARD TSN is due (rules C1 to C3 and C5).
     pub(super) fn advance_point(&mut self, now: Instant, cause: Cause, paths: &mut Paths) {
         let Some(partial) = &mut self.partial else { return };
         let forward = &mut partial.forward;
@@ -50,8 +50,8 @@ impl Sender {
         forward.scanned = forward.scanned.max(forward.point + 1);
         while forward.scanned < self.out.next_index() {
             let chunk = &self.out[forward.scanned];
-            // Behind a non-renegable chunk that does not end its message, more chunks of the message may be to come. So the
-            // point stops before it.
+            // After a non-renegable chunk that does not end its message more chunks of the message may
+            // follow, so the point stops before it.
             if chunk.is(Mark::Abandoned) {
                 (forward.point, forward.abandoned) = (forward.scanned, forward.scanned);
             } else if chunk.state == ChunkState::Freed {
@@ -68,7 +68,7 @@ impl Sender {
             forward.due = None;
             return;
         }
-        // Non-renegable chunks are no news: the peer has them.
+        // Non-renegable chunks need no FORWARD TSN: the peer has them.
         let (news, told_at, told_on) = (forward.abandoned > forward.told, forward.told_at, forward.told_on);
         let repeat_at = |rtt: Span| told_at + rtt;
         let due = match cause {
@@ -76,7 +76,7 @@ impl Sender {
             Cause::Decision if news && (self.is_starved(paths) || self.is_ending()) => Some(now),
             Cause::Decision => news.then(|| now + LONGEST_DELAY),
             Cause::Sack if news => Some(now),
-            // Not more than once in a round-trip time: each FORWARD TSN brings about a SACK.
+            // Once in a round-trip time at most, since each FORWARD TSN causes a SACK.
             Cause::Sack => {
                 let path = &paths[told_on.unwrap_or_else(|| self.forward_path(paths))];
                 let rtt = path.rto.srtt().unwrap_or(path.rto.current());
@@ -101,26 +101,26 @@ impl Sender {
         }
     }
 
-    /// The last FORWARD TSN was damaged on its way.
+    /// Repeats the last FORWARD TSN, which was damaged on its way, at once.
     pub(crate) fn repeat_forward(&mut self, now: Instant) {
         if self.is_forwarding() {
             self.set_due(Some(now));
         }
     }
 
-    /// True if new data waits for receive buffer of the peer. What the peer is to skip may take that buffer.
+    /// True if new data waits for the peer's receive buffer, which the chunks to be skipped may fill.
     fn is_starved(&self, paths: &Paths) -> bool {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
     }
 
-    /// True if the user has ended the association and all data has been sent: no data is to come that a FORWARD TSN could wait for.
+    /// True if the user has ended the association and all data was sent: no data can carry a FORWARD TSN.
     fn is_ending(&self) -> bool {
         self.closing && self.queue.is_empty() && !self.queue.has_held()
     }
 
-    /// Counts abandoned chunks as acknowledged once nothing else is outstanding and the peer was told to skip them (`rfc3758#section-3.5`,
-    /// rule A2): the shutdown does not wait for the answer to the FORWARD TSN. It waits while the peer has non-renegable chunks behind them,
-    /// since the peer may deliver these only after it has skipped what is missing.
+    /// Counts abandoned chunks as acknowledged once only they are outstanding and a FORWARD TSN has left, so
+    /// that the shutdown does not wait for the answer (`rfc3758#section-3.5`, rule A2). It waits if the peer
+    /// has non-renegable chunks behind them: the peer may deliver these only after the FORWARD TSN.
     pub(crate) fn acknowledge_skipped(&mut self, now: Instant, paths: &mut Paths) {
         let Some(forward) = self.partial.as_ref().map(|partial| &partial.forward) else { return };
         let (last, first) = (self.out.next_index() - 1, self.out.first_index());
@@ -129,8 +129,8 @@ impl Sender {
         }
     }
 
-    /// The path for a FORWARD TSN: that of the lowest abandoned chunk if it seems to work, else another path that seems to,
-    /// else the one for control chunks.
+    /// The path for a FORWARD TSN: that of the lowest abandoned chunk if it works, else another path that
+    /// works, else the path for control chunks.
     fn forward_path(&self, paths: &Paths) -> PathId {
         let lowest = self.out.indices().next().map(|i| self.out[i].path);
         let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);
@@ -145,13 +145,14 @@ impl Sender {
             .unwrap_or_else(|| paths.default_path())
     }
 
-    /// True if the peer was not yet seen to skip all chunks that it is to skip.
+    /// True if the peer has not confirmed yet that it skipped all chunks up to the Advanced.Peer.Ack.Point.
     fn is_forwarding(&self) -> bool {
         let point = self.partial.as_ref().map_or(0, |partial| partial.forward.point);
         self.abandons && point >= self.out.first_index()
     }
 
-    /// T3 runs on the path of the FORWARD TSN until the cumulative TSN reaches the Advanced.Peer.Ack.Point (rule C5).
+    /// Runs T3-rtx on the path of the FORWARD TSN until the cumulative TSN reaches the
+    /// Advanced.Peer.Ack.Point (rule C5).
     fn guard_forward(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         if self.is_forwarding() && paths[p].t3.is_none() {
             paths[p].t3 = Some(now + paths[p].rto.current());
@@ -162,14 +163,14 @@ impl Sender {
         self.partial.as_ref()?.forward.due
     }
 
-    /// The path on which a FORWARD TSN is to be sent now.
+    /// The path on which a FORWARD TSN has to be sent now.
     #[inline]
     pub(crate) fn forward_due(&self, paths: &Paths) -> Option<PathId> {
         let due = self.partial.as_ref()?.forward.due?;
         (due <= self.now && self.is_forwarding()).then(|| self.forward_path(paths))
     }
 
-    /// True if a packet with data for path `p` may carry a FORWARD TSN: there is news for the peer, or one is due.
+    /// True if a packet with data for path `p` may carry a FORWARD TSN, since one is due now or later.
     #[inline]
     pub(crate) fn forward_rides(&self, p: PathId, paths: &Paths) -> bool {
         self.partial.as_ref().is_some_and(|partial| partial.forward.due.is_some())
@@ -177,7 +178,8 @@ impl Sender {
             && self.forward_path(paths) == p
     }
 
-    /// The type of chunk that tells the peer what to skip, and its length with one message (`rfc8260#section-2.3.1`).
+    /// The chunk type of a FORWARD TSN or I-FORWARD-TSN, and its length with one message
+    /// (`rfc8260#section-2.3.1`).
     pub(crate) fn forward_kind(&self) -> (u8, usize) {
         match self.out.is_interleaved() {
             true => (IForwardTsn::TYPE, IForwardTsn::len_of(1)),
@@ -185,8 +187,8 @@ impl Sender {
         }
     }
 
-    /// Writes a FORWARD TSN or I-FORWARD-TSN; false if not even its fixed part fits. If not all messages fit, the chunk ends
-    /// below the first that is left out (rule C4).
+    /// Writes a FORWARD TSN or I-FORWARD-TSN; false if not even its fixed part fits. If not all messages fit,
+    /// the new cumulative TSN is below the first message that is left out (rule C4).
     pub(crate) fn write_forward(&mut self, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) -> bool {
         let (fixed, each) = match self.out.is_interleaved() {
             true => (IForwardTsn::FIXED_LEN, SkippedMessage::LEN),
@@ -217,8 +219,9 @@ impl Sender {
         w.forward_tsn(last, &skips)
     }
 
-    /// The new cumulative TSN, and of each stream the last ordered message that is skipped; with interleaving the last unordered
-    /// one, too: in DATA chunks, fragments of unordered messages are found by their TSNs. `most` messages at most.
+    /// The new cumulative TSN, and at most `most` skipped messages: the last ordered one of each stream, and
+    /// with interleaving the last unordered one. In DATA chunks the peer finds unordered fragments by their
+    /// TSNs.
     fn skips(&self, most: usize) -> (Option<u64>, Vec<SkippedMessage>) {
         let interleaved = self.out.is_interleaved();
         let point = self.partial.as_ref().map_or(0, |partial| partial.forward.point);
@@ -242,8 +245,7 @@ impl Sender {
         (last, skips.into_values().collect())
     }
 
-    /// Called when the cumulative TSN reaches `cum`. Returns the path of the last FORWARD TSN if this answers it, and only
-    /// once.
+    /// Returns the path of the last FORWARD TSN, once, if the cumulative TSN `cum` answers it.
     #[inline]
     pub(in crate::tx) fn forward_answered(&mut self, cum: u64) -> Option<PathId> {
         let forward = &mut self.partial.as_mut()?.forward;

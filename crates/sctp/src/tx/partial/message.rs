@@ -1,4 +1,4 @@
-//! Abandons a whole message: its chunks, and what of it was not sent yet.
+//! Abandons a whole message: its chunks, and its pieces that are not sent yet.
 
 use super::super::delivery::Failure;
 use super::{Mark, Partial, Record, RecordId, Sender};
@@ -9,7 +9,7 @@ use units::Instant;
 use wire::DataFlags;
 
 impl Sender {
-    /// Abandons the message of a record (`rfc3758#section-3.5`, rule A3). The caller advances the
+    /// Abandons the message of a record (`rfc3758#section-3.5`, rule A3); the caller moves the
     /// Advanced.Peer.Ack.Point.
     #[cold]
     pub(super) fn abandon_message(&mut self, now: Instant, id: RecordId, paths: &mut Paths) {
@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// Abandons the chunks of a message; returns the bytes that the peer did not acknowledge, chunk by chunk.
+    /// Abandons the chunks of a message; returns the bytes of each chunk that the peer did not acknowledge.
     fn abandon_chunks(&mut self, id: RecordId, record: &Record, paths: &mut Paths) -> Vec<Payload> {
         let Some(tsns) = record.tsns else { return Vec::new() };
         let mut parts = Vec::new();
@@ -67,8 +67,8 @@ impl Sender {
         parts
     }
 
-    /// Ends a message of which a part was sent. The rest of it has no TSN, but a FORWARD TSN must not end in the middle of a
-    /// message. So the rest gets one TSN, of an empty last fragment that is never sent.
+    /// Ends an abandoned message of which a part was sent. A FORWARD TSN must not end in the middle of a
+    /// message. So an empty last fragment, which is never sent, gets a TSN for the rest of the message.
     fn burn(&mut self, now: Instant, record: &Record, paths: &mut Paths) {
         let Some(last) = record.tsns.map(|tsns| tsns.last) else { return };
         let is_outstanding = self.out.indices().contains(&last);

@@ -1,9 +1,9 @@
-//! Partial reliability (`rfc3758`, `rfc7496`): which messages the sender gives up, and when.
+//! Partial reliability (`rfc3758`, `rfc7496`): decides which messages the sender abandons, and when.
 //!
-//! The decision belongs to the whole message: its chunks and what of it waits in the queue have one record. It is made when
-//! a chunk is marked as lost, when a message would be sent after its lifetime, and when a more urgent message needs room in
-//! the send buffer. What a message abandoned means to its chunks is in `abandon.rs`; how the peer is told is in
-//! `forward.rs`.
+//! A message is abandoned as a whole: one record stands for its chunks and its pieces in the queue. The
+//! sender decides when a chunk is marked as lost, when a message would be sent after its lifetime, and when a
+//! more urgent message needs room in the send buffer. `abandon.rs` abandons the chunks, and `forward.rs`
+//! informs the peer.
 
 mod forward;
 mod message;
@@ -29,20 +29,20 @@ use wire::StreamId;
 #[derive(Debug, Default)]
 pub(super) struct Partial {
     records: Records,
-    /// Messages given so far that have a record.
+    /// Number of messages so far that have a record.
     serial: u64,
-    /// Records with a lifetime.
+    /// Number of records with a lifetime.
     timed: u32,
-    /// Records with a priority: the last is the first to be abandoned.
+    /// Records with a priority; the last is the first to be abandoned.
     by_priority: BTreeMap<(u32, Reverse<u64>), RecordId>,
-    /// Chunks marked as lost that have not been looked at.
+    /// Chunks marked as lost that are not processed yet.
     lost: Vec<u64>,
     forward: Forwarding,
-    /// Messages abandoned that the user was not told of.
+    /// Abandoned messages that are not reported to the user yet.
     untold: VecDeque<Failure>,
-    /// Messages abandoned, by stream.
+    /// Number of abandoned messages, by stream and policy.
     counts: BTreeMap<u16, AbandonedByPolicy>,
-    /// Those of all streams.
+    /// Number of abandoned messages of all streams, by policy.
     total: AbandonedByPolicy,
 }
 
@@ -60,7 +60,7 @@ impl Partial {
         }
     }
 
-    /// A message with a record was given.
+    /// Adds a record for a message.
     fn add(&mut self, record: Record) -> RecordId {
         self.serial += 1;
         self.timed += u32::from(matches!(record.reliability, Reliability::Until(_)));
@@ -72,7 +72,7 @@ impl Partial {
         id
     }
 
-    /// A record was removed.
+    /// Removes a record from the counters and the order of priorities.
     fn forget(&mut self, record: &Record) {
         self.timed -= u32::from(matches!(record.reliability, Reliability::Until(_)));
         if let Some(place) = Self::place(record) {
@@ -82,12 +82,12 @@ impl Partial {
 }
 
 impl Sender {
-    /// Called after the handshake. Unless both ends support FORWARD TSN, messages are reliable, whatever they ask for.
+    /// Called after the handshake. Unless both ends support FORWARD TSN, all messages are reliable.
     pub(crate) fn agree_on_forward_tsn(&mut self, agreed: bool) {
         self.abandons = agreed;
     }
 
-    /// A record for a message that is about to be queued, if it needs one: a limit of its own, or a context.
+    /// The record for a message before it is queued, if the message has a limit of its own or a context.
     #[inline]
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
         let limited = message.reliability != Reliability::Reliable && self.config.pr_sctp;
@@ -110,7 +110,7 @@ impl Sender {
         partial.add(record)
     }
 
-    /// A message with a record is queued; `id` is its number if it is tracked.
+    /// Completes the record of a message that is queued; `tracked` is its number if it is tracked.
     pub(super) fn note_queued(&mut self, id: RecordId, stream: StreamId, tracked: Option<MessageId>) {
         let piece = self.queue.last_piece(stream);
         if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {
@@ -119,7 +119,7 @@ impl Sender {
         }
     }
 
-    /// Notes the first transmission of chunk `i`, of a message with a record and with this number in its stream.
+    /// Notes the first transmission of chunk `i`, whose message has a record and this number in its stream.
     #[cold]
     pub(super) fn note_sent(&mut self, i: u64, number: u32, ending: bool) {
         let id = self.out.message_of(i);
@@ -132,7 +132,7 @@ impl Sender {
         }
     }
 
-    /// Notes that the peer will not drop chunk `i` any more. This may complete its message, whose record is then dropped.
+    /// Notes that the peer has chunk `i` for good, and drops the record of a complete message.
     #[cold]
     pub(super) fn note_settled(&mut self, i: u64) {
         let id = self.out.take_message(i);
@@ -143,19 +143,16 @@ impl Sender {
         }
     }
 
-    /// The context of the message of a record.
     pub(super) fn context(&self, id: RecordId) -> u32 {
         let record = self.partial.as_ref().and_then(|partial| partial.records.get(id));
         record.map_or(0, |record| record.context)
     }
 
-    /// The reliability of the message of a record.
     pub(super) fn reliability(&self, id: RecordId) -> Reliability {
         let record = self.partial.as_ref().and_then(|partial| partial.records.get(id));
         record.map_or(Reliability::Reliable, |record| record.reliability)
     }
 
-    /// Chunk `i` was marked as lost.
     #[inline]
     pub(super) fn note_lost(&mut self, i: u64) {
         if let Some(partial) = &mut self.partial
@@ -165,14 +162,14 @@ impl Sender {
         }
     }
 
-    /// What can be abandoned, if anything.
+    /// The state of partial reliability, if messages can be abandoned.
     #[inline]
     fn abandoning(&self) -> Option<&Partial> {
         self.partial.as_deref().filter(|_| self.abandons)
     }
 
-    /// Called after a SACK or an expiry of T3 has marked chunks as lost. Abandons messages that may not be sent again
-    /// (`rfc3758#section-3.5`, rule A5).
+    /// Abandons messages that may not be retransmitted, after a SACK or a T3-rtx expiry has marked chunks as
+    /// lost (`rfc3758#section-3.5`, rule A5).
     #[inline]
     pub(super) fn after_losses(&mut self, now: Instant, cause: Cause, paths: &mut Paths) {
         if self.abandoning().is_some() {
@@ -196,14 +193,14 @@ impl Sender {
         self.advance_point(now, cause, paths);
     }
 
-    /// True if chunk `i` may not be sent once more: its message has outlived its lifetime or its retransmissions.
+    /// True if chunk `i` may not be sent again: the lifetime or retransmissions of its message are used up.
     #[inline]
     pub(super) fn is_spent(&self, i: u64) -> bool {
         self.abandoning().is_some() && self.may_not_be_resent(self.now, i)
     }
 
-    /// True if the lifetime of the message of chunk `i` has passed: then no copy of it is sent. Copies do not count as
-    /// retransmissions.
+    /// True if the lifetime of the message of chunk `i` has passed, so that no copy of it is sent. Copies do
+    /// not count as retransmissions.
     #[inline]
     pub(super) fn is_stale(&self, i: u64) -> bool {
         self.abandoning().is_some_and(|partial| {
@@ -217,8 +214,8 @@ impl Sender {
         record.is_some_and(|record| record.is_expired(now) || record.is_exhausted(self.out[i].transmissions))
     }
 
-    /// True if the lifetime of the message to be sent next has passed, be it for the first time or again. Nothing is sent
-    /// until that message is abandoned.
+    /// True if the lifetime of the message to be sent or retransmitted next has passed: no data is sent until
+    /// it is abandoned.
     #[inline]
     pub(super) fn has_expired(&self, paths: &Paths) -> bool {
         self.abandoning().is_some_and(|partial| partial.timed > 0) && self.expired(paths).is_some()
@@ -241,7 +238,7 @@ impl Sender {
         spent.map(|i| self.out.message_of(i))
     }
 
-    /// Abandons what would be sent next after its lifetime (`rfc3758#section-4.1`, rules TR3 and TR4).
+    /// Abandons messages that would be sent too late (`rfc3758#section-4.1`, rules TR3 and TR4).
     #[cold]
     pub(super) fn expire(&mut self, paths: &mut Paths) {
         while self.has_expired(paths)
@@ -252,8 +249,9 @@ impl Sender {
         self.advance_point(self.now, Cause::Decision, paths);
     }
 
-    /// Abandons less urgent messages until `message` fits the send buffer (`rfc7496#section-3.2`): the least urgent first,
-    /// of these the oldest. False, and nothing is abandoned, if all of them do not make enough room.
+    /// Abandons less urgent messages, the least urgent and of these the oldest first, until `message` fits
+    /// the send buffer (`rfc7496#section-3.2`). If that is impossible, none is abandoned and the result is
+    /// false.
     #[cold]
     pub(super) fn displace_for(&mut self, now: Instant, message: &Message, paths: &mut Paths) -> bool {
         let Reliability::Priority(priority) = message.reliability else { return false };
@@ -295,29 +293,29 @@ impl Sender {
         (sent + queued.unwrap_or_default(), queued.is_some())
     }
 
-    /// True if messages were abandoned of which the user was not told.
+    /// True if abandoned messages are not reported to the user yet.
     #[inline]
     pub(crate) fn has_abandoned(&self) -> bool {
         self.partial.as_ref().is_some_and(|partial| !partial.untold.is_empty())
     }
 
-    /// The next message that was abandoned, once.
+    /// Takes the next abandoned message that is to be reported.
     pub(crate) fn next_abandoned(&mut self) -> Option<Failure> {
         self.partial.as_mut()?.untold.pop_front()
     }
 
-    /// Messages abandoned so far, by stream and policy (`rfc7496#section-4.3`).
+    /// Number of messages abandoned so far, by stream and policy (`rfc7496#section-4.3`).
     pub(crate) fn abandoned(&self) -> BTreeMap<StreamId, AbandonedByPolicy> {
         let counts = self.partial.iter().flat_map(|partial| &partial.counts);
         counts.map(|(&stream, &counts)| (StreamId(stream), counts)).collect()
     }
 
-    /// Messages abandoned so far, by policy (`rfc7496#section-4.4`).
+    /// Number of messages abandoned so far, by policy (`rfc7496#section-4.4`).
     pub(crate) fn abandoned_in_all(&self) -> AbandonedByPolicy {
         self.partial.as_ref().map(|partial| partial.total).unwrap_or_default()
     }
 
-    /// When something is to be done: a FORWARD TSN is to be sent, or a message is to be abandoned before anything is sent.
+    /// Time of the next action: a FORWARD TSN is due, or a message has to be abandoned before data leaves.
     pub(crate) fn partial_deadline(&self, paths: &Paths) -> Option<Instant> {
         self.abandoning()?;
         if self.has_expired(paths) { Some(self.now) } else { self.forward_deadline() }

@@ -1,4 +1,4 @@
-//! What is remembered of each message that may be abandoned, once for all its chunks and what of it was not sent yet.
+//! Records of messages that may be abandoned: one for all chunks and unsent pieces of a message.
 
 use super::super::pieces::PieceId;
 use super::super::ranges::Range;
@@ -7,7 +7,7 @@ use crate::message::{Message, Reliability};
 use units::Instant;
 use wire::{Ppid, StreamId};
 
-/// A message that may be abandoned, or that has a context to be told when it fails.
+/// A message that may be abandoned, or that has a context to be reported when it fails.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) stream: StreamId,
@@ -16,19 +16,19 @@ pub(super) struct Record {
     pub(super) context: u32,
     pub(super) reliability: Reliability,
     pub(super) given_at: Instant,
-    /// In the order in which messages were given.
+    /// Position in the order in which the user gave the messages.
     pub(super) serial: u64,
-    /// The tracked message that it is, if any.
+    /// Set if the message is tracked.
     pub(super) tag: Tag,
-    /// Its first piece in the queue, as long as no part of it was sent; none if its stream was being reset when it was given.
+    /// The first piece in the queue, until it is sent; none if the stream was under reset at the push.
     pub(super) piece: PieceId,
-    /// From its first TSN to its last so far; none before the first was sent.
+    /// The first TSN of the message, and its last so far; none before the first chunk was sent.
     pub(super) tsns: Option<Range>,
-    /// Its number in its stream, once a part of it was sent.
+    /// Message number in its stream, once a part of the message was sent.
     pub(super) number: u32,
-    /// Chunks sent that the peer may not have for good.
+    /// Number of sent chunks that the peer may not have for good.
     pub(super) waiting: u32,
-    /// Its last chunk has a TSN.
+    /// True once the last chunk has a TSN.
     pub(super) ended: bool,
 }
 
@@ -51,35 +51,35 @@ impl Record {
         }
     }
 
-    /// Its first piece, if that is known and no part of it was sent; else its stream begins with it when it is abandoned.
+    /// The first piece if it is known and unsent; otherwise the message is the first of its stream when it is
+    /// abandoned.
     pub(super) fn first_piece(&self) -> Option<PieceId> {
         Some(self.piece).filter(|&piece| self.tsns.is_none() && piece != PieceId::NONE)
     }
 
-    /// True unless it waits for, or waited for, a reset of its stream.
+    /// True unless the message waits for, or waited for, a reset of its stream.
     pub(super) fn can_be_found(&self) -> bool {
         self.tsns.is_some() || self.piece != PieceId::NONE
     }
 
-    /// True if its lifetime has passed (`rfc3758#section-4.1`).
+    /// True if the lifetime of the message has passed (`rfc3758#section-4.1`).
     pub(super) fn is_expired(&self, now: Instant) -> bool {
         matches!(self.reliability, Reliability::Until(life) if now.since(self.given_at) > life)
     }
 
-    /// True if a chunk of it that was sent so many times may not be sent again.
+    /// True if a chunk with this number of transmissions may not be retransmitted.
     pub(super) fn is_exhausted(&self, transmissions: u8) -> bool {
         // The count of transmissions saturates.
         matches!(self.reliability, Reliability::Retransmissions(most)
             if transmissions < u8::MAX && u32::from(transmissions) > most)
     }
 
-    /// The peer has all of it for good.
+    /// True if the peer has the whole message for good.
     fn is_over(&self) -> bool {
         self.ended && self.waiting == 0
     }
 }
 
-/// The records of an association.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     slots: Vec<Slot>,
@@ -137,7 +137,7 @@ impl Records {
         }
     }
 
-    /// The peer has another chunk of the message for good. Returns the record if that was all of it.
+    /// Counts a chunk that the peer has for good. Returns the record if the message is complete.
     pub(super) fn acknowledged(&mut self, id: RecordId) -> Option<Record> {
         let record = self.get_mut(id)?;
         record.waiting -= 1;

@@ -1,4 +1,4 @@
-//! Partial reliability against hand-worked vectors, the network and the peer played by the test.
+//! Tests partial reliability with vectors calculated by hand; each test plays the network and the peer.
 
 use super::super::tests::{CHUNK, P1, P2, Rig, cmt};
 use crate::config::{BufferSide, Cmt, Config, PathSelection, Reinjection};
@@ -30,7 +30,7 @@ fn message(reliability: Reliability, length: u64) -> Message {
     Message { reliability, ..Message::new(Payload::Filler(length as u32)) }
 }
 
-/// A FORWARD TSN: its path, new cumulative TSN and skipped streams.
+/// Path, new cumulative TSN and skipped streams of a FORWARD TSN.
 type Forward = (PathId, u32, Vec<(u16, u16)>);
 
 /// Sends the FORWARD TSN that is due, in a packet of at most `limit` bytes.
@@ -60,7 +60,7 @@ fn sent(rig: &mut Rig, reliability: Reliability, n: u32) {
     assert!(rig.poll().is_some_and(|(_, tsns)| tsns.len() == n as usize));
 }
 
-/// Three SACKs that report TSN 2 as missing, each with something new above.
+/// Processes three SACKs that report TSN 2 as missing, each with a new acknowledgement above it.
 fn lose_second(rig: &mut Rig) {
     for last in 3..=5 {
         rig.sack(1, &[(3, last)], 1);
@@ -152,7 +152,7 @@ fn unordered_messages_are_skipped_without_their_streams() {
     rig.sack(9, &[(11, 11)], 1);
     rig.pass(Span::from_secs(9));
     rig.t3(P1);
-    // All of the message is abandoned, also what has arrived (rfc3758#section-3.5, rule A3).
+    // The whole message is abandoned, with the chunks that arrived (rfc3758#section-3.5, rule A3).
     assert_eq!(forward(&mut rig), Some((P1, 11, vec![])));
 }
 
@@ -474,7 +474,7 @@ fn delivered_messages_leave_nothing_behind() {
     assert!(partial.records.is_empty() && partial.by_priority.is_empty() && partial.timed == 0);
 }
 
-/// While the peer has no room for more, what it is to skip may be what fills its buffer.
+/// While the peer's window is full, the chunks to be skipped may be the ones that fill its buffer.
 #[test]
 fn a_forward_tsn_that_may_open_the_window_is_not_delayed() {
     for (a_rwnd, at_once) in [(1 << 30, false), (0, true)] {

@@ -2,25 +2,25 @@ use super::{Rule, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::StreamId;
 
-/// Fair bandwidth (`rfc8260#section-3.5`) and weighted fair queueing (`rfc8260#section-3.6`): streams that always have
-/// something to send get shares of the bytes in proportion to their weights.
+/// Fair bandwidth (`rfc8260#section-3.5`) and weighted fair queueing (`rfc8260#section-3.6`).
 ///
-/// Each stream has a tag in virtual time: what it sent, divided by its weight. The stream of the least tag is next, and its tag is
-/// the virtual time. A stream that had nothing to send begins at the virtual time, so that it saves no credit; when no stream
-/// waits any more, all begin anew.
+/// Streams that always have data get shares of the bytes in proportion to their weights. Each stream has a
+/// tag in virtual time: the bytes that it sent, divided by its weight. The stream of the least tag is next,
+/// and its tag is the virtual time. A stream that had nothing to send begins at the virtual time, so that it
+/// saves no credit. When no stream waits, all tags and the virtual time return to zero.
 #[derive(Debug)]
 pub(super) struct Fair {
-    /// None: all weights are 1.
+    /// None if all weights are 1.
     weights: Option<Values>,
     /// The streams that wait, by their tags.
     waiting: BTreeSet<(u64, StreamId)>,
-    /// The tags of all streams that waited since none did.
+    /// The tags of all streams that have waited since the virtual time was zero.
     tags: BTreeMap<StreamId, u64>,
     /// Virtual time.
     now: u64,
 }
 
-/// Virtual time of one byte at weight 1. It is large enough that a byte takes some time at the largest weight.
+/// Virtual time of one byte at weight 1: large enough that a byte takes some time at the largest weight.
 const SCALE: u64 = 1 << 16;
 
 impl Fair {

@@ -2,7 +2,7 @@ use super::{Rule, Values};
 use std::collections::{BTreeMap, VecDeque};
 use wire::StreamId;
 
-/// Priority (`rfc8260#section-3.4`): the least number first, and streams of the same number by turns.
+/// Priority (`rfc8260#section-3.4`): the lowest number first; streams of the same number take turns.
 #[derive(Debug)]
 pub(super) struct Priority {
     priorities: Values,
@@ -15,7 +15,7 @@ impl Priority {
         Priority { priorities, levels: BTreeMap::new() }
     }
 
-    /// Takes a stream out; false if it does not wait.
+    /// Removes a stream; false if it does not wait.
     fn remove(&mut self, stream: StreamId) -> bool {
         let priority = self.priorities.of(stream);
         let Some(level) = self.levels.get_mut(&priority) else { return false };

@@ -2,16 +2,16 @@ use super::Rule;
 use std::collections::VecDeque;
 use wire::StreamId;
 
-/// Round robin (`rfc8260#section-3.2`), or round robin for each packet (`rfc8260#section-3.3`): then the stream changes at the
-/// border of two packets, and a packet has chunks of one stream.
+/// Round robin by messages (`rfc8260#section-3.2`) or by packets (`rfc8260#section-3.3`). In the second case
+/// the stream changes between two packets, and a packet has chunks of one stream.
 #[derive(Debug)]
 pub(super) struct RoundRobin {
     /// Streams that wait, in the order of their turns.
     ring: VecDeque<StreamId>,
     per_packet: bool,
-    /// The first stream of the ring has chunks in the packet at hand.
+    /// True if the first stream of the ring has chunks in the present packet.
     served: bool,
-    /// A stream that has nothing left has chunks in the packet at hand.
+    /// True if a stream without more data has chunks in the present packet.
     emptied: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The stream schedulers by themselves, in the queue of a sender.
+//! Tests the stream schedulers alone, in the queue of a sender.
 
 use super::super::queue::SendQueue;
 use crate::config::{Config, StreamScheduler};
@@ -26,7 +26,7 @@ fn message(stream: u16, length: u32) -> Message {
     Message { stream: StreamId(stream), ..Message::new(Payload::Filler(length)) }
 }
 
-/// Sends all that waits, in packets of one chunk; the streams, and the bytes that each sent in a turn.
+/// Sends all data, in packets of one chunk. Returns the stream and the bytes of each chunk.
 fn drain(queue: &mut SendQueue) -> Vec<(u16, usize)> {
     let mut sent: Vec<(u16, usize)> = Vec::new();
     while queue.head_len().is_some() {
@@ -38,7 +38,7 @@ fn drain(queue: &mut SendQueue) -> Vec<(u16, usize)> {
     sent
 }
 
-/// Two saturated streams, one with messages of 1000 bytes and one of 100, send `chunks` chunks: the bytes of each.
+/// Sends `chunks` chunks of two saturated streams of messages of 1000 and 100 bytes; returns their bytes.
 fn saturate(scheduler: StreamScheduler, values: &[u16], chunks: usize) -> [usize; 2] {
     let mut queue = queue(scheduler, values, false);
     for _ in 0..10_000 {
@@ -91,7 +91,7 @@ fn a_weight_set_later_counts_from_then_on() {
     assert_eq!(sent.iter().filter(|&&stream| stream == 1).count(), 40);
 }
 
-// rfc8260#section-3.6: who was silent has no credit
+// rfc8260#section-3.6: an idle stream saves no credit
 #[test]
 fn a_stream_that_had_nothing_to_send_saves_no_credit() {
     let mut queue = queue(StreamScheduler::Fair, &[], false);
@@ -108,7 +108,7 @@ fn a_stream_that_had_nothing_to_send_saves_no_credit() {
     assert_eq!(sent.iter().filter(|&&stream| stream == 1).count(), 50);
 }
 
-// rfc8260#section-3.4: without interleaving a message that has begun goes on to its end
+// rfc8260#section-3.4: without interleaving a message that has begun continues to its end
 #[test]
 fn an_urgent_message_waits_for_the_end_of_the_one_that_has_begun() {
     let mut queue = queue(StreamScheduler::Priority, &[0, 1], false);
@@ -120,7 +120,7 @@ fn an_urgent_message_waits_for_the_end_of_the_one_that_has_begun() {
     assert_eq!(drain(&mut queue), rest.chain([(0, 100), (1, 100)]).collect::<Vec<_>>());
 }
 
-// rfc8260#section-3.4: with interleaving it is sent before the next chunk of the other
+// rfc8260#section-3.4: with interleaving it is sent before the next chunk of the other message
 #[test]
 fn an_urgent_message_interrupts_another_if_messages_are_interleaved() {
     let mut queue = queue(StreamScheduler::Priority, &[0, 1], true);
@@ -173,7 +173,7 @@ fn round_robin_for_each_packet_changes_streams_between_packets() {
     let mut packets = Vec::new();
     while queue.head_len().is_some() {
         let mut packet = Vec::new();
-        // Room for three chunks.
+        // A packet has room for three chunks.
         while packet.len() < 3 && queue.head_len().is_some() && (packet.is_empty() || queue.shares_packet()) {
             packet.push(queue.take(CHUNK).stream.0);
         }
@@ -183,7 +183,7 @@ fn round_robin_for_each_packet_changes_streams_between_packets() {
     assert_eq!(packets, [vec![0, 0, 0], vec![1, 1], vec![0]]);
 }
 
-// rfc8260#section-3: a message that is given in pieces must not keep others back that fill the send buffer.
+// rfc8260#section-3: a message given in pieces must not delay other messages that fill the send buffer
 #[test]
 fn a_message_whose_end_is_not_given_begins_when_no_other_waits() {
     for scheduler in [StreamScheduler::Rr, StreamScheduler::Priority, StreamScheduler::Fair] {
@@ -239,8 +239,8 @@ fn any_scheduler() -> impl Strategy<Value = StreamScheduler> {
 
 proptest! {
     // rfc8260#section-2.2.2
-    /// With each scheduler all that is given leaves: in the order of its stream, a message without a break unless messages are
-    /// interleaved, and with message identifiers and fragment sequence numbers that count up.
+    /// With each scheduler all data leaves: in order within its stream, each message without interruption
+    /// unless messages are interleaved, and with ascending message identifiers and fragment sequence numbers.
     #[test]
     fn each_stream_sends_its_messages_in_order_and_nothing_stays(
         scheduler in any_scheduler(),
