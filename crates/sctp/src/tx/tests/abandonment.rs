@@ -1,4 +1,4 @@
-//! Abandoned chunks: accounting on every way from flight to below the cumulative TSN, and no transmission after it.
+//! Abandoned chunks: accounting from flight to below the cumulative TSN, and no later transmission.
 
 use super::*;
 use crate::config::{Cuc, PathSelection, Reinjection};
@@ -37,7 +37,7 @@ fn an_abandoned_chunk_leaves_flight_with_credit_when_a_gap_block_acknowledges_it
     assert_eq!(rig.state(2), ChunkState::Acked);
 }
 
-// rfc3758#section-3.5, rule A2: the peer was told to skip chunk 1, or received it; a cumulative TSN does not tell which.
+// rfc3758#section-3.5, rule A2: a cumulative TSN does not show whether the peer skipped or received chunk 1
 #[test]
 fn the_cumulative_tsn_passes_an_abandoned_chunk_without_credit() {
     for cuc in [Cuc::Normal, Cuc::V1, Cuc::V2] {
@@ -176,7 +176,7 @@ fn no_copies_are_sent_of_an_abandoned_chunk() {
     assert_eq!(rig.poll(), None);
 }
 
-/// Missing reports walk the chunks sent once: abandoned ones are not among them.
+/// Missing reports visit the list of chunks sent once, which has no abandoned chunks.
 #[test]
 fn many_abandoned_chunks_in_flight_cost_a_sack_nothing() {
     let mut rig = flying(&cmt(Cmt::default()), 20_000);

@@ -1,9 +1,9 @@
-//! Which packets ask for a SACK (`rfc7053#section-3`) where the peer delays lean ones.
+//! Packets that request a SACK at once (`rfc7053#section-3`) where the peer delays lean SACKs.
 
 use super::*;
 use cc::CongestionWindow;
 
-/// Returns how many of 24 packets ask for a SACK. `cwnd` and `ssthresh` are in packets, `peer_buffer` is in bytes.
+/// Number of 24 packets that request a SACK. `cwnd` and `ssthresh` are in packets, `peer_buffer` in bytes.
 fn asking(cwnd: u64, ssthresh: u64, peer_buffer: u64) -> usize {
     let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };
     let mut rig = Rig::new(&config, 1, 1);

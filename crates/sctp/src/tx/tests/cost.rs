@@ -1,4 +1,4 @@
-//! What acknowledgements of a hostile peer cost, in steps, and that no honest peer is given up.
+//! The cost of a hostile peer's acknowledgements, in steps. No honest peer is aborted.
 
 use super::*;
 use crate::config::Cuc;
@@ -6,24 +6,24 @@ use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Chunks outstanding at most.
+/// Maximum number of outstanding chunks.
 const MANY: u16 = 32_000;
 
-/// A sender with so many chunks outstanding on one path, from TSN 1 on.
+/// A sender with `chunks` outstanding chunks on one path, from TSN 1 on.
 fn loaded(chunks: u16) -> Rig {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
     (0..chunks).for_each(|_| rig.transmit(P1));
     rig
 }
 
-/// Steps that a packet cost: those of any packet, and those paid for by a transmission.
+/// Steps that a packet costs: those of any packet, and those that a transmission pays for.
 struct Cost {
     any: u64,
     paid: u64,
 }
 
 impl Rig {
-    /// Takes a SACK, or an NR-SACK, of gap ack blocks in whatever order, and asserts the bound of its packet.
+    /// Processes a SACK or NR-SACK with Gap Ack Blocks in any order, and asserts the bound of its packet.
     fn hostile(
         &mut self,
         cum: u32,
@@ -59,7 +59,7 @@ impl Rig {
     }
 }
 
-/// Every other TSN above the cumulative one.
+/// Gap Ack Blocks of every other TSN.
 fn every_other(from: u16, to: u16) -> Vec<(u16, u16)> {
     (from..to).step_by(2).map(|offset| (offset, offset)).collect()
 }
@@ -105,7 +105,7 @@ fn many_gap_ack_blocks_withdrawn_by_a_small_packet_are_cheap() {
     }
 }
 
-/// A timeout made everything lost: no acknowledgement looks through all of it for a chunk that was sent again.
+/// After a timeout all chunks are lost: no acknowledgement searches all of them for a retransmitted one.
 #[test]
 fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     for cuc in [Cuc::V1, Cuc::V2] {
@@ -120,7 +120,7 @@ fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     }
 }
 
-/// Chunks that become lost between others that are: each has to find its place.
+/// Chunks become lost whose positions are between chunks that are lost already.
 #[test]
 fn chunks_lost_in_the_middle_of_lost_ones_are_cheap() {
     for gaps in [vec![(1, MANY / 2)], every_other(1, 1500)] {
@@ -145,7 +145,7 @@ fn chunks_reneged_beyond_the_limit_are_retransmitted_eventually() {
     rig.hostile(0, &[(2, 9_999)], None).1.unwrap();
     let mut cum = 0;
     for _ in 0..200_000 {
-        // The peer has nothing but what it gets from here on, in order.
+        // The peer has discarded all chunks, and takes only those that arrive in order.
         rig.pass(Span::from_millis(1));
         if rig.sender.is_drained() {
             break;
@@ -200,7 +200,7 @@ fn only_the_first_sack_of_a_packet_is_processed() {
     assert_eq!(rig.sender.outstanding_chunks(), 9);
 }
 
-// rfc9260#section-3.3.4: sorted and isolated they SHOULD be, but nothing asks for an abort where they are not
+// rfc9260#section-3.3.4: they SHOULD be sorted and isolated, but nothing requires an abort if they are not
 #[test]
 fn gap_ack_blocks_in_any_order_and_number_mean_the_tsns_in_them() {
     let given: [&[(u16, u16)]; 5] = [
@@ -227,7 +227,8 @@ fn gap_ack_blocks_in_any_order_and_number_mean_the_tsns_in_them() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever a peer says of what is outstanding on two paths, no packet is dear and every chunk is accounted for.
+    /// Whatever the peer reports of chunks on two paths, each packet is cheap and each chunk is accounted
+    /// for.
     #[test]
     fn every_sack_is_processed_in_bounded_steps(
         chunks in 10u16..6000,
@@ -257,7 +258,7 @@ proptest! {
     }
 }
 
-/// A peer whose SACKs overtake each other at will and arrive twice, and that discards all it may discard now and then.
+/// SACKs of this peer overtake each other and arrive twice. It sometimes discards all that it may discard.
 #[test]
 fn a_peer_that_acknowledges_packets_is_never_aborted() {
     use rand_chacha::ChaCha8Rng;
@@ -289,7 +290,7 @@ fn a_peer_that_acknowledges_packets_is_never_aborted() {
                 if flying.is_empty() {
                     break;
                 }
-                // Packets take any time.
+                // Packets arrive in any order.
                 for tsn in flying.swap_remove(below(flying.len())) {
                     if tsn > cum {
                         held.insert(tsn);
@@ -318,7 +319,7 @@ fn a_peer_that_acknowledges_packets_is_never_aborted() {
     }
 }
 
-/// Runs of successive TSNs.
+/// Ranges of successive TSNs.
 fn ranges(held: &BTreeSet<u32>) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &tsn in held {

@@ -1,11 +1,11 @@
-//! One-way delays find their paths.
+//! One-way delays count for the paths of their chunks.
 
 use super::*;
 use crate::config::Timestamps;
 use cc::OneWayDelay;
 use wire::PacketDelay;
 
-/// Tells the sender what packets took, in microseconds, by the TSNs of their first chunks.
+/// Reports one-way delays in microseconds, by the TSN of the first chunk of each packet.
 fn tell(rig: &mut Rig, delays: &[(u32, i64)]) {
     let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
     let mut buf = PacketBuf::default();
@@ -26,7 +26,7 @@ fn micros(n: i64) -> Option<OneWayDelay> {
     Some(OneWayDelay::from_nanos(1000 * n))
 }
 
-/// Six chunks from TSN `first` on, in turn on both paths.
+/// Sends six chunks from TSN `first` on, on both paths by turns.
 fn rig(first: u32) -> Rig {
     let config = Config { timestamps: Timestamps::Metadata, ..cmt(Cmt { dac: false, ..Cmt::default() }) };
     let mut rig = Rig::new(&config, 2, first);
@@ -53,7 +53,7 @@ fn a_delay_reported_after_the_cumulative_tsn_passed_its_chunk_counts() {
         rig.sack(tsn(4), &[], 0);
         tell(&mut rig, &[(tsn(4), 800), (tsn(2), 900), (tsn(3), 40), (tsn(6), 950)]);
         assert_eq!(told(&rig), [micros(40), micros(800)]);
-        // Nobody remembers what was never sent.
+        // Chunks that were never sent have no path.
         let mut rig = self::rig(first);
         rig.sack(tsn(4), &[], 0);
         tell(&mut rig, &[(first.wrapping_sub(1), 1), (first.wrapping_sub(100_000), 1)]);

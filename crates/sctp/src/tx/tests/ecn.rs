@@ -1,10 +1,10 @@
-//! Marks that the peer echoes (draft-stewart-tsvwg-sctpecn-07).
+//! ECN marks that the peer echoes (draft-stewart-tsvwg-sctpecn-07).
 
 use super::*;
 use crate::tx::Echoed;
 use wire::{Cwr, Ecne};
 
-/// Odd TSNs from 5 to 13 on path 1, even ones on path 2. Both windows are 40,000 bytes.
+/// Odd TSNs from 5 to 13 are on path 1, even ones up to 14 on path 2. Both windows are 40,000 bytes.
 fn rig() -> Rig {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 5);
     rig.sender.set_ecn(true);
@@ -101,7 +101,7 @@ fn a_sack_with_an_echo_does_not_let_the_window_grow() {
     assert!(!grown(true));
 }
 
-// rfc3168#section-6.1.3: the receiver echoes until it hears the answer.
+// rfc3168#section-6.1.3: the receiver repeats the echo until it gets an answer.
 #[test]
 fn an_echo_that_is_repeated_is_answered_after_its_tsn_is_acknowledged() {
     let mut rig = rig();

@@ -1,4 +1,4 @@
-//! The sender against hand-worked vectors, and against itself over random histories.
+//! Tests the sender with vectors calculated by hand, and with random histories.
 
 mod abandonment;
 mod asking;
@@ -34,11 +34,11 @@ pub(super) const P1: PathId = PathId(0);
 pub(super) const P2: PathId = PathId(1);
 pub(super) const CHUNK: u64 = 1452;
 
-/// A sender with established paths, the network and the peer played by the test.
+/// A sender with established paths; the test plays the network and the peer.
 pub(super) struct Rig {
     pub(super) sender: Sender,
     pub(super) paths: Paths,
-    /// Of the last SACK.
+    /// The changes of the last SACK.
     delta: SackDelta,
     pub(super) now: Instant,
     buf: PacketBuf,
@@ -55,7 +55,7 @@ pub(super) fn cmt(cmt: Cmt) -> Config {
 }
 
 impl Rig {
-    /// `n` active paths; the first chunk will have TSN `first`.
+    /// Creates `n` active paths; the first chunk gets TSN `first`.
     pub(super) fn new(config: &Config, n: u8, first: u32) -> Rig {
         let mut paths = Paths::default();
         for k in 1..=n {
@@ -70,18 +70,17 @@ impl Rig {
         Rig { sender, paths, delta: SackDelta::default(), now, buf: PacketBuf::default() }
     }
 
-    /// Gives a message to send.
     pub(super) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
         self.sender.push(self.now, message, &mut self.paths)
     }
 
-    /// Time passes, and the sender gets a new opportunity.
+    /// Advances the time and wakes the sender.
     pub(super) fn pass(&mut self, span: Span) {
         self.now += span;
         self.sender.wake(self.now, &mut self.paths);
     }
 
-    /// One new full chunk leaves on path `p`, whatever its window says.
+    /// Sends one new full chunk on path `p`, whatever its window.
     fn transmit(&mut self, p: PathId) {
         self.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
@@ -93,7 +92,7 @@ impl Rig {
         self.paths[p].last_data = Some(self.now);
     }
 
-    /// Sends what is planned, one packet; answers its path and TSNs.
+    /// Sends the next planned packet; returns its path and TSNs.
     pub(super) fn poll(&mut self) -> Option<(PathId, Vec<u32>)> {
         let plan = self.sender.next_packet(&mut self.paths, None)?;
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
@@ -135,7 +134,7 @@ impl Rig {
         outcome
     }
 
-    /// Takes a SACK without gaps that reports duplicates.
+    /// Processes a SACK without gaps that reports duplicates.
     fn duplicates(&mut self, cum: u32, duplicates: &[u32]) {
         let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
         let mut buf = PacketBuf::default();
@@ -150,7 +149,7 @@ impl Rig {
         self.audit();
     }
 
-    /// Takes an NR-SACK of renegable and of other gaps.
+    /// Processes an NR-SACK with renegable `gaps` and non-renegable `nr_gaps`.
     pub(super) fn nr_sack(&mut self, cum: u32, gaps: &[(u32, u32)], nr_gaps: &[(u32, u32)]) -> SackOutcome {
         self.nr_sack_with(cum, gaps, nr_gaps, 1 << 30)
     }
@@ -210,7 +209,7 @@ impl Rig {
         matches!(self.sender.out[self.index(tsn)].state, ChunkState::Lost(_))
     }
 
-    /// Every chunk is where its state says, and every sum is the sum of its parts.
+    /// Checks that each chunk is on the list of its state, and that all sums are right.
     pub(super) fn audit(&self) {
         let out = &self.sender.out;
         let mut flight = vec![0u64; self.paths.len()];

@@ -1,4 +1,4 @@
-//! A congestion control that models the rate of its paths: what it is told, and how its pacing is obeyed.
+//! A congestion control that models the rates of its paths: its inputs, and the pacing that it sets.
 
 use super::random::{World, drain};
 use super::*;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use units::BitRate;
 
-/// What the congestion control was told, by path.
+/// The inputs of the congestion control, by path.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     windows: Vec<CongestionWindow>,
@@ -21,7 +21,7 @@ pub(super) struct Told {
     rules: usize,
 }
 
-/// Another congestion control, and pacing at a fixed rate on each path. It checks that nobody else writes a window.
+/// A congestion control with a fixed pacing rate on each path. It checks that nothing else writes a window.
 #[derive(Debug)]
 pub(super) struct Paced {
     inner: Box<dyn CongestionControl>,
@@ -54,7 +54,7 @@ impl Paced {
         event: impl FnOnce(&mut dyn CongestionControl, &mut [CongestionWindow]),
     ) {
         let mut told = self.told.lock().unwrap();
-        // Windows of this event that an earlier call has changed already are in `w`.
+        // An earlier call for this event may have changed windows: `w` has the changes.
         assert_eq!(w, &told.windows[..], "somebody else wrote a window");
         assert!(before.len() == w.len());
         event(&mut *self.inner, w);
@@ -126,7 +126,7 @@ impl CongestionControl for Paced {
     }
 }
 
-/// Bytes that were sent, and when: what the network saw of one path.
+/// Time and bytes of each packet that was sent on one path.
 #[derive(Default)]
 pub(super) struct Trace(Vec<(Instant, u64)>);
 
@@ -153,8 +153,8 @@ const LINK: BitRate = BitRate::from_mbps(20);
 const DELAY: Span = Span::from_millis(20);
 const RATE: BitRate = BitRate::from_mbps(5);
 
-/// Sends for some time over links of 20 Mbit/s and 20 ms; every packet is acknowledged at once. `lost` says which
-/// packets do not arrive, and `feed` pushes messages.
+/// Sends for the time `length` over links of 20 Mbit/s and 20 ms; each packet is acknowledged at once. `lost`
+/// selects the packets that do not arrive, and `feed` pushes messages.
 fn transfer(
     rig: &mut Rig,
     length: Span,
@@ -225,7 +225,7 @@ fn paced_transfer_has_its_rate_and_never_more() {
     assert_eq!(told.sent[0], rig.paths[P1].stats.user_bytes.get(), "on_sent counts every byte");
     assert!((bits(told.sent[0], length) / 5e6 - 1.0).abs() < 0.01, "{}", told.sent[0]);
     assert_eq!((told.lost[0], rig.paths[P1].stats.timeouts), (0, 0));
-    // The path carries what is sent: each sample is the pacing rate, once a round trip is over.
+    // The path carries all data: each sample is the pacing rate, after the first round trip.
     for (_, sample) in &told.samples[told.samples.len() / 2..] {
         let rate = sample.rate.unwrap().as_bps() as f64;
         assert!((rate / 5e6 - 1.0).abs() < 0.05 && !sample.app_limited, "{sample:?}");
@@ -233,7 +233,7 @@ fn paced_transfer_has_its_rate_and_never_more() {
     }
 }
 
-/// A full window may be empty once the peer's buffer had no room, and few SACKs come then. With a limit for each of them it would stay as empty.
+/// After the peer's buffer was full, few chunks are in flight. A burst limit for each SACK would keep it so.
 #[test]
 fn with_pacing_an_empty_window_is_filled_without_sacks() {
     let config = Config { pacing: true, max_burst: 4, ..config() };
@@ -281,7 +281,7 @@ fn retransmissions_are_paced_and_counted() {
     assert_eq!(told.sent[0], stats.user_bytes.get());
     let waiting = rig.sender.lost_chunks as u64;
     assert_eq!(told.lost[0], (again + waiting) * CHUNK, "every chunk sent again was told as lost");
-    // What was sent is acknowledged, lost or in flight.
+    // All data that was sent is acknowledged, lost or in flight.
     assert_eq!(told.sent[0], told.acked[0] + told.lost[0] + rig.paths[P1].flight.get());
 }
 
@@ -305,7 +305,7 @@ fn samples_are_app_limited_while_there_is_not_enough_data() {
     let mut rig = Rig::new(&config(), 1, random::FIRST);
     let told = Paced::install(&mut rig, Algorithm::Standard, vec![BitRate::from_mbps(10)]);
     let mut next = rig.now;
-    // One chunk each 10 ms: 1.2 Mbit/s.
+    // One chunk every 10 ms: 1.2 Mbit/s.
     transfer(
         &mut rig,
         Span::from_secs(1),
@@ -340,7 +340,7 @@ fn a_control_that_does_not_ask_keeps_no_records() {
     assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_none());
 }
 
-/// Largest number of chunks that leave at one instant, if 50 chunks are queued whenever all before are acknowledged.
+/// Largest number of chunks that leave at one instant if 50 chunks are queued whenever the sender is drained.
 fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
     let congestion_control = control.into();
     let config = Config { congestion_control, pacing, initial_window: Some(60), max_burst: 1000, ..config() };
@@ -385,7 +385,7 @@ fn with_the_option_pacing_a_control_without_samples_keeps_no_records() {
     assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_some());
 }
 
-// rfc7829#section-3: one path after another fails; data goes on, one packet at a time.
+// rfc7829#section-3: a potentially failed path still carries data if no other path is active
 #[test]
 fn send_limit_of_a_potentially_failed_path_is_one_mtu_and_its_window_stays() {
     let mut rig = Rig::new(&config(), 1, random::FIRST);

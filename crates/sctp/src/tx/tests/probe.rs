@@ -8,7 +8,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// 40 ms and a window of ten chunks, and a sender with time-based detection and no other path.
+/// A sender with time-based loss detection and one path: RTT 40 ms, window of ten chunks.
 fn alone() -> Rig {
     let config = Config {
         loss_detection: LossDetection::Rack,
@@ -27,7 +27,7 @@ fn send(rig: &mut Rig, chunks: usize) {
     }
 }
 
-/// The first chunk is overdue after 1.25 SRTT + 4 RTTVAR, which are 130 ms.
+/// The first chunk is overdue after 1.25 SRTT + 4 RTTVAR = 130 ms.
 // rfc8985#section-7.3
 #[test]
 fn the_last_path_sends_one_probe() {
@@ -42,7 +42,7 @@ fn the_last_path_sends_one_probe() {
     rig.audit();
 }
 
-/// 1 and 2 are lost, of 3 the SACK or the chunk. Its probe shows that the others are missing, for which the window is cut once.
+/// Chunks 1 and 2 are lost, and 3 or its SACK. The probe with 3 shows the losses; the window is cut once.
 #[test]
 fn a_probe_shows_what_else_was_lost() {
     let mut rig = alone();
@@ -57,7 +57,7 @@ fn a_probe_shows_what_else_was_lost() {
     rig.audit();
 }
 
-/// A chunk that only a probe could repair was lost. If the SACK reports a duplicate, it was not.
+/// A chunk that only a probe repaired was lost, unless the SACK reports a duplicate.
 #[test]
 fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
     for (duplicates, cut) in [(&[][..], true), (&[1], false)] {
@@ -74,7 +74,7 @@ fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
     }
 }
 
-/// 1 was sent again before the probe, 2. Its loss was a matter of then.
+/// Chunk 1 was retransmitted before the probe, which carries 2: the probe did not repair its loss.
 #[test]
 fn the_window_is_not_cut_for_what_was_sent_again_before_the_probe() {
     let mut rig = alone();

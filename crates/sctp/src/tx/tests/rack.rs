@@ -1,4 +1,4 @@
-//! Time-based loss detection against vectors worked by hand. The least RTT is 100 ms, so that the reordering window is 25 ms.
+//! Tests time-based loss detection with hand-calculated vectors: least RTT 100 ms, window 25 ms.
 
 use super::*;
 use crate::config::{LossDetection, RtxPolicy};
@@ -19,7 +19,7 @@ fn config(options: Cmt) -> Config {
 const BEFORE: CongestionWindow =
     CongestionWindow { cwnd: ByteCount::new(100_000), ssthresh: Some(ByteCount::new(50_000)) };
 
-/// Both paths have measured 100 ms, with TSN 0 and 1.
+/// Both paths have measured an RTT of 100 ms, with TSNs 0 and 1.
 fn measured() -> Rig {
     measured_with(same())
 }
@@ -36,7 +36,7 @@ fn measured_with(options: Cmt) -> Rig {
     rig
 }
 
-/// As `measured`, and 3 arrived after 4: chunks overtake each other on the first path.
+/// As `measured`, but 3 arrived after 4: chunks overtake each other on the first path.
 fn reordering() -> Rig {
     let mut rig = measured();
     for _ in 2..=4 {
@@ -49,7 +49,7 @@ fn reordering() -> Rig {
     rig
 }
 
-/// Sends TSNs on the first path, one each millisecond, and returns after the RTT.
+/// Sends `count` chunks on the first path, one each millisecond, and lets 100 ms pass.
 fn transmit(rig: &mut Rig, count: u32) {
     for _ in 0..count {
         rig.transmit(P1);
@@ -77,14 +77,14 @@ fn a_chunk_is_lost_once_it_is_behind_by_the_reordering_window() {
     }
 }
 
-// rfc8985#section-6.2, step 5: the reordering timer. A SACK every 200 ms in the mean may be on its way.
+// rfc8985#section-6.2, step 5: the timer waits two mean intervals longer for a SACK that may be on its way
 #[test]
 fn without_another_sack_the_reordering_timer_finds_the_loss() {
     let mut rig = measured();
     transmit(&mut rig, 2);
     rig.sack(1, &[(3, 3)], 1);
     let due = deadline(&rig, P1).unwrap();
-    // 2 left 102 ms ago; it is late 125 ms after it left, less 1 ms of the 101 ms that 3 took.
+    // 2 left 102 ms ago. It is late after the 101 ms that 3 took and the window of 25 ms: in 24 ms.
     let interval = rig.sender.remembered.as_ref().unwrap().mean_interval();
     assert_eq!(due, rig.now + ms(24) + interval * 2);
     rig.now = due;
@@ -94,7 +94,7 @@ fn without_another_sack_the_reordering_timer_finds_the_loss() {
     assert_eq!(rig.poll(), Some((P1, vec![2])));
 }
 
-// rfc8985#section-6.2, step 4: before reordering was seen three reports suffice, afterwards they do not count.
+// rfc8985#section-6.2, step 4: three reports suffice before reordering was seen, and do not count afterwards
 #[test]
 fn reports_count_until_chunks_overtake_each_other() {
     for (mut rig, first, lost) in [(measured(), 2, true), (reordering(), 5, false)] {
@@ -118,7 +118,7 @@ fn a_chunk_is_not_behind_those_of_another_path() {
     assert_eq!(deadline(&rig, P1), None);
 }
 
-/// The first of four chunks counts as lost, and cwnd is cut; the TSN of it.
+/// Lets the first of four chunks be lost, which cuts cwnd; returns its TSN.
 fn cut(rig: &mut Rig) -> u32 {
     let first = rig.sender.next_tsn().0;
     transmit(rig, 4);
@@ -145,7 +145,7 @@ fn a_lost_chunk_that_is_acknowledged_before_it_is_sent_again_was_not_lost() {
     assert_eq!(rig.paths[P1].stats.needless_retransmissions, 1);
 }
 
-// rfc4015#section-3.2: acknowledgements may come on a faster path, so that half of the RTT may be enough.
+// rfc4015#section-3.2: half of the least RTT, since acknowledgements may come on a faster path
 #[test]
 fn an_acknowledgement_sooner_than_half_of_the_least_rtt_is_that_of_the_first_transmission() {
     for (after, needless) in [(49, true), (50, false)] {
@@ -158,7 +158,7 @@ fn an_acknowledgement_sooner_than_half_of_the_least_rtt_is_that_of_the_first_tra
     }
 }
 
-// rfc8985#section-6.2, rfc4015#section-3.2: SCTP's duplicate TSNs are what DSACK is in TCP.
+// rfc8985#section-6.2, rfc4015#section-3.2: duplicate TSNs in SCTP correspond to DSACK in TCP
 #[test]
 fn a_duplicate_of_a_retransmitted_chunk_undoes_the_recovery() {
     let mut rig = measured();
@@ -171,7 +171,7 @@ fn a_duplicate_of_a_retransmitted_chunk_undoes_the_recovery() {
     assert!(!undone(&rig), "a duplicate that the network made");
     rig.duplicates(first + 3, &[first]);
     assert!(undone(&rig));
-    // The window is 50 ms from now on.
+    // The reordering window is 50 ms from now on.
     rig.transmit(P1);
     rig.pass(ms(49));
     rig.transmit(P1);
@@ -202,7 +202,7 @@ fn a_timeout_is_not_undone() {
     assert_eq!(rig.paths[P1].stats.undone_recoveries, 0);
 }
 
-// rfc8985#section-6.2, step 4; a peer that lies gains no more than that.
+// rfc8985#section-6.2, step 4; a lying peer gains no more than that
 #[test]
 fn the_window_grows_once_a_round_trip_up_to_an_srtt() {
     let mut rig = measured();
@@ -237,7 +237,7 @@ fn after_16_recoveries_without_needless_ones_the_window_is_small_again() {
     }
 }
 
-// rfc9260#section-6.2.1, step D iii: it may be that an older SACK came late.
+// rfc9260#section-6.2.1, step D iii: an older SACK may have arrived late
 #[test]
 fn a_chunk_that_a_sack_withdraws_is_not_lost_at_once() {
     let mut rig = reordering();
@@ -256,7 +256,7 @@ fn a_chunk_that_a_sack_withdraws_is_not_lost_at_once() {
     assert!(rig.is_lost(6));
 }
 
-// rfc8985#section-6.2: the loss of a retransmission is found in the same way.
+// rfc8985#section-6.2: the loss of a retransmission is detected in the same way
 #[test]
 fn a_retransmission_is_lost_again_once_it_is_behind() {
     let mut rig = measured();
@@ -270,7 +270,7 @@ fn a_retransmission_is_lost_again_once_it_is_behind() {
     assert!(rig.is_lost(first), "{:?}", again);
 }
 
-// Blocks that a receiver will not renege on need not be told of twice.
+// A receiver need not repeat blocks on which it will not renege.
 #[test]
 fn what_an_overtaken_nr_sack_says_for_good_counts() {
     for lean_sacks in [true, false] {
@@ -287,8 +287,8 @@ fn what_an_overtaken_nr_sack_says_for_good_counts() {
     }
 }
 
-/// All that is in flight was sent again after a timeout. The second arrives, at the earliest after the least RTT: the first, which left 30 ms
-/// before it, is late (`rfc8985#section-6.2`, step 2).
+/// Both chunks in flight were retransmitted after a timeout, 30 ms apart. If the second one is acknowledged
+/// after the least RTT or later, the first one is late (`rfc8985#section-6.2`, step 2).
 #[test]
 fn among_retransmissions_alone_one_shows_that_another_is_lost() {
     for (after, lost) in [(100, true), (99, false)] {
@@ -306,7 +306,7 @@ fn among_retransmissions_alone_one_shows_that_another_is_lost() {
     }
 }
 
-/// In recovery the window does not grow. rfc7829#section-5.1: a path that answers a heartbeat begins with a small one, and in slow start.
+/// In recovery no window grows. A path that answers a heartbeat begins in slow start (rfc7829#section-5.1).
 #[test]
 fn a_path_that_answers_again_is_not_in_recovery() {
     let mut rig = measured();

@@ -1,4 +1,4 @@
-//! Random histories: whatever the network does, every chunk is where it should be and everything arrives.
+//! Random histories: each chunk is always accounted for, and all data arrives.
 
 use super::pacing::Paced;
 use super::*;
@@ -8,19 +8,19 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use units::BitRate;
 
-/// What may happen next.
+/// The next event.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Push(u8),
-    /// The packet at this place of those on their way arrives.
+    /// The packet at this position of those in flight arrives.
     Arrive(u8),
     Lose(u8),
     Sack,
-    /// The peer promises to keep the lowest TSN it holds above the cumulative one and has not promised, and says so.
+    /// The peer makes its lowest renegable TSN non-renegable, and sends an NR-SACK.
     Promise,
-    /// The peer forgets the highest TSN it holds above the cumulative one.
+    /// The peer reneges on its highest renegable TSN.
     Renege,
-    /// The sender abandons this one of its outstanding chunks.
+    /// The sender abandons one of its outstanding chunks.
     Abandon(u8),
     Timeout(u8),
     Fail(u8),
@@ -84,14 +84,14 @@ fn configs() -> impl Strategy<Value = Config> {
     )
 }
 
-/// A peer that keeps what arrives, and the packets on their way to it.
+/// A peer, and the packets in flight to it.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) flying: Vec<Vec<u32>>,
     held: BTreeSet<u32>,
-    /// TSNs among `held` that the peer will not renege on.
+    /// TSNs among `held` on which the peer will not renege.
     promised: BTreeSet<u32>,
-    /// Abandoned chunks, which the peer skips as a FORWARD TSN would tell it to.
+    /// Abandoned chunks, which the peer skips as after a FORWARD TSN.
     abandoned: BTreeSet<u32>,
     received: u32,
     packets: u8,
@@ -109,7 +109,7 @@ impl World {
         self.advance();
     }
 
-    /// The cumulative TSN moves on over what arrived and what was abandoned.
+    /// Advances the cumulative TSN over arrived and abandoned chunks.
     fn advance(&mut self) {
         while self.held.remove(&self.received) || self.abandoned.contains(&self.received) {
             self.promised.remove(&self.received);
@@ -135,7 +135,7 @@ impl World {
         rig.nr_sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, &nr_gaps);
     }
 
-    /// The highest TSN it holds and has not promised to keep.
+    /// Drops the highest TSN that is not promised.
     fn renege(&mut self) {
         if let Some(&highest) = self.held.difference(&self.promised).last() {
             self.held.remove(&highest);
@@ -150,7 +150,7 @@ impl World {
     }
 }
 
-/// Runs of successive TSNs.
+/// Ranges of successive TSNs.
 fn ranges(held: &BTreeSet<u32>) -> Vec<(u32, u32)> {
     let mut gaps: Vec<(u32, u32)> = Vec::new();
     for &ahead in held {
@@ -163,7 +163,7 @@ fn ranges(held: &BTreeSet<u32>) -> Vec<(u32, u32)> {
     gaps
 }
 
-/// TSNs wrap soon after.
+/// The first TSN; TSNs wrap soon after it.
 pub(super) const FIRST: u32 = u32::MAX - 20;
 
 pub(super) fn drain(rig: &mut Rig, world: &mut World) {
@@ -218,7 +218,7 @@ proptest! {
             }
             drain(&mut rig, &mut world);
         }
-        // The network is good from here on: everything must arrive, by acknowledgements and timers alone.
+        // From here on the network loses nothing: acknowledgements and timers alone must deliver all data.
         for _ in 0..2000 {
             if rig.sender.is_drained() {
                 break;

@@ -1,5 +1,4 @@
-//! The end of a path's fast recovery (`rfc9260#section-7.2.4`; paper 001, section 3.2) while the sender has always more to
-//! send.
+//! The end of fast recovery on a busy path (`rfc9260#section-7.2.4`; paper 001, section 3.2).
 
 use super::random::{FIRST, World, drain};
 use super::*;
@@ -7,8 +6,8 @@ use crate::config::{Cuc, RtxPolicy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Odd TSNs on path 1, even ones on path 2, which is slow: nothing it carries is acknowledged. 5 is lost. The sender
-/// transmits a chunk for each that is acknowledged, so that path 1 is never empty.
+/// Odd TSNs are on path 1. Even ones are on path 2, which is slow: none of them is acknowledged. 5 is lost.
+/// New chunks keep path 1 busy.
 #[test]
 fn fast_recovery_of_a_busy_path_ends_when_its_pseudo_cumulative_tsn_passes_the_exit() {
     for &cuc in Cuc::ALL {
@@ -34,7 +33,7 @@ fn fast_recovery_of_a_busy_path_ends_when_its_pseudo_cumulative_tsn_passes_the_e
     }
 }
 
-/// With CUC off, too, the end of recovery lets the window grow again while the slow path holds back the cumulative TSN.
+/// Without CUC, too, the window grows again while the slow path holds back the cumulative TSN.
 #[test]
 fn the_window_grows_again_before_the_cumulative_tsn_passes_the_exit() {
     let grows = |recovery_by_cuc| {
@@ -81,12 +80,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 20..400)
 }
 
-/// The TSNs that were outstanding on each path as its recovery began.
+/// Indices of the chunks that were outstanding on each path when its recovery began.
 #[derive(Default)]
 struct Begins([Option<BTreeSet<u64>>; 2]);
 
 impl Begins {
-    /// Compares what the sender did with the definition, after a SACK.
+    /// Compares the state of the sender after a SACK with the definition.
     fn check(&mut self, rig: &Rig) -> Result<(), TestCaseError> {
         for (p, begin) in [P1, P2].into_iter().zip(&mut self.0) {
             let out = &rig.sender.out;
@@ -110,15 +109,15 @@ impl Begins {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
-    /// Recovery of a path ends at the first SACK after which all that was outstanding on it at the begin is
-    /// acknowledged, not before and not later, however much was sent since.
+    /// Recovery of a path ends at the first SACK after which all chunks that were outstanding there at its
+    /// begin are acknowledged, not before and not later, however many were sent since.
     #[test]
     fn recovery_ends_when_chunks_outstanding_at_its_begin_are_acknowledged(
         steps in steps(),
         cuc in proptest::sample::select(Cuc::ALL),
         sfr in any::<bool>(),
     ) {
-        // Retransmissions stay on their path, so that what a path has to wait for is known from the begin.
+        // Retransmissions stay on their path, so that a path waits for a fixed set of chunks.
         let config = cmt(Cmt { cuc, sfr, rtx: RtxPolicy::Same, ..Cmt::default() });
         let mut rig = Rig::new(&config, 2, FIRST);
         let (mut world, mut begins) = (World::default(), Begins::default());
@@ -141,7 +140,7 @@ proptest! {
                     world.sack(&mut rig);
                     for (n, p) in [P1, P2].into_iter().enumerate() {
                         if rig.paths[p].stats.fast_recoveries != before[n] {
-                            begins.0[n] = None; // one ended and the next began with this SACK
+                            begins.0[n] = None; // one recovery ended and the next began with this SACK
                         }
                     }
                     begins.check(&rig)?;

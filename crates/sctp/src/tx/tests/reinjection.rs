@@ -1,4 +1,4 @@
-//! Copies of late chunks, silent paths, and retransmissions: where they go and when they are lost again.
+//! Copies of late chunks, silent paths, and retransmissions: their paths, and when chunks are lost again.
 
 use super::*;
 use crate::config::{PathSelection, Reinjection, RtxPolicy};
@@ -10,7 +10,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Two paths with windows of ten chunks, 20 ms and 100 ms, that have varied by half of that.
+/// Two paths with RTTs of 20 ms and 100 ms, variations of half of that, and windows of ten chunks.
 fn unequal(config: &Config) -> Rig {
     let mut rig = Rig::new(config, 2, 1);
     for (p, rtt) in [(P1, 20), (P2, 100)] {
@@ -30,15 +30,15 @@ fn push(rig: &mut Rig, n: usize) {
     }
 }
 
-/// Chunk 1 travels on the slow path; `later`, 2 and 3 are acknowledged after 20 ms on the fast one, and the peer has no
-/// room for chunk 4.
+/// As `three_arriving`; then 2 and 3 are acknowledged, and the peer has no room for chunk 4.
 fn blocked(config: &Config, later: Span) -> Rig {
     let mut rig = three_arriving(config, later);
     rig.try_sack(0, &[(2, 3)], 2, CHUNK as u32).unwrap();
     rig
 }
 
-/// Chunk 1 is in flight on the slow path; `later`, 2 and 3 have arrived on the fast one, and chunk 4 waits.
+/// Chunk 1 is in flight on the slow path for `later`; 2 and 3 have arrived on the fast one, and chunk 4
+/// waits.
 fn three_arriving(config: &Config, later: Span) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);
@@ -50,7 +50,7 @@ fn three_arriving(config: &Config, later: Span) -> Rig {
     rig
 }
 
-/// Raiciu et al., section 4.2, for the case that the copy is there first: 79 + 20 < 100.
+/// Raiciu et al., section 4.2: the copy arrives first, since 79 + 20 < 100.
 #[test]
 fn a_full_buffer_is_freed_by_a_copy_on_a_faster_path() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(79));
@@ -81,8 +81,8 @@ fn a_chunk_expected_sooner_than_its_copy_is_not_copied() {
     }
 }
 
-/// The peer has delivered 2 and 3, so that only chunk 1 in flight fills its buffer. A copy of that would free its own room and no
-/// more, and the window of the slow path would never grow. Once it is overdue it is copied.
+/// The peer has delivered 2 and 3, so that only chunk 1 takes room in its buffer. A copy would free no other
+/// room, and is sent only once chunk 1 is overdue.
 #[test]
 fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     for (later, copied) in [(79, false), (325, false), (326, true)] {
@@ -92,7 +92,7 @@ fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     }
 }
 
-/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms; its chunk is due once more. Three copies are enough.
+/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms. Then another one follows, up to three.
 #[test]
 fn a_copy_that_was_lost_is_sent_again_twice() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
@@ -111,7 +111,7 @@ fn a_copy_that_was_lost_is_sent_again_twice() {
     assert_eq!(copies, [ms(0), ms(55), ms(110)]);
 }
 
-/// Copies alone are in flight on the second path. It would stay at two packets a round trip.
+/// Only copies are in flight on the second path. Without growth it would carry two a round trip.
 #[test]
 fn copies_that_arrive_let_the_window_of_their_path_grow() {
     let mut rig = unequal(&reinjecting(Reinjection::Silent));
@@ -132,7 +132,7 @@ fn copies_that_arrive_let_the_window_of_their_path_grow() {
     rig.audit();
 }
 
-/// Without a floor a copy would be overdue at once on a path whose RTT is zero.
+/// Without a lower limit a copy would be overdue at once on a path with an RTT of zero.
 #[test]
 fn a_copy_is_not_overdue_before_10_ms() {
     let config = reinjecting(Reinjection::Both);
@@ -145,7 +145,7 @@ fn a_copy_is_not_overdue_before_10_ms() {
     assert_eq!(rig.paths[P1].liveness.deadline(), Some(rig.now + ms(10)));
 }
 
-/// Three paths: chunks 1 and 2 are in flight on the first, which is silent. The third is the fastest of the others.
+/// Chunks 1 and 2 are in flight on the first path, which is silent. The third is the fastest of the others.
 fn silent_of_three(config: &Config) -> Rig {
     let mut rig = Rig::new(config, 3, 1);
     for (p, rtt) in [(P1, 20), (P2, 100), (P3, 50)] {
@@ -165,7 +165,7 @@ fn copies_take_the_fastest_path_that_has_room() {
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
 }
 
-/// No timer runs for a copy. If it is overdue, and nothing that left later has arrived, its path may have failed, too.
+/// No timer runs for a copy. If one is overdue and no later chunk arrived, its path may have failed, too.
 #[test]
 fn a_path_that_carries_copies_in_vain_falls_silent() {
     for (later, silent) in [(false, true), (true, false)] {
@@ -183,7 +183,7 @@ fn a_path_that_carries_copies_in_vain_falls_silent() {
     }
 }
 
-/// A heartbeat is answered: the earliest chunk in flight is lost.
+/// An answered heartbeat shows that the earliest chunk in flight is lost.
 #[test]
 fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));
@@ -195,7 +195,7 @@ fn the_earliest_chunk_is_sent_again_once_a_heartbeat_is_answered() {
     assert_eq!([1, 2, 3].map(|tsn| rig.is_lost(tsn)), [true, false, false]);
 }
 
-/// Copies take room in the window of their path: for them new data waits.
+/// Copies take room in the window of their path: new data waits.
 #[test]
 fn new_data_and_copies_share_a_window() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(79));
@@ -206,7 +206,7 @@ fn new_data_and_copies_share_a_window() {
     assert_eq!(rig.poll(), None, "there is room at the peer, but none in the windows");
 }
 
-/// Two packets on the fast path, one on the slow one.
+/// Two packets are in flight on the fast path, and one on the slow path.
 fn on_both(config: &Config) -> Rig {
     let mut rig = unequal(config);
     rig.paths[P1].window.cwnd = ByteCount::new(2 * CHUNK);
@@ -218,7 +218,7 @@ fn on_both(config: &Config) -> Rig {
     rig
 }
 
-/// 20 + 20/4 ms, and here four times 10 ms that it varies. All it holds goes elsewhere.
+/// The fast path is silent after 20 + 20/4 + 4 * 10 ms; then all its chunks are copied.
 #[test]
 fn chunks_of_a_silent_path_are_copied_on_another_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));
@@ -233,7 +233,7 @@ fn chunks_of_a_silent_path_are_copied_on_another_path() {
     rig.pass(ms(1));
     assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
     assert_eq!((rig.poll(), rig.poll()), (Some((P2, vec![1])), Some((P2, vec![2]))));
-    // Chunks of a silent path that are acknowledged are no sign of life, and it gets no new data.
+    // Acknowledged chunks of a silent path are no answer, and the path gets no new data.
     let before = (rig.paths[P1].window, rig.paths[P1].rto.srtt());
     push(&mut rig, 2);
     rig.pass(ms(100));
@@ -246,7 +246,7 @@ fn chunks_of_a_silent_path_are_copied_on_another_path() {
     assert_eq!(rig.poll(), Some((P1, vec![5])));
 }
 
-/// The peer delays no acknowledgement of a packet that asks for it at once: 2 * 100 + 4 * 50 ms, and 125 + 4 * 50 for the chunk.
+/// The chunk is overdue after 125 + 4 * 50 ms, and 200 ms later if the packet does not request a SACK.
 #[test]
 fn a_lone_packet_that_asks_for_a_sack_is_answered_at_once() {
     for (asks, patience) in [(true, 325), (false, 525)] {
@@ -261,8 +261,9 @@ fn a_lone_packet_that_asks_for_a_sack_is_answered_at_once() {
     }
 }
 
-/// Chunks 1 to 4 left at 0, 10, 11 and 11 ms, and 1 is acknowledged after an SRTT of 20 ms that varies by 7.5 ms. 2 is overdue 25 + 4 * 7.5 ms after
-/// it left. By rfc8985#section-7.2 it would be 40 + 4 * 7.5 ms after the acknowledgement, and is if that tells nothing of 2: because 3 has arrived.
+/// Chunks 1 to 4 leave at 0, 10, 11 and 11 ms. 1 is acknowledged at 20 ms; the variation is 7.5 ms. So 2 is
+/// overdue 25 + 4 * 7.5 ms after it left. If 3 has arrived, 2 does not count, and the probe timeout of
+/// rfc8985#section-7.2 is left: 40 + 4 * 7.5 ms after the acknowledgement.
 #[test]
 fn a_path_is_silent_once_the_next_chunk_is_overdue() {
     for gaps in [&[][..], &[(3, 3)]] {
@@ -283,7 +284,7 @@ fn a_path_is_silent_once_the_next_chunk_is_overdue() {
     }
 }
 
-/// Chunk 1 is lost on the slow path and leaves again on the fast one, 5 ms after 3. That is overdue first, although 1 has the lower TSN.
+/// Chunk 1 is lost on the slow path and retransmitted on the fast one, 5 ms after 3: 3 is overdue first.
 #[test]
 fn a_path_is_silent_once_the_chunk_that_left_first_is_overdue() {
     let mut config = reinjecting(Reinjection::Silent);
@@ -308,7 +309,7 @@ fn the_last_path_that_answers_is_never_silent() {
     assert!(!rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
 }
 
-/// Chunk 1 of four on the slow path is lost.
+/// Four chunks are sent on the slow path, and the first one is lost.
 fn one_lost(config: &Config) -> Rig {
     let mut rig = unequal(config);
     for _ in 0..4 {
@@ -333,7 +334,7 @@ fn lost_chunks_go_to_the_fastest_path_that_answers() {
     }
 }
 
-/// rfc9260#section-6.4: another path is asked after a timeout, but not one that is silent.
+/// rfc9260#section-6.4: after a timeout the chunk goes to another path, but not to a silent one.
 #[test]
 fn after_a_timeout_no_silent_path_is_asked() {
     let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
@@ -347,7 +348,7 @@ fn after_a_timeout_no_silent_path_is_asked() {
     }
 }
 
-/// Once the path of the timeout has answered, it is asked again if it is the fastest.
+/// Once the path of the timeout has answered, the chunk goes there again if the path is the fastest.
 #[test]
 fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
@@ -361,7 +362,7 @@ fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     }
 }
 
-/// Chunk 1 is in flight on the second path, and 50 ms later the copy of 2, whose path is silent, follows it.
+/// Chunk 1 is in flight on the second path. 50 ms later the copy of 2, whose path is silent, leaves there.
 fn copied_behind_another(config: &Config) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);
@@ -372,8 +373,8 @@ fn copied_behind_another(config: &Config) -> Rig {
     rig
 }
 
-/// Nothing but the copy can have arrived, so its path works. What left there before is late: 150 ms, of 100 and a window of 25. After 49 ms
-/// nothing but the original can have arrived.
+/// Only the copy can have arrived after 100 ms, so its path works. Chunk 1 left there 150 ms ago and is late
+/// after 125 ms. After 49 ms only the original can have arrived.
 #[test]
 fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
     let config =
@@ -392,7 +393,7 @@ fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
     }
 }
 
-/// Chunk 2 left before the wait for an answer began in which the path fell silent, and is acknowledged late.
+/// Chunk 2 left before the wait for an answer in which the path fell silent, and is acknowledged late.
 #[test]
 fn an_old_acknowledgement_does_not_end_the_silence_of_a_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));

@@ -12,7 +12,7 @@ impl Rig {
     }
 }
 
-/// TSNs 1 to 4 in flight on one path, their payload zeros.
+/// TSNs 1 to 4 are in flight on one path; their payloads are zeros.
 fn rig() -> Rig {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
     rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK);

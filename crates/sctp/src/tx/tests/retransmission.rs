@@ -1,9 +1,9 @@
-//! Where a chunk goes after timeouts, for each retransmission policy.
+//! Paths of a chunk after timeouts, for each retransmission policy.
 
 use super::*;
 use crate::config::RtxPolicy;
 
-/// Two active paths of 20 ms and 100 ms; one chunk, sent on the first, and the second has timed out before.
+/// Two active paths of 20 ms and 100 ms RTT. A chunk is in flight on the first; the second has timed out.
 fn rig(rtx: RtxPolicy) -> Rig {
     let config = cmt(Cmt { rtx, ..Cmt::default() });
     let mut rig = Rig::new(&config, 2, 1);
@@ -18,7 +18,7 @@ fn rig(rtx: RtxPolicy) -> Rig {
     rig
 }
 
-/// The paths of the chunk after each of `n` timeouts.
+/// The path of the chunk after each of `n` timeouts.
 fn after_timeouts(rtx: RtxPolicy, n: usize) -> Vec<PathId> {
     let mut rig = rig(rtx);
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ fn every_policy_but_same_tries_another_path_within_five_timeouts() {
     }
 }
 
-/// rfc9260#section-6.3.3, rule E3: whatever the cause and the path of the losses.
+/// rfc9260#section-6.3.3, rule E3: the cause and the path of the losses do not matter.
 #[test]
 fn the_earliest_lost_chunks_leave_first() {
     let mut rig = Rig::new(&cmt(Cmt { rtx: RtxPolicy::Same, ..Cmt::default() }), 2, 1);
@@ -74,8 +74,8 @@ fn the_earliest_lost_chunks_leave_first() {
     );
 }
 
-/// Of 1000 chunks every second one is lost. A SACK of one packet has room for 362 of 500 gap ack blocks: chunks above them stay in
-/// flight for the sender, and fill the window. A SACK has two bits for the number of packets that arrived.
+/// Every second of 1000 chunks is lost. A SACK has room for 362 of 500 Gap Ack Blocks: the chunks above them
+/// count as in flight and fill the window. It has two bits for the number of packets that arrived.
 #[test]
 fn after_full_sacks_as_many_packets_of_lost_chunks_leave_as_arrived() {
     let told = |blocks: u32| -> Vec<(u32, u32)> { (1..=blocks).map(|k| (2 * k, 2 * k)).collect() };

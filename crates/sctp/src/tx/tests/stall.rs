@@ -1,22 +1,22 @@
-//! A sender with data and nothing in flight sends, or has a timer that asks it again: there is no acknowledgement to wait for.
+//! With data and nothing in flight a sender sends or runs a timer, since no acknowledgement will come.
 
 use super::*;
 use crate::config::{BufferSide, PathSelection, Reinjection, SplitBy};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// What a path is like when the sender is asked.
+/// State of a path.
 #[derive(Clone, Copy, Debug)]
 struct Condition {
     state: PathState,
     timed_out: bool,
     silent: bool,
-    /// Milliseconds; none: not measured.
+    /// In milliseconds; none if not measured.
     rtt: Option<u64>,
-    /// Packets.
+    /// In packets.
     cwnd: u64,
     burst_left: u32,
-    /// Milliseconds for which it still rests.
+    /// Milliseconds until the path ends its rest.
     rests: u64,
 }
 
@@ -82,8 +82,8 @@ impl Rig {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Some data travels and arrives, so that schedulers and copies have a past. Then whatever can be said of paths and the
-    /// peer's window is drawn at random.
+    /// Some data is sent and acknowledged, so that schedulers and copies have a history. Then the states of
+    /// the paths and the peer's window are drawn at random.
     #[test]
     fn with_nothing_in_flight_an_active_path_is_admitted(
         config in config(),

@@ -1,4 +1,4 @@
-//! The worked examples of the papers, figure by figure.
+//! Worked examples of the papers and the RFCs.
 
 use super::*;
 use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
@@ -14,7 +14,7 @@ fn next_pc(rig: &Rig, p: PathId) -> Option<u32> {
     rig.paths[p].cuc.pc.map(|i| i as u32)
 }
 
-/// Paper 001, figure 3: chunks overtake each other on the way.
+/// Paper 001, figure 3: chunks overtake each other between paths.
 #[test]
 fn split_fast_retransmission_ignores_reordering_between_paths() {
     let run = |sfr| {
@@ -39,7 +39,7 @@ fn split_fast_retransmission_ignores_reordering_between_paths() {
     assert!(rig.paths[P1].recovery.is_some());
 }
 
-/// Paper 001, figure 4: which windows may grow.
+/// Paper 001, figure 4: the paths whose windows may grow.
 #[test]
 fn congestion_window_update_follows_each_path() {
     for (cuc, p2_grows) in [(Cuc::V2, true), (Cuc::V1, true), (Cuc::Normal, false)] {
@@ -60,7 +60,7 @@ fn congestion_window_update_follows_each_path() {
     }
 }
 
-/// What the verdict does to the windows: only paths whose verdict is an advance grow under RFC 4960.
+/// Under RFC 4960 the window of a path grows only if CUC finds an advance there.
 #[test]
 fn windows_grow_on_paths_whose_pseudo_cumulative_tsn_advances() {
     let grown = |cuc| {
@@ -77,7 +77,7 @@ fn windows_grow_on_paths_whose_pseudo_cumulative_tsn_advances() {
     assert_eq!(grown(Cuc::Normal), [true, false]);
 }
 
-/// A retransmission on another path: TSN 20 is lost on path 1 and travels again on path 2.
+/// A retransmission on another path: TSN 20 is lost on path 1 and retransmitted on path 2.
 #[test]
 fn pseudo_cumulative_tsns_survive_a_move_to_another_path() {
     for cuc in [Cuc::V1, Cuc::V2] {
@@ -96,14 +96,14 @@ fn pseudo_cumulative_tsns_survive_a_move_to_another_path() {
     }
 }
 
-/// Paper 001, figure 5: delayed acknowledgements count for the packets they stand for.
+/// Paper 001, figure 5: a delayed acknowledgement counts once for each packet that it covers.
 #[test]
 fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);
     for p in [P1, P2, P2, P2, P2] {
         rig.transmit(p);
     }
-    // The cumulative TSN acknowledges a chunk of the other path, so that the SACK is no evidence of one path alone.
+    // The cumulative TSN acknowledges a chunk of the other path, so that the SACK has evidence of two paths.
     rig.sack(19, &[(21, 21)], 2);
     assert_eq!(rig.missing(20), 1);
     assert!(!rig.is_lost(20));
@@ -112,7 +112,7 @@ fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
     assert_eq!(rig.poll(), Some((P2, vec![20])));
 }
 
-/// Retransmission policies: c = (30, 10) M, s = (5, 20) M, in flight (30, 2) M, loss on path 2.
+/// Retransmission policies: cwnd (30, 10), ssthresh (5, 20) and flight size (30, 2) packets, loss on path 2.
 #[test]
 fn retransmission_policies_choose_their_path() {
     let config = cmt(Cmt::default());
@@ -157,8 +157,8 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(without_p1, Some(P2));
 }
 
-/// 100 packets were lost. The first path carries ten in each round trip of 40 ms, which takes 440 ms, with the last acknowledgement. The second carries
-/// two in 20 ms: 1020 ms. Of ten lost packets it would carry all in 120 ms, and the first in 80.
+/// 100 packets are lost. The first path carries ten each 40 ms: 440 ms until the last acknowledgement. The
+/// second carries two each 20 ms: 1020 ms. Ten lost packets would take 80 ms and 120 ms.
 #[test]
 fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     let config = cmt(Cmt::default());
@@ -180,7 +180,7 @@ fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     assert_eq!([target(100, &mut random), target(1, &mut random)], [Some(P1), Some(P2)]);
 }
 
-/// Fast recovery of a path: 5, 7, ... 15 on path 1, the others on path 2; 5, 13 and 6 are lost.
+/// Fast recovery of path 1: 5, 7, ... 15 are on path 1, the others on path 2; 5, 6 and 13 are lost.
 #[test]
 fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     for recovery_by_cuc in [true, false] {
@@ -211,7 +211,7 @@ fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     }
 }
 
-/// A chunk that timed out may be acknowledged for its first copy: no evidence about the path of the second.
+/// A timed-out chunk may be acknowledged for its first transmission, which proves nothing about the new path.
 #[test]
 fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);
@@ -226,7 +226,7 @@ fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
     assert_eq!(rig.missing(19), 0);
 }
 
-/// A SACK that no longer names a chunk takes it back: `rfc9260#section-6.2.1`.
+/// `rfc9260#section-6.2.1`: a SACK that no longer reports a chunk withdraws its acknowledgement.
 #[test]
 fn reneging_puts_the_chunk_in_flight_again_and_credits_it_once() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 10);
@@ -242,7 +242,7 @@ fn reneging_puts_the_chunk_in_flight_again_and_credits_it_once() {
     assert_eq!(new_chunks(&rig, P1), 1, "13 was credited before");
 }
 
-/// What a peer may not say: `rfc9260#section-6.2.1`.
+/// `rfc9260#section-6.2.1`: acknowledgements that violate the protocol.
 #[test]
 fn acknowledgements_of_tsns_never_sent_are_violations() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 0xFFFF_FFFE);
@@ -260,7 +260,7 @@ fn acknowledgements_of_tsns_never_sent_are_violations() {
     assert!(rig.sender.is_drained());
 }
 
-/// `rfc9260#section-6.1`, rule A: a closed window lets one chunk out, and only one.
+/// `rfc9260#section-6.1`, rule A: a closed window allows one chunk, and only one.
 #[test]
 fn a_closed_window_is_probed_with_one_chunk() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
@@ -282,7 +282,7 @@ fn a_closed_window_is_probed_with_one_chunk() {
     assert!(outcome.counts_as_error, "the peer is silent");
 }
 
-/// `rfc9260#section-7.2.3`: after a timeout one packet travels until something is acknowledged.
+/// `rfc9260#section-7.2.3`: after a timeout one packet is in flight until a chunk is acknowledged.
 #[test]
 fn after_a_timeout_one_packet_is_in_flight() {
     let mut rig = Rig::new(&cmt(Cmt { rtt_heuristic: false, ..Cmt::default() }), 1, 1);
@@ -299,8 +299,8 @@ fn after_a_timeout_one_packet_is_in_flight() {
     assert!(rig.poll().is_some());
 }
 
-/// `rfc9260#section-6.3.2`, rule R3: only the earliest outstanding chunk restarts T3. A fast retransmission that is
-/// lost again must not be kept from its timeout by the chunks that keep arriving after it.
+/// `rfc9260#section-6.3.2`, rule R3: only the earliest outstanding chunk restarts T3-rtx. Later chunks that
+/// arrive must not delay the timeout of a lost fast retransmission.
 #[test]
 fn a_lost_retransmission_times_out_though_later_chunks_arrive() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
@@ -319,8 +319,8 @@ fn a_lost_retransmission_times_out_though_later_chunks_arrive() {
     assert_eq!(rig.paths[P1].t3, due);
 }
 
-/// `rfc9260#section-7.2.1`: a path without data forgets half of its window for each RTO, down to four segments, whether
-/// or not it is to send again.
+/// `rfc9260#section-7.2.1`: the cwnd of a path without data is halved for each RTO, down to four segments,
+/// whether or not the path sends again.
 #[test]
 fn the_cwnd_of_an_idle_path_decays_every_rto() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);
@@ -336,7 +336,7 @@ fn the_cwnd_of_an_idle_path_decays_every_rto() {
     assert_eq!(seen, [20_000, 10_000, 6_000, 6_000]);
 }
 
-/// draft-natarajan-tsvwg-sctp-nrsack: cumulative TSN 10, 12 renegable, 14 not; the next says nothing of either.
+/// draft-natarajan-tsvwg-sctp-nrsack: 12 is renegable, 14 is not; the next NR-SACK reports neither.
 #[test]
 fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 10);
@@ -346,12 +346,12 @@ fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     rig.nr_sack(10, &[(12, 12)], &[(14, 14)]);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::Acked, ChunkState::Freed));
     assert_eq!(rig.sender.buffered().get(), 4 * CHUNK, "11, 12, 13 and 15");
-    // 12 is on the first path as 10 and 14 were, and it alone may come back.
+    // 12 is on the first path, as were 10 and 14, and only 12 is renegable.
     assert_eq!((rig.paths[P1].queued.get(), rig.paths[P2].queued.get()), (CHUNK, 3 * CHUNK));
     rig.nr_sack(10, &[], &[]);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
     assert_eq!(rig.missing(12), 1);
-    // Nor does a SACK take it back, and the rest of the association counts it once.
+    // A SACK does not withdraw 14 either, and its bytes are freed once.
     rig.sack(11, &[(13, 13)], 0);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
     rig.nr_sack(12, &[], &[(13, 15)]);
@@ -360,7 +360,7 @@ fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     assert!(rig.sender.is_drained());
 }
 
-/// A chunk may be named in both lists by a peer that does not keep them apart: it stays.
+/// A peer may name a chunk in both lists: the chunk is non-renegable.
 #[test]
 fn overlapping_blocks_of_an_nr_sack_are_non_renegable() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 10);
@@ -372,7 +372,7 @@ fn overlapping_blocks_of_an_nr_sack_are_non_renegable() {
     assert_eq!(states, [ChunkState::Acked, ChunkState::Freed, ChunkState::Acked]);
 }
 
-/// Paper 004, section III: a send buffer of 60000 bytes, two paths. One more packet has to fit a path's half.
+/// Paper 004, section III: a path has half of a send buffer of 60000 bytes, and one more packet has to fit.
 #[test]
 fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
     let full = |buffer_split, split_by, queued, flight| {
@@ -391,7 +391,7 @@ fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
     assert!(!full(BufferSide::Receiver, Queued, 29_000, 0), "the peer has room for 2^30");
 }
 
-/// The window of the peer and what is on its way are divided: 4000 + 56000.
+/// The peer's window and the flight size are divided: 4000 + 56000 bytes.
 #[test]
 fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
     let full = |queued| {
@@ -406,7 +406,7 @@ fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
     assert!(!full(30_000));
 }
 
-/// A share smaller than a packet still lets one chunk out at a time.
+/// A share smaller than a packet still allows one chunk at a time.
 #[test]
 fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     let options = Cmt { buffer_split: BufferSide::Both, ..Cmt::default() };
@@ -418,8 +418,8 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     assert_eq!(paths, [P1, P2], "one each");
 }
 
-/// The first path holds 17 chunks of a send buffer of two times 30000 bytes, 14 of them acknowledged, and waits for a
-/// chunk of the second: f = 20328 / 30000 = 0.68.
+/// The first path holds 17 chunks of a send buffer of two times 30000 bytes. 14 of them are acknowledged and
+/// wait for a chunk of the second path: f = 20328 / 30000 = 0.68.
 fn waiting_for_the_head() -> Rig {
     let options =
         Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };
@@ -466,7 +466,7 @@ fn a_slow_path_in_recovery_rests_for_a_round_trip() {
 #[test]
 fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
     let options = Cmt { rescheduling: BufferSide::Sender, ..Cmt::default() };
-    // Not divided, the buffer is twice the share: f = 0.34.
+    // An undivided buffer is twice the share: f = 0.34.
     let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
     rig.transmit(P2);
     for _ in 0..17 {
@@ -476,8 +476,8 @@ fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
     assert_eq!(rig.poll(), None);
 }
 
-/// Paper 002, figure 7: of a buffer of 64 KiB the peer holds 42 chunks, and three are lost on path 2. After the timeout one
-/// travels again, and the room of the other two is theirs.
+/// Paper 002, figure 7: the peer holds 42 chunks in a buffer of 64 KiB, and three are lost on path 2. After
+/// the timeout one of them is retransmitted, and room is kept for the other two.
 #[test]
 fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     for (keep_room, next) in [(false, Some((P1, vec![55]))), (true, None)] {
@@ -496,7 +496,7 @@ fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     }
 }
 
-/// Chunks 2 and 3 are acknowledged for good above a gap: 2 waits for 1 in the peer's buffer, the unordered 3 does not.
+/// Chunks 2 and 3 are non-renegable above a gap. 2 waits for 1 at the peer, the unordered 3 does not.
 #[test]
 fn a_delivered_unordered_message_takes_no_room_at_the_peer() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);
