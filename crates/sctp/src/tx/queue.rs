@@ -38,6 +38,7 @@ pub(super) struct SendQueue {
     pub(super) held: Option<Box<Held>>,
 }
 
+/// The stream scheduler (`rfc8260#section-3`).
 #[derive(Debug)]
 enum Scheduler {
     FirstCome(FirstCome),

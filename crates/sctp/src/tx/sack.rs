@@ -25,7 +25,7 @@ pub(crate) struct SackOutcome {
 /// The contents of an acknowledgement beside TSNs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
-    /// None in a SHUTDOWN, and in a SACK that a later one overtook.
+    /// None in a SHUTDOWN, and in an NR-SACK that a later one overtook.
     pub(super) a_rwnd: Option<u32>,
     /// Packets with data since the previous SACK (DAC). None in a SHUTDOWN, which reports no gaps.
     pub(super) packets: Option<u8>,
