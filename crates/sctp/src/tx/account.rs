@@ -1,7 +1,7 @@
 //! Measures how long each limit kept the flow, and each of its paths, from sending more.
 //!
-//! Whenever no further packet may be sent, the sender derives the limits from its state. They hold until the
-//! next time. So the cost is a look at each path for an event, and none for a packet.
+//! Whenever no further packet may be sent, the sender derives the limits from its state. They hold until it
+//! does so again. The cost is a look at each path for an event, and none for a packet.
 //!
 //! A path with a full window is limited by it. Another path has the limit of the flow if the flow has no data
 //! or the peer's window is full. The flow has the first of the limits of its paths, in the order of
@@ -20,7 +20,7 @@ pub(super) struct Account {
     paths: Vec<PathAccount>,
 }
 
-/// A summary of the sender's state that shows at most events that no limit has changed.
+/// A summary of the sender's state. At most events it is unchanged, so that no limit has changed.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
     /// Summary of the state, if the limits follow from it: see [`Sender::plain_state`].
@@ -235,7 +235,7 @@ impl Sender {
         }
         let alone = only.map_or_else(|| account.paths.iter().all(dead), |only| only == p);
         if alone && !idle(&account.flow) {
-            // The time before, in which another path blocked the flow, stays counted.
+            // The time in which another path blocked the flow stays counted.
             let since = account.paths.iter().filter_map(|path| path.blocks.since()).fold(since, Instant::max);
             account.flow.reassign(since, Limit::Timeout);
             account.paths.iter_mut().for_each(|path| path.blocks.set(since, false));

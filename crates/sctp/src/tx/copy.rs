@@ -65,8 +65,8 @@ impl Sender {
         if self.copies.is_empty() || self.traits.copies { None } else { self.copies.deadline(paths) }
     }
 
-    /// Removes copies that arrived or are overdue. It also runs a second time at the same instant, since a
-    /// new RTT sample may have made copies overdue.
+    /// Removes copies that arrived or are overdue, also twice at one instant: a new RTT sample may make
+    /// copies overdue.
     #[cold]
     pub(super) fn let_copies_go(&mut self, paths: &mut Paths) {
         for p in paths.ids().take(self.copies.len()) {

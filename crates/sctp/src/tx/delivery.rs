@@ -14,7 +14,7 @@ use wire::{StreamId, Tsn};
 /// each message that is not delivered, and one of these lies between two ranges of delivered messages.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
-    /// Messages of several chunks of which some, but not all, were sent or are with the peer for good.
+    /// Messages of several chunks, from the first transmission until the peer has all chunks for good.
     partial: BTreeMap<MessageId, Partial>,
     /// Delivered messages not reported yet: the last of each range, by the first. No two ranges touch.
     untold: BTreeMap<MessageId, MessageId>,

@@ -14,8 +14,8 @@
 
 use super::ranges::Range;
 
-/// Maximum number of ranges that are read from the gap ack blocks of a SACK, and that are kept of
-/// non-renegable chunks. A SACK in a packet of 1500 bytes has less than 400.
+/// Maximum number of ranges that are read from the Gap Ack Blocks of a SACK, and that are kept of
+/// non-renegable chunks. A SACK in a packet of 1500 bytes has fewer than 400.
 pub(super) const MOST_BLOCKS: usize = 1536;
 
 /// Maximum number of acknowledged ranges, with those that the peer withdrew beyond its limit.

@@ -45,7 +45,7 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.mark(Mark::Moved);
         chunk.ask_for_sack();
-        // The transmission on the old path, whose window is cut for it, may be the acknowledged one.
+        // No window grows by this chunk: its transmission on the old path may be the acknowledged one.
         if !chunk.is(Mark::Credited) {
             self.limits.withdrew();
         }

@@ -50,8 +50,8 @@ enum Scheduler {
 struct Outbound {
     next_ordered: u32,
     next_unordered: u32,
-    /// Numbers of ordered and of unordered messages that were abandoned unsent, once their turn has come.
-    /// They are subtracted from later message numbers, so that the numbers on the wire have no gap.
+    /// Counts of ordered and of unordered messages that were abandoned unsent, once their turn has come. They
+    /// are subtracted from later message numbers, so that the numbers on the wire have no gap.
     dropped: [u32; 2],
     /// Fragment sequence number of the next chunk; counted only with interleaving.
     fsn: u32,
@@ -274,7 +274,7 @@ impl SendQueue {
         self.outbound.get_mut(stream).is_none_or(|outbound| outbound.first == PieceId::NONE)
     }
 
-    /// Numbers messages of these streams that are queued from now on from 0.
+    /// Restarts the message numbers of these streams at 0, for messages that are queued from now on.
     pub(super) fn renumber(&mut self, streams: &StreamSet) {
         for stream in self.outbound.used(streams) {
             if let Some(outbound) = self.outbound.get_mut(stream) {

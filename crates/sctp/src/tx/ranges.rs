@@ -60,8 +60,8 @@ pub(super) fn union(a: &[Range], b: &[Range], out: &mut Vec<Range>) {
     }
 }
 
-/// Makes ranges sorted and disjoint, which may be empty, overlap or be adjacent. Removes empty ranges, and
-/// those that begin below `least`.
+/// Sorts ranges, and joins those that overlap or are adjacent. Removes empty ranges, and those that begin
+/// below `least`.
 pub(super) fn normalise(ranges: &mut Vec<Range>, least: u64) {
     count(ranges.len() * (1 + ranges.len().max(1).ilog2() as usize) / 4 + 1);
     ranges.retain(|range| least <= range.first && range.first <= range.last);

@@ -90,8 +90,8 @@ impl Sender {
         union(&blocks, &self.non_renegable, &mut self.blocks);
     }
 
-    /// Reads Gap Ack Blocks as ranges of indices, and makes them sorted and disjoint if the peer did not. No
-    /// MUST of `rfc9260#section-3.3.4` requires an abort for that.
+    /// Reads Gap Ack Blocks as ranges of indices, and makes them sorted and disjoint. No MUST of
+    /// `rfc9260#section-3.3.4` requires an abort if the peer did not sort them.
     pub(super) fn read_blocks(
         &mut self,
         cum: u64,

@@ -55,7 +55,8 @@ pub(super) enum Front {
 ///
 /// Without interleaving, the chunks of a message must follow each other: a message that has begun keeps its
 /// turn to its end. So a message that the user has not pushed to the end begins only when no other message
-/// waits. Otherwise the others would fill the send buffer, so that the user could not push its end.
+/// waits. Otherwise the others would fill the send buffer, so that the user could not push the end of the
+/// message.
 #[derive(Debug)]
 pub(super) struct Turns {
     rule: Box<dyn Rule>,
@@ -90,7 +91,7 @@ impl Turns {
         }
     }
 
-    /// The stream that sends next; none if none waits. It may lack data if its message has begun.
+    /// The stream that sends next, if there is one. It may lack data if its message has begun.
     pub(super) fn next(&self) -> Option<StreamId> {
         self.begun.or_else(|| self.rule.next()).or(self.open)
     }
