@@ -1,26 +1,27 @@
-//! Copies of chunks on paths other than their own: of late chunks only, or of all, for schedulers that send everything on every path.
+//! Copies of chunks on other paths than their own: of late chunks, or of all chunks (redundant scheduler).
 //!
-//! A chunk is *late* if its path does not answer, or if it is overdue or would arrive sooner as a copy while a full buffer stops all paths
-//! ([`Scene::is_late`]). Then a copy leaves on the path on which it arrives first. Once the copy is
-//! overdue itself ([`Path::overdue`]) another one follows, up to [`MOST_COPIES`]; then T3 of the path of the chunk is left.
+//! A chunk is *late* if its path is silent, or if a full buffer stops all paths and the chunk is
+//! overdue or would arrive sooner as a copy ([`Scene::is_late`]). The copy leaves on the path on which
+//! it arrives first. An overdue copy ([`Path::overdue`]) is followed by another one, up to
+//! [`MOST_COPIES`], then only by T3-rtx.
 //!
-//! An acknowledgement does not tell which copy arrived. So a copy is no transmission of its chunk: the chunk stays with its path, whose window alone
-//! grows by it. But if that path is silent, the copy arrived, which is an answer of the path that carried it, and grows its window: else it
-//! would carry a few copies in each round trip while the other path is dead.
+//! A SACK does not say which copy arrived. So a copy is no transmission of its chunk: the chunk stays with
+//! its path, and the window of that path grows. But if that path is silent, the copy arrived: this proves
+//! the path of the copy, whose window grows. Otherwise it would carry only a few copies in each round trip.
 //!
-//! A copy takes room in the window of its path until its chunk is acknowledged, but for a round-trip time at least: so a path carries copies at the
-//! rate that its window allows, whatever the others do. No timer runs for it, but a path that
-//! carries nothing else is silent once a copy is overdue.
+//! A copy takes room in the window of its path until its chunk is acknowledged, and at least for an
+//! SRTT. So a path carries copies at the rate of its own window. No timer runs for a copy, but a path
+//! that carries nothing else falls silent once a copy is overdue.
 
 use crate::chunks::{ChunkState, Mark, Outstanding};
 use crate::path::{Path, PathId, Paths};
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
 
-/// Copies of a late chunk, on all paths together: in an outage of all paths they would never end.
+/// Copies of a late chunk, on all paths together: they must end in an outage of all paths.
 const MOST_COPIES: u8 = 3;
 
-/// What the choice of a copy depends on.
+/// Inputs of the choice of a copy.
 pub(crate) struct Scene<'a> {
     pub(crate) now: Instant,
     pub(crate) out: &'a Outstanding,
@@ -31,16 +32,18 @@ pub(crate) struct Scene<'a> {
     pub(crate) starved: bool,
     /// The peer sends NR-SACKs.
     pub(crate) nr_sacks: bool,
-    /// Chunks of messages whose lifetime has passed: no copy of them leaves.
+    /// True for a chunk whose message has outlived its lifetime: such a chunk is not copied.
     pub(crate) is_stale: &'a dyn Fn(u64) -> bool,
 }
 
 impl Scene<'_> {
-    /// Chunk `i` is in flight on another path than `p`, and `p` is to carry a copy.
+    /// Returns true if path `p` should carry a copy of chunk `i`, which is in flight on another path.
     ///
-    /// A full buffer stops every path until the earliest chunk arrives. Then a copy helps that would arrive sooner: opportunistic retransmission (Raiciu,
-    /// Paasch, Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it be? Designing and implementing a deployable multipath TCP",
-    /// NSDI 2012, section 4.2). A whole unordered message blocks nothing if the peer sends NR-SACKs: its copy would free its own room and no more.
+    /// While a full buffer stops all paths, a copy of the earliest chunk helps if it arrives sooner:
+    /// opportunistic retransmission (Raiciu, Paasch, Barre, Ford, Honda, Duchene, Bonaventure, Handley,
+    /// "How hard can it be? Designing and implementing a deployable multipath TCP", NSDI 2012, section
+    /// 4.2). A whole unordered message blocks no other one if the peer sends NR-SACKs: a copy would
+    /// only free its own room.
     fn is_late(&self, i: u64, p: PathId) -> bool {
         let chunk = &self.out[i];
         let holder = &self.paths[chunk.path];
@@ -53,7 +56,7 @@ impl Scene<'_> {
         (blocks && age + ours < its) || age > holder.overdue()
     }
 
-    /// Chunk `i` is in flight, and a copy has a use.
+    /// Returns true if chunk `i` is in flight and is neither abandoned nor past its lifetime.
     fn may_copy(&self, i: u64) -> bool {
         let chunk = &self.out[i];
         chunk.state == ChunkState::InFlight && !chunk.is(Mark::Abandoned) && !(self.is_stale)(i)
@@ -67,23 +70,23 @@ impl Scene<'_> {
 /// The copies of all paths.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    /// Empty before the first copy.
+    /// One entry for each path; no entries before the first copy.
     paths: Vec<OnPath>,
-    /// The last copy of each late chunk, until the chunk is acknowledged or the copy is overdue.
+    /// The newest copy of each late chunk, until the copy leaves `flying` or has proved its path.
     last: BTreeMap<u64, LastCopy>,
-    /// Chunks whose last copy is overdue, and how many there were. Those that are no longer in flight are removed when they are met.
+    /// Chunks whose newest copy is overdue, with their copies so far. Entries not in flight are removed late.
     again: BTreeMap<u64, u8>,
 }
 
 #[derive(Debug, Default)]
 struct OnPath {
-    /// The first chunk it has not come to.
+    /// The lowest chunk that this path has not considered yet.
     next: u64,
-    /// Copies in flight here, in the order of departure.
+    /// Copies in flight on this path, in the order of departure.
     flying: VecDeque<Copy>,
     /// Bytes of `flying`.
     flight: ByteCount,
-    /// When the last copy left here that arrived, and the last that was overdue.
+    /// Departure times of the newest copy that arrived, and of the newest copy that was overdue.
     arrived: Instant,
     doubtful: Instant,
 }
@@ -92,7 +95,7 @@ struct OnPath {
 struct LastCopy {
     path: PathId,
     sent_at: Instant,
-    /// Copies of its chunk so far.
+    /// Copies of the chunk so far.
     number: u8,
 }
 
@@ -104,32 +107,32 @@ struct Copy {
 }
 
 impl Copies {
-    /// Bytes of copies in flight on a path.
+    /// Bytes of copies in flight on path `p`.
     pub(crate) fn flight(&self, p: PathId) -> ByteCount {
         self.paths.get(p.index()).map_or(ByteCount::ZERO, |path| path.flight)
     }
 
-    /// True before the first copy.
+    /// Returns true before the first copy.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// Path `p` was replaced by another one.
+    /// Forgets the copies on path `p`, which another path has replaced.
     pub(crate) fn forget(&mut self, p: PathId) {
         if let Some(path) = self.paths.get_mut(p.index()) {
             *path = OnPath::default();
         }
     }
 
-    /// True if the copies leave room in the window of a path.
+    /// Returns true if the copies on path `p` leave room in its window.
     #[inline]
     pub(crate) fn leave_room(&self, p: PathId, path: &Path) -> bool {
         self.paths.get(p.index()).is_none_or(|copies| copies.flight < path.space())
     }
 
-    /// The next copy that a path has room for: the path and the chunk. The earliest chunk, for which all others wait, goes on the path on which
-    /// it arrives first.
+    /// Chooses the next copy: a path that has room, and the chunk. The fastest path copies the earliest
+    /// chunk, for which all others wait.
     #[inline(never)]
     pub(crate) fn plan(
         &mut self,
@@ -155,13 +158,13 @@ impl Copies {
         None
     }
 
-    /// The next chunk that path `p` is to copy.
+    /// Returns the next chunk that path `p` should copy.
     pub(crate) fn next(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         self.paths.resize_with(at.paths.len(), OnPath::default);
         self.next_again(at, p).or_else(|| self.next_first(at, p))
     }
 
-    /// The lowest chunk on another path whose last copy is overdue.
+    /// Returns the lowest chunk of another path whose newest copy is overdue.
     fn next_again(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         let in_flight = |i: u64| i >= at.out.first_index() && at.may_copy(i);
         while let Some((&i, _)) = self.again.first_key_value()
@@ -172,7 +175,7 @@ impl Copies {
         self.again.keys().copied().find(|&i| at.out[i].path != p && in_flight(i))
     }
 
-    /// The lowest chunk in flight on another path that path `p` has not come to yet, if it is to be copied. Every chunk is passed once.
+    /// Returns the lowest chunk of another path that path `p` has not considered, if it should be copied.
     fn next_first(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         let next = &mut self.paths[p.index()].next;
         for i in (*next).max(at.out.first_index())..at.out.next_index() {
@@ -186,7 +189,7 @@ impl Copies {
         None
     }
 
-    /// A copy of chunk `i` left on path `p`.
+    /// Records that a copy of chunk `i` left on path `p`.
     pub(crate) fn sent(&mut self, at: Instant, i: u64, p: PathId, flight_size: ByteCount, is_late: bool) {
         let path = &mut self.paths[p.index()];
         let before = self.again.remove(&i);
@@ -198,7 +201,7 @@ impl Copies {
         }
     }
 
-    /// Chunk `i` arrived while its own path did not answer: the path that carried its copy, and when that left.
+    /// Takes the arrival of chunk `i`, whose path is silent. Returns the path of its copy and when that left.
     pub(crate) fn arrived(&mut self, i: u64) -> Option<(PathId, Instant)> {
         let LastCopy { path: p, sent_at, .. } = self.last.remove(&i)?;
         let path = &mut self.paths[p.index()];
@@ -206,13 +209,13 @@ impl Copies {
         Some((p, sent_at))
     }
 
-    /// When the first copy of a late chunk is overdue, if there is one.
+    /// Time at which the first copy of a late chunk is overdue.
     pub(crate) fn deadline(&self, paths: &Paths) -> Option<Instant> {
         let first = |(path, copies): (&Path, &OnPath)| Some(copies.flying.front()?.sent_at + path.overdue());
         paths.iter().zip(&self.paths).filter_map(first).min()
     }
 
-    /// Forgets copies that no longer count in the window: their chunks arrived, or they are overdue.
+    /// Removes copies that no longer count in the window of path `p`: acknowledged or overdue ones.
     pub(crate) fn let_go(&mut self, at: &Scene<'_>, p: PathId) {
         let path = &at.paths[p];
         let round = path.rto.srtt().unwrap_or_default();
@@ -235,8 +238,9 @@ impl Copies {
         }
     }
 
-    /// A copy is overdue that left on path `p` after all that is known to have arrived there, and nothing else is in flight. No timer runs for
-    /// copies, so a path that fails would carry all of them. True once for each copy.
+    /// Returns true, once for each copy, if a copy is overdue that left path `p` after everything that
+    /// arrived there and no chunk is in flight. No timer runs for copies: a failed path would carry all
+    /// of them.
     pub(crate) fn doubt(&mut self, p: PathId, path: &Path) -> bool {
         let copies = &mut self.paths[p.index()];
         let doubts = copies.doubtful > copies.arrived.max(path.liveness.proof())
@@ -248,7 +252,7 @@ impl Copies {
         doubts
     }
 
-    /// Paths on which copies may be in flight.
+    /// Number of paths on which copies may be in flight.
     pub(crate) fn len(&self) -> usize {
         self.paths.len()
     }

@@ -1,38 +1,39 @@
-//! Round-trip times as if every SACK had come back the same way.
+//! Round-trip times as if all SACKs returned on the fastest path.
 //!
-//! Where SACKs of a path's data return on paths of different delays its round-trip times differ although no queue does, and a congestion
-//! control that looks for queues would see one. So the control is told of
+//! SACKs of one path may return on paths of different delay, so that its round-trip times differ
+//! without any queue. A delay-based congestion control would see a queue. So it gets
 //!
 //! ```text
 //! t - l(p, q) + min over q' of l(p, q')
 //! ```
 //!
-//! for data on path p that a SACK on path q acknowledges after t; l(p, q) is the least such time of the last 15 to 30 s.
+//! for data on path p that a SACK on path q acknowledges after t. l(p, q) is the least t of the last 15
+//! to 30 s.
 
 use crate::path::PathId;
 use units::{Instant, Span};
 
-/// Length of the two periods of which the least times are kept: the present one and the one before.
+/// Length of the present period and of the one before it, whose least times are kept.
 const MEMORY: Span = Span::from_secs(15);
 
-/// The least times of all pairs of paths.
+/// The least round-trip times of all pairs of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Evened {
-    /// By path of the data and path of the SACK, in the present period and in the one before.
+    /// By path of the data and path of the SACK: the least time of the present period and of the one before.
     least: Vec<Vec<[Option<Span>; 2]>>,
-    /// When the present period began.
+    /// Start of the present period.
     changed: Instant,
-    /// The path of the SACK that is being taken.
+    /// The path on which the SACK being processed arrived.
     way: PathId,
 }
 
 impl Evened {
-    /// A SACK came on this path.
+    /// Begins a SACK that arrived on path `way`.
     pub(crate) fn begin(&mut self, way: PathId) {
         self.way = way;
     }
 
-    /// The SACK acknowledges data on path `p` after `rtt`. Returns what that would be if all SACKs came on the fastest way.
+    /// Takes the RTT of data on path `p`. Returns the RTT if all SACKs returned on the fastest path.
     pub(crate) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Span {
         let q = self.way;
         if now.since(self.changed) >= MEMORY {

@@ -1,22 +1,22 @@
-//! When something is late: a chunk, a copy, and an answer of a path.
+//! Times after which a chunk, a copy, or the answer of a path is late.
 
 use crate::chunks::{Mark, Outstanding, TxChunk};
 use crate::path::{LEAST_PROBE_TIMEOUT, NIL, Path};
 use units::{Instant, Span};
 
-/// A silent path gets its next heartbeat after the time since the first one, divided by this. So a path that works again is found when its outage was a
-/// quarter longer at most.
+/// A silent path gets its next heartbeat after the time since the first one, divided by this number: an
+/// outage seems longer by a quarter at most.
 const PROBES: u64 = 4;
 
-/// A path may have failed if so many packets are not acknowledged in the time that they take.
+/// Packets that a path takes to prove itself: without an acknowledgement in their time, it may have failed.
 ///
-/// Without this limit, paths of 1 to 3 Mbit/s seem to fail while the receiver waits for four packets before it sends a SACK.
+/// Without this limit, paths of 1 to 3 Mbit/s seem to fail while the receiver delays a SACK for four packets.
 const SILENT_PACKETS: f64 = 16.0;
 
-/// When a path on which data is in flight has not answered: after the probe timeout (`rfc8985#section-7.2`), or once the chunk that left first is
-/// overdue, if nothing was acknowledged for the [`least_silence`] by then.
+/// Time by which a path with data in flight must answer: a probe timeout (`rfc8985#section-7.2`), or
+/// when the chunk sent first is overdue, if nothing was acknowledged for the [`least_silence`] by then.
 ///
-/// An overdue chunk does not count if one that left later has arrived: then loss detection finds it.
+/// An overdue chunk does not count if a chunk that was sent later has arrived: loss detection then finds it.
 pub(crate) fn answer_due(now: Instant, path: &Path, out: &Outstanding, sack_delay: Span) -> Instant {
     let first = first_sent(path, out);
     let delay = delay_of_lone(path, first, sack_delay);
@@ -29,15 +29,15 @@ pub(crate) fn answer_due(now: Instant, path: &Path, out: &Outstanding, sack_dela
     due.max(now + least_silence(path, srtt)).min(latest)
 }
 
-/// The chunk in flight on a path that left first.
+/// Returns the chunk in flight on a path that was sent first.
 ///
-/// It need not have the lowest TSN: what was lost on another path is retransmitted here behind chunks of higher TSNs.
+/// It need not have the lowest TSN: a chunk lost on another path is retransmitted here after higher TSNs.
 fn first_sent<'a>(path: &Path, out: &'a Outstanding) -> Option<&'a TxChunk> {
     let heads = [path.fresh.head, path.resent.head].into_iter().filter(|&head| head != NIL);
     heads.map(|head| &out[head]).min_by_key(|chunk| chunk.sent_at)
 }
 
-/// How long the acknowledgement of a lone packet may be delayed, unless the packet asks for it at once (`rfc7053`).
+/// Time by which the peer may delay the SACK for a lone packet; zero if the packet has the I bit (`rfc7053`).
 fn delay_of_lone(path: &Path, first: Option<&TxChunk>, sack_delay: Span) -> Span {
     let asks = first.is_some_and(TxChunk::asks_for_sack);
     if path.flight <= path.mtu && !asks { sack_delay } else { Span::ZERO }
@@ -45,21 +45,21 @@ fn delay_of_lone(path: &Path, first: Option<&TxChunk>, sack_delay: Span) -> Span
 
 /// Time without an acknowledgement after which a path may have failed.
 ///
-/// It is the least RTT, or longer where the path takes longer to get [`SILENT_PACKETS`] packets acknowledged, and at most SRTT. A queue makes
-/// SRTT long, but acknowledgements still come all the time.
+/// It is the least RTT, or longer where [`SILENT_PACKETS`] packets take longer to be acknowledged, and
+/// at most SRTT. A queue makes SRTT long, but acknowledgements still arrive all the time.
 fn least_silence(path: &Path, srtt: Span) -> Span {
     let share = path.mtu.as_f64() * SILENT_PACKETS / path.flight.as_f64();
     let spacing = srtt.mul_f64(share.min(1.0));
     path.rto.base().unwrap_or(srtt).max(spacing).min(srtt).max(LEAST_PROBE_TIMEOUT)
 }
 
-/// When the heartbeat to a silent path is repeated that left for the first time at `first`: after a probe timeout or a quarter of the time since then,
-/// whichever is longer.
+/// Time of the next heartbeat to a silent path whose first heartbeat left at `first`: after a probe
+/// timeout, or after a quarter of the time since `first`, if that is longer.
 pub(crate) fn repeat_due(now: Instant, path: &Path, first: Instant) -> Instant {
     now + probe_timeout(path, Span::ZERO).max(now.since(first) / PROBES)
 }
 
-/// 2 SRTT + 4 RTTVAR, and a `delay`; at least [`LEAST_PROBE_TIMEOUT`], at most the RTO.
+/// Returns 2 SRTT + 4 RTTVAR + `delay`; at least [`LEAST_PROBE_TIMEOUT`], at most the RTO.
 fn probe_timeout(path: &Path, delay: Span) -> Span {
     let Some(srtt) = path.rto.srtt() else { return path.rto.current() };
     let expected = srtt * 2 + path.rto.variation() * 4 + delay;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// Least RTT 40 ms, SRTT 240 ms: with 20 chunks in flight 192 ms are the time for 16 of them, with 200 that is less than the least RTT.
+    /// Least RTT 40 ms, SRTT 240 ms. Of 20 chunks, 16 take 192 ms; of 200, they take less than the least RTT.
     #[test]
     fn a_queue_does_not_delay_silence() {
         let address = [192, 0, 2, 1].into();

@@ -1,10 +1,10 @@
-//! Several paths at once: what follows from what is known of each of them.
+//! Decisions among several paths.
 //!
-//! `tx/` is the sender of RFC 9260. It asks here which path carries new data ([`schedule`], [`splitting`]), which one a lost chunk
-//! ([`retransmission`]), whether a chunk moves before it is lost ([`rescheduling`]), and
-//! which chunk is copied where ([`copies`]). What is late is said once ([`lateness`]).
-//! The receiver chooses where SACKs return (`path/return_path.rs`), and the sender takes that into account ([`evened`]). Whether a path answers is
-//! part of the path (`path/liveness.rs`).
+//! `tx/` is the sender of RFC 9260. This module chooses the path of new data ([`schedule`],
+//! [`splitting`]) and of a lost chunk ([`retransmission`]), and which chunks move before they are lost
+//! ([`rescheduling`]) or are copied ([`copies`]). It defines when a chunk, a copy or an answer is late
+//! ([`lateness`]). The receiver chooses the path of each SACK (`path/return_path.rs`); round-trip times
+//! are corrected for that choice ([`evened`]). `path/liveness.rs` records whether a path answers.
 
 pub(crate) mod copies;
 pub(crate) mod evened;

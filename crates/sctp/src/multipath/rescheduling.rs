@@ -1,15 +1,15 @@
-//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half of a buffer, it
-//! is sent again on a path that could not send otherwise.
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks
+//! half of a buffer, a path that could not send otherwise transmits the chunk again.
 
 use super::splitting::{Buffers, backlog};
 use crate::config::{BufferSide, Cmt};
 use crate::path::{PathId, Paths};
 use units::Span;
 
-/// The blocked share of a buffer from which on a chunk is rescheduled.
+/// Blocked share of a buffer from which on a chunk is rescheduled.
 const FULL_ENOUGH: f64 = 0.5;
 
-/// The path that the earliest chunk moves to: it is in flight on path `on`, sent so long ago. One on its own path is late after two SRTTs.
+/// Chooses the path for the earliest chunk, in flight on `on` for `age`: `on` itself only after two SRTTs.
 pub(crate) fn target(
     cmt: &Cmt,
     buffers: Buffers,
@@ -29,7 +29,7 @@ pub(crate) fn target(
     paths.ids().find(|&p| wants(p) && has_room(p))
 }
 
-/// True if the earliest chunk may move.
+/// Returns true if rescheduling is enabled.
 #[inline]
 pub(crate) fn is_on(cmt: &Cmt) -> bool {
     cmt.rescheduling != BufferSide::None

@@ -1,12 +1,12 @@
-//! Retransmission policies: the path on which a lost chunk travels again.
+//! Retransmission policies: they choose the path on which a lost chunk is retransmitted.
 
 use crate::config::RtxPolicy;
 use crate::draws::Draws;
 use crate::path::{LossCause, Path, PathId, Paths};
 use units::ByteCount;
 
-/// The path for chunks lost `on` a path; none if the policy waits until some path has room. Ties of a best path are
-/// broken at random. A policy that names one path sticks to it even if its window is full.
+/// Chooses the path for chunks lost on path `on`; none if the policy waits until a path has room. Ties of
+/// a best path are broken at random. A policy that names one path chooses it even if its window is full.
 pub(crate) fn target(
     policy: RtxPolicy,
     on: PathId,
@@ -27,8 +27,8 @@ pub(crate) fn target(
     };
     let target = match policy {
         RtxPolicy::Fastest => {
-            // rfc9260#section-6.4: after a timeout another path than the last one, if there is one that is not silent. Once the
-            // last one has answered, it is as good as any.
+            // rfc9260#section-6.4: after a timeout, another path than the last one, preferably one that
+            // is not silent. Once the last one has answered, it is as good as any.
             let otherwise = match cause {
                 LossCause::FastRetransmit => stay,
                 LossCause::Timeout => paths.next_usable(on).or_else(|| paths.next_active(on)),
@@ -53,13 +53,13 @@ pub(crate) fn target(
     target.map(|p| paths.or_cheaper(p))
 }
 
-/// Seconds until a path has carried so many lost bytes, a window in each round trip, and the last of them is acknowledged.
+/// Seconds until a path has delivered `lost` bytes, one cwnd in each SRTT, and all are acknowledged.
 pub(crate) fn time_on(path: &Path, lost: ByteCount) -> f64 {
     let round = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
     round * (1.0 + lost.as_f64() / path.window.cwnd.as_f64().max(1.0))
 }
 
-/// One of the candidates, each as likely as the others; no draw if there is just one.
+/// Returns one of the candidates, each with the same probability; draws no number if there is only one.
 fn pick(candidates: impl Iterator<Item = PathId> + Clone, random: &mut Draws) -> Option<PathId> {
     let n = candidates.clone().count() as u64;
     match n {

@@ -1,5 +1,5 @@
-//! Buffer splitting (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010; paper 004, section III): a path may hold no more than
-//! its share of the send buffer, or of the peer's receive buffer, so that a slow one cannot take all of it.
+//! Buffer splitting (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010; paper 004, section III): each path may
+//! fill only its share of the send buffer, or of the peer's receive buffer, so that no path fills all of it.
 
 use crate::config::{BufferSide, Cmt, SplitBy};
 use crate::path::{Path, PathId, Paths};
@@ -10,12 +10,12 @@ use units::ByteCount;
 pub(crate) struct Buffers {
     /// Size of the send buffer.
     pub(crate) sender: ByteCount,
-    /// What the peer can still take, beyond what is in flight.
+    /// a_rwnd of the peer less the bytes in flight.
     pub(crate) peer_rwnd: ByteCount,
 }
 
-/// True if a path fills its share of a buffer, so that it may take no new chunk. One that holds nothing always may: else a
-/// share smaller than a chunk would stop it for ever.
+/// Returns true if a path fills its share of a buffer, so that it may not carry a new chunk. A path
+/// without chunks always may: otherwise a share smaller than a chunk would stop it for ever.
 #[inline]
 pub(crate) fn share_is_full(cmt: &Cmt, buffers: Buffers, p: PathId, paths: &Paths) -> bool {
     cmt.buffer_split != BufferSide::None && fills_share(cmt, buffers, &paths[p], paths)
@@ -34,8 +34,8 @@ fn fills_share(cmt: &Cmt, buffers: Buffers, path: &Path, paths: &Paths) -> bool 
             || (split.receiver() && held > share(buffers.peer_rwnd + paths.flight())))
 }
 
-/// The part of its share of a buffer that a path fills with chunks that are not in flight and not freed; the larger of the
-/// two if `sides` has both buffers.
+/// Fills a share: the part that chunks of a path occupy that are neither in flight nor freed. The
+/// larger part of the two buffers if `sides` has both.
 pub(super) fn backlog(cmt: &Cmt, sides: BufferSide, buffers: Buffers, path: &Path, paths: &Paths) -> f64 {
     let split = cmt.buffer_split;
     let stuck = (path.queued - path.flight).as_f64();
@@ -50,7 +50,7 @@ pub(super) fn backlog(cmt: &Cmt, sides: BufferSide, buffers: Buffers, path: &Pat
     of_sender.max(if sides.receiver() { of_receiver } else { 0.0 })
 }
 
-/// Paths among which a buffer is divided.
+/// Number of paths among which a buffer is divided.
 fn paths_used(paths: &Paths) -> u64 {
     paths.iter().filter(|path| path.is_active()).count().max(1) as u64
 }

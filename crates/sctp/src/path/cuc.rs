@@ -1,5 +1,5 @@
-/// The pseudo-cumulative TSNs of a path: the earliest outstanding chunk sent once, and the earliest one sent again; `None`
-/// while it has to be looked for.
+/// The pseudo-cumulative TSNs of a path: its earliest outstanding chunk sent once (`pc`), and its
+/// earliest one sent again (`rpc`). `None` until the next search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CucState {
     pub(crate) pc: Option<u64>,
@@ -7,7 +7,7 @@ pub(crate) struct CucState {
 }
 
 impl CucState {
-    /// A chunk of the path is retransmitted on another one, or leaves otherwise than by a gap block: look again for both.
+    /// Makes the next SACK search for both: a chunk left the path, or its lists without a Gap Ack Block.
     pub(crate) fn forget(&mut self) {
         *self = CucState::default();
     }

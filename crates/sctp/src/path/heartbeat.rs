@@ -1,15 +1,15 @@
 use units::{Instant, Span};
 
-/// Heartbeats of a path (`rfc9260#section-8.3`): the timer, and the probe that waits for its answer.
+/// Heartbeats of a path (`rfc9260#section-8.3`): the timer, and the heartbeat that waits for its answer.
 #[derive(Debug, Default)]
-#[repr(C)] // the timer first: beside what is looked at with each packet
+#[repr(C)] // the timer first: each packet reads it
 pub(crate) struct Heartbeat {
     timer: Timer,
-    /// The last one sent, until it is answered: an answer counts even if it is overdue.
+    /// The last heartbeat sent, until it is answered: a late answer counts, too.
     probe: Option<Probe>,
     /// Time without data or heartbeat after which the path is idle, drawn anew for each period.
     period: Span,
-    /// The user asked for one, and none was answered since.
+    /// The user requested a heartbeat, and none was answered since.
     asked: bool,
 }
 
@@ -17,41 +17,41 @@ pub(crate) struct Heartbeat {
 enum Timer {
     #[default]
     Off,
-    /// The path is idle then, unless data is sent.
+    /// The path is idle at this time, unless it carries data before.
     Due(Instant),
-    /// The answer is late then.
+    /// The answer is late at this time.
     Overdue(Instant),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     nonce: u64,
-    /// When it was sent first.
+    /// Time of the first transmission.
     sent: Instant,
-    /// Times that it was sent again.
+    /// Number of repetitions.
     repeats: u16,
-    /// When it was last sent, by the number of repeats before.
+    /// Times of the last transmissions: repetition n has index n modulo [`REMEMBERED`].
     times: [Instant; REMEMBERED],
 }
 
-/// The last transmissions of a heartbeat whose times are kept. An answer to an earlier one tells no round-trip time.
+/// Transmissions of a heartbeat whose times are kept. An answer to an earlier one gives no RTT sample.
 const REMEMBERED: usize = 4;
 
 /// The answer to a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Since the heartbeat was sent first.
+    /// Time since the first transmission of the heartbeat.
     pub(crate) after: Span,
-    /// Since the transmission was sent that is answered; none if that is too long ago.
+    /// Time since the transmission that is answered; none if its time is no longer kept.
     pub(crate) rtt: Option<Span>,
 }
 
-/// What the timer asks for.
+/// Result of an expiry of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeartbeatTimer {
-    /// A heartbeat has to be sent.
+    /// A heartbeat must be sent.
     Send,
-    /// The last one was not answered within the RTO: an error of the path.
+    /// The last heartbeat was not answered within the RTO: an error of the path.
     Unanswered,
 }
 
@@ -64,7 +64,7 @@ impl Heartbeat {
         }
     }
 
-    /// Begins an idle period of the given length at `from`; none turns heartbeats off.
+    /// Starts an idle period of the given length at `from`; `None` stops heartbeats.
     pub(crate) fn rest(&mut self, from: Instant, period: Option<Span>) {
         self.timer = match period {
             Some(period) => {
@@ -75,13 +75,13 @@ impl Heartbeat {
         };
     }
 
-    /// Puts the heartbeat off until `at`.
+    /// Defers the heartbeat until `at`.
     pub(crate) fn defer(&mut self, at: Instant) {
         self.timer = Timer::Due(at);
     }
 
-    /// Takes an expiry at `now`, if there is one. A path that carried data at `used` is not idle before its period
-    /// after that is over.
+    /// Handles an expiry at `now`, if there is one. A path that carried data at `used` becomes idle
+    /// only one period after that time.
     pub(crate) fn expire(&mut self, now: Instant, used: Option<Instant>) -> Option<HeartbeatTimer> {
         match self.timer {
             Timer::Overdue(at) if at <= now => Some(HeartbeatTimer::Unanswered),
@@ -96,13 +96,13 @@ impl Heartbeat {
         }
     }
 
-    /// A heartbeat leaves now and ought to be answered within `rto`.
+    /// Records a heartbeat sent at `now`, whose answer is due within `rto`.
     pub(crate) fn sent(&mut self, now: Instant, nonce: u64, rto: Span) {
         self.probe = Some(Probe { nonce, sent: now, repeats: 0, times: [now; REMEMBERED] });
         self.timer = Timer::Overdue(now + rto);
     }
 
-    /// The heartbeat that waits for its answer leaves once more; false if there is none.
+    /// Records a repetition of the heartbeat that waits for its answer; false if none waits.
     pub(crate) fn sent_again(&mut self, now: Instant) -> bool {
         if let Some(probe) = &mut self.probe {
             probe.repeats = probe.repeats.wrapping_add(1);
@@ -111,32 +111,32 @@ impl Heartbeat {
         self.is_awaited()
     }
 
-    /// The user wants to know of the answer.
+    /// Requests an event for the next answer.
     pub(crate) fn ask(&mut self) {
         self.asked = true;
     }
 
-    /// True once for an answer that the user asked for.
+    /// Returns true once if the user requested the answer.
     pub(crate) fn take_asked(&mut self) -> bool {
         std::mem::take(&mut self.asked)
     }
 
-    /// True while the answer to one is neither there nor late.
+    /// Returns true while the answer to a heartbeat is neither received nor late.
     pub(crate) fn is_awaited(&self) -> bool {
         matches!(self.timer, Timer::Overdue(_))
     }
 
-    /// The nonce of the last one sent and not answered, and how many times it was sent again.
+    /// Nonce of the last heartbeat if it is not answered, and its number of repetitions.
     pub(crate) fn nonce(&self) -> Option<(u64, u16)> {
         self.probe.map(|probe| (probe.nonce, probe.repeats))
     }
 
-    /// When the last one was sent, if it is not answered.
+    /// Time of the first transmission of the last heartbeat, if it is not answered.
     pub(crate) fn unanswered_since(&self) -> Option<Instant> {
         self.probe.map(|probe| probe.sent)
     }
 
-    /// An answer with this nonce, if it is the right one (`rfc9260#section-5.4`), to the transmission after so many repeats.
+    /// Takes an answer to repetition `repeats` if its nonce is right (`rfc9260#section-5.4`).
     pub(crate) fn answered(&mut self, now: Instant, nonce: u64, repeats: u16) -> Option<Answer> {
         let probe = self.probe.take_if(|probe| probe.nonce == nonce)?;
         let is_remembered = usize::from(probe.repeats.wrapping_sub(repeats)) < REMEMBERED;

@@ -1,12 +1,12 @@
-/// A list of outstanding chunks by TSN, linked through the chunks themselves, so that an acknowledgement anywhere
-/// in it costs the same as at its head.
+/// A list of outstanding chunks by TSN, linked through the chunks themselves: an acknowledgement costs
+/// the same anywhere in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct List {
     pub(crate) head: u64,
     pub(crate) tail: u64,
 }
 
-/// The end of a list.
+/// Marks the end of a list.
 pub(crate) const NIL: u64 = u64::MAX;
 
 impl Default for List {

@@ -1,4 +1,4 @@
-//! Whether a path answers: one state, and all that changes it.
+//! Whether a path answers: one state, and all its transitions.
 //!
 //! ```text
 //!               nothing for longer than expected
@@ -8,31 +8,31 @@
 //!     └───── answer to a heartbeat, or to data ────────┘
 //! ```
 //!
-//! Time is measured elsewhere: the sender sets the deadline at which a path that has not answered falls silent.
+//! The sender sets the deadline at which a path without an answer falls silent (`multipath/lateness.rs`).
 
 use units::Instant;
 
-/// What is known of a path that may carry data.
+/// Whether a path that may carry data answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// It answers, as far as known.
+    /// The path answers, as far as the sender can tell.
     #[default]
     Proven,
-    /// It did not answer in time, and no other path could carry its chunks.
+    /// The path did not answer in time, and no other path could carry its chunks.
     Lonely {
         /// Packets with data sent since.
         sent: u8,
         /// A tail loss probe was sent since.
         probed: bool,
     },
-    /// It did not answer in time: its chunks are copied, a heartbeat asks for an answer, and new data goes to other paths.
+    /// The path did not answer in time: its chunks are copied, heartbeats probe it, and new data avoids it.
     Silent,
 }
 
-/// Packets with data that the last path carries after its probe timeout, until something is acknowledged there.
+/// Packets with data that the last usable path may send without an answer after its probe timeout.
 const MOST_UNANSWERED: u8 = 3;
 
-/// Whether a path answers, and until when that is to be seen.
+/// Liveness of a path, and the deadline of its next transition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Liveness {
     life: Life,
@@ -49,61 +49,59 @@ impl Default for Liveness {
 }
 
 impl Liveness {
-    /// The state.
     #[cfg(test)]
     pub(crate) fn life(&self) -> Life {
         self.life
     }
 
-    /// Begins with this state.
     #[cfg(test)]
     pub(crate) fn set(&mut self, life: Life) {
         self.life = life;
     }
 
-    /// When the path falls silent unless it answers. Of a silent path: when its heartbeat is repeated.
+    /// Time at which the path falls silent unless it answers. For a silent path: time of its next heartbeat.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         (self.deadline != Instant::FAR).then_some(self.deadline)
     }
 
-    /// When the newest chunk left that was sent once and is acknowledged.
+    /// Send time of the newest chunk that was sent once and is acknowledged.
     #[inline]
     pub(crate) fn proof(&self) -> Instant {
         self.proof
     }
 
-    /// It gets no new data while other paths answer.
+    /// Returns true if the path is silent: it carries no new data while other paths answer.
     #[inline]
     pub(crate) fn is_silent(&self) -> bool {
         self.life == Life::Silent
     }
 
-    /// As the last usable path it has sent [`MOST_UNANSWERED`] packets for which no answer came.
+    /// Returns true if the last usable path has sent [`MOST_UNANSWERED`] packets without an answer.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.life, Life::Lonely { sent: MOST_UNANSWERED.., .. })
     }
 
-    /// A tail loss probe was sent since the last answer.
+    /// Returns true if a tail loss probe was sent since the last answer.
     #[inline]
     pub(crate) fn is_probed(&self) -> bool {
         matches!(self.life, Life::Lonely { probed: true, .. })
     }
 
-    /// An acknowledgement of a chunk that was sent here is an answer: but not of a silent path if that chunk left before the wait for an
-    /// answer began. It may have arrived before the path failed, and its SACK came on another one.
+    /// Returns true if an acknowledged chunk is an answer of the path. For a silent path the chunk must
+    /// have left after the wait for an answer began: an older one may have arrived before the path failed.
     #[inline]
     pub(crate) fn has_answered(&self) -> bool {
         !self.is_silent() || self.proof >= self.since
     }
 
-    /// A chunk that left then, and was sent once, is acknowledged.
+    /// Records the acknowledgement of a chunk that was sent once, at `sent_at`.
     #[inline]
     pub(crate) fn proven(&mut self, sent_at: Instant) {
         self.proof = self.proof.max(sent_at);
     }
 
-    /// A packet with data left.
+    /// Records a packet with data.
     #[inline]
     pub(crate) fn sent(&mut self) {
         if let Life::Lonely { sent, .. } = &mut self.life {
@@ -111,7 +109,7 @@ impl Liveness {
         }
     }
 
-    /// An answer is due at this time. The first one that is due counts.
+    /// Sets the time at which an answer is due, unless one is due earlier.
     #[inline]
     pub(crate) fn await_answer(&mut self, now: Instant, until: Instant) {
         if self.deadline == Instant::FAR {
@@ -120,17 +118,17 @@ impl Liveness {
         self.deadline = self.deadline.min(until);
     }
 
-    /// What is to happen at the deadline happens at this time.
+    /// Sets the deadline to `at`.
     pub(crate) fn act_at(&mut self, at: Instant) {
         self.deadline = at;
     }
 
-    /// Nothing is awaited.
+    /// Removes the deadline.
     pub(crate) fn await_nothing(&mut self) {
         self.deadline = Instant::FAR;
     }
 
-    /// The deadline has passed: the path is silent if another one is usable.
+    /// Handles the deadline: the path is silent if another one is usable, else lonely.
     pub(crate) fn overdue(&mut self, has_other: bool) {
         self.deadline = Instant::FAR;
         self.life = match self.life {
@@ -140,25 +138,25 @@ impl Liveness {
         };
     }
 
-    /// A tail loss probe leaves.
+    /// Records a tail loss probe.
     pub(crate) fn probed(&mut self) {
         if let Life::Lonely { probed, .. } = &mut self.life {
             *probed = true;
         }
     }
 
-    /// It answered.
+    /// Records an answer: the path is proven.
     #[inline]
     pub(crate) fn answered(&mut self) {
         (self.life, self.deadline) = (Life::Proven, Instant::FAR);
     }
 
-    /// Whether its peer lives there is not known: an address that did not answer an INIT.
+    /// Makes the path silent: an INIT to its address was not answered, so that the peer may not be there.
     pub(crate) fn distrust(&mut self) {
         self.life = Life::Silent;
     }
 
-    /// It is used whatever is known of it.
+    /// Makes the path usable without an answer.
     pub(crate) fn trust(&mut self) {
         self.life = Life::Proven;
     }

@@ -1,5 +1,4 @@
-//! A path: one destination address with everything that is known about the way there. Per-path state lives here
-//! and nowhere else.
+//! A path: a destination address, or a pair of addresses, with all state that the association keeps for it.
 
 mod cuc;
 mod heartbeat;
@@ -48,9 +47,9 @@ impl PathId {
 /// Whether a path may carry data (`rfc9260#section-5.4`, `rfc9260#section-8.2`, `rfc7829`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
-    /// Its address is not verified yet: no user data.
+    /// The address is not verified yet: the path carries no user data.
     Unconfirmed,
-    /// Verified and, as far as known, working.
+    /// The address is verified and the path works as far as the association can tell.
     Active,
     /// More than `PotentiallyFailed.Max.Retrans` errors in a row: probed, and used only if no path is active.
     PotentiallyFailed,
@@ -65,7 +64,7 @@ pub(crate) enum LossCause {
     Timeout,
 }
 
-/// What a path did so far.
+/// Counters of a path since the association began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathStats {
     /// Packets with user data sent.
@@ -78,89 +77,87 @@ pub struct PathStats {
     pub ack_bytes: ByteCount,
     /// Chunks sent again before an expiry of T3.
     pub fast_retransmissions: u64,
-    /// Chunks taken for lost by fast retransmission that had arrived; only with time-based loss detection.
+    /// Fast retransmissions of chunks that had arrived; counted only with time-based loss detection.
     pub needless_retransmissions: u64,
     /// Fast recoveries undone because all their retransmissions were needless.
     pub undone_recoveries: u64,
     /// Chunks sent again after a timeout.
     pub timer_retransmissions: u64,
-    /// Chunks sent again here to free a buffer before they counted as lost.
+    /// Chunks of other paths or of this one sent again here before they counted as lost, to free a buffer.
     pub rescheduled: u64,
-    /// Copies sent of chunks that travel elsewhere.
+    /// Copies sent of chunks of other paths.
     pub copies: u64,
     /// Window cuts by fast retransmission.
     pub fast_recoveries: u64,
     /// Window cuts because the peer reported marks of congestion (ECN).
     pub ecn_reductions: u64,
-    /// Chunks that the peer reported as dropped for a wrong checksum; they are sent again as after missing reports.
+    /// Chunks that the peer reported as dropped for a wrong checksum: retransmitted as after missing reports.
     pub reported_drops: u64,
     /// Expiries of T3.
     pub timeouts: u64,
-    /// The chunk sent last, counted from 1 for the first of the association; zero before there is one.
+    /// Number of the chunk sent last, counted from 1 over the whole association; zero before the first one.
     pub last_chunk: u64,
 }
 
-/// Weight of a new sample in the smoothed ratio: that in the smoothed round-trip time (RTO.Alpha of RFC 9260).
+/// Weight of a new sample in `return_ratio`: RTO.Alpha of RFC 9260.
 const RATIO_WEIGHT: f64 = 0.125;
 
-/// The flight size is limited to so many congestion windows where SACKs return on a slower path.
+/// Upper limit of `return_ratio`: the flight size never exceeds this number of congestion windows.
 const MAX_RETURN_RATIO: f64 = 2.0;
 
-/// What is looked at together stands together, in the cache lines that are told apart here: of many paths few are in
-/// the cache.
+/// The state of one path. Fields used together share a cache line, since few of many paths are in the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Path {
     pub(crate) state: PathState,
-    /// T3 expired and nothing was acknowledged since: one packet in flight.
+    /// T3-rtx expired and nothing was acknowledged since: at most one packet may be in flight.
     pub(crate) timed_out: bool,
     pub(crate) burst_left: u32,
     pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
-    /// Bytes of all chunks last sent here that the peer does not have for good.
+    /// Bytes of all chunks last sent on this path and not yet freed: a peer may renege on acknowledged ones.
     pub(crate) queued: ByteCount,
     pub(crate) t3: Option<Instant>,
 
-    /// In flight for the first time, by TSN.
+    /// Chunks in flight that were sent once, by TSN.
     pub(crate) fresh: List,
-    /// In flight again, by TSN.
+    /// Chunks in flight that were sent more than once, by TSN.
     pub(crate) resent: List,
-    /// Lost on this path and waiting to be sent again, by TSN, for each cause.
+    /// Chunks lost on this path and waiting for their retransmission, by TSN: one list for each cause.
     pub(crate) lost_fast: List,
     pub(crate) lost_timer: List,
 
     pub(crate) remote: IpAddr,
     pub(crate) local: IpAddr,
-    /// The peer's UDP port there (`rfc6951`); 0: packets are not encapsulated.
+    /// The peer's UDP port on this path (`rfc6951`); 0 if packets are not encapsulated.
     pub(crate) udp_port: u16,
     /// Consecutive errors (`rfc9260#section-8.2`).
     pub(crate) errors: u32,
-    /// With the IP header.
+    /// Path MTU in bytes, IP header included.
     pub(crate) mtu: ByteCount,
-    /// Number of the last SACK that left here, over all paths.
+    /// Serial number, over all paths, of the last SACK sent here.
     pub(crate) last_sack: u64,
-    /// Serial number of the last data packet sent here, over all paths.
+    /// Serial number, over all paths, of the last data packet sent here.
     pub(crate) last_order: u64,
 
     pub(crate) rto: Rto,
-    /// Whether it answers.
     pub(crate) liveness: Liveness,
 
-    /// Index of the TSN whose acknowledgement ends fast recovery.
+    /// Index of the chunk whose acknowledgement ends fast recovery; none outside fast recovery.
     pub(crate) recovery: Option<u64>,
-    /// Only with time-based loss detection.
+    /// Present with time-based loss detection only.
     pub(crate) rack: Option<Box<Rack>>,
-    /// Only for a congestion control that wants rate samples.
+    /// Present if packets are paced or the congestion control needs rate samples.
     pub(crate) rate: Option<Box<RateControl>>,
-    /// None: the MTU is fixed.
+    /// None if the MTU is fixed.
     pub(crate) pmtud: Option<Box<Pmtud>>,
-    /// Only where SACKs take the fastest path.
+    /// Present if SACKs take the fastest path.
     pub(crate) returns: Option<Box<Return>>,
     pub(crate) last_data: Option<Instant>,
 
     pub(crate) heartbeat: Heartbeat,
-    /// Packets of lost chunks that may leave although cwnd is full (`rfc9260#section-7.2.4`).
+    /// Packets of lost chunks that may be sent although cwnd is full (`rfc9260#section-7.2.4`).
     pub(crate) shots: u32,
 
     pub(crate) stats: PathStats,
@@ -168,29 +165,28 @@ pub(crate) struct Path {
     pub(crate) loss_rate: f64,
 
     pub(crate) cuc: CucState,
-    /// The least one-way delay told of since the last SACK.
+    /// The least one-way delay reported since the last SACK.
     pub(crate) owd: Option<OneWayDelay>,
-    /// Round-trip time over the one that the path would have if all SACKs returned on the fastest path.
+    /// RTT divided by the RTT that the path would have if all SACKs returned on the fastest path.
     /// Smoothed, from 1 to [`MAX_RETURN_RATIO`].
     pub(crate) return_ratio: f64,
-    /// The window has decayed for all idleness up to then.
+    /// cwnd has decayed for all idle time up to this time.
     pub(crate) decayed: Option<Instant>,
-    /// cwnd at first.
     pub(crate) initial_cwnd: ByteCount,
-    /// It was slow, and sends nothing before.
+    /// The path delayed a rescheduled chunk, and sends nothing before this time.
     pub(crate) blocked_until: Instant,
-    /// ICMP messages of an unreachable destination are no errors of the path before.
+    /// Before this time, ICMP messages "unreachable" do not count as errors of the path.
     pub(crate) unreachable_until: Option<Instant>,
-    /// Which change of state of any path was the last that ended its being active.
+    /// Number of this path's last transition out of Active, counted over all paths.
     pub(crate) failed: u64,
-    /// When it last became potentially failed.
+    /// Time at which the path last became potentially failed.
     pub(crate) failing_since: Instant,
-    /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
-    /// its number, and may come back.
+    /// The path has no local address any more: it is unconfirmed and nothing is sent on it. It keeps
+    /// its number, and may be added again.
     pub(crate) removed: bool,
-    /// What the ends of the path set for it; none if neither did.
+    /// Options that the two ends set for the path; none if neither end did.
     pub(crate) options: Option<Box<Agreed>>,
-    /// The greater of the costs that the ends set: see [`PathOptions::cost`].
+    /// The larger of the costs that the two ends set: see [`PathOptions::cost`].
     pub(crate) cost: u16,
 }
 
@@ -242,12 +238,12 @@ impl Path {
         }
     }
 
-    /// Bytes of IP header on the way.
+    /// Length of the IP header in bytes.
     pub(crate) fn ip_header(&self) -> usize {
         if self.remote.is_ipv4() { 20 } else { 40 }
     }
 
-    /// Bytes an SCTP packet may have here, common header included.
+    /// Maximum length of an SCTP packet on this path, common header included.
     #[inline]
     pub(crate) fn packet_limit(&self) -> usize {
         self.mtu.get() as usize - self.overhead()
@@ -259,7 +255,7 @@ impl Path {
         self.ip_header() + if self.udp_port == 0 { 0 } else { UDP_HEADER }
     }
 
-    /// Begins path MTU discovery, if it is on, with what is known of the path.
+    /// Starts path MTU discovery if it is enabled.
     pub(crate) fn discover_mtu(&mut self, config: &Config) {
         if config.pmtud {
             let interface_mtu = config.mtu.get() as usize;
@@ -269,15 +265,15 @@ impl Path {
         }
     }
 
-    /// How a packet of so many bytes leaves here. A longer one than the path MTU allows cannot be divided, or was before
-    /// the MTU became smaller: the network may fragment it.
+    /// Addresses and flags for a packet of `len` bytes. The network may fragment a packet longer than
+    /// the path MTU: it cannot be divided, or was written before the MTU became smaller.
     #[inline]
     pub(crate) fn transmit(&self, len: usize) -> Transmit {
         let may_fragment = len > self.packet_limit();
         Transmit { udp_port: self.udp_port, may_fragment, ..Transmit::new(self.local, self.remote) }
     }
 
-    /// Nobody has shown yet that the address is the peer's (`rfc9260#section-5.4`).
+    /// Returns true if the address is not yet verified (`rfc9260#section-5.4`).
     #[inline]
     pub(crate) fn is_unconfirmed(&self) -> bool {
         self.state == PathState::Unconfirmed
@@ -288,20 +284,20 @@ impl Path {
         self.state == PathState::Active
     }
 
-    /// The number of the chunk with the lowest TSN that is in flight here; `NIL` if there is none.
+    /// Index of the chunk with the lowest TSN in flight; `NIL` without a chunk in flight.
     #[inline]
     pub(crate) fn earliest(&self) -> u64 {
         self.fresh.head.min(self.resent.head)
     }
 
-    /// Active and not silent.
+    /// Returns true if the path is active and not silent.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.is_active() && !self.liveness.is_silent()
     }
 
-    /// Index of the lowest chunk last sent here that is not acknowledged, in flight or lost; [`NIL`] if there is none. One
-    /// above the pseudo-cumulative TSN of the path.
+    /// Index of the lowest chunk last sent here that is in flight or lost; [`NIL`] without one. It is
+    /// one above the pseudo-cumulative TSN of the path.
     #[inline]
     pub(crate) fn earliest_outstanding(&self) -> u64 {
         let lists = [self.fresh, self.resent, self.lost_fast, self.lost_timer];
@@ -330,7 +326,7 @@ impl Path {
         }
     }
 
-    /// Takes a sample of the round-trip time, and its value if the SACK had returned on the fastest path.
+    /// Adds an RTT sample, with the RTT that the SACK would have given on the fastest return path.
     pub(crate) fn note_return(&mut self, rtt: Span, fastest: Span) {
         let ratio = rtt.as_secs_f64() / fastest.as_secs_f64();
         if ratio.is_finite() {
@@ -338,7 +334,7 @@ impl Path {
         }
     }
 
-    /// Age from which a chunk or a copy is presumed lost: 1.25 SRTT + 4 RTTVAR, not below [`LEAST_PROBE_TIMEOUT`].
+    /// Age at which a chunk or copy is presumed lost: 1.25 SRTT + 4 RTTVAR, at least [`LEAST_PROBE_TIMEOUT`].
     pub(crate) fn overdue(&self) -> Span {
         let expected = |srtt| srtt + srtt / 4 + self.rto.variation() * 4;
         self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
@@ -346,7 +342,7 @@ impl Path {
 
     /// The flight size at which the path keeps the rate of its congestion window.
     ///
-    /// cwnd counts as if all SACKs returned on the fastest path. On a slower one the same rate needs a larger flight size.
+    /// cwnd assumes that all SACKs return on the fastest path. A slower one needs a larger flight size.
     #[inline]
     fn allowed_flight(&self) -> ByteCount {
         match self.return_ratio > 1.0 {
@@ -355,8 +351,8 @@ impl Path {
         }
     }
 
-    /// Bytes that may be in flight: the congestion window; one packet on a path that has potentially failed and is used
-    /// for want of a better one; nothing more after an expiry of T3 until something is acknowledged.
+    /// Bytes that may be in flight: cwnd, but one packet on a potentially failed path, or after an
+    /// expiry of T3-rtx until that packet is acknowledged.
     #[inline]
     fn send_limit(&self) -> ByteCount {
         if self.timed_out && !self.flight.is_zero() {
@@ -368,7 +364,7 @@ impl Path {
         }
     }
 
-    /// Bytes of urgent data that may be sent now, where a full chunk has the length `longest`: see [`Message::urgent`](crate::Message).
+    /// Bytes of urgent data that may be sent, in chunks up to `longest`: [`Message::urgent`](crate::Message).
     pub(crate) fn urgent_space(&self, longest: ByteCount) -> ByteCount {
         let limit = self.send_limit();
         let beyond = if limit.is_zero() { limit } else { limit + longest - ByteCount::new(1) };
@@ -385,8 +381,8 @@ impl Path {
 /// Bytes of a UDP header that encapsulates an SCTP packet.
 const UDP_HEADER: usize = 8;
 
-/// Lower bound of the times after which a sender acts on silence before T3 does, as that of a tail loss probe
-/// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): timers of peers are coarse, and an RTT may be almost zero.
+/// Lower bound of the times after which a sender reacts to silence before T3-rtx, as of a tail loss probe
+/// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): peers have coarse timers, and an RTT may be near 0.
 pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
 
 /// The paths of an association.
@@ -394,35 +390,35 @@ pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
 pub(crate) struct Paths {
     list: Vec<Path>,
     pub(crate) primary: PathId,
-    /// A path is a pair of a local and a remote address, not a remote address.
+    /// A path is a pair of a local and a remote address, not only a remote address.
     pairs: bool,
-    /// A path has a cost.
+    /// At least one path has a cost.
     has_costs: bool,
 }
 
 impl Paths {
-    /// Most paths an association keeps; addresses beyond are not used.
+    /// Maximum number of paths of an association; further addresses are not used.
     pub(crate) const LIMIT: usize = 16;
 
-    /// No paths yet; each will be a pair of addresses if `pairs`, else a remote address.
+    /// Creates an empty list. Each path will be a pair of addresses if `pairs`, else a remote address.
     pub(crate) fn new(pairs: bool) -> Self {
         Paths { pairs, ..Paths::default() }
     }
 
-    /// Adds a path; `None` if it exists or the largest number of paths is reached.
+    /// Adds a path; `None` if it exists or the maximum number of paths is reached.
     pub(crate) fn add(&mut self, path: Path) -> Option<PathId> {
         let same = |p: &Path| p.remote == path.remote && (!self.pairs || p.local == path.local);
         if self.list.len() >= Self::LIMIT || self.list.iter().any(same) {
             return None;
         }
-        self.list.reserve_exact(1); // most associations have one or two
+        self.list.reserve_exact(1); // most associations have one or two paths
         self.has_costs |= path.cost > 0;
         self.list.push(path);
         Some(PathId(self.list.len() as u8 - 1))
     }
 
-    /// The place of a removed path that `path` may take: its own, or if no other is left that of one which the peer has
-    /// everything for good from.
+    /// Place of a removed path that `path` may reuse: that of the same addresses, or, if the list is
+    /// full, that of a removed path without chunks to free.
     pub(crate) fn removed_place(&self, path: &Path) -> Option<PathId> {
         let own = |p: &Path| p.removed && p.remote == path.remote && (!self.pairs || p.local == path.local);
         let free = |p: &Path| p.removed && p.queued.is_zero();
@@ -432,13 +428,13 @@ impl Paths {
         place.map(|i| PathId(i as u8))
     }
 
-    /// The first path to an address; of several pairs the one with our address most like it.
+    /// The first path to an address. Of several pairs, the first has our address most similar to `remote`.
     #[inline(always)] // into `of`
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))
     }
 
-    /// The path that a packet came on; with pairs that of its two addresses, if there is one.
+    /// The path on which a packet arrived: with pairs that of its two addresses, if it exists.
     #[inline(always)] // into `Association::arrived_on`, which calls it for each packet
     pub(crate) fn of(&self, datagram: &Datagram<'_>) -> Option<PathId> {
         let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst && !p.removed;
@@ -450,19 +446,19 @@ impl Paths {
         self.find(datagram.src)
     }
 
-    /// The path to an address of the peer; with pairs that from our address `local`, if it is known and there is one.
+    /// The path to an address of the peer: with pairs that from our address `local`, if it exists.
     pub(crate) fn towards(&self, remote: IpAddr, local: Option<IpAddr>) -> Option<PathId> {
         let pair = |p: &Path| p.remote == remote && Some(p.local) == local && !p.removed;
         let exact = self.list.iter().position(pair).map(|i| PathId(i as u8));
         exact.or_else(|| self.find(remote))
     }
 
-    /// True if a path is a pair of addresses.
+    /// Returns true if a path is a pair of addresses.
     pub(crate) fn are_pairs(&self) -> bool {
         self.pairs
     }
 
-    /// Whether a remote address works: as the best of its paths does.
+    /// State of a remote address: the best state of its paths.
     pub(crate) fn state_of(&self, remote: IpAddr) -> PathState {
         let states = self.list.iter().filter(|p| p.remote == remote && !p.removed).map(|p| p.state);
         states
@@ -484,7 +480,7 @@ impl Paths {
         (0..self.list.len() as u8).map(PathId)
     }
 
-    /// Path number `n`, counted round and round.
+    /// Path number `n` modulo the number of paths.
     pub(crate) fn cyclic(&self, n: usize) -> PathId {
         PathId((n % self.list.len()) as u8)
     }
@@ -503,18 +499,18 @@ impl Paths {
         self.list.iter().map(|p| p.flight).sum()
     }
 
-    /// The next active path after `p`, in cyclic order; `p` itself only if no other is active and it is.
+    /// The next active path after `p`, in cyclic order; `p` itself only if it is the only active path.
     pub(crate) fn next_active(&self, p: PathId) -> Option<PathId> {
         self.next_that(p, Path::is_active)
     }
 
-    /// As [`Self::next_active`], of the paths that are not silent.
+    /// As [`Self::next_active`], but only among paths that are not silent.
     pub(crate) fn next_usable(&self, p: PathId) -> Option<PathId> {
         self.next_that(p, Path::is_usable)
     }
 
-    /// The path after `p` for a control chunk that was not answered there: the next active one, or, if none is active, the next confirmed
-    /// one, since any of them may work again (`rfc9260#section-8.2`).
+    /// The path after `p` for a control chunk that was not answered on `p`: the next active path, else
+    /// the next confirmed one, since any of them may work again (`rfc9260#section-8.2`).
     pub(crate) fn next_in_turn(&self, p: PathId) -> PathId {
         let confirmed = |path: &Path| !path.removed && !path.is_unconfirmed();
         self.next_active(p).or_else(|| self.next_that(p, confirmed)).unwrap_or_else(|| self.default_path())
@@ -524,7 +520,7 @@ impl Paths {
         (1..=self.list.len()).map(|k| self.cyclic(p.index() + k)).find(|&p| works(&self[p]))
     }
 
-    /// Some address is known to be the peer's.
+    /// Returns true if at least one address of the peer is verified.
     #[inline]
     pub(crate) fn any_confirmed(&self) -> bool {
         let primary = self.list.get(self.primary.index());
@@ -532,16 +528,16 @@ impl Paths {
             || self.list.iter().any(|path| !path.is_unconfirmed())
     }
 
-    /// The potentially failed path with the fewest errors, and of several the one that was active last
-    /// (`rfc7829#section-3`, rule 3): what there is if none is active.
+    /// The potentially failed path with the fewest errors; of several, the one that was active last
+    /// (`rfc7829#section-3`, rule 3). It is used if no path is active.
     pub(crate) fn best_failing(&self) -> Option<PathId> {
         let failing = self.ids().filter(|&p| self[p].state == PathState::PotentiallyFailed);
         failing.min_by_key(|&p| (self[p].errors, std::cmp::Reverse(self[p].failed)))
     }
 
-    /// The path for what has no path of its own: the primary one if active, else the next active one, else the best
-    /// of those that potentially failed, else (all inactive, `rfc9260#section-8.2`) the confirmed one with the fewest
-    /// errors, else the primary.
+    /// The path for packets without a path of their own: the primary path if active, else the next
+    /// active path, else the best potentially failed path, else (all inactive, `rfc9260#section-8.2`)
+    /// the confirmed path with the fewest errors, else the primary path.
     #[inline]
     pub(crate) fn default_path(&self) -> PathId {
         let works = self.list.get(self.primary.index()).is_some_and(Path::is_active);

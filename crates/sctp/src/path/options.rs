@@ -1,28 +1,30 @@
-//! Options of single paths: what the two ends set for them.
+//! Options of single paths, which the two ends set.
 
 use super::{Path, PathId, Paths};
 use units::Span;
 use wire::PathStatus;
 
-/// Options of the paths from one of our addresses. The peer is told, and treats these paths alike if it knows our PATH-STATUS chunk.
+/// Options of the paths from one of our addresses. The peer applies them, too, if it implements PATH-STATUS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathOptions {
-    /// With CMT, a path carries no user data, no copies and no detours of SACKs while a path of lower cost works and its congestion window has room.
-    /// Messages sent on a [chosen path](crate::Message::path) are the exception.
+    /// With CMT, a path carries no user data, no copies and no detours of SACKs while a path of lower
+    /// cost works and has room in its congestion window. Messages with a [chosen
+    /// path](crate::Message::path) are the exception.
     pub cost: u16,
-    /// Time without data after which a heartbeat is sent, in place of [`Config::hb_interval`](crate::Config::hb_interval), and without
-    /// the limit of 15 s for paths in UDP (`SCTP_PEER_ADDR_PARAMS` of RFC 6458). The peer waits at least as long, but 10 minutes at the most.
+    /// Time without data after which a heartbeat is sent, in place of
+    /// [`Config::hb_interval`](crate::Config::hb_interval) and without the limit of 15 s for paths in UDP
+    /// (`SCTP_PEER_ADDR_PARAMS` of RFC 6458). The peer waits at least as long, but at most 10 minutes.
     pub heartbeat_interval: Option<Span>,
 }
 
-/// What both ends set for a path.
+/// Options that both ends set for a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Agreed {
     pub(crate) own: PathOptions,
     pub(crate) peers: PathOptions,
 }
 
-/// The longest interval between heartbeats that a peer may ask for.
+/// The longest interval between heartbeats that a peer may set, in seconds.
 const LONGEST_INTERVAL: u16 = 600;
 
 impl PathOptions {
@@ -40,7 +42,7 @@ impl PathOptions {
 }
 
 impl Path {
-    /// Sets the options of our end; none: it never set any, and the peer is told nothing.
+    /// Sets the options of our end. `None` if our end never set any: the peer then gets no PATH-STATUS.
     pub(crate) fn set_own_options(&mut self, own: Option<PathOptions>) {
         if own.is_some() || self.options.is_some() {
             self.options.get_or_insert_default().own = own.unwrap_or_default();
@@ -48,7 +50,7 @@ impl Path {
         }
     }
 
-    /// Takes the options of the peer's end; true if they are others than before.
+    /// Sets the options of the peer's end; returns true if they changed.
     pub(crate) fn set_peers_options(&mut self, peers: PathOptions) -> bool {
         let before = std::mem::replace(&mut self.options.get_or_insert_default().peers, peers);
         self.note_cost();
@@ -61,18 +63,18 @@ impl Path {
 }
 
 impl Paths {
-    /// The costs of paths have changed.
+    /// Updates `has_costs` after a change of costs.
     pub(crate) fn note_costs(&mut self) {
         self.has_costs = self.iter().any(|path| path.cost > 0);
     }
 
-    /// True if the paths may differ in cost.
+    /// Returns true if the paths may differ in cost.
     #[inline]
     pub(crate) fn have_costs(&self) -> bool {
         self.has_costs
     }
 
-    /// True if a cheaper path works and has room: then path `p` carries no user data.
+    /// Returns true if a cheaper path works and has room: path `p` then carries no user data.
     #[inline]
     pub(crate) fn is_spared(&self, p: PathId) -> bool {
         self.has_costs && self.cheaper_with_room(p).is_some()

@@ -1,15 +1,16 @@
-//! Rate samples and pacing of a path, kept only if the congestion control asks for them.
+//! Rate samples and pacing of a path, kept only if the congestion control needs them.
 
 use super::Path;
 use cc::{Pacer, RateEstimator};
 use units::ByteCount;
 
-/// What a path keeps if it is paced. Only a congestion control that models the rate has samples. Bytes are counted as in the flight size.
+/// State of a paced path, in bytes of flight size. Only a congestion control that models the rate has
+/// samples.
 #[derive(Debug)]
 pub(crate) struct RateControl {
     pub(crate) estimator: RateEstimator,
     pub(crate) pacer: Pacer,
-    /// Bytes put into the packet that is being written.
+    /// Bytes in the packet that is being written.
     pub(crate) written: ByteCount,
 }
 
@@ -20,7 +21,7 @@ impl RateControl {
 }
 
 impl Path {
-    /// Bytes became lost since the congestion control was last told, if it wants to know.
+    /// Returns true if bytes were lost that the congestion control was not told yet.
     #[cold]
     pub(crate) fn has_losses_to_tell(&self) -> bool {
         self.rate.as_ref().is_some_and(|rate| rate.estimator.has_lost())

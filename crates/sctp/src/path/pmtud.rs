@@ -1,33 +1,34 @@
-//! Path MTU discovery by probes (DPLPMTUD, `rfc8899`), as a pure state machine: it says which probe to send when, and how long
-//! packets may be. No ICMP message is needed.
+//! Path MTU discovery by probes (DPLPMTUD, `rfc8899`), without ICMP: a pure state machine.
 //!
-//! Loss is no evidence against a size. Whether one passes is decided by a [`Comparison`] with the least size.
+//! It chooses the size and the time of each probe, and the maximum length of packets. Loss alone is no
+//! evidence against a size: a [`Comparison`] with the least size decides whether a size passes.
 //!
-//! All sizes are bytes of an SCTP packet, common header included and multiples of four: what IP carries, or UDP.
+//! All sizes are bytes of an SCTP packet, common header included, that IP or UDP carries: multiples of four.
 
 use units::{Instant, Span};
 
 /// Size that is expected to pass everywhere (BASE_PLPMTU, `rfc8899#section-5.1.2`).
 const BASE: usize = 1200;
-/// Path MTU that every IPv4 path and every IPv6 path has (MIN_PLPMTU), less what a guard below UDP may add, such as the tunnel's encryption.
+/// MTU that all IPv4 or IPv6 paths have (MIN_PLPMTU), less the overhead of a guard below UDP (tunnels).
 const LEAST_IPV4: usize = 576 - GUARD;
 const LEAST_IPV6: usize = 1280 - GUARD;
-/// Most bytes that a guard adds to a packet.
+/// Maximum of bytes that a guard adds to a packet.
 const GUARD: usize = 32;
 /// Sizes to try first: MTUs of tunnels, of DSL, of Ethernet and of jumbo frames.
 const USUAL: [usize; 10] = [1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472, 8972];
-/// A search ends when the size that works and the one that fails are so close.
+/// A search ends when the largest size that passes and the least one that fails differ by at most this.
 const CLOSE_ENOUGH: usize = 8;
-/// Probes of one size that have to be lost, each followed by an answered one of the least size, to prove that it does not pass (MAX_PROBES).
+/// Lost probes of a size that prove that it does not pass, if the next probe of the least size is
+/// answered (MAX_PROBES).
 ///
-/// If a share q of all round trips fails whatever the size, the chance of n losses before an answer is (q / (1 + q))^n: with n = 10 it is 2e-7 where
-/// 15 % of the packets are lost in each direction, 2e-5 with 30 %, and never above 1e-3.
+/// If a share q of all round trips fails at any size, the chance of n losses before an answer is (q / (1
+/// + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, and never above 1e-3.
 const MOST_LOST: u8 = 10;
-/// As many, for the size that packets have, where packets were seldom lost before: data waits for the result.
+/// The same for the present size where loss was rare before, since data waits for the result.
 const LEAST_LOST: u8 = 3;
-/// Chance of a wrong result that is accepted between the two.
+/// Accepted chance of a wrong result between the two limits.
 const ACCEPTED_RISK: f64 = 1e-6;
-/// Least time that a probe is waited for (PROBE_TIMER).
+/// Least time to wait for the answer to a probe (PROBE_TIMER).
 const LEAST_PATIENCE: Span = Span::from_secs(1);
 /// Time after which a larger size is tried again (PMTU_RAISE_TIMER).
 const RAISE_AFTER: Span = Span::from_secs(600);
@@ -35,13 +36,13 @@ const RAISE_AFTER: Span = Span::from_secs(600);
 /// The states of `rfc8899#section-5.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The size is assumed and a probe of it has to confirm it: BASE, or what an ICMP message told.
+    /// The size is BASE or comes from an ICMP message, and a probe must confirm it.
     Base,
     /// Larger sizes are tried.
     Search,
     /// No larger size is expected to work.
     Complete,
-    /// BASE does not work: the size is the least one, and BASE is tried again and again.
+    /// BASE does not pass: packets have the least size, and BASE is tried repeatedly.
     Error,
 }
 
@@ -54,58 +55,59 @@ pub(crate) struct Pmtud {
     least: usize,
     base: usize,
     most: usize,
-    /// The most that a packet may have now (PLPMTU).
+    /// The maximum length of a packet at present (PLPMTU).
     size: usize,
-    /// The least size that does not work, as far as known.
+    /// The least size known to fail.
     too_long: Option<usize>,
     /// The size of the next probe, or of the one in flight.
     candidate: usize,
     flight: Option<Probe>,
-    /// When the next probe is due, if none is in flight; none: never.
+    /// Time of the next probe if none is in flight; none if no probe is needed.
     due: Option<Instant>,
-    /// Whether a size passes is in doubt: the search waits.
+    /// A size in doubt: the search waits for the result.
     comparison: Option<Comparison>,
-    /// When the newest packet above BASE was sent.
+    /// Send time of the newest packet above BASE.
     long_sent: Option<Instant>,
-    /// When the newest acknowledged packet above BASE was sent, and its size.
+    /// Send time and size of the newest acknowledged packet above BASE.
     proof: Option<(Instant, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     nonce: u64,
-    /// It counts as lost then.
+    /// The probe counts as lost at this time.
     overdue: Instant,
 }
 
-/// A comparison of a size in doubt with the least one (`rfc8899#section-4.3`): probes of both leave in turn, at least a round trip apart. An answer
-/// to the larger one proves that it passes.
+/// A comparison of a size in doubt with the least size (`rfc8899#section-4.3`).
 ///
-/// Random loss takes both sizes alike, a black hole only the larger one. So the loss of a larger one counts only if the next smaller one is answered.
+/// Probes of both sizes leave in turn, at least a round trip apart. An answer to the larger one ends
+/// the doubt. A black hole affects only the larger size: a larger probe counts as lost only if the next
+/// smaller one is answered.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
     size: usize,
-    /// An acknowledged packet of this size that left later ends the doubt.
+    /// An acknowledged packet of this size sent after this time ends the doubt.
     since: Instant,
-    /// The probes that left last and may be answered.
+    /// Nonces of the last probes that may still be answered.
     larger: Option<u64>,
     smaller: Option<u64>,
-    /// When the next probe leaves.
+    /// Time of the next probe.
     due: Instant,
-    /// Larger probes that have yet to be lost while the smaller one after it is not.
+    /// Losses of larger probes that are still needed to prove that the size does not pass.
     left: u8,
     /// Smaller probes in a row that were lost as well.
     silence: u32,
 }
 
 impl Comparison {
-    /// The wait for an answer doubles, up to an RTO, while the path answers nothing at all.
+    /// Time to wait for an answer: it doubles, up to an RTO, while the path answers no probe.
     fn wait(&self, round_trip: Span, rto: Span) -> Span {
         (round_trip * (1 << self.silence.min(16))).min(rto.max(round_trip))
     }
 }
 
-/// Probes that have to be lost if packets are lost at this rate in each direction, whatever their size.
+/// Lost probes that prove a black hole if packets of any size are lost at this rate in each direction.
 fn losses_that_prove(loss_rate: f64) -> u8 {
     let failing = 1.0 - (1.0 - loss_rate).powi(2);
     let needed = ACCEPTED_RISK.ln() / (failing / (1.0 + failing)).ln();
@@ -113,8 +115,8 @@ fn losses_that_prove(loss_rate: f64) -> u8 {
 }
 
 impl Pmtud {
-    /// Packets have BASE bytes at first, and no more than an interface with this MTU takes, IP header included. A probe is
-    /// due at once.
+    /// Starts with BASE, or with the MTU of the interface (IP header included) if that is less. A probe
+    /// is due at once.
     pub(crate) fn new(ipv4: bool, overhead: usize, interface_mtu: usize) -> Self {
         let most = (interface_mtu - overhead) & !3;
         let base = BASE.min(most);
@@ -141,13 +143,13 @@ impl Pmtud {
         self.size + self.overhead
     }
 
-    /// When something is to be done.
+    /// Time of the next action.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let comparison = self.comparison.map(|comparison| comparison.due);
         comparison.or(self.flight.map(|probe| probe.overdue)).or(self.due)
     }
 
-    /// Does what is due.
+    /// Does the actions that are due.
     pub(crate) fn on_timer(&mut self, now: Instant) {
         if self.comparison.is_some() {
             return;
@@ -163,7 +165,7 @@ impl Pmtud {
         }
     }
 
-    /// The size of the probe that is to be sent now.
+    /// Size of the probe that must be sent now.
     pub(crate) fn probe(&self, now: Instant) -> Option<usize> {
         if let Some(comparison) = self.comparison {
             let larger = comparison.larger.is_none() || comparison.smaller.is_some();
@@ -173,7 +175,7 @@ impl Pmtud {
         due.then_some(self.candidate)
     }
 
-    /// That probe leaves. A round trip is expected to take no longer than `round_trip`.
+    /// Records the probe with this nonce. A round trip is expected to take at most `round_trip`.
     pub(crate) fn sent(&mut self, now: Instant, nonce: u64, round_trip: Span, rto: Span) {
         if let Some(comparison) = &mut self.comparison {
             match (comparison.larger, comparison.smaller) {
@@ -190,7 +192,7 @@ impl Pmtud {
         }
     }
 
-    /// An answer to the probe with this nonce. True if packets have another size now.
+    /// Takes the answer to the probe with this nonce. Returns true if the size of packets changed.
     pub(crate) fn acked(&mut self, now: Instant, nonce: u64) -> bool {
         let before = self.size;
         if self.flight.take_if(|probe| probe.nonce == nonce).is_some() {
@@ -210,7 +212,7 @@ impl Pmtud {
         self.size != before
     }
 
-    /// A packet of this size leaves.
+    /// Records a sent packet of this size.
     #[inline]
     pub(crate) fn data_sent(&mut self, now: Instant, size: usize) {
         if self.is_long(size) {
@@ -218,10 +220,10 @@ impl Pmtud {
         }
     }
 
-    /// A packet of this size, sent then, was acknowledged.
+    /// Records an acknowledged packet of this size that was sent at `sent_at`.
     #[inline]
     pub(crate) fn data_acked(&mut self, now: Instant, size: usize, sent_at: Instant) {
-        // A longer one left before the size shrank, and may have been fragmented.
+        // A longer packet left before the size shrank, and may have been fragmented.
         if self.is_long(size) && size <= self.size {
             if self.proof.is_none_or(|(newest, _)| newest <= sent_at) {
                 self.proof = Some((sent_at, size));
@@ -232,39 +234,38 @@ impl Pmtud {
         }
     }
 
-    /// A packet of this size, sent then, was lost and others were not: its length may be the reason, unless one of this size that was sent later was
-    /// acknowledged.
+    /// Records the loss of a packet while others arrived: its length may be the reason, unless a packet
+    /// of this size that was sent later was acknowledged.
     pub(crate) fn data_lost(&mut self, size: usize, sent_at: Instant, loss_rate: f64) {
         let passes = self.proof.is_some_and(|(newest, passed)| newest >= sent_at && passed >= size);
-        // The loss of a longer one says nothing of the size now: it left before the size shrank.
+        // The loss of a longer packet says nothing of the present size: it left before the size shrank.
         if self.is_long(size) && size <= self.size && !passes {
             self.suspect(sent_at, loss_rate);
         }
     }
 
-    /// True if a packet of this size may vanish for its length.
+    /// Returns true if packets of this size may be lost for their length.
     fn is_long(&self, size: usize) -> bool {
         self.base < size
     }
 
-    /// T3 expired, or nothing was heard for longer than expected: the length of packets may be the reason, if a long one left since the newest
-    /// that was acknowledged.
+    /// Records an expiry of T3-rtx or a silent path: the length of packets may be the reason, if a
+    /// packet above BASE left after the newest acknowledged one.
     pub(crate) fn data_unanswered(&mut self, now: Instant, loss_rate: f64) {
         if self.long_sent > self.proof.map(|(newest, _)| newest) {
             self.suspect(now, loss_rate);
         }
     }
 
-    /// Packets seem to vanish. Loss alone proves nothing: a comparison decides whether it is for their length (`rfc8899#section-4.3`).
-    ///
-    /// `loss_rate` is the share of packets that was lost lately.
+    /// Starts a comparison if long packets seem to be lost; loss alone proves nothing
+    /// (`rfc8899#section-4.3`). `loss_rate` is the share of packets lost in the recent past.
     fn suspect(&mut self, since: Instant, loss_rate: f64) {
         if self.is_long(self.size) && self.comparison.is_none_or(|doubt| doubt.size != self.size) {
             self.compare(since, self.size, None, losses_that_prove(loss_rate));
         }
     }
 
-    /// Puts a size in doubt. A probe of it may have left, and is not answered yet.
+    /// Starts a comparison. `larger` is the nonce of a probe of the size that is not answered yet.
     fn compare(&mut self, since: Instant, size: usize, larger: Option<u64>, left: u8) {
         if self.least < size {
             self.comparison =
@@ -272,17 +273,17 @@ impl Pmtud {
         }
     }
 
-    /// Packets of this size pass.
+    /// Notes that packets of this size pass.
     fn confirm(&mut self, now: Instant, size: usize) {
         self.comparison = None;
-        // The search goes on where the doubt about the size now interrupted it.
+        // If the present size was in doubt, the search continues where it stopped.
         if size != self.size || matches!(self.state, State::Base | State::Error) {
             self.size = size;
             self.search(now);
         }
     }
 
-    /// Packets of this size do not pass.
+    /// Notes that packets of this size do not pass.
     fn give_up(&mut self, now: Instant, size: usize) {
         self.comparison = None;
         if size > self.size {
@@ -296,8 +297,8 @@ impl Pmtud {
         }
     }
 
-    /// Somebody on the way says that the next link takes no more than this MTU, IP header included: a hint that is taken if it
-    /// lies between BASE and the size now (`rfc8899#section-4.6.2`). True if packets have another size now.
+    /// Takes the MTU of an ICMP message, IP header included: a hint that counts if it lies between BASE
+    /// and the present size (`rfc8899#section-4.6.2`). Returns true if the size of packets changed.
     pub(crate) fn on_packet_too_big(&mut self, mtu: usize) -> bool {
         let size = mtu.saturating_sub(self.overhead) & !3;
         let taken = self.base <= size && size < self.size;
@@ -307,7 +308,7 @@ impl Pmtud {
         taken
     }
 
-    /// Uses a size that a probe has yet to confirm.
+    /// Uses a size that a probe must still confirm.
     fn assume(&mut self, size: usize, too_long: Option<usize>) {
         (self.state, self.size, self.too_long) = (State::Base, size, too_long);
         (self.flight, self.due, self.comparison) = (None, Some(Instant::ZERO), None);
@@ -328,7 +329,7 @@ impl Pmtud {
         }
     }
 
-    /// The next usual size, or the largest one; once one has failed, the middle between it and what works.
+    /// The next usual size, or the largest one; after a failure, the middle between the two limits.
     fn next_candidate(&self) -> Option<usize> {
         match self.too_long {
             Some(too_long) if too_long <= self.size + CLOSE_ENOUGH => None,
@@ -351,7 +352,7 @@ mod tests {
     const ROUND_TRIP: Span = Span::from_millis(20);
     const MINUTE: Span = Span::from_secs(60);
 
-    /// A path in UDP over IPv4 that carries packets of so many bytes, and the sizes probed so far.
+    /// A path in UDP over IPv4 that carries packets of up to `carries` bytes, and the sizes probed so far.
     struct Probed {
         pmtud: Pmtud,
         now: Instant,
@@ -375,7 +376,7 @@ mod tests {
             ((self.random >> 33) as f64) < self.loss * f64::from(1u32 << 31)
         }
 
-        /// Runs until `end`; returns how often the size changed.
+        /// Runs for `span`; returns the number of changes of the size.
         fn run(&mut self, span: Span) -> usize {
             let (end, mut changes) = (self.now + span, 0);
             while let Some(at) = self.pmtud.deadline().filter(|&at| at <= end) {
@@ -401,14 +402,14 @@ mod tests {
             std::mem::take(&mut self.probes)
         }
 
-        /// T3 expires while a long packet is in flight.
+        /// T3-rtx expires while a long packet is in flight.
         fn expire_t3(&mut self) {
             self.pmtud.data_sent(self.now, 1472);
             self.pmtud.data_unanswered(self.now, self.loss);
         }
     }
 
-    /// A size that does not pass, and the least one, in turn.
+    /// A size that does not pass and the least size, in turn.
     fn compared(size: usize, times: u8) -> Vec<usize> {
         [size, 516].repeat(times.into())
     }
@@ -506,7 +507,7 @@ mod tests {
                 assert!(lost == probes || loss > 0.0 && lost > probes, "{lost} probes at {loss}");
             }
         }
-        // The rate of what was lost is taken into account up to ten probes.
+        // The loss rate is taken into account up to ten probes.
         assert_eq!([0.0, 0.01, 0.05, 0.1, 0.3, 1.0].map(losses_that_prove), [3, 4, 6, 8, 10, 10]);
     }
 
@@ -540,7 +541,7 @@ mod tests {
         }
         path.pmtud.data_acked(now + ROUND_TRIP, 1472, now);
         assert!(!doubts(&path));
-        // What left before is no longer evidence, whatever becomes of it.
+        // A packet that left before is no longer evidence, whether it is acknowledged or lost.
         path.pmtud.data_lost(1472, before, 0.0);
         path.pmtud.data_unanswered(now + RTO, 0.0);
         assert!(!doubts(&path));
@@ -593,7 +594,7 @@ mod tests {
         path.probes.clear();
         assert!(path.pmtud.on_packet_too_big(1400));
         assert_eq!((path.pmtud.mtu(), path.probed(MINUTE)), (1400, vec![1372]));
-        // A lie: nothing of that size passes.
+        // A false hint: packets of that size do not pass.
         path.carries = 1300;
         assert!(path.pmtud.on_packet_too_big(1390));
         assert_eq!((path.run(MINUTE), path.pmtud.mtu()), (3, 1328), "1200, 1280, 1300");

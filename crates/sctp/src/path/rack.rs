@@ -4,48 +4,47 @@ use super::Path;
 use cc::CongestionWindow;
 use units::{Instant, Span};
 
-/// Recoveries after which the reordering window is a quarter of the least RTT again, unless it grows meanwhile.
+/// Recoveries after which the reordering window shrinks to a quarter of the least RTT, unless it grows again.
 const PERSISTENCE: u8 = 16;
 
-/// State of loss detection on a path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
-    /// When and as which chunk the last sent of those left that arrived.
+    /// Send time and index of the latest-sent chunk known to have arrived.
     newest: (Instant, u64),
-    /// Its round-trip time.
+    /// Round-trip time of `newest`.
     rtt: Span,
-    /// The highest chunk that arrived at its first transmission.
+    /// The highest chunk that arrived and was sent once.
     highest: u64,
-    /// The same before the SACK at hand.
+    /// `highest` before the SACK that is being processed.
     known: u64,
-    /// Chunks overtook each other here.
+    /// Reordering was seen on this path.
     reordering: bool,
-    /// Quarters of the least RTT beyond the first in the reordering window.
+    /// Quarters of the least RTT in the reordering window, beyond the first one.
     more_quarters: u32,
-    /// The window grows by chunks from here on: those that were sent since it last grew.
+    /// First chunk sent after the reordering window last grew: only later chunks make it grow again.
     round: u64,
-    /// Recoveries left until the window shrinks again.
+    /// Recoveries left until the reordering window shrinks.
     persistence: u8,
-    /// When the first chunk that is late counts as lost unless a SACK comes.
+    /// Time at which the first late chunk counts as lost unless a SACK arrives.
     deadline: Option<Instant>,
-    /// Number of the recovery.
+    /// Number of the latest recovery.
     episode: u32,
-    /// Chunks marked as lost in it that may yet prove to have arrived.
+    /// Chunks marked as lost in this recovery that may still prove to have arrived.
     unproven: u32,
-    /// Chunks were marked as lost, and the recovery is yet to begin.
+    /// Chunks were marked as lost, and fast recovery has not started yet.
     begins: bool,
-    /// The window before the recovery; none if there is nothing to undo.
+    /// The congestion window before the recovery; none if there is nothing to undo.
     before: Option<CongestionWindow>,
 }
 
 impl Rack {
-    /// When the first chunk that is late counts as lost unless a SACK comes.
+    /// Time at which the first late chunk counts as lost unless a SACK arrives.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// A chunk counts as lost.
+    /// Records that a chunk is marked as lost.
     pub(crate) fn lost_one(&mut self, in_recovery: bool) {
         if !in_recovery && !self.begins {
             (self.begins, self.unproven) = (true, 0);
@@ -54,17 +53,17 @@ impl Rack {
         self.unproven += 1;
     }
 
-    /// Fast recovery begins; `before`: the window before it.
+    /// Starts fast recovery; `before` is the congestion window before it.
     pub(crate) fn begin(&mut self, before: CongestionWindow) {
         (self.begins, self.before) = (false, Some(before));
     }
 
-    /// The window was reduced for another reason than a fast recovery, or the path is no more.
+    /// Makes the recovery final: the window was reduced for another reason, or the path was removed.
     pub(crate) fn forget_recovery(&mut self) {
         (self.begins, self.before) = (false, None);
     }
 
-    /// Fast recovery ended.
+    /// Ends fast recovery.
     pub(crate) fn recovered(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
@@ -72,12 +71,12 @@ impl Rack {
         }
     }
 
-    /// A SACK is taken: chunks that it acknowledges in any order were not overtaken by each other.
+    /// Starts a SACK: the order of chunks within one SACK is no evidence of reordering.
     pub(crate) fn sack(&mut self) {
         self.known = self.highest;
     }
 
-    /// Detection begins with chunk `next`.
+    /// Starts detection with chunk `next`.
     pub(crate) fn new(next: u64) -> Self {
         Rack { round: next, ..Rack::default() }
     }
@@ -88,43 +87,42 @@ impl Rack {
         self.more_quarters + 1
     }
 
-    /// Number of the recovery.
+    /// Number of the latest recovery.
     pub(crate) fn episode(&self) -> u32 {
         self.episode
     }
 
-    /// When and as which chunk the last sent of those left that arrived, and the age from which chunks sent before it are late.
+    /// Send time and index of the latest-sent chunk known to have arrived, and its round-trip time.
     pub(crate) fn latest(&self) -> ((Instant, u64), Span) {
         (self.newest, self.rtt)
     }
 
-    /// When the first chunk that is late counts as lost unless a SACK comes.
     pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
     }
 
-    /// Three missing reports make a chunk lost here: no chunks have overtaken each other yet.
+    /// Returns true while three missing reports make a chunk lost, until reordering is seen on the path.
     #[inline]
     pub(crate) fn counts_reports(&self) -> bool {
         !self.reordering
     }
 
-    /// Chunk `i` arrived, which was sent once, at that time. Of a chunk that was sent again either transmission may have arrived, so that
-    /// it is no evidence of reordering.
+    /// Records the arrival of chunk `i`, sent once, at `sent_at`. After a retransmission either
+    /// transmission may have arrived, which is no evidence of reordering: see [`Rack::arrived_again`].
     pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant) {
         self.reordering |= i < self.known;
         self.highest = self.highest.max(i);
         self.arrived_again(now, i, sent_at);
     }
 
-    /// A retransmission of chunk `i` arrived, or a copy, which was sent at that time.
+    /// Records the arrival of a retransmission or a copy of chunk `i`, sent at `sent_at`.
     pub(crate) fn arrived_again(&mut self, now: Instant, i: u64, sent_at: Instant) {
         if (sent_at, i) > self.newest {
             (self.newest, self.rtt) = ((sent_at, i), now.since(sent_at));
         }
     }
 
-    /// Chunk `i` was taken for lost too early: the reordering window grows, once for all chunks before `next`.
+    /// Widens the reordering window, once for all chunks before `next`: chunk `i` was marked lost too early.
     fn widen(&mut self, i: u64, next: u64) {
         self.reordering = true;
         self.persistence = PERSISTENCE;
@@ -134,8 +132,8 @@ impl Rack {
         }
     }
 
-    /// Chunk `i`, taken for lost in the recovery of this number, had arrived; `next` is the next new chunk. Returns the window to
-    /// restore if no chunk of the recovery was lost.
+    /// Records that chunk `i`, marked as lost in recovery `episode`, had arrived; `next` is the next
+    /// new chunk. Returns the congestion window to restore if no chunk of the recovery was lost.
     pub(crate) fn needless(&mut self, i: u64, episode: u32, next: u64) -> Option<CongestionWindow> {
         self.widen(i, next);
         if self.episode != episode {
@@ -147,7 +145,7 @@ impl Rack {
 }
 
 impl Path {
-    /// The window begins anew, as after a timeout: recovery ends.
+    /// Ends fast recovery without undo, as after a timeout.
     pub(crate) fn restart(&mut self) {
         self.recovery = None;
         if let Some(rack) = &mut self.rack {
@@ -155,7 +153,7 @@ impl Path {
         }
     }
 
-    /// How long chunks may be behind those sent after them (`rfc8985#section-6.2`, step 4).
+    /// Time by which chunks may arrive later than chunks sent after them (`rfc8985#section-6.2`, step 4).
     pub(crate) fn reordering_window(&self, rack: &Rack) -> Span {
         if !rack.reordering && self.recovery.is_some() {
             return Span::ZERO;

@@ -1,8 +1,8 @@
-//! SACKs that leave on a path although their data came on a slower one: how many it may carry.
+//! SACKs that leave on a path although their data arrived on a slower one: the rate that the path may carry.
 //!
-//! A SACK is worth the more the earlier it arrives. But the link on which it would arrive first may be narrow, and nobody knows how narrow.
-//! So the rate r of such SACKs begins low. A HEARTBEAT rides along with one of them now and then, and its answer tells of a queue on the
-//! way:
+//! A SACK is worth more the earlier it arrives. But the fastest return link may be narrow, and its rate
+//! is unknown. So the rate r of these SACKs begins low. Now and then a HEARTBEAT is bundled with one of
+//! them, and its answer shows whether there is a queue:
 //!
 //! ```text
 //! r ← 3/2 r   if SACKs used up r and the answer came within T
@@ -15,26 +15,26 @@
 use transport::LeastRtt;
 use units::{Instant, Span};
 
-/// Rate at first, in bytes a second: one SACK in each interval between probes.
+/// First rate in bytes a second: one SACK in each interval between probes.
 const FIRST_RATE: u64 = 1250;
 /// Least time between two probes.
 const PROBE_INTERVAL: Span = Span::from_millis(50);
-/// How long a path carries no such SACKs if an answer was late at the first rate.
+/// Time for which a path carries none of these SACKs after a late answer at the first rate.
 const REST: Span = Span::from_millis(500);
 
-/// What a path may carry for others.
+/// Rate control of SACKs for data of slower paths.
 #[derive(Debug)]
 pub(crate) struct Return {
-    /// Of heartbeats.
+    /// Least RTT of heartbeats.
     least: LeastRtt,
-    /// When a SACK last left here, for whichever data.
+    /// Time of the last SACK sent on this path, for data of any path.
     pub(crate) last: Instant,
     /// Bytes a second.
     rate: u64,
-    /// When the next one may leave, and when the last one left.
+    /// Times of the next allowed SACK and of the last one sent.
     next: Instant,
     taken: Instant,
-    /// One more would have left.
+    /// A SACK was refused since the last probe because the rate was used up.
     used_up: bool,
     probe: Option<Probe>,
     next_probe: Instant,
@@ -45,7 +45,7 @@ pub(crate) struct Return {
 struct Probe {
     nonce: u64,
     sent: Instant,
-    /// An answer that takes longer is late.
+    /// An answer is late after this time.
     limit: Span,
 }
 
@@ -64,17 +64,17 @@ impl Return {
         }
     }
 
-    /// The least round-trip time of heartbeats lately.
+    /// The least RTT of heartbeats in the last 15 to 30 s.
     pub(crate) fn least(&self) -> Option<Span> {
         self.least.get()
     }
 
-    /// A heartbeat was answered.
+    /// Adds the RTT of an answered heartbeat.
     pub(crate) fn observe(&mut self, now: Instant, rtt: Span) {
         self.least.sample(now, rtt);
     }
 
-    /// Whether a SACK may leave now that another path would carry, some time after the one before.
+    /// Returns true if a SACK of another path may leave here, at least `apart` after the previous one.
     pub(crate) fn takes(&mut self, now: Instant, apart: Span) -> bool {
         if let Some(late) = self.probe.take_if(|probe| now.since(probe.sent) > probe.limit) {
             self.slow_down(now, late.limit);
@@ -87,26 +87,26 @@ impl Return {
         has_room
     }
 
-    /// Whether a probe is to leave with the next SACK that another path would carry.
+    /// Returns true if a probe should be bundled with the next SACK of another path.
     pub(crate) fn wants_probe(&self, now: Instant) -> bool {
         self.probe.is_none() && now >= self.next_probe
     }
 
-    /// A SACK of so many bytes left that another path would have carried.
+    /// Records a SACK of another path with this number of bytes.
     pub(crate) fn carried(&mut self, now: Instant, bytes: usize) {
         let takes = Span::from_nanos(bytes as u64 * 1_000_000_000 / self.rate);
         self.next = self.next.max(now) + takes;
         self.taken = now;
     }
 
-    /// A probe left.
+    /// Records a probe; its answer is late after `limit`.
     pub(crate) fn probed(&mut self, now: Instant, nonce: u64, limit: Span) {
         self.probe = Some(Probe { nonce, sent: now, limit });
         self.next_probe = now + PROBE_INTERVAL;
         self.used_up = false;
     }
 
-    /// An answer with this nonce.
+    /// Takes an answer with this nonce, and raises or reduces the rate.
     pub(crate) fn answered(&mut self, now: Instant, nonce: u64) {
         let Some(probe) = self.probe.take_if(|probe| probe.nonce == nonce) else { return };
         let rtt = now.since(probe.sent);
@@ -118,7 +118,7 @@ impl Return {
         }
     }
 
-    /// A probe found a queue, or none was answered in time.
+    /// Reduces the rate after a late or missing answer.
     fn slow_down(&mut self, now: Instant, pause: Span) {
         self.rests_until = now + if self.rate == FIRST_RATE { REST } else { pause };
         self.rate = (self.rate / 4).max(FIRST_RATE);
@@ -140,7 +140,8 @@ mod tests {
         Instant::ZERO + Span::from_secs(100) + ms(n)
     }
 
-    /// SACKs in each millisecond of a time that the path takes; a probe is answered after `rtt`, or never. Gives their bytes.
+    /// Offers SACKs in each millisecond; a probe is answered after `rtt`, or never. Returns the bytes
+    /// carried.
     fn run(path: &mut Return, milliseconds: std::ops::Range<u64>, rtt: Option<Span>) -> u64 {
         let (mut bytes, mut answers) = (0, Vec::new());
         for n in milliseconds {

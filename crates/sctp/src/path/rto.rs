@@ -10,11 +10,11 @@ pub(crate) struct Rto {
     least: LeastRtt,
 }
 
-/// Weights of a new sample in the smoothed RTT and in its variation (`RTO.Alpha`, `RTO.Beta`; `rfc9260#section-16`).
+/// Weights of a new sample in SRTT and in RTTVAR (`RTO.Alpha`, `RTO.Beta`; `rfc9260#section-16`).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 0.25;
 
-/// Clock granularity: the variation never gets smaller (`rfc9260#section-6.3.1`, rule G1).
+/// Clock granularity: the lower bound of RTTVAR (`rfc9260#section-6.3.1`, rule G1).
 const GRANULARITY: Span = Span::from_nanos(1);
 
 impl Rto {
@@ -23,7 +23,7 @@ impl Rto {
         Rto { smoothed, rto: config.rto_initial, least: LeastRtt::default() }
     }
 
-    /// Takes a round-trip time of a chunk that was sent once (Karn's rule is the caller's).
+    /// Adds an RTT sample. The caller applies Karn's rule: only chunks that were sent once give samples.
     pub(crate) fn sample(&mut self, now: Instant, rtt: Span, config: &Config) {
         self.smoothed.sample(rtt);
         self.least.sample(now, rtt);
@@ -36,7 +36,7 @@ impl Rto {
         (mean + self.smoothed.variation() * 4).max(config.rto_min).min(config.rto_max)
     }
 
-    /// The parameters change from `old` to `new`. A timeout that was backed off stays so, within the new bounds.
+    /// Applies changed parameters. A timeout that is backed off stays backed off, within the new bounds.
     pub(crate) fn rebound(&mut self, old: &Config, new: &Config) {
         let backed_off = self.rto > self.estimate(old);
         let estimate = self.estimate(new);
@@ -57,13 +57,13 @@ impl Rto {
         self.smoothed.variation()
     }
 
-    /// What a round trip took at the least lately, once one was measured.
+    /// The least RTT of the last 15 to 30 s; none before the first sample.
     #[inline]
     pub(crate) fn base(&self) -> Option<Span> {
         self.least.get()
     }
 
-    /// The route has changed: what a round trip takes at the least is not known any more.
+    /// Forgets the least RTT, since the route has changed.
     pub(crate) fn forget_least(&mut self) {
         self.least = LeastRtt::default();
     }

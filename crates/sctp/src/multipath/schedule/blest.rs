@@ -1,13 +1,13 @@
-//! Blocking estimation (Ferlin, Alay, Mehani, Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for heterogeneous
-//! networks", IFIP Networking 2016). While a packet on slow path s is on its way, fast path f could send
+//! Blocking estimation (Ferlin, Alay, Mehani, Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for
+//! heterogeneous networks", IFIP Networking 2016). While slow path s carries a packet, fast path f could send
 //!
 //! ```text
 //! X = m_f (c_f + (n - 1)/2) n,     n = r_s / r_f, c_f in packets of m_f bytes
 //! ```
 //!
-//! If λ X would not fit the window of the transfer beside what is in flight on s and that packet, the packet would block f
-//! later: it waits for f instead. λ corrects the estimate: each round-trip time of s it grows by δ if the window was
-//! exhausted meanwhile, and shrinks by δ, not below 1, if not.
+//! If λ X exceeds the window of the transfer less that packet and the flight size of s, the packet
+//! would block f later, so it waits for f. λ corrects X: in each round-trip time of s, λ grows by δ if
+//! the window was exhausted, and else shrinks by δ, but not below 1.
 
 use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt, fastest};
 use crate::draws::Draws;
@@ -17,7 +17,7 @@ use units::{Instant, Span};
 #[derive(Debug)]
 pub(super) struct Blest {
     lambda: f64,
-    /// λ was last corrected then, with so many refusals.
+    /// Time of the last correction of λ, and the number of refusals at that time.
     corrected: Instant,
     refusals: u64,
 }

@@ -1,27 +1,27 @@
-//! What a path delivers.
+//! The rate at which a path delivers bytes.
 
 use crate::path::Path;
 use transport::RoundRates;
 use units::{Instant, Span};
 
-/// The best of the last so many round trips counts.
+/// Round trips of which the highest rate counts.
 const ROUNDS: usize = 4;
 
-/// Measures in each round trip how fast bytes leave a path, acknowledged or lost. The bytes in flight over
-/// the smoothed round-trip time would be more than that while a queue grows that no acknowledgement has
-/// told of. Round trips in which nothing left the path do not count.
+/// Measures in each round trip how fast bytes leave a path, acknowledged or lost. The flight size over
+/// SRTT would be more than that while a queue grows that no SACK has shown yet. Round trips in which no
+/// bytes left the path do not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivered(RoundRates<ROUNDS>);
 
 impl Delivered {
-    /// Takes what a path has in flight now.
+    /// Measures the path at `now`, from its bytes sent and its flight size.
     pub(super) fn update(&mut self, now: Instant, path: &Path, srtt: Span) {
         let gone = (path.stats.user_bytes - path.flight).get();
         let rate = self.0.update(now, gone, srtt).filter(|&rate| rate > 0.0);
         rate.into_iter().for_each(|rate| self.0.keep(rate));
     }
 
-    /// The path does not answer. What it carried is remembered.
+    /// Stops measuring while the path does not answer. The rates measured before are kept.
     pub(super) fn paused(mut self) -> Self {
         self.0.pause();
         self

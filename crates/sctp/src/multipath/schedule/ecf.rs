@@ -1,12 +1,13 @@
-//! Earliest completion first (Lim, Nahum, Towsley, Gibbens, "ECF: An MPTCP path scheduler to manage heterogeneous paths",
-//! CoNEXT 2017, algorithm 1). With k bytes waiting, f the fastest path, whose window is full, and s another one that is
-//! not, of windows c, round-trip times r and their variations σ, data waits for f if
+//! Earliest completion first (Lim, Nahum, Towsley, Gibbens, "ECF: An MPTCP path scheduler to manage
+//! heterogeneous paths", CoNEXT 2017, algorithm 1). k bytes wait, and the window of the fastest path f
+//! is full. s is the path with the lowest RTT that has room. With cwnd c, RTT r and its variation σ,
+//! data waits for f if
 //!
 //! ```text
 //! (1 + k/c_f) r_f < (1 + β) (r_s + δ)  and  (k/c_s) r_s >= 2 r_f + δ,     δ = max(σ_f, σ_s)
 //! ```
 //!
-//! with β = 0.25 while it has waited and 0 else. Algorithm 1 takes for s the one with the lowest round-trip time.
+//! β is 0.25 while data waits for f, else 0.
 
 use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt, fastest};
 use crate::draws::Draws;
@@ -17,7 +18,7 @@ pub(super) struct Ecf {
     waiting: bool,
 }
 
-/// Hysteresis of section 4.2: a sender that waits for the fast path keeps waiting for this share longer.
+/// Hysteresis of section 4.2: a sender that waits for the fast path accepts a completion later by this share.
 const BETA: f64 = 0.25;
 
 impl Ecf {

@@ -1,33 +1,37 @@
-//! A path carries new data if that arrives before the better paths could have sent everything that there is to send; ours.
+//! The project's own scheduler: a path carries a packet if better paths cannot send all data before it
+//! arrives.
 //!
-//! While a packet of m bytes is on its way on path p, the paths that answer sooner send on. There is an end to what they can send until then: the
-//! window W of the transfer closes, since its earliest chunk is on p, or nothing is left of the bytes G that the application gave and that are not
-//! acknowledged. Beyond that they wait for p, and would have been faster without it. So paths are taken in the order of the time T in which the
-//! next packet is acknowledged, and
+//! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to send,
+//! until the window W of the transfer is full (its earliest chunk is on p), or until all G bytes are
+//! sent that the application gave and that are not acknowledged. Then they wait for p, which made the
+//! transfer slower. So paths are sorted by the time T until their next packet is acknowledged, and
 //!
 //! ```text
 //! p carries it if   Σ μ_q T_p + x_p + m <= min(W, G),   q: the paths before p that are in use,
 //! T_p = max(d, (x_p + m)/μ_p) + v/2
 //! ```
 //!
-//! x is what the path has in flight, d its least round-trip time, v the variation. μ is the most that the path delivered in one of its last round
-//! trips, in slow start twice that. If the application gives less than the paths carry, it is cwnd/SRTT: nothing measures a path that has little to
-//! do. With a full buffer that would be too much, since parts of the windows are not used. Up to a bandwidth-delay product in flight nothing queues, and T
-//! is d; so of two equal paths none waits for the other. A path of which nothing is known yet comes first. The first path of the order always
-//! carries data: it blocks nobody. A path that timed out carries one packet when those that answer are full, and nothing more before that is
-//! acknowledged. If the application has more than the send buffer takes, G has no limit.
+//! x is the flight size of the path, d its least RTT, v its RTT variation. μ is the highest rate that
+//! the path delivered in one of its last round trips, twice that in slow start. If the application
+//! gives less than the paths carry, μ is cwnd/SRTT, since a path with little to send measures nothing;
+//! with a full buffer cwnd/SRTT would be too high, since parts of the windows are unused. Without a
+//! queue T is d, so of two equal paths none waits for the other. A path without an RTT sample comes
+//! first. The first path always carries data: it blocks no other. A path whose T3-rtx expired carries
+//! one packet at a time when the answering paths are full. G has no limit if the send buffer is full.
 //!
-//! Why this is enough: while p is in use, all paths together deliver at most a window W in each T_p. The paths before p deliver Σ μ without it. So p adds to
-//! the throughput only if W/T_p is more than that, which is the condition for small packets. With G in place of W it is the last packet of a message that
-//! p would delay.
+//! Why this is enough: while p is in use, all paths together deliver at most W in each T_p. Without p,
+//! the paths before p deliver Σ μ. So p adds throughput only if W/T_p is more than that: the condition
+//! for small packets. With G in place of W, p would delay the last packet of a message.
 //!
-//! An unordered message waits for no other. If the peer sends NR-SACKs, the window has to hold what is in flight without queues, and no more:
+//! An unordered message waits for no other. If the peer sends NR-SACKs, W need only hold flights
+//! without queues:
 //!
 //! ```text
 //! p carries it if   Σ μ_q d_q + x_p + m <= W   and   Σ μ_q T_p + x_p + m <= G
 //! ```
 //!
-//! BLEST (see there) compares smoothed round-trip times and windows. That of a path which is left out stays what its own queue made of it.
+//! BLEST (`blest.rs`) compares SRTTs and windows. The SRTT of an unused path remains as its last queue
+//! left it.
 
 use super::delivered::Delivered;
 use super::{Opportunity, Scheduler, SchedulerTraits};
@@ -38,26 +42,26 @@ use units::ByteCount;
 #[derive(Debug, Default)]
 pub(super) struct InTime {
     paths: Vec<Estimate>,
-    /// Paths that answer, by T in seconds.
+    /// Paths that answer, sorted by T in seconds.
     order: Vec<(f64, PathId)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     delivered: Delivered,
-    /// μ in bytes a second; none while nothing is known.
+    /// μ in bytes a second; none without a measurement.
     rate: Option<f64>,
-    /// It may carry the next packet.
+    /// The path may carry the next packet.
     in_time: bool,
 }
 
 /// Weight of the RTT variation in T. It does not follow from the model, and was not measured by itself.
 const VARIATION: f64 = 0.5;
 
-/// In slow start the window doubles in each round trip (`rfc9260#section-7.2.1`), and so does what a path delivers.
+/// In slow start cwnd doubles in each round trip (`rfc9260#section-7.2.1`), and the delivered rate with it.
 const NEXT_ROUND: f64 = 2.0;
 
-/// Keeps d and divisions by it above zero, in seconds: no rule follows from it.
+/// Lower bound of d and of SRTT, in seconds: it only prevents a division by zero.
 const LEAST_TIME: f64 = 1e-6;
 
 impl InTime {
@@ -71,11 +75,11 @@ impl InTime {
         // If no path answers, there is none to wait for.
         let none = self.order.is_empty();
         self.paths.iter_mut().for_each(|estimate| estimate.in_time = none);
-        // One packet at a time tells whether a path works that timed out.
+        // One packet at a time shows whether a path works again after an expiry of T3-rtx.
         for &p in candidates.iter().filter(|&&p| at.paths[p].timed_out && at.paths[p].flight.is_zero()) {
             self.paths[p.index()].in_time = true;
         }
-        // Of the paths in use before p: what they deliver in a second, and what they have in flight without queues.
+        // Of the paths in use before p: their rate in bytes a second, and their flight size without queues.
         let (mut rates, mut in_flight) = (0.0, 0.0);
         for (n, &(time, p)) in self.order.iter().enumerate() {
             let (path, estimate) = (&at.paths[p], &mut self.paths[p.index()]);
@@ -84,7 +88,7 @@ impl InTime {
             let blocking = if at.unblocked { in_flight } else { meanwhile };
             let fits = blocking + own <= at.window.as_f64() && meanwhile + own <= at.given.as_f64();
             estimate.in_time = n == 0 || fits;
-            // A path that may send no more because it has enough in flight is in use, too.
+            // A path that may not send because it has enough in flight is in use, too.
             if estimate.in_time || path.flight > path.mtu {
                 let rate = estimate.rate.unwrap_or(0.0);
                 rates += rate;
@@ -112,7 +116,7 @@ impl Estimate {
         Some(if is_growing(path) { NEXT_ROUND * most } else { most })
     }
 
-    /// T in seconds; zero for a path not measured yet, so that it is.
+    /// T in seconds; zero for a path without an RTT sample, so that it gets one.
     fn time(&self, path: &Path) -> f64 {
         let Some(least) = least(path) else { return 0.0 };
         let queue = self.rate.map_or(0.0, |rate| (path.flight + path.mtu).as_f64() / rate);
@@ -120,12 +124,12 @@ impl Estimate {
     }
 }
 
-/// cwnd/SRTT in bytes a second; none for a path not measured yet.
+/// cwnd/SRTT in bytes a second; none for a path without an RTT sample.
 fn of_window(path: &Path) -> Option<f64> {
     path.rto.srtt().map(|srtt| path.window.cwnd.as_f64() / srtt.as_secs_f64().max(LEAST_TIME))
 }
 
-/// True if slow start has not shown yet what the path carries.
+/// Returns true if slow start has not shown yet which rate the path carries.
 fn is_growing(path: &Path) -> bool {
     path.window.ssthresh.is_none_or(|ssthresh| path.window.cwnd < ssthresh)
 }
@@ -134,7 +138,7 @@ fn answers(path: &Path) -> bool {
     path.is_usable() && !path.timed_out
 }
 
-/// d in seconds; none for a path not measured yet.
+/// d in seconds; none for a path without an RTT sample.
 fn least(path: &Path) -> Option<f64> {
     path.rto.base().map(|base| base.as_secs_f64().max(LEAST_TIME))
 }

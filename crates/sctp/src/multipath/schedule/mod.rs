@@ -1,12 +1,13 @@
-//! Path selection: which path carries the next new data.
+//! Path selection: schedulers choose the path of the next new data.
 //!
-//! A TSN is bound to its path when it is transmitted, so schedulers choose a path and never a chunk. After each event the
-//! active paths are sorted, and each sends as much as its window lets out before the next one does
-//! (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may sort them anew for each packet, and it may let new data wait
-//! for a better path.
+//! A TSN is bound to its path when it is transmitted, so a scheduler chooses a path, never a chunk.
+//! After each event it sorts the active paths, and each path fills its window before the next one sends
+//! (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may instead sort the paths before each
+//! packet, and may make new data wait for a better path.
 //!
-//! One more takes a type that implements [`Scheduler`], with its source in the header of its file (or, if it only sorts the
-//! paths, a function in `sorted.rs`), a word in [`PathSelection`] and a line in [`PathSelection::build`].
+//! A new scheduler implements [`Scheduler`] and cites its source in the header of its file (one that
+//! only sorts is a function in `sorted.rs`). It needs a name in [`PathSelection`] and a line in
+//! [`PathSelection::build`].
 
 mod blest;
 mod delivered;
@@ -40,39 +41,39 @@ impl PathSelection {
     }
 }
 
-/// What a scheduler may look at.
+/// Inputs of a scheduler.
 pub(crate) struct Opportunity<'a> {
     pub(crate) now: Instant,
     pub(crate) paths: &'a Paths,
     /// User bytes that wait for their first transmission.
     pub(crate) waiting: ByteCount,
-    /// User bytes that wait, and those in flight; without limit if the application has more than the send buffer takes.
+    /// User bytes waiting and in flight; no limit if the application has more than the send buffer holds.
     pub(crate) given: ByteCount,
-    /// Bytes that may be in flight on all paths together: the lesser of what the buffers at both ends allow.
+    /// Bytes that may be in flight on all paths together, by the smaller limit of the buffers at both ends.
     pub(crate) window: ByteCount,
     /// Number of times that new data waited because the receive window of the peer was full.
     pub(crate) refusals: u64,
-    /// The next message is unordered and the peer sends NR-SACKs: at the peer no message waits for a missing chunk of another.
+    /// The next message is unordered and the peer sends NR-SACKs: the message waits for no other message.
     pub(crate) unblocked: bool,
 }
 
-/// What the send loop has to know of a scheduler.
+/// Properties of a scheduler that the send loop needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SchedulerTraits {
-    /// It sorts the paths before each packet, not once after each event.
+    /// The scheduler sorts the paths before each packet, not once after each event.
     pub(crate) each_packet: bool,
-    /// It may refuse a path for the next packet: see [`Scheduler::admits`].
+    /// The scheduler may refuse a path for the next packet: see [`Scheduler::admits`].
     pub(crate) choosy: bool,
-    /// A path carries copies of chunks that others carry.
+    /// A path carries copies of chunks of other paths.
     pub(crate) copies: bool,
 }
 
 pub(crate) trait Scheduler: Debug + Send {
-    /// Sorts the active paths, which come by their numbers, first to be served first.
+    /// Sorts the active paths, which come in the order of their numbers: the first one sends first.
     fn order(&mut self, at: &Opportunity<'_>, random: &mut Draws, order: &mut [PathId]);
 
-    /// False if new data should rather wait than go to `p`, which has room while those before it have none. Not asked when
-    /// nothing is in flight: then nothing would end the waiting.
+    /// Returns false if new data should wait rather than leave on `p`, which has room while the paths before
+    /// it have none. Not called when nothing is in flight: no acknowledgement would then end the wait.
     fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {
         let _ = (at, p);
         true
@@ -83,13 +84,13 @@ pub(crate) trait Scheduler: Debug + Send {
     }
 }
 
-/// By smoothed round-trip time; a path not measured yet comes first, so that it is.
+/// Sorts by SRTT; a path without an RTT sample comes first, so that it gets one.
 fn by_rtt(paths: &Paths, order: &mut [PathId]) {
     order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::ZERO));
 }
 
-/// The path with the lowest round-trip time of those measured, with that time in seconds. A path that timed out is left out:
-/// no data should wait for it.
+/// The path with the lowest SRTT, in seconds. Paths whose T3-rtx expired do not count: no data should
+/// wait for them.
 fn fastest(paths: &Paths) -> Option<(PathId, &Path, f64)> {
     let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
     let measured = answering.filter_map(|p| Some((p, paths[p].rto.srtt()?)));

@@ -1,4 +1,4 @@
-//! Schedulers that sort the paths by what is known of each and let all of them send.
+//! Schedulers that only sort the paths: all paths may send.
 
 use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt};
 use crate::draws::Draws;
@@ -6,7 +6,7 @@ use crate::path::{Path, PathId};
 use std::cmp::Reverse;
 use units::ByteCount;
 
-/// A function that sorts the paths, and nothing to remember.
+/// A scheduler that is one sorting function, without state.
 #[derive(Debug)]
 pub(super) struct Sorted {
     sort: fn(&Opportunity<'_>, &mut Draws, &mut [PathId]),
@@ -28,13 +28,13 @@ pub(super) fn smallest_last_transmission() -> Sorted {
     sorted(|at, _, order| order.sort_by_key(|&p| at.paths[p].last_order))
 }
 
-/// One packet a path in turn.
+/// One packet on each path in turn.
 pub(super) fn round_robin() -> Sorted {
     let traits = SchedulerTraits { each_packet: true, ..SchedulerTraits::default() };
     Sorted { traits, ..smallest_last_transmission() }
 }
 
-/// The path with most room in its window first (paper 001, section 4.1).
+/// The path with the most room in its window first (paper 001, section 4.1).
 pub(super) fn largest_space() -> Sorted {
     sorted(|at, _, order| order.sort_by_key(|&p| Reverse(at.paths[p].space())))
 }
@@ -51,7 +51,7 @@ pub(super) fn largest_ssthresh_and_space() -> Sorted {
     })
 }
 
-/// Draws a new random order of the paths for each packet (paper 001, section 4.1).
+/// A new random order of the paths for each packet (paper 001, section 4.1).
 pub(super) fn random() -> Sorted {
     sorted(|_, random, order| {
         for i in (1..order.len()).rev() {
@@ -60,15 +60,15 @@ pub(super) fn random() -> Sorted {
     })
 }
 
-/// The path with the lowest smoothed round-trip time first, as MPTCP's default scheduler (Paasch, Ferlin, Alay,
-/// Bonaventure, "Experimental evaluation of multipath TCP schedulers", CSWS 2014).
+/// The path with the lowest smoothed round-trip time first, as MPTCP's default scheduler (Paasch,
+/// Ferlin, Alay, Bonaventure, "Experimental evaluation of multipath TCP schedulers", CSWS 2014).
 pub(super) fn lowest_rtt() -> Sorted {
     sorted(|at, _, order| by_rtt(at.paths, order))
 }
 
-/// Everything on every path (Frömmgen, Erbshäußer, Buchmann, Zimmermann, Wehrle, "ReMP TCP: low latency multipath TCP", ICC
-/// 2016). Each path goes through all chunks in their order and leaves out what was acknowledged meanwhile; only the path
-/// that is ahead of the others sends new ones. `multipath/copies.rs` says how copies are accounted for.
+/// All chunks on every path (Frömmgen, Erbshäußer, Buchmann, Zimmermann, Wehrle, "ReMP TCP: low latency
+/// multipath TCP", ICC 2016). Each path sends all chunks in their order and skips acknowledged ones; only the
+/// path that is ahead of the others sends new ones. `multipath/copies.rs` describes the accounting of copies.
 pub(super) fn redundant() -> Sorted {
     let traits = SchedulerTraits { copies: true, ..SchedulerTraits::default() };
     Sorted { traits, ..lowest_rtt() }

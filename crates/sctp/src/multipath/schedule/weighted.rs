@@ -1,7 +1,8 @@
-//! Packets in proportion to the paths' rates: fair queueing by start times (Goyal, Vin, Cheng, "Start-time fair queueing", ToN 1997)
-//! turned round, with paths in the place of flows. Each path has a clock that what it sends moves on by its bytes over its
-//! rate, and the path whose clock is behind the others' is next; if its window is full, the next one is. A path that
-//! was full for long does not make up for it: its clock is never more than a few packets behind.
+//! Packets in proportion to the rates of the paths: start-time fair queueing (Goyal, Vin, Cheng,
+//! "Start-time fair queueing", ToN 1997) with paths in place of flows. A packet advances the clock of
+//! its path by its bytes over the rate. The path whose clock is furthest behind sends next, or the
+//! following one if its window is full. A path whose window was full for long does not catch up: its
+//! clock is a few packets behind at most.
 
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
@@ -14,16 +15,16 @@ pub(super) struct Weighted {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
-    /// Bytes sent, over the rate.
+    /// Bytes sent, over the rate, in seconds.
     time: f64,
-    /// User bytes the path had sent when it was last looked at.
+    /// User bytes that the path had sent when its clock was last updated.
     seen: u64,
 }
 
-/// Packets a clock may be behind the one that is furthest: about a burst.
+/// Packets that a clock may be behind the most advanced one: about a burst.
 const MOST_BEHIND: f64 = 4.0;
 
-/// What a path can send: its window in a smoothed round-trip time.
+/// The rate of a path in bytes a second: cwnd over SRTT.
 fn rate(path: &Path) -> f64 {
     let rtt = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
     path.window.cwnd.as_f64() / rtt.max(1e-6)
@@ -37,7 +38,7 @@ impl Scheduler for Weighted {
             let sent = at.paths[p].stats.user_bytes.get();
             let rate = rate(&at.paths[p]);
             let clock = &mut self.paths[p.index()];
-            // A path that was added since has the number of one that was removed.
+            // A new path may have the number of a removed one.
             let new = sent.checked_sub(clock.seen).unwrap_or(sent);
             clock.time += new as f64 / rate;
             clock.seen = sent;
