@@ -8,29 +8,29 @@ pub(crate) struct Delays {
     waiting: Vec<PacketDelay>,
 }
 
-/// Delays reported at most with one SACK: those of more packets are forgotten.
+/// Maximum number of delays in one report: those of further packets are dropped.
 const MOST: usize = 32;
 
 impl Delays {
-    /// A packet arrived; its delay, if known, waits for the next SACK.
+    /// Adds the delay of a packet, if it is known, to the next report.
     pub(crate) fn extend(&mut self, delay: Option<PacketDelay>) {
         if self.waiting.len() < MOST {
             self.waiting.extend(delay);
         }
     }
 
-    /// None is reported.
+    /// Drops all delays.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// Bytes of the chunk that reports them.
+    /// Length in bytes of the chunk that reports the delays.
     #[inline]
     pub(super) fn len(&self) -> usize {
         if self.waiting.is_empty() { 0 } else { LedbatControl::len_of(self.waiting.len()) }
     }
 
-    /// Reports them if that leaves room for a SACK of so many bytes; forgets them either way.
+    /// Writes the report if a SACK of `sack` bytes still fits after it; drops the delays in either case.
     #[cold]
     pub(super) fn write(&mut self, w: &mut PacketWriter<'_>, sack: usize) {
         if !self.waiting.is_empty() && self.len() + sack <= w.room() {

@@ -1,9 +1,9 @@
-//! Echoes of marked packets: ECNE with each SACK until CWR answers it (draft-stewart-tsvwg-sctpecn-07).
+//! Echoes of ECN marks: each SACK carries an ECNE until a CWR answers it (draft-stewart-tsvwg-sctpecn-07).
 
 use crate::path::PathId;
 use wire::{Cwr, Ecne, Encode, PacketWriter, Tsn};
 
-/// Marks that the peer has not answered with CWR yet, at most one entry for each path.
+/// Marks that no CWR has answered yet, at most one entry for each path.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
     waiting: Vec<Echo>,
@@ -13,13 +13,13 @@ pub(super) struct Echoes {
 #[derive(Debug)]
 struct Echo {
     path: PathId,
-    /// The first TSN of the latest of them.
+    /// The first TSN of the latest marked packet.
     tsn: Tsn,
     packets: u32,
 }
 
 impl Echoes {
-    /// A packet with DATA from this TSN on arrived on `path` with a mark.
+    /// Records a marked packet that arrived on `path`; `tsn` is its first TSN.
     pub(super) fn note(&mut self, path: PathId, tsn: Tsn) {
         match self.waiting.iter_mut().find(|echo| echo.path == path) {
             Some(echo) => {
@@ -32,25 +32,25 @@ impl Echoes {
         }
     }
 
-    /// Processes a CWR of the peer. It answers marks up to its TSN: those of the path that it came on, or of all paths if it
-    /// says so. A mark of just that TSN it answers on any path.
+    /// Processes a CWR, which answers marks up to its TSN: on the path that it arrived on, or on all
+    /// paths if it has that flag. It answers a mark with exactly its TSN on any path.
     pub(super) fn answered(&mut self, path: PathId, cwr: &Cwr) {
         self.waiting.retain(|echo| {
             let covered = (cwr.all_paths || echo.path == path) && !cwr.tsn.precedes(echo.tsn);
             !covered && echo.tsn != cwr.tsn
         });
         if self.waiting.is_empty() {
-            self.waiting = Vec::new(); // marks are rare; do not keep the memory in each association
+            self.waiting = Vec::new(); // marks are rare; free the memory
         }
     }
 
-    /// Bytes of the chunks that report them.
+    /// Length in bytes of the ECNE chunks.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.waiting.len() * Ecne::LEN
     }
 
-    /// Reports as many of them as leave room for a SACK of so many bytes.
+    /// Writes ECNE chunks as long as a SACK of `sack` bytes still fits after them.
     pub(super) fn write(&self, w: &mut PacketWriter<'_>, sack: usize) {
         for echo in &self.waiting {
             let ecne = Ecne { lowest_tsn: echo.tsn, packets: echo.packets };
@@ -77,7 +77,7 @@ mod tests {
         Cwr { all_paths: false, same_window: false, tsn: Tsn(tsn) }
     }
 
-    // rfc3168#section-6.1.3: a receiver echoes until it hears that the window was reduced.
+    // rfc3168#section-6.1.3: a receiver echoes until a CWR reports a smaller window.
     #[test]
     fn marks_of_a_path_are_counted_until_a_cwr_for_the_latest_of_them() {
         let mut echoes = Echoes::default();

@@ -1,8 +1,8 @@
-//! Fragments in chains: added at either end, joined and cut in a few steps however long they are.
+//! Chains of fragments: added at either end, joined and cut in a few steps, however long the chains are.
 //!
-//! Fragments that arrive in order share memory, so that a message is copied once out of its packets. Such memory may have
-//! room for fragments that are still to come. The room in all of it together is limited to a part of the receive buffer,
-//! so that a peer cannot make memory grow beyond what it sends.
+//! Fragments that arrive in order share memory, so that a message is copied once out of its packets.
+//! This memory may have room for later fragments. A part of the receive buffer limits all that room, so
+//! that memory stays in proportion to the received data.
 
 use crate::message::Payload;
 use crate::steps;
@@ -25,14 +25,14 @@ const NIL: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct Fragments {
     nodes: Vec<Node>,
-    /// Empty nodes.
+    /// Head of the list of empty nodes.
     free: u32,
-    /// Nodes of chains that were given up: emptied a few at a time, since one packet can make many of them.
+    /// Head of the list of dropped nodes, which are emptied a few at a time: one packet can drop many.
     garbage: u32,
-    /// Nodes that are not free.
+    /// Number of nodes that are not free.
     used: usize,
     room: Room,
-    /// Length of the last message that was gathered: the next one may be as long.
+    /// Length of the last message that was gathered, as an estimate for the next one.
     usual: usize,
 }
 
@@ -43,18 +43,18 @@ struct Room {
     most: usize,
 }
 
-/// Successive fragments of a message. All have one length, except the first and the last: most fragments of a message fill a
-/// packet.
+/// Successive fragments of a message. All have one length except the first and the last, since most
+/// fragments fill a packet.
 #[derive(Debug)]
 struct Node {
     stored: Stored,
     /// Length of the first fragment.
     first: u32,
-    /// Length of each between the first and the last one.
+    /// Length of each fragment between the first and the last one.
     each: u32,
-    /// Length of the last one.
+    /// Length of the last fragment.
     last: u32,
-    /// Of the first node of a chain: its last.
+    /// In the first node of a chain: number of its last node.
     prev: u32,
     next: u32,
 }
@@ -66,13 +66,13 @@ enum Stored {
     Bytes(Vec<u8>),
 }
 
-/// Nodes kept when no fragment is left.
+/// Nodes whose memory is kept when no fragment is left.
 const KEPT: usize = 64;
 
-/// Given up nodes that are emptied for each packet.
+/// Dropped nodes that are emptied for each packet.
 const SWEPT: usize = 32;
 
-/// Memory allocated ahead for fragments still to come is at most the receive buffer divided by this.
+/// Divisor of the receive buffer: the limit of memory allocated for fragments still to come.
 const ROOM: u64 = 8;
 
 impl Stored {
@@ -85,7 +85,7 @@ impl Stored {
         }
     }
 
-    /// Bytes allocated that are not used.
+    /// Allocated bytes that are not used.
     fn room(&self) -> usize {
         match self {
             Stored::Filler(_) => 0,
@@ -100,10 +100,10 @@ impl Stored {
         }
     }
 
-    /// Appends bytes if they need no memory.
+    /// Appends bytes if that needs no new memory.
     fn extend(&mut self, octets: Octets<'_>) -> bool {
         match self {
-            // Zeros before another chunk of a packet are stored there.
+            // A packet stores zeros that stand before another chunk.
             Stored::Filler(zeros) if octets.head.iter().all(|&byte| byte == 0) => {
                 *zeros += octets.len() as u32
             }
@@ -131,7 +131,7 @@ impl Node {
         Node { stored, first: length, each: length, last: length, prev: number, next: NIL }
     }
 
-    /// Appends a fragment if the node still tells the length of each fragment afterwards and needs no more memory.
+    /// Appends a fragment if the node can still represent all lengths and needs no new memory.
     fn extend(&mut self, fragment: Octets<'_>) -> bool {
         let single = self.stored.len() == self.last as usize;
         if !(single || self.last == self.each) || !self.stored.extend(fragment) {
@@ -146,7 +146,7 @@ impl Node {
 }
 
 impl Room {
-    /// Copies bytes of a packet into memory with room for `more`, as far as that is allowed.
+    /// Copies bytes of a packet into memory with room for `more` bytes, within the limit.
     fn store(&mut self, octets: Octets<'_>, more: usize) -> Stored {
         if octets.head.is_empty() {
             return Stored::Filler(octets.zeros as u32);
@@ -159,7 +159,7 @@ impl Room {
         stored
     }
 
-    /// Cuts what is stored; room beyond the limit is freed.
+    /// Truncates stored bytes; frees room beyond the limit.
     fn truncate(&mut self, stored: &mut Stored, length: usize) {
         self.bytes -= stored.room();
         stored.truncate(length);
@@ -173,7 +173,7 @@ impl Room {
 }
 
 impl Fragments {
-    /// For a receive buffer of so many bytes.
+    /// Creates a store for a receive buffer of this size.
     pub(super) fn new(receive_buffer: ByteCount) -> Self {
         let room = Room { bytes: 0, most: (receive_buffer.get() / ROOM) as usize };
         Fragments { nodes: Vec::new(), free: NIL, garbage: NIL, used: 0, room, usual: 0 }
@@ -183,7 +183,7 @@ impl Fragments {
         &mut self.nodes[node as usize]
     }
 
-    /// A chain of one fragment. Behind the first one of a message there is room for a message of the usual length.
+    /// A chain of one fragment. The first fragment of a message gets room for a message of the usual length.
     pub(super) fn begin(&mut self, fragment: Octets<'_>, beginning: bool) -> Chain {
         let more = if beginning { self.usual.saturating_sub(fragment.len()) } else { 0 };
         self.add(fragment, more)
@@ -199,7 +199,7 @@ impl Fragments {
             self.room.bytes -= before - node.stored.room();
             return;
         }
-        // The new node gets room for as much as the chain holds, so that a long message has few nodes.
+        // The new node gets room for as many bytes as the chain holds, so that a long message has few nodes.
         let next = self.add(fragment, length);
         self.join(chain, next);
     }
@@ -226,7 +226,7 @@ impl Fragments {
         Chain(number)
     }
 
-    /// Appends chain `b` to chain `a`, which begins the result.
+    /// Appends chain `b` to chain `a`; returns `a`.
     pub(super) fn join(&mut self, a: Chain, b: Chain) -> Chain {
         steps::count(1);
         let (last_of_a, last_of_b) = (self.at(a.0).prev, self.at(b.0).prev);
@@ -236,7 +236,7 @@ impl Fragments {
         a
     }
 
-    /// Takes the last fragment of a chain away, which is the chain itself if it has no other; returns its length.
+    /// Removes the last fragment of a chain, or the chain if it has no other; returns that fragment's length.
     pub(super) fn drop_last(&mut self, chain: Chain) -> usize {
         steps::count(1);
         let last = self.at(chain.0).prev;
@@ -257,7 +257,7 @@ impl Fragments {
         length
     }
 
-    /// Frees a node and returns what it stored.
+    /// Frees a node and returns its bytes.
     fn empty(&mut self, node: u32) -> Stored {
         let free = std::mem::replace(&mut self.free, node);
         self.used -= 1;
@@ -268,7 +268,7 @@ impl Fragments {
         stored
     }
 
-    /// Gives a chain up.
+    /// Drops a chain; its nodes are emptied later.
     pub(super) fn give_up(&mut self, chain: Chain) {
         if chain != Chain::NONE {
             let last = self.at(chain.0).prev;
@@ -276,7 +276,7 @@ impl Fragments {
         }
     }
 
-    /// Empties some of what was given up.
+    /// Empties some dropped nodes.
     #[inline]
     pub(super) fn sweep(&mut self) {
         if self.garbage != NIL {
@@ -297,7 +297,7 @@ impl Fragments {
         }
     }
 
-    /// The bytes of a chain, `length` of them, which leaves. Filler stays filler unless other bytes are beside it.
+    /// Removes a chain and returns its `length` bytes. Filler remains filler in a chain without other bytes.
     pub(super) fn gather(&mut self, chain: Chain, length: usize) -> Payload {
         let mut node = chain.0;
         let mut bytes = Vec::new();
@@ -331,7 +331,7 @@ impl Fragments {
         Payload::Bytes(Bytes::from(bytes))
     }
 
-    /// Frees the memory of many fragments once none is left.
+    /// Frees the memory of the nodes if there were many and none is used.
     fn shrink(&mut self) {
         if self.used == 0 && self.nodes.capacity() > KEPT {
             (self.nodes, self.free, self.garbage) = (Vec::new(), NIL, NIL);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is done with chains, they have the bytes that were put in, and the room beside these is limited.
+        /// After any operations the chains have their original bytes, and the room beside these is limited.
         #[test]
         fn chains_have_the_bytes_that_were_put_in(
             steps in prop::collection::vec((0u8..10, prop_oneof![Just(100usize), 1..300usize], any::<bool>()), 1..200),

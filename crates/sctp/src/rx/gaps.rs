@@ -2,22 +2,23 @@ use crate::steps::{count, count_search};
 use std::collections::BTreeMap;
 use wire::{GapBlock, Tsn};
 
-/// Which TSNs arrived: all up to the cumulative one, and runs above it.
+/// The TSNs that arrived: all up to the cumulative TSN, and runs above it.
 ///
-/// Inside, a TSN is an index that never wraps; its low 32 bits are the TSN. The first TSN of an association has an
-/// index of at least 2^32, so that the half circle of old TSNs below it has indices too.
+/// Internally a TSN is an index that never wraps; its low 32 bits are the TSN. The first TSN of an
+/// association has an index of at least 2^32, so that the half circle of old TSNs below it has indices, too.
 #[derive(Debug)]
 pub(super) struct TsnTracker {
     cumulative: u64,
-    /// The highest run: the one that TSNs which arrive in order make longer. Apart from the others, of which there are few.
+    /// The highest run, which TSNs in order extend. It is kept apart from the few others.
     top: Option<Run>,
-    /// The other runs: last TSNs by first ones. Runs are disjoint, do not touch, and lie above `cumulative + 1`.
+    /// The other runs: last TSNs by first ones. Runs are disjoint, do not touch, and begin above
+    /// `cumulative + 1`.
     below: BTreeMap<u64, u64>,
-    /// TSNs in all runs.
+    /// Number of TSNs in all runs.
     arrived: u64,
 }
 
-/// TSNs that arrived one after the other, both ends inclusive.
+/// Successive TSNs that arrived, both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) first: u64,
@@ -30,7 +31,7 @@ impl Run {
     }
 }
 
-/// Runs kept at most. A SACK in a packet of 1500 bytes can report fewer than 400.
+/// Maximum number of runs. A SACK in a packet of 1500 bytes can report fewer than 400.
 const MAX_RUNS: usize = 4096;
 
 /// The TSN of an index.
@@ -48,7 +49,8 @@ impl TsnTracker {
         TsnTracker { cumulative, top: None, below: BTreeMap::new(), arrived: 0 }
     }
 
-    /// Starts again at `next`, as if exactly the TSNs before it had arrived. Its index is above all earlier ones.
+    /// Starts again at `next`, as if only the TSNs before it had arrived. Its index is above all
+    /// earlier ones.
     pub(super) fn jump_to(&mut self, next: Tsn) {
         let highest = self.top.map_or(self.cumulative, |run| run.last);
         let ahead = next.distance_from(tsn_of(highest + 1));
@@ -73,7 +75,7 @@ impl TsnTracker {
         self.top.map_or(self.cumulative, |run| run.last)
     }
 
-    /// True if a TSN is missing below the highest one.
+    /// Returns true if a TSN is missing below the highest one.
     #[inline]
     pub(super) fn has_gaps(&self) -> bool {
         self.top.is_some()
@@ -85,7 +87,7 @@ impl TsnTracker {
         self.highest() - self.cumulative - self.arrived
     }
 
-    /// The run with the greatest first TSN up to `index`.
+    /// The run with the highest first TSN up to `index`.
     fn at_or_before(&self, index: u64) -> Option<Run> {
         let top = self.top.filter(|top| top.first <= index);
         top.or_else(|| {
@@ -94,7 +96,7 @@ impl TsnTracker {
         })
     }
 
-    /// The run with this TSN, if it lies above a gap.
+    /// The run above a gap that contains this TSN.
     pub(super) fn run_at(&self, index: u64) -> Option<Run> {
         self.at_or_before(index).filter(|run| index <= run.last)
     }
@@ -106,7 +108,7 @@ impl TsnTracker {
         below.next().or(self.top.filter(|top| top.first > index))
     }
 
-    /// Returns the first TSN of the run with this number, counted from 0 for the lowest run. None if there are fewer runs.
+    /// First TSN of run number `run`, counted from 0 for the lowest run; none if there are fewer runs.
     pub(super) fn start_of(&self, run: usize) -> Option<u64> {
         if self.below.len() < run {
             return None;
@@ -124,7 +126,7 @@ impl TsnTracker {
             })
     }
 
-    /// True unless the TSN would begin one run too many.
+    /// Returns false if the TSN would start a run beyond [`MAX_RUNS`].
     #[inline]
     pub(super) fn has_place_for(&self, index: u64) -> bool {
         self.below.len() + 1 < MAX_RUNS || index == self.cumulative + 1 || {
@@ -133,7 +135,7 @@ impl TsnTracker {
         }
     }
 
-    /// Takes a TSN that had not arrived yet.
+    /// Adds a TSN that has not arrived before.
     #[inline]
     pub(super) fn insert(&mut self, index: u64) {
         if index == self.cumulative + 1 {
@@ -151,7 +153,7 @@ impl TsnTracker {
         }
     }
 
-    /// The first run may follow the cumulative TSN at once.
+    /// Joins the first run with the cumulative TSN if it follows at once.
     fn close_gap(&mut self) {
         count_search(self.below.len());
         let follows = self.cumulative + 1;
@@ -167,13 +169,13 @@ impl TsnTracker {
         }
     }
 
-    /// The runs that a run of TSNs that have not arrived touches: the one below it, and the one above.
+    /// The runs that a new run touches: the one below it, and the one above it.
     fn beside(&self, run: Run) -> (Option<Run>, Option<Run>) {
         let Some(top) = self.top else { return (None, None) };
         if top.first < run.first {
             return (Some(top).filter(|top| top.last + 1 == run.first), None);
         }
-        count(2); // `contains` has just passed the same nodes, which are in the cache
+        count(2); // `contains` has just visited the same nodes, which are in the cache
         let mut others = self.below.range(..=run.last + 1).rev().map(|(&first, &last)| Run { first, last });
         let mut before = others.next();
         let mut after = Some(top).filter(|top| top.first == run.last + 1);
@@ -183,7 +185,7 @@ impl TsnTracker {
         (before.filter(|before| before.last + 1 == run.first), after)
     }
 
-    /// Takes TSNs of which none had arrived yet.
+    /// Adds a run of TSNs of which none has arrived before.
     fn insert_run(&mut self, mut run: Run) {
         let (before, after) = self.beside(run);
         if let Some(after) = after {
@@ -193,7 +195,7 @@ impl TsnTracker {
         if let Some(before) = before {
             run.first = before.first;
             if self.top == Some(before) {
-                self.top = None; // also where it has just taken the place of the run above
+                self.top = None; // also where it has just replaced the run above
             }
         }
         match &mut self.top {
@@ -210,7 +212,7 @@ impl TsnTracker {
         }
     }
 
-    /// Takes TSNs some of which may have arrived; false if that would make one run too many.
+    /// Adds TSNs some of which may have arrived before; returns false if that would need too many runs.
     pub(super) fn insert_all(&mut self, first: u64, last: u64) -> bool {
         let mut run = Run { first: first.max(self.cumulative + 1), last };
         if run.first > run.last {
@@ -231,7 +233,7 @@ impl TsnTracker {
         if let Some(before) = self.at_or_before(run.first).filter(|before| before.last >= run.first) {
             run.first = before.last + 1;
         }
-        // Whatever lies within is part of the run.
+        // Runs within become a part of this run.
         while let Some(within) = self.at_or_before(run.last).filter(|within| within.first >= run.first) {
             run.last = run.last.max(within.last);
             self.remove_run(within);
@@ -258,7 +260,7 @@ impl TsnTracker {
         }
     }
 
-    /// Everything up to `index` is there; no TSN above it that is there follows it at once.
+    /// Makes `index` the cumulative TSN, or the end of the run that follows it.
     pub(super) fn advance_to(&mut self, index: u64) {
         self.cumulative = self.cumulative.max(index);
         while let Some(entry) = self.below.first_entry()
@@ -277,7 +279,7 @@ impl TsnTracker {
         }
     }
 
-    /// Takes back TSNs above the cumulative one, all of which are there.
+    /// Removes TSNs above the cumulative one, all of which had arrived.
     pub(super) fn remove_all(&mut self, first: u64, last: u64) {
         let removed = Run { first, last }.len();
         if let Some(top) = self.top.as_mut().filter(|top| top.first < first && top.last == last) {
@@ -306,7 +308,7 @@ impl TsnTracker {
         }
     }
 
-    /// Puts a part of a run that was removed back.
+    /// Puts back a part of a run that was removed.
     fn put_back(&mut self, run: Run) {
         count_search(self.below.len());
         match &mut self.top {
@@ -321,13 +323,13 @@ impl TsnTracker {
         }
     }
 
-    /// The runs as far as the 16-bit offsets of gap blocks reach (`rfc9260#section-3.3.4`).
+    /// The runs as Gap Ack Blocks, up to the largest 16-bit offset (`rfc9260#section-3.3.4`).
     pub(super) fn gap_blocks(&self) -> impl Iterator<Item = GapBlock> {
         let below = self.below.iter().map(|(&first, &last)| Run { first, last });
         below.chain(self.top).map_while(|run| self.block(run))
     }
 
-    /// A run as a gap block; none if it begins beyond the 16-bit offsets.
+    /// A run as a Gap Ack Block; none if it begins beyond the largest 16-bit offset.
     #[inline]
     pub(super) fn block(&self, run: Run) -> Option<GapBlock> {
         let reach = u64::from(u16::MAX);

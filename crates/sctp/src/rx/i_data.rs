@@ -1,8 +1,6 @@
-//! I-DATA chunks (`rfc8260#section-2.2.3`).
-//!
-//! With interleaving nothing is reneged: all that was acknowledged is kept, so that with NR-SACK all of it is non-renegable. When
-//! the buffer is full and nothing can be read, the beginning of the oldest message that is not complete is handed out. Each
-//! stream can have one such message at a time.
+//! With interleaving, the receiver never reneges: with NR-SACK all acknowledged chunks are
+//! non-renegable. When the buffer is full and no message can be read, the partial delivery of the
+//! oldest incomplete message starts. Each stream has at most one partial delivery at a time.
 
 use super::reassembly::{Piece, append};
 use super::{DataVerdict, Receiver};
@@ -58,7 +56,7 @@ impl Receiver {
         Ok(DataVerdict::Accepted)
     }
 
-    /// Takes a chunk that is of no use any more.
+    /// Records a chunk of a skipped message without keeping it.
     fn take_without_keeping(&mut self, index: u64) -> DataVerdict {
         if !self.tsns.has_place_for(index) {
             return DataVerdict::NoRoom;
@@ -67,7 +65,7 @@ impl Receiver {
         DataVerdict::Accepted
     }
 
-    /// Hands out the beginning of the oldest message that is not complete, if it is its turn.
+    /// Starts the partial delivery of the oldest incomplete message, if it is the next of its stream.
     pub(super) fn hand_out_oldest(&mut self) {
         let Some(interleaved) = &mut self.interleaved else { return };
         let Some(oldest) = interleaved.oldest(self.tsns.cumulative()) else { return };

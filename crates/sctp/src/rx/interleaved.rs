@@ -1,8 +1,8 @@
-//! Reassembly by message identifier and fragment sequence number, as I-DATA needs it (`rfc8260#section-2.2.3`).
+//! Reassembly by message identifier and fragment sequence number for I-DATA (`rfc8260#section-2.2.3`).
 //!
-//! It is the second kind beside [`Reassembly`](super::reassembly::Reassembly), which joins fragments of successive TSNs. With
-//! I-DATA, fragments of several messages may be interleaved, so the stream, the U bit and the MID identify the message; TSNs say
-//! nothing about which fragments are neighbours.
+//! [`Reassembly`](super::reassembly::Reassembly) joins fragments of successive TSNs. With I-DATA,
+//! fragments of several messages may be interleaved: the stream, the U bit and the MID identify the
+//! message, and TSNs do not show which fragments are neighbours.
 
 use super::fragments::{Chain, Fragments};
 use super::reassembly::{Outcome, Piece};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use units::ByteCount;
 use wire::{IData, Mid, Ppid, SkippedMessage, StreamId};
 
-/// Names a message: ordered and unordered ones of a stream are numbered apart.
+/// Identifies a message: ordered and unordered messages of a stream have separate MIDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MessageKey {
     pub(super) stream: StreamId,
@@ -27,7 +27,6 @@ impl MessageKey {
         MessageKey { stream: data.stream, unordered: data.flags.unordered, mid: data.mid.0 }
     }
 
-    /// Message identifier.
     pub(super) fn mid(&self) -> Mid {
         Mid(self.mid)
     }
@@ -36,30 +35,29 @@ impl MessageKey {
 /// A message and a fragment sequence number.
 type FragmentKey = (MessageKey, u32);
 
-/// Fragments of messages that are not complete, each counted in the receive buffer.
+/// Fragments of incomplete messages, each counted in the receive buffer.
 #[derive(Debug)]
 pub(super) struct Interleaved {
     /// Runs of successive fragments by the first of them. Runs are maximal.
     runs: BTreeMap<FragmentKey, Run>,
-    /// The messages in `runs` whose first fragment is there, by the TSN of that fragment.
+    /// The messages in `runs` whose first fragment has arrived, by the TSN of that fragment.
     heads: BTreeMap<u64, MessageKey>,
-    /// The message of each stream that is handed out in parts. A stream has only one message under way
-    /// (`rfc8260#section-2.2.2`), so there are never more than streams.
+    /// The message of each stream in partial delivery: at most one for each stream (`rfc8260#section-2.2.2`).
     partial: BTreeMap<StreamId, Partial>,
-    /// The last unordered message that was skipped, of each stream that has one, and the cumulative TSN of that time.
+    /// The last unordered message that was skipped in each stream, and the cumulative TSN at that time.
     skipped: BTreeMap<StreamId, (Mid, u64)>,
     fragments: Fragments,
     cost: ChunkCost,
 }
 
-/// Each message takes at least one TSN. So within this many TSNs the message identifiers of a stream advance by at most half
-/// of their range, and can be compared.
+/// Each message has at least one TSN. So within this number of TSNs the MIDs of a stream advance by at
+/// most half of their range, and can be compared.
 const HALF_CIRCLE: u64 = 1 << 31;
 
 /// Successive fragments of one message.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Fragment sequence number of the last one.
+    /// Fragment sequence number of the last fragment.
     last: u32,
     ending: bool,
     length: u32,
@@ -71,11 +69,11 @@ struct Run {
     tsn: u64,
 }
 
-/// A message that is handed out before it is complete. Everything of it that arrived without a hole has been handed out.
+/// A message in partial delivery: all fragments before the first hole are delivered.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     key: MessageKey,
-    /// The first fragment that is missing.
+    /// The first missing fragment.
     next: u32,
     ppid: Ppid,
     tsn: u64,
@@ -93,20 +91,20 @@ impl Interleaved {
         }
     }
 
-    /// True if no fragment waits for others.
+    /// Returns true if no fragment waits for others.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.runs.is_empty() && self.partial.is_empty()
     }
 
-    /// Runs that wait, and messages that are handed out in parts.
+    /// Number of runs that wait and of partial deliveries.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.runs.len() + self.partial.len()
     }
 
-    /// Checks a chunk that has not arrived before against the other fragments of its message (`rfc8260#section-2.2.3`); the error
-    /// names the contradiction.
+    /// Checks a new chunk against the other fragments of its message (`rfc8260#section-2.2.3`); the
+    /// error names the contradiction.
     pub(super) fn check(&self, data: &IData<'_>) -> Result<(), &'static str> {
         let (key, fsn) = (MessageKey::of(data), data.fsn);
         if fsn == 0 && !data.flags.beginning {
@@ -124,14 +122,14 @@ impl Interleaved {
         Ok(())
     }
 
-    /// The run of a message with the highest first fragment that is not above `fsn`.
+    /// The run of a message with the highest first fragment up to `fsn`.
     fn at_most(&self, key: MessageKey, fsn: u32) -> Option<&Run> {
         count_search(self.runs.len());
         let run = self.runs.range(..=(key, fsn)).next_back();
         run.filter(|&((other, _), _)| *other == key).map(|(_, run)| run)
     }
 
-    /// Takes a fragment, with the index of its TSN, that passed [`Self::check`].
+    /// Adds a fragment that passed [`Self::check`]; `index` is that of its TSN.
     pub(super) fn insert(&mut self, index: u64, data: &IData<'_>) -> Outcome {
         let (key, mut first) = (MessageKey::of(data), data.fsn);
         let mut run = Run {
@@ -170,21 +168,22 @@ impl Interleaved {
         Outcome::Waiting
     }
 
-    /// The message whose first fragment has the lowest TSN, if that is not above `cumulative`: then all messages of its stream that
-    /// were sent before it are complete. None if the peer broke that rule, and the stream has another one under way.
+    /// The message whose first fragment has the lowest TSN, if all earlier messages of its stream are
+    /// complete: that TSN is at most `cumulative`. None if the stream already has a partial delivery,
+    /// against the rules.
     pub(super) fn oldest(&self, cumulative: u64) -> Option<MessageKey> {
         let (&tsn, &key) = self.heads.first_key_value()?;
         (tsn <= cumulative && !self.partial.contains_key(&key.stream)).then_some(key)
     }
 
-    /// Hands out the beginning of that message; the rest follows as it arrives.
+    /// Starts the partial delivery of that message; the rest follows as it arrives.
     pub(super) fn begin_partial(&mut self) -> Option<Piece> {
         let (_, key) = self.heads.pop_first()?;
         let run = self.runs.remove(&(key, 0))?;
         Some(self.hand_out(&run, Partial { key, next: 0, ppid: run.ppid, tsn: run.tsn }))
     }
 
-    /// Hands out a run that was removed.
+    /// Delivers a run that was removed.
     fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
         let Partial { key, ppid, tsn, .. } = partial;
         match run.last.checked_add(1) {
@@ -194,7 +193,7 @@ impl Interleaved {
         run.piece(key, ppid, tsn)
     }
 
-    /// Two runs side by side.
+    /// Joins two adjacent runs.
     fn joined(&mut self, a: Run, b: Run) -> Run {
         Run {
             last: b.last,
@@ -211,15 +210,15 @@ impl Interleaved {
         &mut self.fragments
     }
 
-    /// The packet is done.
+    /// Ends a packet: frees some of the dropped fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.fragments.sweep();
     }
 
-    /// Drops the fragments of the messages that an I-FORWARD-TSN skips (`rfc8260#section-2.3.1`): those of a stream, ordered or
-    /// unordered, up to one of them. `new`: the index of its cumulative TSN. Returns what they counted as in the receive
-    /// buffer, and the end of a message that was being handed out.
+    /// Drops the fragments of the messages that an I-FORWARD-TSN skips (`rfc8260#section-2.3.1`):
+    /// messages of a stream, ordered or unordered, up to `mid`. `new` is the index of the new cumulative
+    /// TSN. Returns their cost in the receive buffer, and the end of a partial delivery that is aborted.
     pub(super) fn skip(&mut self, new: u64, skipped: SkippedMessage) -> (u32, Option<Piece>) {
         let SkippedMessage { stream, unordered, mid } = skipped;
         let message = |mid| MessageKey { stream, unordered, mid };
@@ -255,8 +254,8 @@ impl Interleaved {
         (released, ended.map(Partial::abort))
     }
 
-    /// True if a fragment belongs to an unordered message that was skipped. False once so many TSNs have passed that the
-    /// identifiers of the stream cannot be compared any more.
+    /// Returns true if a fragment belongs to a skipped unordered message. Returns false after
+    /// [`HALF_CIRCLE`] TSNs, when the MIDs of the stream can no longer be compared.
     pub(super) fn is_skipped(&self, index: u64, data: &IData<'_>) -> bool {
         count_search(self.skipped.len());
         self.skipped
@@ -264,7 +263,7 @@ impl Interleaved {
             .is_some_and(|&(mid, at)| index.saturating_sub(at) < HALF_CIRCLE && !mid.precedes(data.mid))
     }
 
-    /// Message identifiers of these streams begin anew.
+    /// Handles a reset of streams: their MIDs start again.
     pub(super) fn reset(&mut self, streams: &StreamSet) {
         self.skipped.retain(|&stream, _| !streams.contains(stream));
     }
@@ -278,7 +277,7 @@ impl Partial {
 }
 
 impl Run {
-    /// All of it, as a part of the message whose first fragment has the TSN of index `tsn`.
+    /// The whole run as a part of the message whose first fragment has the TSN of index `tsn`.
     fn piece(&self, key: MessageKey, ppid: Ppid, tsn: u64) -> Piece {
         Piece {
             message: tsn,
@@ -362,7 +361,7 @@ mod tests {
         }
     }
 
-    // rfc8260#section-2.1: the first fragment says so by its B bit
+    // rfc8260#section-2.1: the PPID is that of the fragment with the B bit
     #[test]
     fn fragment_sequence_number_0_belongs_to_the_first_fragment() {
         let first = chunk((1, false, 3), 0, false, b"x");
@@ -379,7 +378,7 @@ mod tests {
         }
     }
 
-    // rfc9260#section-6.9: partial delivery, here of several streams at once
+    // rfc9260#section-6.9: partial delivery in several streams at once
     #[test]
     fn the_oldest_message_of_each_stream_can_be_handed_out_in_parts() {
         let mut messages = interleaved();
@@ -450,7 +449,7 @@ mod tests {
     }
 
     proptest! {
-        /// Fragments of several messages of all streams and orders, in whatever order they arrive.
+        /// Fragments of several messages of all streams and kinds, in any order of arrival.
         #[test]
         fn each_message_is_complete_with_its_last_fragment(
             lengths in prop::collection::vec((0u16..3, any::<bool>(), 1u32..9), 1..12),

@@ -1,15 +1,14 @@
-//! SACKs that fit a narrow return link: which gap ack blocks are worth sending, and when a SACK is worth its bytes.
+//! SACKs for narrow return links: which Gap Ack Blocks they report, and how long a SACK waits.
 //!
-//! With several paths of unequal delay there are hundreds of gaps at any time. A SACK would repeat all of them, although
-//! only few are new. Non-renegable blocks are final (draft-natarajan-tsvwg-sctp-nrsack): a sender frees the chunks that they
-//! name and keeps no account of whether a later SACK names them again. So where all blocks are non-renegable, a SACK may leave out
-//! those that earlier SACKs told of. It names each new block, those of the SACK before again, since SACKs may be
-//! lost, and further ones by turns.
+//! Several paths of unequal delay always cause hundreds of gaps, of which few are new. Non-renegable
+//! blocks are final (draft-natarajan-tsvwg-sctp-nrsack): a sender frees the chunks at once, and later
+//! SACKs need not repeat the blocks. So where all blocks are non-renegable, a SACK reports each new block,
+//! repeats those of the SACK before it, since SACKs may be lost, and repeats older blocks by turns.
 //!
-//! The receiver delays a SACK until the data that it acknowledges is [`SHARE`] times as long as the SACK, but no longer than [`patience`] allows.
+//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long, but at most for [`patience`].
 //!
-//! A sender stores a limited number of blocks. So a SACK names only the lowest [`MOST_RUNS`] runs of TSNs. Later SACKs name the runs above them, after gaps
-//! below have closed.
+//! A sender stores a limited number of blocks. So a SACK reports only the lowest [`MOST_RUNS`] runs of
+//! TSNs, and later SACKs report the runs above them after gaps below have closed.
 
 use super::gaps::{Run, TsnTracker};
 use crate::path::PathId;
@@ -20,12 +19,12 @@ use wire::GapBlock;
 /// Bytes of data for each byte of acknowledgements.
 const SHARE: u64 = 100;
 
-/// Bytes of IP and common header around a SACK.
+/// Bytes of IP header and common header of a SACK.
 const AROUND: usize = 32;
 
-/// How long a SACK waits for one more packet if at least [`FIRST_PACKETS`] have arrived since the last SACK.
+/// Time that a SACK waits for one more packet if at least [`FIRST_PACKETS`] arrived since the last SACK.
 const PATIENCE: Span = Span::from_millis(10);
-/// How long a SACK waits for one more packet if fewer than [`FIRST_PACKETS`] have arrived.
+/// Time that a SACK waits for one more packet if fewer than [`FIRST_PACKETS`] arrived.
 const FIRST_PATIENCE: Span = Span::from_millis(25);
 const FIRST_PACKETS: u32 = 4;
 
@@ -33,78 +32,78 @@ const FIRST_PACKETS: u32 = 4;
 ///
 /// If the receive buffer limits the sender, each wait delays the next packets.
 const BUFFER_SHARE: u64 = 24;
-/// A SACK also stops waiting when so many packets have arrived since the last SACK.
+/// A SACK also stops waiting when this number of packets has arrived since the last SACK.
 const MOST_PACKETS: u32 = 8;
 
 /// Bytes of data in a packet.
 const PACKET: u64 = 1400;
 
-/// SACKs on each path that tell of an arrival.
+/// SACKs on each path that report an arrival.
 const REPORTS: usize = 2;
 
-/// Arrivals remembered. What is forgotten has its turn later.
+/// Arrivals remembered. Forgotten ones are reported later, by turns.
 const MOST_RECENT: usize = 256;
 
-/// Blocks that each SACK tells of by turns.
+/// Blocks that each SACK repeats by turns.
 const BY_TURNS: usize = 2;
 
-/// With more runs than this a SACK tells of the lowest: a sender need not keep more of what it hears only once.
+/// Runs that a SACK reports at most, the lowest ones: a sender may store no more.
 const MOST_RUNS: usize = 1400;
 
-/// A path back to the sender.
+/// A path that SACKs return on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Return {
-    /// The number of arrivals before each of the last SACKs there, the oldest first.
+    /// The number of arrivals before each of the last SACKs on the path, the oldest SACK first.
     told: [u64; REPORTS],
     /// Bytes of data that arrived on the path, minus the [`Lean::cost`] of the SACKs sent on it.
     credit: i64,
 }
 
-/// The most bytes of credit, of either sign, that a path keeps.
+/// Limit of the credit of a path in bytes, positive or negative.
 const MOST_CREDIT: i64 = 100_000;
 
 /// When the count of data exceeds this number of bytes, both counts of [`Lean::total`] are halved.
 const MEMORY: u64 = 1 << 20;
 
-/// What a receiver keeps that sends lean SACKs.
+/// State of a receiver that sends lean SACKs.
 ///
-/// SACKs on paths of different delays overtake each other. So those on each path by themselves tell of every arrival: what a
-/// sender finds missing by them has not arrived.
+/// SACKs on paths of different delay overtake each other. So the SACKs on each path report every
+/// arrival: a sender that misses a chunk in them can conclude that the chunk has not arrived.
 #[derive(Debug)]
 pub(super) struct Lean {
-    /// TSNs that arrived one after the other, the first and the last, in the order of arrival.
+    /// First and last TSN of runs that arrived in order, the oldest run first.
     recent: VecDeque<(u64, u64)>,
-    /// Arrivals forgotten, which are those before `recent`.
+    /// Number of forgotten arrivals, older than `recent`.
     forgotten: u64,
-    /// A SACK told of the last arrival, which grows no more.
+    /// A SACK has reported the last arrival, which is not extended any more.
     closed: bool,
-    /// A SACK stops waiting when so many packets have arrived since the last SACK.
+    /// A SACK stops waiting when this number of packets has arrived since the last SACK.
     most_packets: u32,
-    /// By path, as far as data came or SACKs left there.
+    /// State by path, up to the highest path with data or SACKs.
     paths: Vec<Return>,
-    /// A bit for each path on which data came since the last SACK.
+    /// A bit for each path on which data arrived since the last SACK.
     sources: u32,
-    /// The last TSN of the block that had its turn last.
+    /// The last TSN of the block that was repeated by turns last.
     turn: u64,
-    /// For each of the last SACKs, a limit: the SACK left out all runs that begin at this TSN or above it, since there were too many runs.
-    /// [`u64::MAX`] if it left out none.
+    /// A TSN for each of the last SACKs: the SACK left out the runs from this TSN on, since there were
+    /// too many. [`u64::MAX`] if it left out none.
     ends: [u64; REPORTS],
-    /// The TSN that `ends` gets when the SACK with the present blocks has been written.
+    /// The next entry of `ends`, for the SACK with the present blocks.
     end: u64,
     /// Bytes of data since the last SACK.
     bytes: u64,
     /// Bytes of data that arrived, and bytes of SACKs sent; older bytes count less.
     total: (u64, u64),
-    /// When the last SACK was written.
+    /// Time at which the last SACK was written.
     since: Instant,
-    /// The next SACK tells of everything that fits: no data has arrived for a while.
+    /// The next SACK reports all blocks that fit: no data has arrived for a while.
     full: bool,
     runs: Vec<Run>,
     blocks: Vec<GapBlock>,
 }
 
 impl Lean {
-    /// Returns the state of a new receiver with a receive buffer of this size.
+    /// Creates the state for a receive buffer of this size.
     pub(super) fn new(buffer: ByteCount) -> Self {
         let packets = buffer.get() / (BUFFER_SHARE * PACKET);
         Lean {
@@ -126,7 +125,7 @@ impl Lean {
         }
     }
 
-    /// A chunk with so many user bytes arrived; the block that it is in is told of, also if it had arrived before.
+    /// Records a chunk that arrived, for the first time or again: the next SACKs report its block.
     #[inline]
     pub(super) fn arrived(&mut self, index: u64, bytes: usize, path: PathId) {
         self.bytes += bytes as u64;
@@ -153,21 +152,21 @@ impl Lean {
         &mut self.paths[path.index()]
     }
 
-    /// The path of the next SACK, of those on which data came since the last (`rfc9260#section-6.4`): the one whose SACKs were shortest
-    /// for its data.
+    /// The path of the next SACK (`rfc9260#section-6.4`): of the paths with data since the last SACK,
+    /// the one with the highest credit.
     pub(super) fn path(&self) -> Option<PathId> {
         let ways = self.paths.iter().enumerate().filter(|&(p, _)| self.sources & 1 << p != 0);
         ways.max_by_key(|(_, way)| way.credit).map(|(p, _)| PathId(p as u8))
     }
 
-    /// Arrivals that fewer than [`REPORTS`] SACKs on a path told of.
+    /// Number of arrivals that fewer than [`REPORTS`] SACKs on a path have reported.
     fn news(&self, path: PathId) -> usize {
         let told = self.paths.get(path.index()).map_or(0, |way| way.told[0]);
         self.recent.len() - told.saturating_sub(self.forgotten) as usize
     }
 
-    /// True if a SACK that is due by the number of packets, and whose fixed parts have so many bytes, is to wait: it would be
-    /// long for what it acknowledges, and at the present rate more arrives soon.
+    /// Returns true if a SACK that is due by the number of packets should wait: it is long for the data that
+    /// it acknowledges, and more data is expected soon. `fixed` is the length of a SACK without blocks.
     #[cold]
     pub(super) fn waits(&self, now: Instant, packets: u32, fixed: usize) -> bool {
         let last = self.paths.iter().map(|way| way.told[REPORTS - 1]).max().unwrap_or(0);
@@ -180,17 +179,17 @@ impl Lean {
         missing > 0 && packets < self.most_packets && soon
     }
 
-    /// Returns until when a SACK waits for one more packet if `packets` have arrived since the last SACK.
+    /// Time until which a SACK waits for one more packet if `packets` arrived since the last SACK.
     pub(super) fn deadline(now: Instant, packets: u32) -> Instant {
         now + patience(packets)
     }
 
-    /// A SACK has waited as long as it may.
+    /// Records that a SACK has waited until its deadline.
     pub(super) fn expired(&mut self) {
         self.full = true;
     }
 
-    /// The blocks of a SACK on a path, `room` at most.
+    /// The blocks of a SACK on a path, at most `room`.
     pub(super) fn blocks(&mut self, tsns: &TsnTracker, path: PathId, room: usize) -> &[GapBlock] {
         self.blocks.clear();
         let told_to = self.ends.into_iter().min().unwrap_or(u64::MAX);
@@ -213,7 +212,7 @@ impl Lean {
         &self.blocks
     }
 
-    /// Adds the runs in which TSNs have arrived since the last [`REPORTS`] SACKs on this path.
+    /// Adds the runs in which TSNs arrived since the last [`REPORTS`] SACKs on this path.
     fn add_news(&mut self, tsns: &TsnTracker, path: PathId) {
         for &(first, _) in self.recent.iter().rev().take(self.news(path)) {
             let run = tsns.run_at(first).filter(|run| run.first < self.end && self.runs.last() != Some(run));
@@ -221,7 +220,7 @@ impl Lean {
         }
     }
 
-    /// Adds the runs that the last SACKs left out because there were too many, as far as they are among the lowest now.
+    /// Adds runs that the last SACKs left out because there were too many, if they are now low enough.
     fn add_left_out(&mut self, tsns: &TsnTracker, told_to: u64, room: usize) {
         let mut next = told_to;
         while next < self.end
@@ -246,9 +245,10 @@ impl Lean {
         }
     }
 
-    /// Returns by how many bytes a SACK of `sent` bytes reduces the credit of its path.
+    /// Returns the number of bytes by which a SACK of `sent` bytes reduces the credit of its path.
     ///
-    /// It is `sent` times the bytes of data for each byte of SACKs lately, at most [`SHARE`]. So each path carries SACKs in proportion to its data.
+    /// It is `sent` times the recent ratio of data to SACK bytes, at most [`SHARE`]: each path carries
+    /// SACKs in proportion to its data.
     fn cost(&mut self, sent: u64) -> u64 {
         let (data, sacks) = self.total;
         let shift = u32::from(data > MEMORY);
@@ -256,7 +256,7 @@ impl Lean {
         sent * (self.total.0 / self.total.1.max(1)).min(SHARE)
     }
 
-    /// A SACK with the blocks last asked for, whose fixed parts have so many bytes, was written for a path.
+    /// Records that a SACK with the last blocks was written for a path; `fixed` is its length without blocks.
     #[cold]
     pub(super) fn written(&mut self, now: Instant, path: PathId, fixed: usize) {
         let sent = AROUND + fixed + GapBlock::LEN * self.blocks.len();
@@ -272,7 +272,7 @@ impl Lean {
     }
 }
 
-/// Returns how long a SACK waits for one more packet if `packets` have arrived since the last SACK.
+/// Time that a SACK waits for one more packet if `packets` arrived since the last SACK.
 fn patience(packets: u32) -> Span {
     if packets < FIRST_PACKETS { FIRST_PATIENCE } else { PATIENCE }
 }

@@ -1,14 +1,14 @@
-//! The receiving half of an association: which TSNs arrived, what is acknowledged and when, and how chunks become
-//! messages again.
+//! The receiving half of an association: it records TSNs, sends SACKs and turns chunks into messages.
 //!
-//! The receive buffer is one for all streams and paths. When it is full, DATA above everything that arrived is
-//! dropped; DATA that fills a gap is taken, and the highest chunks that no user could read yet are forgotten for it
-//! (`rfc9260#section-6.2`). Messages that can be read are never taken back. Without reneging nothing is forgotten, so DATA
-//! above everything that arrived is dropped as soon as the rest of the buffer is needed for the TSNs that are missing below.
+//! All streams and paths share one receive buffer. When the buffer is full, DATA above the highest TSN
+//! is dropped. DATA that fills a gap is accepted, and the receiver reneges on the highest chunks that
+//! no user could read yet (`rfc9260#section-6.2`), never on readable messages. Without reneging, DATA
+//! above the highest TSN is dropped as soon as the missing TSNs need the rest of the buffer.
 //!
-//! A message that alone fills the buffer is handed out in parts as it arrives (`rfc9260#section-6.9`). Until it ends,
-//! no other message of its stream is handed out if it is ordered; unordered messages and those of other streams may
-//! come between its parts, and [`Received`] tells what each part belongs to.
+//! A message that fills the buffer alone is delivered in parts as it arrives (partial delivery,
+//! `rfc9260#section-6.9`). Until an ordered message ends, its stream delivers no other ordered message.
+//! Unordered messages and those of other streams may come between its parts: [`Received`] identifies
+//! each part.
 
 mod delays;
 mod echoes;
@@ -52,43 +52,44 @@ fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&m
     piece.gather(interleaved.map(Interleaved::fragments).or_else(|| reassembly.fragments()));
 }
 
-/// What an association received so far.
+/// Counters of the receiving half of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveStats {
     /// Packets with DATA.
     pub data_packets: u64,
-    /// DATA chunks, whatever became of them.
+    /// DATA chunks, also those that were dropped.
     pub chunks: u64,
-    /// User bytes that arrived and were kept.
+    /// User bytes of chunks that were accepted.
     pub user_bytes: ByteCount,
     /// SACKs written.
     pub sacks: u64,
     /// Chunks that had arrived before.
     pub duplicates: u64,
-    /// Chunks dropped for want of room.
+    /// Chunks dropped because the buffer had no room.
     pub dropped: u64,
-    /// Chunks that were acknowledged by gap blocks and then forgotten to make room (`rfc9260#section-6.2`).
+    /// Chunks dropped after a Gap Ack Block had acknowledged them, to make room (`rfc9260#section-6.2`).
     pub reneged: u64,
-    /// FORWARD TSN chunks, whatever became of them (`rfc3758`).
+    /// FORWARD TSN chunks, also ignored ones (`rfc3758`).
     pub forward_tsns: u64,
-    /// Packets with DATA that arrived with the mark "congestion experienced".
+    /// Packets with DATA that arrived with the ECN mark "congestion experienced".
     pub marked_packets: u64,
 }
 
-/// What became of a DATA chunk.
+/// The decision about a DATA chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DataVerdict {
-    /// It is new and kept.
+    /// The chunk is new and kept.
     Accepted,
-    /// It had arrived before.
+    /// The chunk had arrived before.
     Duplicate,
-    /// It was dropped; the peer will send it again.
+    /// The chunk was dropped; the peer will retransmit it.
     NoRoom,
-    /// Its stream does not exist: acknowledged, not kept, and the peer is told (`rfc9260#section-6.5`).
+    /// The stream does not exist: the chunk is acknowledged, but not kept, and answered
+    /// (`rfc9260#section-6.5`).
     InvalidStream,
-    /// It is empty: the association is aborted (`rfc9260#section-6.2`).
+    /// The chunk has no user data: the association is aborted (`rfc9260#section-6.2`).
     NoUserData,
-    /// It contradicts what arrived before: the association is aborted.
+    /// The chunk contradicts earlier ones: the association is aborted.
     Violation(&'static str),
 }
 
@@ -98,7 +99,7 @@ struct Arrival {
     /// User bytes.
     length: usize,
     from: PathId,
-    /// TSNs were missing below the highest before it came.
+    /// TSNs were missing below the highest one before the chunk arrived.
     had_gaps: bool,
 }
 
@@ -109,29 +110,29 @@ pub(crate) struct Receiver {
     tsns: TsnTracker,
     /// When a SACK is sent.
     sacks: SackPolicy,
-    /// Only with NR-SACK.
+    /// Present with NR-SACK only.
     non_renegable: Option<Box<NonRenegable>>,
-    /// Only with lean SACKs.
+    /// Present with lean SACKs only.
     lean: Option<Box<Lean>>,
-    /// Only where the peer is told of one-way delays.
+    /// Present if one-way delays are reported to the peer.
     delays: Option<Box<Delays>>,
-    /// Marks of congestion that the peer has not answered.
+    /// ECN marks that no CWR of the peer has answered.
     echoes: Echoes,
 
     /// The receive buffer.
     window: ReceiveWindow,
-    /// What a chunk counts as in the receive buffer.
+    /// The cost of a chunk in the receive buffer.
     cost: ChunkCost,
-    /// Chunks above a gap may be given up to close the gap.
+    /// The receiver may renege on chunks above a gap to close the gap.
     reneging: bool,
-    /// The room that chunks above a gap leave for those that are missing. Only if `config.reneging` is off.
+    /// Room reserved for missing chunks; present only if `config.reneging` is off.
     reserve: Option<Reserve>,
 
-    /// Fragments of messages that are not complete.
+    /// Fragments of incomplete messages.
     reassembly: Reassembly,
-    /// In place of `reassembly`, where the peer sends I-DATA.
+    /// Used in place of `reassembly` if the peer sends I-DATA.
     interleaved: Option<Box<Interleaved>>,
-    /// Streams the peer may use.
+    /// Number of streams that the peer may use.
     inbound_streams: u16,
     /// The order of messages within each stream.
     streams: Streams,
@@ -144,8 +145,8 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// `nr_sack`: NR-SACKs in place of SACKs. `delays`: the peer is told of one-way delays with each SACK. `interleaved`: I-DATA
-    /// in place of DATA.
+    /// Creates a receiver. `nr_sack`: it sends NR-SACKs in place of SACKs. `delays`: it reports one-way
+    /// delays with each SACK. `interleaved`: the peer sends I-DATA in place of DATA.
     pub(crate) fn new(
         config: &Config,
         peer_initial_tsn: Tsn,
@@ -189,8 +190,7 @@ impl Receiver {
         self.end_chunk(&arrival, taken)
     }
 
-    /// Notes that a chunk with user data has come. Only one that has not arrived before is taken; of any other the verdict is
-    /// returned.
+    /// Records a chunk with user data. Returns the verdict if the chunk is empty or had arrived before.
     #[inline(always)]
     fn begin_chunk(
         &mut self,
@@ -219,7 +219,7 @@ impl Receiver {
         Ok(Arrival { index, length, from, had_gaps: self.tsns.has_gaps() })
     }
 
-    /// Notes what became of a chunk that had not arrived before.
+    /// Records the decision about a chunk that had not arrived before.
     #[inline(always)]
     fn end_chunk(&mut self, arrival: &Arrival, taken: Result<DataVerdict, &'static str>) -> DataVerdict {
         match taken {
@@ -273,7 +273,7 @@ impl Receiver {
         Ok(DataVerdict::Accepted)
     }
 
-    /// Messages of `ready` from place `readable` on are never reneged from now on.
+    /// Makes the messages of `ready` from place `readable` on non-renegable.
     #[inline(always)]
     fn promise(&mut self, readable: usize) {
         if self.non_renegable.is_some() {
@@ -284,14 +284,14 @@ impl Receiver {
     #[inline(never)]
     fn keep_for_good(&mut self, readable: usize) {
         let Some(non_renegable) = &mut self.non_renegable else { return };
-        // A part of a message ends below the first gap, so it does not matter that its TSNs are not those from the
+        // A part of a message ends below the first gap, so its TSNs need not be those from the
         // beginning of the message.
         for piece in self.ready.range(readable..) {
             non_renegable.keep(piece.message, piece.fragments, &self.tsns);
         }
     }
 
-    /// Goes on with what a fragment brought about.
+    /// Delivers the message or the part that a fragment completed.
     fn joined(&mut self, outcome: Outcome) -> Result<(), &'static str> {
         match outcome {
             Outcome::Message(message) => self.accept(message)?,
@@ -307,7 +307,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// True if there is room for a chunk in the buffer, if need be by reneging on chunks above it.
+    /// Returns true if the buffer has room for a chunk, after reneging on chunks above it if necessary.
     #[inline]
     fn make_room(&mut self, index: u64, payload: usize) -> bool {
         let cost = self.cost.of(payload);
@@ -319,7 +319,7 @@ impl Receiver {
             || self.squeeze_in(index)
     }
 
-    /// True unless a chunk above all others would take the room that those need which are missing below it.
+    /// Returns false if a chunk above all others would take the room reserved for missing chunks.
     fn leaves_room(&mut self, index: u64, cost: u32) -> bool {
         let highest = self.tsns.highest();
         let Some(reserve) = self.reserve.as_mut().filter(|_| index > highest) else { return true };
@@ -356,16 +356,16 @@ impl Receiver {
         true
     }
 
-    /// There is no room for the first missing TSN and nothing can be read: the beginning of a message that is longer than the
-    /// buffer is handed out.
+    /// Starts the partial delivery of a message longer than the buffer if the first missing TSN has no
+    /// room and no message can be read.
     fn hand_out_for(&mut self, index: u64) {
         if index == self.tsns.cumulative() + 1 && self.ready.is_empty() {
             self.hand_out_head();
         }
     }
 
-    /// Without reneging, the first missing TSN is taken beyond the limit, one chunk at a time: everything waits for it, and it
-    /// can be read, or lets other data be read, before the next one comes.
+    /// Accepts the first missing TSN beyond the limit if reneging is off, one chunk at a time. All data
+    /// waits for that chunk, and reading makes room before the next one arrives.
     #[cold]
     fn squeeze_in(&mut self, index: u64) -> bool {
         let waited_for = index == self.tsns.cumulative() + 1 && self.ready.is_empty();
@@ -383,8 +383,8 @@ impl Receiver {
         self.stats.user_bytes -= length.into();
     }
 
-    /// Hands out the beginning of a message if nothing else can be read and there is no room for the rest of it. While there is
-    /// a gap there is room for chunks that close it: those above it are reneged on, unless messages are interleaved.
+    /// Starts a partial delivery if no message can be read and the rest of one has no room. A gap
+    /// prevents it, unless messages are interleaved: the receiver reneges on the chunks above the gap.
     #[inline]
     fn relieve(&mut self) {
         let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();
@@ -393,7 +393,7 @@ impl Receiver {
         }
     }
 
-    /// Hands out the beginning of the message that the first missing TSN belongs to (`rfc9260#section-6.9`).
+    /// Delivers the beginning of the message that the first missing TSN belongs to (`rfc9260#section-6.9`).
     #[cold]
     fn hand_out_head(&mut self) {
         if self.interleaved.is_some() {
@@ -424,7 +424,7 @@ impl Receiver {
         }
     }
 
-    /// Notes the one-way delay of a packet with data, if it is known.
+    /// Records the one-way delay of a packet with data, if it is known.
     #[inline]
     pub(crate) fn note_delay(&mut self, delay: impl FnOnce() -> Option<PacketDelay>) {
         if let Some(delays) = &mut self.delays {
@@ -432,14 +432,14 @@ impl Receiver {
         }
     }
 
-    /// A packet with DATA from this TSN on arrived on `path` with the mark "congestion experienced".
+    /// Records an ECN mark on a packet that arrived on `path`; `first` is the lowest TSN of the packet.
     #[cold]
     pub(crate) fn note_mark(&mut self, path: PathId, first: Tsn) {
         self.stats.marked_packets += 1;
         self.echoes.note(path, first);
     }
 
-    /// The peer has reduced its window, as a CWR that arrived on `path` says.
+    /// Processes a CWR of the peer that arrived on `path`: the peer has reduced its window.
     pub(crate) fn on_cwr(&mut self, path: PathId, cwr: &Cwr) {
         self.echoes.answered(path, cwr);
     }
@@ -449,19 +449,19 @@ impl Receiver {
         self.sacks.force();
     }
 
-    /// True if a SACK has to be sent now.
+    /// Returns true if a SACK must be sent now.
     #[inline]
     pub(crate) fn sack_due(&self) -> bool {
         self.sacks.is_due()
     }
 
-    /// True if DATA arrived since the last SACK: one may ride along with other chunks.
+    /// Returns true if DATA arrived since the last SACK: a SACK may be bundled with other chunks.
     #[inline]
     pub(crate) fn sack_pending(&self) -> bool {
         self.sacks.is_pending()
     }
 
-    /// When a delayed SACK becomes due; none if there is nothing to acknowledge, or a SACK is due already.
+    /// Time at which a delayed SACK becomes due; none if no SACK is delayed or one is due already.
     #[inline]
     pub(crate) fn sack_deadline(&self) -> Option<Instant> {
         self.sacks.deadline()
@@ -476,21 +476,21 @@ impl Receiver {
         }
     }
 
-    /// True if SACKs are lean: so short that another link than that of the data may carry them.
+    /// Returns true if SACKs are lean: short enough for a path other than that of the data.
     #[inline]
     pub(crate) fn is_lean(&self) -> bool {
         self.lean.is_some()
     }
 
-    /// The path that the latest DATA came from, or with lean SACKs one of the paths that it came from: SACKs go back there
-    /// (`rfc9260#section-6.4`).
+    /// The path that the latest DATA arrived on; with lean SACKs, one of the paths that DATA arrived on
+    /// since the last SACK. SACKs return there (`rfc9260#section-6.4`).
     #[inline]
     pub(crate) fn sack_path(&self) -> PathId {
         let lean = self.lean.as_ref().and_then(|lean| lean.path());
         lean.unwrap_or(self.sacks.source())
     }
 
-    /// Bytes of a SACK without gaps, and of the delays and marks reported with it.
+    /// Length of a SACK without gaps, with the delays and ECN marks reported with it.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
         self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len()) + self.echoes.len()
@@ -501,7 +501,7 @@ impl Receiver {
         if self.non_renegable.is_some() { NrSack::FIXED_LEN } else { Sack::FIXED_LEN }
     }
 
-    /// Writes a SACK that leaves on `path`; false, and nothing changed, if there is no room for it.
+    /// Writes a SACK that leaves on `path`; false, without a change, if the packet has no room for it.
     #[inline]
     pub(crate) fn write_sack(&mut self, now: Instant, path: PathId, w: &mut PacketWriter<'_>) -> bool {
         let fixed = self.fixed_sack_len();
@@ -536,8 +536,8 @@ impl Receiver {
         written
     }
 
-    /// The next message, or at most `max` bytes of it; none if there is nothing to read or `max` is 0. Makes a SACK
-    /// due if the window was closed and is open again (`rfc9260#section-6.2`).
+    /// Returns the next message, or at most `max` bytes of it; none if no message can be read or `max`
+    /// is 0. Makes a SACK due if the window was closed and is open again (`rfc9260#section-6.2`).
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
         if self.is_at_mark() {
@@ -572,12 +572,12 @@ impl Receiver {
         Some(received)
     }
 
-    /// Bytes of the next message, or of what has arrived of it; none if there is nothing to read.
+    /// Readable bytes of the next message; none if no message can be read.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
         self.ready.front().filter(|_| !self.is_at_mark()).map(|piece| piece.payload.len())
     }
 
-    /// What can be read, by stream.
+    /// Readable messages and bytes of each stream.
     pub(crate) fn unread(&self) -> BTreeMap<StreamId, Unread> {
         let mut streams = BTreeMap::<StreamId, Unread>::new();
         for piece in &self.ready {
@@ -588,7 +588,7 @@ impl Receiver {
         streams
     }
 
-    /// The delay and frequency of SACKs change.
+    /// Changes the delay and the frequency of SACKs.
     pub(crate) fn set_sack_options(&mut self, now: Instant, delay: Span, frequency: u32) {
         self.sacks.set_options(now, delay, frequency);
     }
@@ -597,26 +597,26 @@ impl Receiver {
     #[inline]
     fn tidy_ready(&mut self) {
         if self.ready.is_empty() {
-            self.ready.clear(); // begins at its first place again, which the cache still holds
+            self.ready.clear(); // starts at the first place again, which is still in the cache
         }
         if self.ready.capacity() > READY_KEPT.max(8 * self.ready.len()) {
             self.ready.shrink_to(READY_KEPT.max(2 * self.ready.len()));
         }
     }
 
-    /// True if there is something to read.
+    /// Returns true if a message, or a part of one, can be read.
     #[inline]
     pub(crate) fn readable(&self) -> bool {
         !self.ready.is_empty() && !self.is_at_mark()
     }
 
-    /// The last TSN before the first one that is missing.
+    /// The last TSN before the first missing one.
     #[inline]
     pub(crate) fn cumulative_tsn(&self) -> Tsn {
         tsn_of(self.tsns.cumulative())
     }
 
-    /// The receiver window as the next SACK advertises it.
+    /// The a_rwnd of the next SACK.
     #[inline]
     pub(crate) fn a_rwnd(&self) -> u32 {
         self.window.advertised()
@@ -632,10 +632,10 @@ impl Receiver {
     }
 }
 
-/// The queue of messages that can be read keeps memory for so many messages.
+/// Messages for which the queue of readable messages keeps memory.
 const READY_KEPT: usize = 256;
 
-/// A part of a message, as the user gets it.
+/// A part of a message for the user.
 #[inline]
 fn received(piece: &Piece, payload: Payload, end_of_record: bool) -> Received {
     Received {

@@ -1,4 +1,4 @@
-//! What NR-SACK reports as non-renegable.
+//! The TSNs that NR-SACK reports as non-renegable.
 
 use super::gaps::TsnTracker;
 use wire::{GapBlock, Tsn};
@@ -6,15 +6,15 @@ use wire::{GapBlock, Tsn};
 /// TSNs above a gap that the receiver will not renege on (draft-natarajan-tsvwg-sctp-nrsack).
 #[derive(Debug)]
 pub(super) struct NonRenegable {
-    /// None if nothing is ever reneged: then every TSN that arrived is meant.
+    /// None if the receiver never reneges: then every TSN that arrived is non-renegable.
     tsns: Option<TsnTracker>,
-    /// Blocks of the NR-SACK at hand.
+    /// Blocks of the NR-SACK that is being written.
     gaps: Vec<GapBlock>,
     nr_gaps: Vec<GapBlock>,
 }
 
 impl NonRenegable {
-    /// From the first TSN of the peer on; if nothing is ever given up, all of them.
+    /// Starts with the first TSN of the peer. Without `reneging`, all TSNs are non-renegable.
     pub(super) fn new(initial: Tsn, reneging: bool) -> Self {
         NonRenegable {
             tsns: reneging.then(|| TsnTracker::new(initial)),
@@ -23,14 +23,14 @@ impl NonRenegable {
         }
     }
 
-    /// `count` TSNs from `first` on are non-renegable.
+    /// Makes `count` TSNs from `first` on non-renegable.
     pub(super) fn keep(&mut self, first: u64, count: u32, arrived: &TsnTracker) {
         let Some(tsns) = &mut self.tsns else { return };
         tsns.advance_to(arrived.cumulative());
         tsns.insert_all(first, first + u64::from(count) - 1);
     }
 
-    /// The renegable gap blocks and the non-renegable ones, `most` of each at most: the lowest.
+    /// The renegable Gap Ack Blocks and the non-renegable ones, the lowest `most` of each.
     pub(super) fn blocks(&mut self, arrived: &TsnTracker, most: usize) -> (&[GapBlock], &[GapBlock]) {
         self.gaps.clear();
         self.nr_gaps.clear();
@@ -46,7 +46,7 @@ impl NonRenegable {
     }
 }
 
-/// Writes what is in `all` and not in `holes`, both sorted, to `out`.
+/// Writes the TSNs that are in `all` and not in `holes`, both sorted, to `out`.
 fn without(all: impl Iterator<Item = GapBlock>, holes: &[GapBlock], out: &mut Vec<GapBlock>) {
     let mut holes = holes.iter().peekable();
     for GapBlock { start, end } in all {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     proptest! {
-        // draft-natarajan-tsvwg-sctp-nrsack: the lists have nothing in common
+        // draft-natarajan-tsvwg-sctp-nrsack: no TSN is in both lists
         #[test]
         fn both_lists_together_are_what_arrived(
             arrived in proptest::collection::btree_set(2u64..200, 0..80),

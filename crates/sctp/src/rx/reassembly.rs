@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use units::ByteCount;
 use wire::{Data, IData, Mid, Ppid, Ssn, StreamId};
 
-/// What all fragments of a message have in common, and its payload protocol identifier: that of the first one.
+/// Fields that all fragments of a message share, and the payload protocol identifier of the first one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label {
     pub(super) stream: StreamId,
@@ -24,14 +24,14 @@ impl Label {
         Label { stream: data.stream, ssn: data.ssn, ppid: data.ppid, unordered: data.flags.unordered }
     }
 
-    /// The number of the message in its stream, as far as the chunk tells.
+    /// Number of the message in its stream as the chunk gives it: its SSN, or 0 if unordered.
     #[inline]
     pub(super) fn number(&self) -> Mid {
         Mid(if self.unordered { 0 } else { self.ssn.0.into() })
     }
 
-    /// The stream sequence number of unordered messages has no meaning (`rfc9260#section-6.6`), and nothing ties fragments
-    /// by their payload protocol identifier (`rfc9260#section-6.9`).
+    /// The stream sequence number of unordered messages has no meaning (`rfc9260#section-6.6`), and
+    /// fragments of a message may differ in their payload protocol identifier (`rfc9260#section-6.9`).
     fn is_same_message(&self, other: &Label) -> bool {
         self.stream == other.stream
             && self.unordered == other.unordered
@@ -39,39 +39,39 @@ impl Label {
     }
 }
 
-/// A message, or a part of one that has no hole.
+/// A message, or a part of one without a hole.
 #[derive(Debug)]
 pub(super) struct Piece {
     /// Index of the TSN of the message's first fragment.
     pub(super) message: u64,
-    /// Number of fragments in here; none if the message ends here without being complete.
+    /// Number of fragments (1 for I-DATA); 0 if the piece only ends an incomplete message.
     pub(super) fragments: u32,
-    /// What it counts as in the receive buffer: never less than its bytes.
+    /// Cost in the receive buffer: never less than the bytes of the piece.
     pub(super) cost: u32,
     pub(super) stream: StreamId,
-    /// Of a DATA chunk the stream sequence number, until [`Streams`](super::streams::Streams) unwraps it.
+    /// The MID, or the stream sequence number until [`Streams`](super::streams::Streams) unwraps it.
     pub(super) number: Mid,
     pub(super) ppid: Ppid,
     pub(super) unordered: bool,
-    /// Ends its message.
+    /// The piece ends its message.
     pub(super) ending: bool,
-    /// Fragments that its bytes are still in; then `payload` is filler of the same length.
+    /// Fragments that still hold the bytes; `payload` is then filler of the same length.
     pub(super) chain: Chain,
     pub(super) payload: Payload,
 }
 
-/// As many as the shortest message counts in the receive buffer.
+/// A record is not larger than the least cost of a message in the receive buffer.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Piece>() == ChunkCost::LEAST as usize);
 
 impl Piece {
-    /// The message ends here without being complete.
+    /// Returns true if the message ends here incomplete.
     #[inline]
     pub(super) fn is_aborted(&self) -> bool {
         self.fragments == 0
     }
 
-    /// The message of a chunk that is not fragmented.
+    /// The message of a DATA chunk that is not fragmented.
     #[inline(always)]
     pub(super) fn whole(index: u64, data: &Data<'_>, cost: ChunkCost) -> Self {
         Piece {
@@ -123,7 +123,7 @@ impl Piece {
         }
     }
 
-    /// Takes the bytes of a message that is read from the fragments that they may still be in.
+    /// Moves the bytes of a message out of its fragments before the user reads it.
     #[cold]
     pub(super) fn gather(&mut self, fragments: Option<&mut Fragments>) {
         let chain = std::mem::replace(&mut self.chain, Chain::NONE);
@@ -133,9 +133,9 @@ impl Piece {
     }
 }
 
-/// Appends a piece to a queue. When the queue is full it gets memory for a quarter more, not for twice as many: there can be
-/// as many pieces as the receive buffer holds short messages.
-#[inline(always)] // into `Streams::accept`, so that the piece is written to its place at once
+/// Appends a piece to a queue. A full queue grows by a quarter, not to twice its size: it may have as
+/// many pieces as the receive buffer holds short messages.
+#[inline(always)] // into `Streams::accept`, so that the piece is written to its final place
 pub(super) fn append(queue: &mut VecDeque<Piece>, piece: Piece) {
     if queue.len() == queue.capacity() {
         queue.reserve_exact(queue.len() / 4 + 1);
@@ -143,40 +143,40 @@ pub(super) fn append(queue: &mut VecDeque<Piece>, piece: Piece) {
     queue.push_back(piece);
 }
 
-/// What an added fragment brought about.
+/// Result of an added fragment.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// Others are still missing.
+    /// Other fragments are still missing.
     Waiting,
-    /// A whole message.
+    /// The message is complete.
     Message(Piece),
-    /// More of the message whose beginning has been handed out.
+    /// A further part of the message in partial delivery.
     Continuation(Piece),
 }
 
 /// Fragments whose messages are not complete.
 ///
-/// Fragments of a message have successive TSNs, so a message is a run of fragments from one that begins it to one
-/// that ends it. A fragment can only join the runs beside it.
+/// Fragments of a message have successive TSNs, so a message is a run of fragments from its B bit to
+/// its E bit. A fragment can only join the runs next to it.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
     /// None before the first fragment.
     store: Option<Box<Store>>,
     cost: ChunkCost,
-    /// The highest TSN that was skipped, or dropped because the one before it was: a fragment that follows it and does not begin
-    /// a message is of no use.
+    /// The highest TSN that was skipped, or dropped because its predecessor was: the next fragment is
+    /// dropped, too, unless it begins a message.
     skipped: u64,
     receive_buffer: ByteCount,
 }
 
 #[derive(Debug)]
 struct Store {
-    /// The highest run, to which fragments that arrive in order are appended. Runs are maximal, and never reach across the
-    /// border of a message.
+    /// The highest run, to which fragments in order are appended. Runs are maximal, and no run crosses
+    /// the border of a message.
     top: Option<Run>,
     /// The other runs by their first index.
     below: BTreeMap<u64, Run>,
-    /// A message that is handed out in parts.
+    /// The message in partial delivery.
     partial: Option<Partial>,
     fragments: Fragments,
 }
@@ -186,7 +186,7 @@ struct Store {
 struct Run {
     first: u64,
     last: u64,
-    /// That of its first fragment.
+    /// Label of the first fragment.
     label: Label,
     beginning: bool,
     ending: bool,
@@ -195,8 +195,8 @@ struct Run {
     chain: Chain,
 }
 
-/// A message that is handed out before it is complete. Everything of it that arrived without a hole has been handed
-/// out, so the next fragment is the first TSN that is missing.
+/// A message in partial delivery. All fragments before the first hole are delivered, so `next` is the
+/// first missing TSN.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     message: u64,
@@ -209,15 +209,15 @@ impl Reassembly {
         Reassembly { cost, receive_buffer, store: None, skipped: 0 }
     }
 
-    /// True if nothing waits for anything.
+    /// Returns true if no fragment waits and no partial delivery is under way.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.store.as_ref().is_none_or(|store| store.top.is_none() && store.partial.is_none())
     }
 
-    /// Compares a chunk that has not arrived before with its neighbours: where one message ends the next one has to
-    /// begin, and nowhere else (`rfc9260#section-6.9`). What arrived and is not waiting here was a whole message,
-    /// unless its stream does not exist: for chunks of such streams, which are not `kept`, that says nothing.
+    /// Compares a new chunk with its neighbours: a message must begin where the one before it ends, and
+    /// nowhere else (`rfc9260#section-6.9`). A TSN that arrived and does not wait here was a whole
+    /// message, unless its stream does not exist: then, without `kept`, it proves nothing.
     pub(super) fn check(
         &self,
         index: u64,
@@ -241,7 +241,7 @@ impl Reassembly {
         )
     }
 
-    /// Takes a fragment that passed [`Self::check`].
+    /// Adds a fragment that passed [`Self::check`].
     pub(super) fn insert(&mut self, index: u64, data: &Data<'_>) -> Outcome {
         let (cost, receive_buffer) = (self.cost.of(data.payload.len()), self.receive_buffer);
         let store = &mut **self.store.get_or_insert_with(|| Box::new(Store::new(receive_buffer)));
@@ -285,13 +285,12 @@ impl Reassembly {
         Outcome::Waiting
     }
 
-    /// The message whose beginning has arrived up to the cumulative TSN, so that nothing but its own length keeps it
-    /// from being complete.
+    /// The message whose beginning reaches the cumulative TSN: only its own length keeps it incomplete.
     pub(super) fn head(&self, cumulative: u64) -> Option<Label> {
         self.store.as_ref()?.head(cumulative).map(|run| run.label)
     }
 
-    /// Hands out the beginning of that message; the rest follows as it arrives.
+    /// Starts the partial delivery of that message; the rest follows as it arrives.
     pub(super) fn begin_partial(&mut self, cumulative: u64) -> Option<Piece> {
         let store = self.store.as_deref_mut()?;
         let run = *store.head(cumulative)?;
@@ -321,19 +320,19 @@ impl Reassembly {
         length
     }
 
-    /// Where the bytes of a message are that is read.
+    /// The store that holds the bytes of messages until they are read.
     pub(super) fn fragments(&mut self) -> Option<&mut Fragments> {
         self.store.as_mut().map(|store| &mut store.fragments)
     }
 
-    /// A message is given up whose bytes may still be in fragments.
+    /// Frees the fragments that may still hold the bytes of a dropped message.
     pub(super) fn give_up(&mut self, piece: &Piece) {
         if let Some(store) = &mut self.store {
             store.fragments.give_up(piece.chain);
         }
     }
 
-    /// True if the fragment before this one is not there and will not come.
+    /// Returns true if the preceding fragment is missing and will not arrive.
     #[inline]
     pub(super) fn is_orphan(&self, index: u64) -> bool {
         index == self.skipped + 1
@@ -343,8 +342,8 @@ impl Reassembly {
             })
     }
 
-    /// Drops the fragments of all messages in which a TSN up to `new` is missing. From now on, all these TSNs count as
-    /// received. Returns the bytes that this frees in the receive buffer, and the end of a message that was being handed out.
+    /// Drops the fragments of all messages that lack a TSN up to `new`; all these TSNs now count as
+    /// received. Returns the freed cost in the receive buffer, and the end of an aborted partial delivery.
     pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
         self.skipped = self.skipped.max(new);
         let Some(store) = self.store.as_deref_mut() else { return (0, None) };
@@ -358,7 +357,7 @@ impl Reassembly {
         (cost, aborted)
     }
 
-    /// The packet is done.
+    /// Ends a packet: frees some of the dropped fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         if let Some(store) = &mut self.store {
@@ -368,7 +367,7 @@ impl Reassembly {
 }
 
 impl Partial {
-    /// A piece that ends a message which will not be complete.
+    /// A piece that ends the message, which will not be complete.
     fn abort(self) -> Piece {
         let Label { stream, ppid, unordered, .. } = self.label;
         Piece::aborted(self.message, stream, self.label.number(), ppid, unordered)
@@ -376,12 +375,12 @@ impl Partial {
 }
 
 impl Run {
-    /// True if a TSN up to `skipped` is missing in its message.
+    /// Returns true if the message lacks a TSN up to `skipped`.
     fn is_cut(&self, skipped: u64) -> bool {
         if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
     }
 
-    /// Appends the fragment that comes next.
+    /// Appends the next fragment.
     fn extend(&mut self, data: &Data<'_>, cost: u32, fragments: &mut Fragments) {
         fragments.append(self.chain, data.payload, self.length as usize);
         self.last += 1;
@@ -390,7 +389,7 @@ impl Run {
         self.length += data.payload.len() as u32;
     }
 
-    /// All of it, as a part of `message`.
+    /// The whole run as a part of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
         let Label { stream, ppid, unordered, .. } = label;
         Piece {
@@ -414,8 +413,8 @@ impl Store {
         Store { top: None, below: BTreeMap::new(), partial: None, fragments }
     }
 
-    /// Appends a fragment to the highest run if it comes next. Nothing is above that run, and no message that is handed out
-    /// in parts waits for it.
+    /// Appends a fragment to the highest run if it follows that run. No run is above, and no partial
+    /// delivery waits for the fragment.
     fn extend_top(&mut self, index: u64, data: &Data<'_>, cost: u32) -> bool {
         let next = self.top.as_mut().filter(|top| top.last + 1 == index && !data.flags.beginning);
         let Some(top) = next else { return false };
@@ -430,7 +429,7 @@ impl Store {
         Some(top)
     }
 
-    /// The run whose last index is this one.
+    /// The run that ends at this index.
     fn ending_at(&self, index: u64) -> Option<&Run> {
         let top = self.top.as_ref().filter(|top| top.first <= index);
         let run = top.or_else(|| {
@@ -440,7 +439,7 @@ impl Store {
         run.filter(|run| run.last == index)
     }
 
-    /// The run whose first index is this one.
+    /// The run that begins at this index.
     fn beginning_at(&self, index: u64) -> Option<&Run> {
         match &self.top {
             Some(top) if index < top.first => {
@@ -462,14 +461,14 @@ impl Store {
 
     fn remove(&mut self, run: &Run) {
         if self.top.is_some_and(|top| top.first == run.first) {
-            self.top = None; // mostly, the longer run takes its place: else `refill` follows
+            self.top = None; // mostly the longer run replaces it: else `refill` follows
         } else {
             count_search(self.below.len());
             self.below.remove(&run.first);
         }
     }
 
-    /// The highest of the other runs is the top one if that has left.
+    /// Makes the highest of the other runs the top one if there is no top run.
     fn refill(&mut self) {
         if self.top.is_none() {
             count_search(self.below.len());
@@ -508,7 +507,7 @@ impl Store {
         self.ending_at(cumulative).filter(|run| run.beginning)
     }
 
-    /// Hands out a run that was removed.
+    /// Delivers a run that was removed.
     fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
         self.refill();
         self.partial = (!run.ending).then_some(Partial { next: run.last + 1, ..partial });
@@ -516,7 +515,7 @@ impl Store {
     }
 }
 
-/// Whether a chunk and its neighbour, each with what it says about the border between them, go together.
+/// Checks whether two neighbouring chunks fit together, given their labels and the border between them.
 fn join(label: Label, border: bool, neighbour: Option<(Label, bool)>) -> Result<(), &'static str> {
     match neighbour {
         Some((_, theirs)) if theirs != border => {
@@ -551,7 +550,7 @@ mod tests {
         }
     }
 
-    /// Fragments of one message that begins with TSN 1, and the tracker that knows them.
+    /// Fragments of one message that begins with TSN 1, and the tracker of their TSNs.
     struct Fixture {
         reassembly: Reassembly,
         tsns: TsnTracker,

@@ -1,28 +1,28 @@
 //! The room in the receive buffer that missing chunks will need.
 //!
-//! A chunk counts as its length, which nobody knows of a missing one. So the chunks that arrive above all others are taken as a
-//! sample, m their mean and d their mean deviation, and n missing chunks are expected to need
+//! The length of a missing chunk is unknown. So chunks that arrive above all others are a sample: m is
+//! the mean of their costs, d the mean deviation. n missing chunks are expected to need
 //!
 //! ```text
 //! n m - 2 d √n
 //! ```
 //!
-//! Less rather than more: a sender that keeps the room itself (`keep_room`) knows the lengths, and its chunks must not be
-//! dropped for an estimate. Where all chunks have the same length, the estimate is exact.
+//! The estimate is low on purpose: a sender that keeps room itself (`keep_room`) counts exact lengths,
+//! and an estimate must not drop its chunks. If all chunks have the same length, the estimate is exact.
 
 /// Weight of a chunk in mean and deviation.
 const WEIGHT: f64 = 1.0 / 16.0;
 
-/// What chunks above a gap count as.
+/// Mean and deviation of the costs of chunks above a gap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reserve {
-    /// None before the first one.
+    /// None before the first chunk.
     mean: Option<f64>,
     deviation: f64,
 }
 
 impl Reserve {
-    /// A chunk came that counts as this.
+    /// Adds the cost of a chunk.
     #[inline]
     pub(super) fn sample(&mut self, cost: u32) {
         let cost = f64::from(cost);
@@ -32,7 +32,7 @@ impl Reserve {
         self.deviation += WEIGHT * (error.abs() - self.deviation);
     }
 
-    /// Bytes that so many missing chunks are expected to need.
+    /// Bytes that `missing` chunks are expected to need.
     #[inline]
     pub(super) fn of(&self, missing: u64) -> u64 {
         let n = missing as f64;
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!([0, 1, 300].map(|missing| after(&[1452; 50]).of(missing)), [0, 1452, 435_600]);
     }
 
-    /// After 1600 the mean of 1000 and 1600 is 1037.5, and the deviation 600/16 = 37.5.
+    /// After 1600 the mean of 1000 and 1600 is 1037.5, and the deviation is 600/16 = 37.5.
     #[test]
     fn room_for_chunks_of_several_lengths_is_the_mean_less_twice_the_deviation_of_their_sum() {
         let reserve = after(&[1000, 1600]);

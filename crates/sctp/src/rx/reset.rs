@@ -1,9 +1,9 @@
 //! Resets of streams on which the peer sends (`rfc6525#section-5.2.2`).
 //!
-//! A reset that the peer asked for before all its data arrived is deferred: it takes place by itself once the cumulative TSN
-//! reaches the last TSN that the peer named. Until then messages of its streams above that TSN are held within the receive
-//! buffer. A mark in the queue of messages that can be read parts what came before a reset from what comes behind it: the user
-//! reads up to the mark, is told of the reset, and reads on.
+//! A reset that the peer requested before all its data arrived is deferred until the cumulative TSN
+//! reaches the last TSN that the peer named. Until then the receive buffer holds messages of its
+//! streams above that TSN. A mark in the queue of readable messages separates messages before and after
+//! a reset: the user reads up to the mark, gets the event of the reset, and reads on.
 
 use super::echoes::Echoes;
 use super::fragments::Chain;
@@ -16,16 +16,16 @@ use crate::per_stream::StreamSet;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{StreamId, Tsn};
 
-/// What the user is told once everything before it is read.
+/// An event for the user after all messages before it are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reset {
-    /// Streams on which the peer sends begin anew.
+    /// Streams on which the peer sends start again.
     Streams(StreamSet),
-    /// All streams of both directions, and the TSNs.
+    /// All streams of both directions and the TSNs start again.
     Association,
 }
 
-/// What is kept of resets of streams on which the peer sends.
+/// State of the resets of streams on which the peer sends.
 #[derive(Debug, Default)]
 pub(super) struct Resets {
     deferred: Option<Deferred>,
@@ -46,20 +46,20 @@ struct Deferred {
 
 #[derive(Debug)]
 struct Mark {
-    /// Pieces that the user reads between the mark before this one and this one.
+    /// Pieces that the user reads between the previous mark and this one.
     pieces: usize,
     reset: Reset,
 }
 
-/// Most marks that may wait for the user. The peer causes them, and each may name as many streams as fit a packet.
+/// Maximum number of marks that wait for the user: the peer causes them, and each may name many streams.
 const MOST_MARKS: usize = 32;
 
-/// Gap blocks cannot acknowledge chunks further above the cumulative TSN than this. After a reset of TSNs, such chunks were
-/// sent before it.
+/// A distance above the cumulative TSN beyond the reach of Gap Ack Blocks: after a reset of TSNs, a
+/// chunk further above was sent before the reset.
 const FAR: u64 = 1 << 17;
 
 impl Receiver {
-    /// Takes a complete message.
+    /// Adds a complete message.
     #[inline(always)]
     pub(super) fn accept(&mut self, message: Piece) -> Result<(), &'static str> {
         if self.resets.is_some()
@@ -77,32 +77,31 @@ impl Receiver {
         (index > deferred.last && deferred.streams.contains(stream)).then_some(deferred)
     }
 
-    /// True if a chunk of a stream is behind a reset that waits for TSNs.
+    /// Returns true if a chunk of a stream is behind a deferred reset.
     pub(super) fn is_behind_reset(&mut self, stream: StreamId, index: u64) -> bool {
         self.deferred_before(stream, index).is_some()
     }
 
-    /// True if no further reset may be asked for until the user was told of those before.
+    /// Returns true if the peer may request no further reset until the user got the events of earlier ones.
     pub(crate) fn has_many_marks(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.marks.len() >= MOST_MARKS)
     }
 
-    /// True if a reset waits for TSNs.
+    /// Returns true if a reset waits for TSNs.
     pub(crate) fn has_deferred(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.deferred.is_some())
     }
 
-    /// Resets streams of the peer, the last data of which has TSN `last`, now or as soon as everything up to there has arrived.
-    /// The caller has no other reset deferred.
+    /// Resets streams of the peer, whose last data has TSN `last`, now or once all data up to it has
+    /// arrived. The caller ensures that no other reset is deferred.
     pub(crate) fn reset_after(&mut self, streams: StreamSet, last: Tsn) {
         let deferred = Deferred { streams, last: self.tsns.index_of(last), held: BTreeMap::new() };
         self.resets.get_or_insert_default().deferred = Some(deferred);
     }
 
-    /// Does the deferred reset if everything before it has arrived; true if it was done.
+    /// Performs the deferred reset if all data before it has arrived; returns true if it did.
     ///
-    /// # Errors
-    /// What the peer broke in data behind the reset.
+    /// # Errors The rule that the peer broke in data behind the reset.
     pub(crate) fn finish_deferred(&mut self) -> Result<bool, &'static str> {
         let cumulative = self.tsns.cumulative();
         let Some(resets) = &mut self.resets else { return Ok(false) };
@@ -123,8 +122,8 @@ impl Receiver {
         Ok(true)
     }
 
-    /// Starts the peer's numbers again: its streams at 0 and its TSNs at `next`. What has arrived can still be read; a
-    /// message that is incomplete can be read up to its first gap.
+    /// Starts the peer's streams at 0 and its TSNs at `next`. Complete messages remain readable; an
+    /// incomplete message is readable up to its first gap.
     pub(crate) fn begin_again(&mut self, next: Tsn) {
         self.streams.reset(&StreamSet::default(), &mut self.ready);
         for piece in self.ready.iter_mut().filter(|piece| piece.chain != Chain::NONE) {
@@ -151,39 +150,39 @@ impl Receiver {
         resets.deferred = None;
     }
 
-    /// True if the peer sent a chunk before the TSNs were reset.
+    /// Returns true if the peer sent a chunk before the TSNs were reset.
     #[inline]
     pub(super) fn is_from_before_reset(&self, tsn: Tsn) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.base > 0 && resets.precede(tsn, &self.tsns))
     }
 
-    /// Tells the user of a reset once everything that can be read now has been read.
+    /// Places the event of a reset after all messages that can be read now.
     fn mark(&mut self, reset: Reset) {
         let resets = self.resets.get_or_insert_default();
         let before: usize = resets.marks.iter().map(|mark| mark.pieces).sum();
         resets.marks.push_back(Mark { pieces: self.ready.len() - before, reset });
     }
 
-    /// True if the next thing for the user is to be told of a reset.
+    /// Returns true if the event of a reset comes next for the user.
     #[inline]
     pub(crate) fn is_at_mark(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.is_at_mark())
     }
 
-    /// The reset that the user is to be told of, once.
+    /// Returns the next reset once all messages before it are read.
     pub(crate) fn take_mark(&mut self) -> Option<Reset> {
         let marks = &mut self.resets.as_mut()?.marks;
         marks.front().filter(|mark| mark.pieces == 0)?;
         marks.pop_front().map(|mark| mark.reset)
     }
 
-    /// Takes the resets that the user was not told of. They no longer separate the pieces that wait.
+    /// Returns the resets without an event so far, and removes their marks.
     pub(crate) fn drop_marks(&mut self) -> Vec<Reset> {
         let marks = self.resets.as_mut().map(|resets| std::mem::take(&mut resets.marks));
         marks.into_iter().flatten().map(|mark| mark.reset).collect()
     }
 
-    /// The first piece was read to its end.
+    /// Records that the first piece was read to its end.
     #[inline]
     pub(super) fn note_read(&mut self) {
         if let Some(resets) = &mut self.resets
@@ -201,7 +200,7 @@ impl Receiver {
         let Some(highest) = deferred.held.last_entry().filter(|highest| *highest.key() > index) else {
             return false;
         };
-        // A chunk that the cumulative TSN has passed is never dropped.
+        // A chunk up to the cumulative TSN is never dropped.
         if *highest.key() <= self.tsns.cumulative() {
             return false;
         }
@@ -211,17 +210,17 @@ impl Receiver {
         true
     }
 
-    /// Streams the peer may use.
+    /// Number of streams that the peer may use.
     pub(crate) fn inbound_streams(&self) -> u16 {
         self.inbound_streams
     }
 
-    /// The peer may use so many streams from now on.
+    /// Sets the number of streams that the peer may use.
     pub(crate) fn set_inbound_streams(&mut self, streams: u16) {
         self.inbound_streams = streams;
     }
 
-    /// True if everything has arrived that the peer is known to have sent.
+    /// Returns true if no TSN is missing below the highest one and no message is incomplete.
     pub(crate) fn is_complete(&self) -> bool {
         !self.tsns.has_gaps() && self.reassembly.is_idle()
     }
@@ -235,7 +234,6 @@ impl Deferred {
 }
 
 impl Resets {
-    /// The next thing for the user is to be told of a reset.
     #[cold]
     fn is_at_mark(&self) -> bool {
         self.marks.front().is_some_and(|mark| mark.pieces == 0)

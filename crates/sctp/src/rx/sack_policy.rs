@@ -1,4 +1,4 @@
-//! When a SACK is sent.
+//! The time at which a SACK is sent.
 
 use super::lean::Lean;
 use crate::config::Config;
@@ -6,47 +6,47 @@ use crate::path::PathId;
 use units::{Instant, Span};
 use wire::Tsn;
 
-/// When a SACK is sent (`rfc9260#section-6.2`, and with DAC paper 001 section 3.3).
+/// State of the delayed acknowledgement (`rfc9260#section-6.2`, and with DAC paper 001 section 3.3).
 #[derive(Debug)]
 pub(super) struct SackPolicy {
     /// Packets with DATA after which a SACK is due.
     frequency: u32,
-    /// The longest a SACK is delayed.
+    /// The longest delay of a SACK.
     delay: Span,
     dac: bool,
     /// The association has received DATA before.
     started: bool,
-    /// A SACK is to be sent now.
+    /// A SACK must be sent now.
     due: bool,
-    /// When a delayed SACK becomes due.
+    /// Time at which a delayed SACK becomes due.
     deadline: Option<Instant>,
     /// Packets with DATA since the last SACK.
     packets: u32,
-    /// The path that the latest DATA came from.
+    /// The path that the latest DATA arrived on.
     source: PathId,
     packet: Packet,
     duplicates: Vec<Tsn>,
 }
 
-/// What is known of the packet being read.
+/// Properties of the packet that is being read.
 #[derive(Debug, Default)]
 struct Packet {
-    /// The peer asks for an answer, or needs one to know what was dropped.
+    /// The packet has the I bit, or a chunk of it was dropped.
     urgent: bool,
-    /// It has DATA that had not arrived before.
+    /// The packet has DATA that had not arrived before.
     fresh: bool,
     duplicate: bool,
-    /// TSNs were missing before or after it.
+    /// TSNs were missing before or after the packet.
     gap: bool,
-    /// It has a DATA chunk.
+    /// The packet has a DATA chunk.
     data: bool,
-    /// It has a FORWARD TSN.
+    /// The packet has a FORWARD TSN.
     forward: bool,
-    /// A FORWARD TSN in it skips nothing: the last SACK may have been lost.
+    /// A FORWARD TSN of the packet skips nothing: the last SACK may have been lost.
     stale: bool,
 }
 
-/// Duplicates reported at most in a SACK: as many as a packet has chunks.
+/// Maximum number of duplicates in a SACK: the maximum number of chunks in a packet.
 const MAX_DUPLICATES: usize = 128;
 
 impl SackPolicy {
@@ -65,14 +65,14 @@ impl SackPolicy {
         }
     }
 
-    /// Other delays from now on; an acknowledgement that waits does so no longer than the new one.
+    /// Sets delay and frequency. A SACK that waits already waits at most for the new delay.
     pub(super) fn set_options(&mut self, now: Instant, delay: Span, frequency: u32) {
         (self.delay, self.frequency) = (delay, frequency);
         self.deadline = self.deadline.map(|deadline| deadline.min(now + delay));
         self.due |= self.packets >= frequency;
     }
 
-    /// A DATA chunk came from `source`, with the I bit or without.
+    /// Records a DATA chunk from path `source`; `immediate` is its I bit.
     #[inline]
     pub(super) fn chunk(&mut self, source: PathId, immediate: bool) {
         self.source = source;
@@ -80,14 +80,14 @@ impl SackPolicy {
         self.packet.data = true;
     }
 
-    /// The chunk is new, and TSNs are missing (`gap`) or not.
+    /// Records that the chunk is new; `gap`: TSNs are missing.
     #[inline]
     pub(super) fn fresh(&mut self, gap: bool) {
         self.packet.fresh = true;
         self.packet.gap |= gap;
     }
 
-    /// The chunk had arrived before.
+    /// Records that the chunk had arrived before.
     pub(super) fn duplicate(&mut self, tsn: Tsn) {
         self.packet.duplicate = true;
         if self.duplicates.len() < MAX_DUPLICATES {
@@ -95,27 +95,27 @@ impl SackPolicy {
         }
     }
 
-    /// The chunk was dropped for want of room: the peer must hear what has been accepted (`rfc9260#section-6.2`).
+    /// Records that the chunk was dropped for lack of room, which needs a SACK (`rfc9260#section-6.2`).
     pub(super) fn dropped(&mut self) {
         self.packet.urgent = true;
     }
 
-    /// Notes a FORWARD TSN that arrived on path `source`. `stale`: it skipped nothing new. `gap`: it skipped something while
-    /// TSNs were missing. For the time of the SACK it counts as DATA (`rfc3758#section-3.6`).
+    /// Records a FORWARD TSN that arrived on path `source`, which counts as DATA (`rfc3758#section-3.6`).
+    /// `stale`: it skipped nothing new. `gap`: it skipped TSNs while TSNs were missing.
     pub(super) fn forward(&mut self, source: PathId, stale: bool, gap: bool) {
         self.source = source;
         self.packet.forward = true;
         self.packet.stale |= stale;
-        // It closes a gap, which is never delayed (`rfc9260#section-6.7`), whatever the path.
+        // It closes a gap: the SACK is not delayed (`rfc9260#section-6.7`), on any path.
         self.packet.urgent |= gap;
     }
 
-    /// Called at the end of a packet with DATA or FORWARD TSN. True if it had DATA. `fixed`: bytes of a SACK without gap blocks.
+    /// Ends a packet with DATA or FORWARD TSN; true if it had DATA. `fixed`: length of a SACK without blocks.
     #[inline]
     pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);
         let forward_only = packet.forward && !packet.data;
-        // DAC counts packets with data: the number says how many missing reports a SACK stands for.
+        // DAC counts packets with data: the SACK carries this count as its number of missing reports.
         if !(forward_only && self.dac) {
             self.packets = self.packets.saturating_add(1);
         }
@@ -126,7 +126,7 @@ impl SackPolicy {
             || (packet.stale && forward_only)
             || (enough && !waits)
             || !self.started
-            // DAC: gaps are the rule on several paths, and the count of packets tells what was delayed.
+            // DAC: gaps are normal with several paths, and the count of packets shows which were delayed.
             || (disorder && !self.dac && lean.is_none());
         self.started = true;
         if at_once {
@@ -140,7 +140,7 @@ impl SackPolicy {
         !forward_only
     }
 
-    /// Asks for a SACK whatever the rules say.
+    /// Makes a SACK due at once.
     pub(super) fn force(&mut self) {
         self.due = true;
     }
@@ -160,7 +160,7 @@ impl SackPolicy {
         if self.due { None } else { self.deadline }
     }
 
-    /// True if a delayed SACK becomes due.
+    /// Makes a delayed SACK due if its time has come; returns true if it did.
     pub(super) fn on_timeout(&mut self, now: Instant) -> bool {
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
         self.due |= due;
@@ -172,7 +172,7 @@ impl SackPolicy {
         self.source
     }
 
-    /// The duplicates so far are not reported.
+    /// Drops the duplicates that are not reported yet.
     pub(super) fn forget_duplicates(&mut self) {
         self.duplicates.clear();
     }
@@ -182,13 +182,13 @@ impl SackPolicy {
         &self.duplicates
     }
 
-    /// The count of packets that a SACK carries with DAC; without, the two bits are reserved and zero.
+    /// The count of packets that a SACK carries with DAC; without DAC the two bits are reserved and zero.
     #[inline]
     pub(super) fn packets_since_last(&self) -> u8 {
         if self.dac { self.packets.min(3) as u8 } else { 0 }
     }
 
-    /// A SACK was written: everything counts anew.
+    /// Records that a SACK was written: all counts start again.
     #[inline]
     pub(super) fn written(&mut self) {
         self.packets = 0;
@@ -219,7 +219,7 @@ mod tests {
         p.packet_done(now, None, 16);
     }
 
-    /// A policy past the first SACK of the association.
+    /// A policy after the first SACK of the association.
     fn started(frequency: u32, dac: bool) -> SackPolicy {
         let mut p = policy(frequency, dac);
         packet(&mut p, at(0), false);
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!((p.packets_since_last(), p.duplicates()), (2, [Tsn(3)].as_slice()));
     }
 
-    // Paper 001 section 3.3: also a SACK of the timer tells how many packets it answers.
+    // Paper 001 section 3.3: a SACK of the timer carries its count of packets, too.
     #[test]
     fn the_count_of_packets_is_in_every_sack_and_starts_anew() {
         let mut p = started(9, true);

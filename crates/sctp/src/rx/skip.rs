@@ -1,17 +1,17 @@
-//! FORWARD TSN and I-FORWARD-TSN: the peer has abandoned messages, which the receiver skips (`rfc3758#section-3.6`,
-//! `rfc8260#section-2.3.1`).
+//! FORWARD TSN and I-FORWARD-TSN: the receiver skips messages that the peer has abandoned
+//! (`rfc3758#section-3.6`, `rfc8260#section-2.3.1`).
 
 use super::Receiver;
 use super::reassembly::{Piece, append};
 use crate::path::PathId;
 use wire::{Data, ForwardTsn, IData, IForwardTsn, Mid, SkippedMessage, Tsn};
 
-/// A FORWARD TSN that skips more TSNs than this beyond the highest that arrived is ignored, unless the receive buffer could
-/// hold as many chunks of one byte.
+/// A FORWARD TSN that skips more TSNs than this above the highest one is ignored, unless the receive
+/// buffer has more bytes than it skips TSNs.
 const MOST_SKIPPED: u64 = 1 << 16;
 
 impl Receiver {
-    /// Processes a FORWARD TSN; [`Self::packet_done`] follows at the end of the packet. False if it is ignored.
+    /// Processes a FORWARD TSN; [`Self::packet_done`] follows at the end of the packet. False if ignored.
     pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>, from: PathId) -> bool {
         self.forward(forward.new_cumulative_tsn, from, |this, new| {
             this.drop_fragments(new);
@@ -33,7 +33,7 @@ impl Receiver {
         })
     }
 
-    /// Moves the cumulative TSN to `new`, and calls `skip` with the index of it to skip the messages.
+    /// Moves the cumulative TSN to `new`, and calls `skip` with its index to skip the messages.
     fn forward(&mut self, new: Tsn, from: PathId, skip: impl FnOnce(&mut Self, u64)) -> bool {
         self.stats.forward_tsns += 1;
         let new = self.tsns.index_of(new);
@@ -56,7 +56,7 @@ impl Receiver {
         true
     }
 
-    /// Drops the fragments of messages that cannot be completed, since they lack a TSN up to `new`.
+    /// Drops the fragments of messages that cannot be completed because they lack a TSN up to `new`.
     fn drop_fragments(&mut self, new: u64) {
         let (cost, aborted) = self.reassembly.skip_to(new);
         self.window.release(cost);
@@ -65,7 +65,7 @@ impl Receiver {
         }
     }
 
-    /// A message that was being handed out ends without being complete.
+    /// Ends the partial delivery of a message that will not be complete.
     fn end_early(&mut self, end: Piece) {
         let (stream, unordered) = (end.stream, end.unordered);
         append(&mut self.ready, end);
@@ -74,7 +74,7 @@ impl Receiver {
         }
     }
 
-    /// Skips the messages of a stream and kind up to one of them; the cumulative TSN is `new`.
+    /// Skips the messages of a stream up to `message`, ordered or unordered; the cumulative TSN is `new`.
     fn skip_message(&mut self, new: u64, message: SkippedMessage) {
         let Some(interleaved) = &mut self.interleaved else { return };
         let (cost, aborted) = interleaved.skip(new, message);
@@ -87,7 +87,7 @@ impl Receiver {
         }
     }
 
-    /// True if an I-DATA chunk is a fragment of a message that was skipped while the chunk was on its way. It is not kept.
+    /// Returns true if an I-DATA chunk is a fragment of a skipped message. Such a chunk is not kept.
     pub(super) fn is_skipped(&mut self, index: u64, data: &IData<'_>) -> bool {
         if self.stats.forward_tsns == 0 || self.is_behind_reset(data.stream, index) {
             return false;
@@ -99,13 +99,13 @@ impl Receiver {
         }
     }
 
-    /// True if the fragment before this one was skipped. Then this one counts as received but is not kept.
+    /// Returns true if the preceding fragment was skipped. The chunk then counts as received but is not kept.
     #[inline]
     pub(super) fn is_orphan(&self, index: u64, data: &Data<'_>) -> bool {
         !data.flags.beginning && self.reassembly.is_orphan(index)
     }
 
-    /// Takes such a fragment.
+    /// Records a fragment whose predecessor was skipped, without keeping it.
     #[cold]
     pub(super) fn drop_orphan(&mut self, index: u64) {
         self.tsns.insert(index);

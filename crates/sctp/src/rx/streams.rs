@@ -6,29 +6,29 @@ use crate::steps;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Mid, StreamId};
 
-/// The order within each stream (`rfc9260#section-6.5`): a message that comes too early is parked.
+/// The order of messages in each stream (`rfc9260#section-6.5`): a message that arrives too early is parked.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     inbound: PerStream<Inbound>,
-    /// Messages bear message identifiers, not stream sequence numbers.
+    /// Messages have message identifiers, not stream sequence numbers.
     mids: bool,
     /// Parked messages; none before the first one.
     parked: Option<Box<Parked>>,
     /// Messages released since the last packet.
     released: u32,
-    /// A stream is [stalled](Inbound::stalled).
+    /// At least one stream is [stalled](Inbound::stalled).
     stalled: bool,
 }
 
 #[derive(Debug)]
 struct Inbound {
-    /// Number of the message whose turn it is; its lower half is the stream sequence number.
+    /// Number of the next message to deliver; its lower half is the stream sequence number.
     next: Mid,
-    /// The beginning of message `next` has been handed out.
+    /// Partial delivery of message `next` has started.
     begun: bool,
-    /// The last packet released as many messages as one packet may: the rest is released as the user reads.
+    /// The last packet released the maximum number of messages: the rest is released as the user reads.
     stalled: bool,
-    /// The peer abandoned messages up to `skip`. Some of those up to it are parked, and could not be released yet.
+    /// The peer abandoned messages up to `skip`. Some of them are parked and could not be released yet.
     skips: bool,
     skip: Mid,
     rank: Rank,
@@ -39,11 +39,11 @@ struct Inbound {
     lane: Option<Lane>,
 }
 
-/// There are as many as streams that were used.
+/// There is one record for each stream that was used.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Inbound>() == 24);
 
-/// Parked messages of a stream. Boxed, so that a stream without parked messages takes only a pointer.
+/// Parked messages of a stream. Boxed, so that a stream without parked messages has only a pointer.
 type Lane = Box<VecDeque<Piece>>;
 
 impl Default for Inbound {
@@ -62,12 +62,12 @@ impl Default for Inbound {
     }
 }
 
-/// Where a stream with a lane is found by the TSN of the lane's last message.
+/// The index that finds a stream by the TSN of the last message of its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rank {
-    /// In a list, highest TSN first: the lane's last message had the highest TSN of all lanes when it arrived.
+    /// A list, highest TSN first: the lane's last message had the highest TSN of all lanes when it arrived.
     Recent,
-    /// In a tree, since a message of the lane was evicted.
+    /// A tree, since a message of the lane was evicted.
     Evicted,
 }
 
@@ -77,13 +77,13 @@ const NO_STREAM: u16 = u16::MAX;
 #[derive(Debug)]
 struct Parked {
     count: usize,
-    /// The highest TSN that lanes had since they were empty: what comes above is in order.
+    /// The highest TSN in lanes since they were last empty: a TSN above it is in order.
     high_water: u64,
-    /// Those not in lanes, by [`key`].
+    /// Messages that are not in lanes, by [`key`].
     late: BTreeMap<u64, Piece>,
-    /// The keys of those by TSN.
+    /// Keys of the messages in `late`, by TSN.
     late_by_tsn: BTreeMap<u64, u64>,
-    /// The stream whose lane has the highest last message of all in [`Rank::Recent`].
+    /// Of the streams in [`Rank::Recent`], the one whose lane has the last message of highest TSN.
     newest: u16,
     /// Streams of [`Rank::Evicted`] by the TSN of the last message of their lane.
     evicted: BTreeMap<u64, u16>,
@@ -107,26 +107,26 @@ impl Default for Parked {
     }
 }
 
-/// Where a message is parked.
+/// The place of a parked message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Lane(StreamId),
     Late(u64),
 }
 
-/// One empty lane is kept, with memory for so many messages at most.
+/// Maximum capacity, in messages, of the one empty lane that is kept.
 const KEPT: usize = 64;
 
 /// Messages that a packet releases at most: the rest is released as the user reads.
 const MOST_RELEASED: u32 = 512;
 
-/// A stream and a number in it.
+/// A stream and a message number as one key.
 fn key(stream: StreamId, number: Mid) -> u64 {
     u64::from(stream.0) << 32 | u64::from(number.0)
 }
 
 impl Inbound {
-    /// The number of a message as it came: a stream sequence number stands for the nearest number.
+    /// The unwrapped number of a message: the number nearest to `next` for a stream sequence number.
     #[inline]
     fn unwrap(&self, number: Mid, mids: bool) -> Mid {
         if mids {
@@ -138,12 +138,12 @@ impl Inbound {
 }
 
 impl Streams {
-    /// `mids`: messages bear message identifiers, not stream sequence numbers.
+    /// Creates the streams. `mids`: messages have message identifiers, not stream sequence numbers.
     pub(super) fn new(mids: bool) -> Self {
         Streams { mids, ..Streams::default() }
     }
 
-    /// Takes a complete message; it, and those that waited for it, go to `ready` once it is their turn.
+    /// Takes a complete message: delivers it to `ready`, with the messages that waited for it, or parks it.
     #[inline(always)]
     pub(super) fn accept(
         &mut self,
@@ -168,30 +168,30 @@ impl Streams {
         Ok(())
     }
 
-    /// True if an ordered message may be handed out early.
+    /// Returns true if partial delivery of an ordered message may start.
     pub(super) fn is_next(&mut self, stream: StreamId, number: Mid) -> bool {
         let mids = self.mids;
         let inbound = self.inbound.of(stream);
         inbound.next == inbound.unwrap(number, mids) && !inbound.stalled
     }
 
-    /// True if an ordered message was handed out, by its message identifier.
+    /// Returns true if the ordered message with this MID was delivered.
     pub(super) fn is_past(&mut self, stream: StreamId, mid: Mid) -> bool {
         mid.precedes(self.inbound.of(stream).next)
     }
 
-    /// True if an ordered message was handed out or is skipped, by its message identifier.
+    /// Returns true if the ordered message with this MID was delivered or is skipped.
     pub(super) fn is_skipped(&mut self, stream: StreamId, mid: Mid) -> bool {
         let inbound = self.inbound.of(stream);
         mid.precedes(inbound.next) || (inbound.skips && !inbound.skip.precedes(mid))
     }
 
-    /// The message whose turn it is has been handed out in part: the stream waits for the rest.
+    /// Records that partial delivery of the next message has started: the stream waits for the rest.
     pub(super) fn begin(&mut self, stream: StreamId) {
         self.inbound.of(stream).begun = true;
     }
 
-    /// The message whose turn it was has been handed out.
+    /// Records that the next message was delivered to its end.
     #[inline]
     pub(super) fn advance(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
         let inbound = self.inbound.of(stream);
@@ -204,8 +204,8 @@ impl Streams {
         }
     }
 
-    /// The peer abandoned messages of a stream up to `number` (`rfc3758#section-3.6`): complete ones up to it go to `ready`, and
-    /// then those that waited for them.
+    /// Skips messages of a stream up to `number`, which the peer abandoned (`rfc3758#section-3.6`):
+    /// complete ones go to `ready`, and then those that waited for them.
     #[cold]
     pub(super) fn skip(&mut self, stream: StreamId, number: Mid, ready: &mut VecDeque<Piece>) {
         let mids = self.mids;
@@ -225,13 +225,13 @@ impl Streams {
         }
     }
 
-    /// The packet is done.
+    /// Ends a packet.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.released = 0;
     }
 
-    /// True if messages wait for nothing but the user to read.
+    /// Returns true if messages only wait for the user to read others.
     #[inline]
     pub(super) fn is_stalled(&self) -> bool {
         self.stalled
@@ -251,7 +251,7 @@ impl Streams {
         }
     }
 
-    /// The messages of a stream whose turn it is go to `ready`.
+    /// Moves the messages of a stream whose turn has come to `ready`.
     fn release(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let inbound = self.inbound.of(stream);
@@ -310,7 +310,7 @@ impl Streams {
         }
     }
 
-    /// Takes a stream from where it is found by the TSN of the last message of its lane.
+    /// Removes a stream from the index of the last messages of lanes.
     fn unrank(&mut self, stream: StreamId, last: u64) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let inbound = self.inbound.of(stream);
@@ -330,8 +330,8 @@ impl Streams {
         }
     }
 
-    /// The next message of each of these streams is number 0 (`rfc6525#section-5.2.2`). Messages that waited for others go to
-    /// `ready` in their order: the peer has said that no others come.
+    /// Resets streams: the next message of each has number 0 (`rfc6525#section-5.2.2`). Messages that
+    /// waited for others go to `ready` in their order, since the peer sends no others.
     pub(super) fn reset(&mut self, streams: &StreamSet, ready: &mut VecDeque<Piece>) {
         while self.stalled {
             self.resume(ready);
@@ -368,7 +368,7 @@ impl Streams {
         }
     }
 
-    /// Takes the stream off the list of those that wait until the user reads.
+    /// Removes a stream from the list of stalled streams.
     fn unstall(&mut self, stream: StreamId) {
         if std::mem::take(&mut self.inbound.of(stream).stalled)
             && let Some(parked) = self.parked.as_deref_mut()
@@ -382,7 +382,7 @@ impl Streams {
         let (stream, number, tsn) = (message.stream, message.number, message.message);
         let parked = &mut **self.parked.get_or_insert_default();
         if parked.count == parked.late.len() {
-            parked.high_water = 0; // no lane is left
+            parked.high_water = 0; // no lane is in use
         }
         let inbound = self.inbound.of(stream);
         let next = inbound.next;
@@ -426,7 +426,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Parks a message that comes after all in lanes at the end of the lane of its stream, which is the newest then.
+    /// Appends a message above all lanes to the lane of its stream, which then is the newest one.
     fn append(&mut self, message: Piece) {
         let (stream, tsn) = (message.stream, message.message);
         let Some(parked) = self.parked.as_deref_mut() else { return };
@@ -454,7 +454,7 @@ impl Streams {
         }
     }
 
-    /// Makes a stream the one whose lane has the highest last message.
+    /// Makes a stream the newest one: its lane has the last message of highest TSN.
     fn rank_first(&mut self, stream: StreamId) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let older = std::mem::replace(&mut parked.newest, stream.0);
@@ -465,7 +465,7 @@ impl Streams {
         }
     }
 
-    /// Index of the first TSN of the parked message with the highest, and its place.
+    /// First TSN and place of the parked message with the highest TSN.
     pub(super) fn highest(&mut self) -> Option<(u64, Place)> {
         let parked = self.parked.as_deref().filter(|parked| parked.count > 0)?;
         steps::count(1);
@@ -480,7 +480,7 @@ impl Streams {
         [late, evicted, recent].into_iter().flatten().max_by_key(|&(tsn, _)| tsn)
     }
 
-    /// Takes away that message.
+    /// Removes that message.
     pub(super) fn remove(&mut self, (tsn, place): (u64, Place)) -> Option<Piece> {
         let parked = self.parked.as_deref_mut()?;
         let message = match place {
@@ -519,7 +519,7 @@ impl Streams {
 }
 
 impl Inbound {
-    /// Skips what the peer abandoned, up to the next message that is `parked`, if there is one.
+    /// Skips abandoned messages, up to the next message that is `parked`, if there is one.
     fn skip_to(&mut self, parked: Option<Mid>) {
         if !self.skips {
             return;
@@ -552,7 +552,7 @@ fn last_of(inbound: &Inbound) -> Option<u64> {
 }
 
 impl Parked {
-    /// The lowest number of the parked messages of a stream that are not in its lane, counted from `next` on.
+    /// The lowest number, counted from `next` on, of the parked messages of a stream outside its lane.
     fn next_late(&self, stream: StreamId, next: Mid) -> Option<Mid> {
         steps::count_search(self.late.len());
         let first = |first, last| {
@@ -626,7 +626,7 @@ mod tests {
         assert!(s.accept(message(0, 1, 17), &mut ready).is_err(), "begun");
     }
 
-    /// Messages of four streams, parked by both, as a model that is searched whole.
+    /// Parked messages of four streams, as a model that is searched completely.
     #[derive(Default)]
     struct Model {
         next: [u16; 4],
@@ -634,7 +634,7 @@ mod tests {
     }
 
     proptest! {
-        // rfc9260#section-6.2, rfc9260#section-6.5: whatever comes in whatever order, and whatever is evicted
+        // rfc9260#section-6.2, rfc9260#section-6.5: any messages in any order, and any evictions
         #[test]
         fn agrees_with_a_model_that_is_searched_whole(
             steps in prop::collection::vec((0u16..4, 0u16..12, 0u8..6, any::<u16>()), 1..300),
@@ -643,7 +643,7 @@ mod tests {
             let mut delivered = Vec::new();
             for (n, (stream, ahead, kind, salt)) in (1u64..).zip(steps) {
                 let base = n * 100_000;
-                // Now and then one comes late: its TSN lies anywhere below.
+                // Some messages arrive late: their TSN lies anywhere below.
                 let tsn = if kind == 0 { u64::from(salt) } else { base + u64::from(salt) };
                 let next = model.next[usize::from(stream)];
                 let ssn = next + ahead;

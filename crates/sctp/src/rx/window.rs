@@ -11,9 +11,9 @@ pub(super) struct ReceiveWindow {
     held: u64,
     limit: u32,
     sws_limit: u32,
-    /// A window below this lets no full packet in.
+    /// A window below this has no room for a full packet.
     open: u32,
-    /// The peer was last told of a window below `open`.
+    /// The last advertised window was below `open`.
     closed: bool,
 }
 
@@ -25,8 +25,8 @@ impl ReceiveWindow {
         ReceiveWindow { limit, sws_limit, open, held: 0, closed: limit < open }
     }
 
-    /// True if there is room. An empty buffer has room for any one chunk: else a chunk longer than the buffer would be
-    /// retransmitted for ever.
+    /// Returns true if the chunk fits. An empty buffer accepts any one chunk: otherwise a chunk longer
+    /// than the buffer would be retransmitted for ever.
     #[inline]
     pub(super) fn fits(&self, cost: u32) -> bool {
         self.has_room_for(cost.into()) || self.held == 0
@@ -43,59 +43,59 @@ impl ReceiveWindow {
         self.held -= u64::from(cost);
     }
 
-    /// Bytes of the whole buffer.
+    /// Size of the buffer in bytes.
     pub(super) fn size(&self) -> units::ByteCount {
         units::ByteCount::new(self.limit.into())
     }
 
-    /// Bytes of the whole buffer, and bytes in it.
+    /// Size of the buffer, and bytes in it.
     pub(super) fn size_and_held(&self) -> (u32, u32) {
         (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))
     }
 
-    /// Releases everything but `cost`.
+    /// Releases all bytes but `cost`.
     pub(super) fn keep_only(&mut self, cost: u64) {
         debug_assert!(self.held >= cost);
         self.held = cost;
     }
 
-    /// Bytes that are free.
+    /// Free bytes.
     #[inline]
     fn free(&self) -> u32 {
         u64::from(self.limit).saturating_sub(self.held) as u32
     }
 
-    /// True if no full packet may come in.
+    /// Returns true if a full packet does not fit.
     #[inline]
     pub(super) fn is_tight(&self) -> bool {
         self.free() < self.open
     }
 
-    /// True if so many bytes more are no more than the receive buffer allows.
+    /// Returns true if the receive buffer allows this number of further bytes.
     #[inline]
     pub(super) fn has_room_for(&self, bytes: u64) -> bool {
         self.held.saturating_add(bytes) <= u64::from(self.limit)
     }
 
-    /// True if more bytes are held than the receive buffer allows.
+    /// Returns true if the buffer holds more bytes than it allows.
     pub(super) fn is_overdrawn(&self) -> bool {
         self.held > u64::from(self.limit)
     }
 
-    /// The window to advertise: nothing rather than little (`rfc9260#section-6.2`, `rfc1122#section-4.2.3.3`).
+    /// The window to advertise: 0 instead of a small one (`rfc9260#section-6.2`, `rfc1122#section-4.2.3.3`).
     #[inline]
     pub(super) fn advertised(&self) -> u32 {
         let free = self.free();
         if free < self.sws_limit { 0 } else { free }
     }
 
-    /// The peer is being told of the window as it is now.
+    /// Records that the present window is advertised to the peer.
     #[inline]
     pub(super) fn tell(&mut self) {
         self.closed = self.is_tight();
     }
 
-    /// True if the peer takes the window for closed and it is open.
+    /// Returns true if the last advertised window was closed and the window is now open.
     #[inline]
     pub(super) fn has_reopened(&self) -> bool {
         self.closed && !self.is_tight()
@@ -107,8 +107,8 @@ impl ReceiveWindow {
     }
 }
 
-/// What a chunk counts as in the receive buffer: its bytes, the headers that are counted with them, and never less than
-/// `least`, so that memory stays proportional to the buffer whatever the size of the chunks.
+/// Cost of a chunk in the receive buffer: its bytes and the counted headers, but at least `least`, so
+/// that memory stays in proportion to the buffer for chunks of any size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ChunkCost {
     headers: u32,
@@ -116,11 +116,11 @@ pub(super) struct ChunkCost {
 }
 
 impl ChunkCost {
-    /// Bytes of memory that the record of a short message takes, beside its payload: what a DATA chunk counts as at least.
+    /// Least cost of a DATA chunk: bytes of memory for the record of a short message, without its payload.
     pub(super) const LEAST: u32 = 64;
 
-    /// What an I-DATA chunk counts as at least. Fragments of one message may have fragments of others between them, so each of them may
-    /// need a record of its own, which is found by message and fragment sequence number.
+    /// Least cost of an I-DATA chunk. Fragments of one message may have fragments of others between
+    /// them, so each may need a record of its own, found by message and fragment sequence number.
     pub(super) const LEAST_INTERLEAVED: u32 = 128;
 
     /// `interleaved`: the chunks are I-DATA.
@@ -138,7 +138,7 @@ impl ChunkCost {
         ChunkCost { headers: headers as u32, least }
     }
 
-    /// That of a chunk with so many user bytes.
+    /// Cost of a chunk with `payload` user bytes.
     #[inline]
     pub(super) fn of(self, payload: usize) -> u32 {
         (payload as u32 + self.headers).max(self.least)

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A receiver with 6000 bytes of buffer that holds 4500 of them, TSNs 103 to 105, and misses 101 and 102.
+/// A receiver with a buffer of 6000 bytes that holds TSNs 103 to 105, 4500 bytes, and misses 101 and 102.
 fn nearly_full() -> Fixture {
     let mut f = Fixture::started(&with_buffer(6000), 100);
     for tsn in 103..=105 {
@@ -36,7 +36,7 @@ fn with_a_full_buffer_data_above_everything_is_dropped_and_answered_at_once() {
     assert_eq!(f.rx.stats().dropped, 1);
 }
 
-// rfc9260#section-6.2: the highest TSN gives way
+// rfc9260#section-6.2: the receiver reneges on the highest TSN
 #[test]
 fn with_a_full_buffer_data_that_fills_a_gap_displaces_the_highest() {
     let mut f = nearly_full();
@@ -53,7 +53,7 @@ fn with_a_full_buffer_data_that_fills_a_gap_displaces_the_highest() {
     assert_eq!(f.drain(), [1500; 2]);
 }
 
-// rfc9260#section-6.2: no more is taken back than is needed
+// rfc9260#section-6.2: the receiver reneges on no more than it needs
 #[test]
 fn the_highest_tsn_of_messages_and_fragments_is_reneged_first() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -70,7 +70,7 @@ fn the_highest_tsn_of_messages_and_fragments_is_reneged_first() {
     assert_eq!(f.drain(), [1500, 3000]);
 }
 
-// A message that can be read is never taken back, even above a gap.
+// The receiver never reneges on a message that can be read, even above a gap.
 #[test]
 fn readable_messages_are_never_reneged() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -83,7 +83,7 @@ fn readable_messages_are_never_reneged() {
     assert_eq!(f.rx.stats().reneged, 0);
 }
 
-// rfc9260#section-6.1 A: a probe of a closed window is answered, not kept
+// rfc9260#section-6.1 A: a probe of a closed window is acknowledged, not kept
 #[test]
 fn a_probe_of_a_closed_window_is_dropped_until_the_user_reads() {
     let mut f = Fixture::started(&with_buffer(3000), 100);
@@ -144,7 +144,8 @@ fn as_long_as_a_message_has_room_it_arrives_whole() {
     assert_eq!(f.drain(), [6000]);
 }
 
-// The receiver can drop chunks above a gap to make room for the chunk that closes it, so it delivers no message in parts.
+// The receiver reneges on chunks above a gap to make room for the missing chunk, so it starts no
+// partial delivery.
 #[test]
 fn above_a_gap_no_message_is_handed_out_in_parts() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -158,7 +159,7 @@ fn above_a_gap_no_message_is_handed_out_in_parts() {
     assert_eq!(f.drain(), [6000]);
 }
 
-// rfc9260#section-6.9: nothing of the stream passes a message that is not complete
+// rfc9260#section-6.9: no message of the stream passes a message that is not complete
 #[test]
 fn a_message_in_parts_holds_back_its_stream_and_no_other() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -192,7 +193,7 @@ fn a_message_waiting_for_its_turn_is_not_handed_out_early() {
     assert!(!f.rx.readable());
 }
 
-// With nothing else to read and nothing above to forget, only handing out the beginning helps.
+// If no message can be read and no chunk can be reneged on, only a partial delivery makes room.
 #[test]
 fn a_beginning_that_bars_its_own_rest_is_handed_out() {
     let mut f = Fixture::started(&with_buffer(3000), 100);
@@ -219,7 +220,7 @@ fn tiny_messages_use_up_the_buffer_by_their_number() {
     assert_eq!(f.rx.a_rwnd(), 6400);
 }
 
-// Without reneging, chunks above a gap do not take the room of those that are missing.
+// Without reneging, chunks above a gap do not take the room of missing chunks.
 #[test]
 fn nothing_is_reneged_where_reneging_is_off() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(6000) }, 100);
@@ -234,8 +235,8 @@ fn nothing_is_reneged_where_reneging_is_off() {
     assert_eq!((f.rx.stats().reneged, f.rx.window.held()), (0, 0));
 }
 
-// The room kept for missing chunks is an estimate. If they are larger than those above, only the first missing one is taken
-// beyond the limit.
+// The room for missing chunks is an estimate. If they are larger than the chunks above, only the first
+// missing one is accepted beyond the limit.
 #[test]
 fn missing_chunks_longer_than_expected_are_taken_one_at_a_time() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(8000) }, 100);
@@ -252,7 +253,7 @@ fn missing_chunks_longer_than_expected_are_taken_one_at_a_time() {
     assert_eq!(f.drain().len(), 15);
 }
 
-// A message that alone is longer than the buffer passes it all the same.
+// A message that is longer than the buffer can still be delivered.
 #[test]
 fn without_reneging_a_message_longer_than_the_buffer_is_handed_out_in_parts() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(3000) }, 100);

@@ -1,12 +1,12 @@
-//! What data of a hostile peer costs, in steps: no packet is dear, and all together cost what they have of bytes.
+//! Cost in steps of a hostile peer's data: bounded for each packet, and in proportion to the bytes sent.
 
 use super::*;
 use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};
 
-/// Bytes of SCTP packets: what an Ethernet frame holds, and the most that IPv4 can carry.
+/// Lengths of SCTP packets: that in an Ethernet frame, and the maximum of IPv4.
 const SIZES: [(usize, u64); 2] = [(1480, MOST_OF_1500), (65_515, MOST_OF_64K)];
 
-/// A peer that may use all streams, and what its packets cost.
+/// A peer that may use all streams, and the cost of its packets.
 struct Attack {
     f: Fixture,
     size: usize,
@@ -22,7 +22,7 @@ impl Attack {
         Attack { f: Fixture { rx, now: Instant::ZERO }, size, most, bytes: 0, steps: 0 }
     }
 
-    /// Sends chunks in packets that are full, and asserts what each of them costs.
+    /// Sends chunks in full packets, and asserts the cost of each packet.
     fn flood(&mut self, chunks: impl IntoIterator<Item = Data<'static>>) {
         let mut packet = Vec::new();
         let mut length = 12;
@@ -62,8 +62,8 @@ impl Drop for Attack {
     }
 }
 
-/// Plays an attack with packets of both sizes, and with the default buffer and one of 16 MiB, with which the largest packet
-/// of tiny chunks may take a quarter more.
+/// Plays an attack with packets of both lengths, and with the default buffer and one of 16 MiB. With
+/// the latter, the longest packet of tiny chunks may cost a quarter more.
 fn play(attack: impl Fn(&mut Attack, u32)) {
     for size in SIZES {
         for buffer in [1 << 20, 1 << 24] {
@@ -89,19 +89,19 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The most numbers that one stream tells apart.
+/// Maximum of message numbers that one stream can distinguish.
 const SPAN: u32 = 30_000;
 
-/// An ordered message of one byte, parked: number `k` of many on as few streams as possible.
+/// An ordered message of one byte, parked: number `k` of many, on the least number of streams.
 fn parked(tsn: u32, k: u32) -> Data<'static> {
     chunk("BE", tsn, (k / SPAN) as u16, (1 + k % SPAN) as u16, 1)
 }
 
-// rfc9260#section-6.2: the highest TSN gives way
+// rfc9260#section-6.2: the receiver reneges on the highest TSN
 #[test]
 fn evictions_are_cheap() {
     play(|attack, most| {
-        // In order, in reverse, and in disorder; then lower ones for which each time the highest goes.
+        // In order, in reverse, and in disorder; then lower ones, each of which evicts the highest.
         let base = 3 * most;
         attack.flood((0..most).map(|k| parked(base + k, k)));
         attack.flood((0..most).rev().map(|k| parked(2 * most + k, most + k)));
@@ -153,7 +153,7 @@ fn messages_that_wait_for_one_are_released_cheaply() {
             attack.flood([message(first - 1, 1)]);
             attack.read_all();
             if attack.f.rx.cumulative_tsn() != Tsn(first + many) {
-                return; // more gaps than are kept
+                return; // more gaps than the receiver keeps
             }
         }
     });
@@ -179,7 +179,7 @@ fn messages_of_one_byte_fragments_are_cheap() {
                 1,
             )
         };
-        // From behind, and every other one before the rest, as far as gaps are kept.
+        // In reverse, and every second one before the rest, up to the number of gaps that the receiver keeps.
         attack.flood((1..many).rev().map(|k| at(0, k)));
         attack.flood([at(0, 0)]);
         assert_eq!(attack.read_all(), 1);
@@ -191,7 +191,7 @@ fn messages_of_one_byte_fragments_are_cheap() {
     });
 }
 
-/// A complete message of very many fragments waits for its turn, and is evicted by one chunk.
+/// A complete message of very many fragments waits for its turn, and one chunk evicts it.
 #[test]
 fn a_long_message_is_evicted_cheaply() {
     play(|attack, most| {

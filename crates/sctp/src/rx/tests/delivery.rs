@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 use std::collections::BTreeMap;
 
-/// A message as the peer sends it.
+/// A message that the peer sends.
 #[derive(Clone, Debug)]
 struct Sent {
     stream: u16,
@@ -23,7 +23,7 @@ struct Fragment {
     to: usize,
 }
 
-/// A peer's messages cut into chunks of at most `longest` bytes.
+/// Cuts a peer's messages into chunks of at most `longest` bytes.
 fn cut(messages: &mut [Sent], initial: Tsn, longest: usize) -> Vec<Fragment> {
     let mut fragments = Vec::new();
     let mut next_ssn = [Ssn(0); STREAMS as usize];
@@ -42,10 +42,10 @@ fn cut(messages: &mut [Sent], initial: Tsn, longest: usize) -> Vec<Fragment> {
     fragments
 }
 
-/// Checks what is read against what was sent.
+/// Compares messages read with messages sent.
 struct Reader {
     sent: Vec<Sent>,
-    /// Messages by TSN of their first fragment, as far as they have been read.
+    /// Bytes read of messages that are not complete, by TSN of their first fragment.
     open: BTreeMap<u32, Vec<u8>>,
     complete: Vec<bool>,
 }
@@ -86,7 +86,7 @@ fn messages() -> impl Strategy<Value = Vec<Sent>> {
     prop::collection::vec(message, 1..40)
 }
 
-/// Sends every fragment until it stays, in an order and with duplicates drawn at random, while a user reads.
+/// Sends each fragment until it is accepted, in random order with duplicates, while a user reads.
 fn run(mut sent: Vec<Sent>, initial: u32, config: &Config, seed: u64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut below = move |n: usize| random.next_u32() as usize % n;

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Chunks no sane peer sends: everything drawn at random, close enough together to meet.
+/// Chunks that no correct peer sends: random, but close enough together to interfere.
 fn nonsense() -> impl Strategy<Value = Data<'static>> {
     let flags = prop::sample::select(vec!["B", "", "E", "BE", "BE", "UB", "U", "UE", "UBE", "UBE"]);
     (flags, 0_u32..200, 0..STREAMS + 1, 0_u16..20, prop_oneof![1_usize..20, Just(1400), Just(0)]).prop_map(
@@ -9,19 +9,19 @@ fn nonsense() -> impl Strategy<Value = Data<'static>> {
     )
 }
 
-/// A receiver of nonsense: the buffer has 4000 bytes.
+/// A receiver of these chunks with a buffer of 4000 bytes.
 fn target(reneging: bool) -> Fixture {
     Fixture::new(&Config { reneging, ..with_buffer(4000) }, 0_u32.wrapping_sub(50))
 }
 
 proptest! {
-    // Whatever comes, memory stays in proportion to the buffer. At a violation a new association begins.
+    // Whatever arrives, memory stays in proportion to the buffer. After a violation a new association starts.
     #[test]
     fn nonsense_never_outgrows_the_buffer(
         chunks in prop::collection::vec((nonsense(), any::<bool>()), 1..400),
         reneging in any::<bool>(),
     ) {
-        // Without reneging, the first missing chunk is taken beyond the limit.
+        // Without reneging, the first missing chunk is accepted beyond the limit.
         let limit = if reneging { 4000 } else { 4000 + 1400 };
         let mut f = target(reneging);
         for (data, read) in chunks {
@@ -39,7 +39,7 @@ proptest! {
     }
 }
 
-// A peer that leaves gaps of short chunks and fills them with long ones from above, the last one never.
+// A peer leaves gaps of short chunks and fills them with long ones from above, but never the lowest gap.
 #[test]
 fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     for every in 2..40 {
@@ -55,7 +55,7 @@ fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     }
 }
 
-// Delivered messages leave nothing but the memory of their TSN, and that is bounded too.
+// Delivered messages leave only the record of their TSN, and the number of these records is limited, too.
 #[test]
 fn a_peer_that_leaves_every_other_tsn_out_is_stopped() {
     let mut f = Fixture::new(&Config::default(), 0);

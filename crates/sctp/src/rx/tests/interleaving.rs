@@ -22,14 +22,14 @@ impl Fixture {
         verdict
     }
 
-    /// Takes chunks that are all new.
+    /// Sends chunks that must all be new.
     fn take_parts(&mut self, parts: &[IData<'_>]) {
         for &data in parts {
             assert_eq!(self.take_part(data), DataVerdict::Accepted, "{data:?}");
         }
     }
 
-    /// Reads everything there is: stream, message identifier, length, whether it ends the message.
+    /// Reads all messages: stream, message identifier, length, end of the message.
     fn messages(&mut self) -> Vec<(u16, u32, usize, bool)> {
         std::iter::from_fn(|| self.rx.read(usize::MAX))
             .map(|r| (r.stream.0, r.mid.0, r.payload.len(), r.end_of_record))
@@ -110,7 +110,7 @@ fn i_data_without_user_data_or_stream_is_judged_as_data_is() {
     assert_eq!(f.take_part(part("BE", 100, (STREAMS, 0), 0, 1)), DataVerdict::Duplicate);
 }
 
-// rfc9260#section-6.9: a buffer full of messages that are not complete
+// rfc9260#section-6.9: a buffer full of incomplete messages
 #[test]
 fn a_full_buffer_hands_out_the_oldest_messages_in_parts() {
     let mut f = Fixture::new(&config(6000), 100);
@@ -133,7 +133,7 @@ fn a_full_buffer_hands_out_the_oldest_messages_in_parts() {
     assert_eq!(f.rx.window.held(), 0);
 }
 
-// The chunk that all wait for is taken even if the buffer is full: then the oldest message can go on.
+// All data waits for the first missing TSN: it is accepted even if the buffer is full.
 #[test]
 fn the_first_missing_tsn_is_taken_beyond_the_limit_and_nothing_is_reneged() {
     let mut f = Fixture::new(&Config { reneging: true, ..config(6000) }, 100);
@@ -150,7 +150,7 @@ fn the_first_missing_tsn_is_taken_beyond_the_limit_and_nothing_is_reneged() {
     assert_eq!((f.rx.stats().reneged, f.report().gaps), (0, vec![]));
 }
 
-// draft-natarajan-tsvwg-sctp-nrsack: nothing is reneged, so all is non-renegable
+// draft-natarajan-tsvwg-sctp-nrsack: without reneging, all TSNs are non-renegable
 #[test]
 fn with_interleaving_every_tsn_is_non_renegable() {
     let mut f = Fixture::new(&Config { nr_sack: true, ..config(6000) }, 100);
@@ -165,7 +165,7 @@ fn with_interleaving_every_tsn_is_non_renegable() {
     assert_eq!(blocks, [(2, 2), (4, 4)]);
 }
 
-// An unordered message above a gap is not handed out in parts: the message of its stream below the gap comes first.
+// Above a gap, no partial delivery starts: the message of the same stream below the gap comes first.
 #[test]
 fn messages_below_a_gap_are_handed_out_before_those_above() {
     let mut f = Fixture::new(&config(4500), 100);
@@ -180,7 +180,7 @@ fn messages_below_a_gap_are_handed_out_before_those_above() {
     assert_eq!(f.messages(), [(1, 0, 1500, true)]);
 }
 
-/// Chunks no sane peer sends: everything drawn at random, close enough together to meet.
+/// Chunks that no correct peer sends: random, but close enough together to interfere.
 fn nonsense() -> impl Strategy<Value = IData<'static>> {
     let flags = prop::sample::select(vec!["B", "", "E", "BE", "BE", "UB", "U", "UE", "UBE", "UBE"]);
     let message = (0..STREAMS + 1, prop_oneof![0u32..4, (u32::MAX - 2)..=u32::MAX]);
@@ -194,7 +194,7 @@ fn nonsense() -> impl Strategy<Value = IData<'static>> {
 }
 
 proptest! {
-    // Whatever comes, memory stays in proportion to the buffer. At a violation a new association begins.
+    // Whatever arrives, memory stays in proportion to the buffer. After a violation a new association starts.
     #[test]
     fn nonsense_never_outgrows_the_buffer(chunks in prop::collection::vec((nonsense(), any::<bool>()), 1..400)) {
         let limit = 4000;
@@ -214,8 +214,8 @@ proptest! {
         }
     }
 
-    // Each stream sends one message after the other, streams alternate, packets come in any order and again, and the user
-    // reads now and then: nothing is lost, twice, or out of order.
+    // Each stream sends one message after the other, and streams alternate. Packets arrive in any
+    // order, also twice, and the user reads at times. No message is lost, read twice, or out of order.
     #[test]
     fn what_a_peer_interleaves_is_read_once_and_in_order(
         messages in prop::collection::vec((0..STREAMS, any::<bool>(), 1u32..8), 1..40),
@@ -223,7 +223,7 @@ proptest! {
         buffer in 2_000u64..20_000,
         read_every in 1usize..9,
     ) {
-        // What the peer sends, by TSN.
+        // The chunks that the peer sends, by TSN.
         let mut queues: BTreeMap<u16, Vec<IData<'static>>> = BTreeMap::new();
         let mut mids = BTreeMap::<(u16, bool), u32>::new();
         for &(stream, unordered, fragments) in &messages {
@@ -249,7 +249,7 @@ proptest! {
                 queues.remove(&stream);
             }
         }
-        // Delivery: one of the first ten that did not arrive, or one that did.
+        // Next arrival: one of the first ten chunks that did not arrive, or one that did.
         let mut f = Fixture::new(&config(buffer), 0u32.wrapping_sub(3));
         let mut left: Vec<usize> = (0..sent.len()).collect();
         let mut parts = BTreeMap::<(u16, bool, u32), usize>::new();

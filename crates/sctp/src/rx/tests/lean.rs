@@ -1,4 +1,4 @@
-//! Which blocks lean SACKs tell of, and when they leave.
+//! The blocks that lean SACKs report, and the time when they are sent.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ fn config() -> Config {
     Config { nr_sack: true, reneging: false, lean_sacks: true, cmt, ..Config::default() }
 }
 
-/// Past the first DATA, 100.
+/// A receiver after the first DATA, TSN 100.
 fn started(config: &Config) -> Fixture {
     let mut f = Fixture::new(config, 100);
     f.take(message(100, 10));
@@ -16,7 +16,7 @@ fn started(config: &Config) -> Fixture {
     f
 }
 
-/// Writes an NR-SACK for a path: the TSNs that begin its blocks.
+/// Writes an NR-SACK for a path; returns the first TSNs of its blocks.
 fn tells(f: &mut Fixture, path: PathId) -> Vec<u32> {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut buf = PacketBuf::default();
@@ -29,7 +29,7 @@ fn tells(f: &mut Fixture, path: PathId) -> Vec<u32> {
     sack.nr_gap_blocks().map(|block| sack.cumulative_tsn_ack.0 + u32::from(block.start)).collect()
 }
 
-/// Every second TSN arrives, each a millisecond after the one before.
+/// Every second TSN arrives, one each millisecond.
 fn gappy(f: &mut Fixture, from: u32, to: u32) {
     for tsn in (from..=to).step_by(2) {
         f.pass(1);
@@ -41,7 +41,7 @@ fn even(from: u32, to: u32) -> Vec<u32> {
     (from..=to).step_by(2).collect()
 }
 
-// A SACK with three blocks has 68 bytes with its headers: 6000 bytes of data are too few.
+// A SACK with three blocks has 68 bytes with its headers: it waits for more than 6000 bytes of data.
 #[test]
 fn a_sack_waits_until_it_is_a_hundredth_of_its_data() {
     let mut f = started(&config());
@@ -66,7 +66,7 @@ fn a_sack_does_not_wait_for_packets_that_come_late() {
     assert!(f.rx.sack_due());
 }
 
-// 64 KiB / 24 are two packets, with which a SACK is due in any case.
+// 64 KiB / 24 are two packets, after which a SACK is due in any case.
 #[test]
 fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small() {
     for (receive_buffer, packets) in [(1 << 20, 8), (192 << 10, 5), (128 << 10, 3), (64 << 10, 2)] {
@@ -78,7 +78,7 @@ fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small()
     }
 }
 
-// With a packet in 2 ms, four come after 25 ms at the latest, and further ones within 10 ms.
+// With a packet in 2 ms, four arrive within 25 ms, and further ones within 10 ms.
 #[test]
 fn a_sack_of_four_packets_waits_no_longer_than_ten_milliseconds() {
     let mut f = started(&config());
@@ -111,7 +111,7 @@ fn two_sacks_tell_of_each_arrival_and_later_ones_by_turns() {
     assert_eq!(again, even(102, 124));
 }
 
-// A sender waits for what no SACK names.
+// A sender waits for each chunk that no SACK reports.
 #[test]
 fn with_many_gaps_a_sack_is_short_and_tells_of_the_newest_arrivals() {
     let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20), ..config() });
@@ -123,7 +123,7 @@ fn with_many_gaps_a_sack_is_short_and_tells_of_the_newest_arrivals() {
     }
 }
 
-// SACKs on paths of different delays overtake each other.
+// SACKs on paths of different delay overtake each other.
 #[test]
 fn the_sacks_of_each_path_tell_of_every_arrival() {
     let mut f = started(&config());
@@ -147,7 +147,8 @@ fn a_sack_that_waited_for_more_data_in_vain_tells_of_everything() {
     assert_eq!(tells(&mut f, PathId(0)), even(102, 144));
 }
 
-/// Returns the bytes of SACKs on each of two paths after 4000 packets, of which every `n`th arrived on the second path. With `gaps` every second TSN is missing.
+/// Returns the bytes of SACKs on each of two paths after 4000 packets. Every `n`th packet arrives on
+/// the second path. With `gaps` every second TSN is missing.
 fn split(n: u32, gaps: bool) -> [f64; 2] {
     let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20), ..config() });
     let mut bytes = [0; 2];
@@ -163,7 +164,7 @@ fn split(n: u32, gaps: bool) -> [f64; 2] {
     bytes.map(|bytes| bytes as f64)
 }
 
-// Also where SACKs are longer than a hundredth of their data: else a narrow path would carry more than its part.
+// Also if SACKs are longer than a hundredth of their data: a narrow path carries no more than its share.
 #[test]
 fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
     for (n, gaps) in [(4, false), (4, true), (20, true)] {
@@ -173,7 +174,7 @@ fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
     }
 }
 
-// A sender keeps 1536 blocks.
+// A sender stores 1536 blocks.
 #[test]
 fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
     let mut f = started(&Config { receive_buffer: ByteCount::new(64 << 20), ..config() });
@@ -188,7 +189,7 @@ fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
         gappy(&mut f, tsn, tsn + 6);
         tell(&mut f);
     }
-    // The cumulative TSN is 100: the run with the number k begins at 102 + 2k.
+    // The cumulative TSN is 100: run number k begins at 102 + 2k.
     assert_eq!(tell(&mut f), even(102, 100 + 2 * 1400).into_iter().collect());
     for tsn in (101..2101).step_by(8) {
         gappy(&mut f, tsn, tsn + 6);
@@ -198,7 +199,7 @@ fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
     }
 }
 
-// A peer that missed what was told of sends it again.
+// A peer that lost the SACKs retransmits the chunk.
 #[test]
 fn what_arrives_again_is_told_of_again() {
     let mut f = started(&config());
@@ -208,7 +209,7 @@ fn what_arrives_again_is_told_of_again() {
     assert!(tells(&mut f, PathId(0)).contains(&130));
 }
 
-// rfc9260#section-6.2.1: a block that may be withdrawn has to be told of in each SACK.
+// rfc9260#section-6.2.1: each SACK must report a block that may be withdrawn.
 #[test]
 fn sacks_are_lean_only_if_nothing_is_ever_reneged_on() {
     let mut f = started(&config());

@@ -14,7 +14,6 @@ use transport::{Checksum, Octets, PacketBuf};
 use units::Span;
 use wire::{Chunk, CommonHeader, DataFlags, Mid, Packet, Ppid, StreamId};
 
-/// A receiver and its clock.
 struct Fixture {
     rx: Receiver,
     now: Instant,
@@ -47,7 +46,7 @@ impl Fixture {
         }
     }
 
-    /// Past the first DATA, `initial`, and the SACK it brings.
+    /// A receiver after the first DATA, `initial`, and its SACK.
     fn started(config: &Config, initial: u32) -> Self {
         let mut f = Fixture::new(config, initial);
         f.packet(&[message(initial, 10)]);
@@ -56,14 +55,14 @@ impl Fixture {
         f
     }
 
-    /// Takes a packet of chunks from path 0.
+    /// Receives a packet of chunks on path 0.
     fn packet(&mut self, chunks: &[Data<'_>]) -> Vec<DataVerdict> {
         let verdicts = chunks.iter().map(|data| self.rx.on_data(data, PathId(0))).collect();
         self.rx.packet_done(self.now);
         verdicts
     }
 
-    /// Takes a packet of one chunk.
+    /// Receives a packet of one chunk.
     fn take(&mut self, data: Data<'_>) -> DataVerdict {
         self.packet(&[data])[0]
     }
@@ -76,7 +75,7 @@ impl Fixture {
         }
     }
 
-    /// Writes a SACK, as a peer reads it.
+    /// Writes a SACK and parses it.
     fn report(&mut self) -> Report {
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
         let mut buf = PacketBuf::default();
@@ -94,7 +93,7 @@ impl Fixture {
         }
     }
 
-    /// Reads everything there is; the lengths read.
+    /// Reads all messages; returns their lengths.
     fn drain(&mut self) -> Vec<usize> {
         std::iter::from_fn(|| self.rx.read(usize::MAX)).map(|received| received.payload.len()).collect()
     }

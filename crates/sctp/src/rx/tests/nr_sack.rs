@@ -6,7 +6,7 @@ fn config() -> Config {
 
 type Blocks = Vec<(u16, u16)>;
 
-/// Cumulative TSN, renegable and non-renegable blocks, duplicates of the NR-SACK written into so much room.
+/// Cumulative TSN, renegable and non-renegable blocks, and duplicates of an NR-SACK in `room` bytes.
 fn report(f: &mut Fixture, room: usize) -> (u32, Blocks, Blocks, usize) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut buf = PacketBuf::default();
@@ -26,7 +26,7 @@ fn started(config: &Config) -> Fixture {
     f
 }
 
-// draft-natarajan-tsvwg-sctp-nrsack: what can be read is for good, what waits for its turn is not
+// draft-natarajan-tsvwg-sctp-nrsack: readable messages are non-renegable, waiting ones are renegable
 #[test]
 fn readable_messages_are_non_renegable() {
     let mut f = started(&config());
@@ -43,7 +43,7 @@ fn readable_messages_are_non_renegable() {
     assert_eq!(report(&mut f, 100), (106, vec![], vec![], 0));
 }
 
-// A message that waited becomes readable above the gap: from then on it stays.
+// A waiting message becomes readable above the gap: from then on it is non-renegable.
 #[test]
 fn a_deliverable_message_above_a_gap_is_non_renegable() {
     let mut f = started(&config());
@@ -53,7 +53,7 @@ fn a_deliverable_message_above_a_gap_is_non_renegable() {
     assert_eq!(report(&mut f, 100), (100, vec![], vec![(3, 4)], 0));
 }
 
-// rfc9260#section-6.2: what the peer was promised survives a full buffer, the rest may go.
+// rfc9260#section-6.2: with a full buffer only renegable TSNs may be dropped
 #[test]
 fn a_full_buffer_reneges_on_renegable_tsns_only() {
     let mut f = started(&config());
@@ -74,7 +74,7 @@ fn without_reneging_every_tsn_is_non_renegable() {
     assert_eq!(report(&mut f, 100), (100, vec![], vec![(3, 3), (5, 5)], 0));
 }
 
-// What is left out is left out from above, so that nothing below looks missing; duplicates go first.
+// The highest blocks are left out, so that no lower TSN seems missing; duplicates are left out first.
 #[test]
 fn an_nr_sack_in_a_small_packet_reports_the_lowest_gaps() {
     let mut f = started(&config());

@@ -38,7 +38,7 @@ fn a_single_packet_is_acknowledged_after_the_delay() {
     assert_eq!(f.rx.sack_deadline(), None);
 }
 
-// rfc9260#section-6.2: the list of duplicates starts anew with each SACK
+// rfc9260#section-6.2: the list of duplicates starts again with each SACK
 #[test]
 fn duplicates_are_answered_at_once_and_reported_once() {
     let mut f = Fixture::started(&Config::default(), 100);
@@ -75,7 +75,7 @@ fn the_i_bit_is_answered_at_once() {
     assert!(f.rx.sack_due());
 }
 
-// rfc9260#section-9.2: in SHUTDOWN-SENT every DATA is answered
+// rfc9260#section-9.2: in SHUTDOWN-SENT a SHUTDOWN and a SACK answer each DATA
 #[test]
 fn a_sack_can_be_asked_for() {
     let mut f = Fixture::started(&Config::default(), 100);
@@ -94,7 +94,7 @@ fn a_sack_goes_where_the_latest_data_came_from() {
     }
 }
 
-// Paper 001 section 3.3 and figure 5: 20 is lost on its way.
+// Paper 001 section 3.3 and figure 5: TSN 20 is lost.
 #[test]
 fn with_dac_every_sack_tells_how_many_packets_it_answers() {
     let mut f = Fixture::started(&with_dac(), 18);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::steps;
 
-/// Takes a packet with a FORWARD TSN, with the chunks before it.
+/// Receives a packet with chunks and, behind them, a FORWARD TSN.
 fn forward_behind(f: &mut Fixture, chunks: &[Data<'_>], new: u32, skips: &[(u16, u16)]) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let skips: Vec<(StreamId, Ssn)> =
@@ -34,7 +34,7 @@ fn started() -> Fixture {
     Fixture::started(&Config::default(), 1)
 }
 
-/// Lengths of what was read, and whether the message was aborted.
+/// Reads all messages: length, and whether the message was aborted.
 fn read(f: &mut Fixture) -> Vec<(usize, bool)> {
     let read = std::iter::from_fn(|| f.rx.read(usize::MAX));
     read.map(|received| (received.payload.len(), received.aborted)).collect()
@@ -106,7 +106,7 @@ fn fragments_of_skipped_messages_are_dropped_and_the_next_message_may_begin_at_o
     }
 }
 
-// rfc3758#section-3.6: only messages that lack a TSN up to the new cumulative one are removed
+// rfc3758#section-3.6: only messages that lack a TSN up to the new cumulative TSN are dropped
 #[test]
 fn a_message_that_is_not_complete_but_lacks_nothing_that_was_skipped_is_kept() {
     let mut f = started();
@@ -117,7 +117,7 @@ fn a_message_that_is_not_complete_but_lacks_nothing_that_was_skipped_is_kept() {
     assert_eq!(f.drain(), [60]);
 }
 
-/// A peer that abandons a part of a message only: the rest is of no use, and no reason to abort.
+/// The peer abandons only a part of a message: the rest is useless, but no violation.
 #[test]
 fn fragments_that_follow_a_skipped_one_are_acknowledged_and_not_kept() {
     let mut f = started();
@@ -174,7 +174,7 @@ fn a_forward_tsn_that_closes_a_gap_is_answered_at_once_and_others_like_data() {
     assert_eq!(f.report().gaps, []);
 }
 
-// paper 001 §3.3: the count of a SACK says for how many packets with data it stands
+// paper 001 §3.3: a SACK carries its number of packets with data
 #[test]
 fn packets_with_a_forward_tsn_alone_are_not_counted_for_dac() {
     let mut f = Fixture::started(&with_dac(), 1);
@@ -194,7 +194,7 @@ fn a_forward_tsn_far_beyond_what_the_buffer_could_hold_is_ignored() {
     }
 }
 
-/// One chunk skips what thousands of packets brought.
+/// One chunk skips the data of thousands of packets.
 #[test]
 fn a_forward_tsn_costs_no_more_than_its_size_or_what_was_paid_for() {
     let mut f = Fixture::new(&Config::default(), 1);
@@ -207,7 +207,7 @@ fn a_forward_tsn_costs_no_more_than_its_size_or_what_was_paid_for() {
     assert_eq!(f.rx.window.held(), 64, "the first message");
 }
 
-/// Messages that a FORWARD TSN releases are handed out as the user reads.
+/// Messages that a FORWARD TSN releases are delivered as the user reads.
 #[test]
 fn a_forward_tsn_releases_so_many_messages_and_the_rest_follows() {
     let mut f = started();
@@ -222,7 +222,7 @@ fn a_forward_tsn_releases_so_many_messages_and_the_rest_follows() {
 }
 
 proptest::proptest! {
-    /// Any fragments in any order with any skips: nothing is held in the end, and what is read is in order.
+    /// Any fragments in any order with any skips: no fragment is left, and messages are read in order.
     #[test]
     fn nothing_is_left_of_any_skipped_messages(
         shape in proptest::collection::vec((0u16..3, proptest::bool::ANY, 1u32..5, proptest::bool::ANY), 1..30),
@@ -252,7 +252,7 @@ proptest::proptest! {
         for (data, _) in &chunks[..half] {
             proptest::prop_assert!(!matches!(f.take(*data), DataVerdict::Violation(_)));
         }
-        // All that is abandoned is skipped, as far as everything below has arrived or is abandoned, too.
+        // Abandoned messages are skipped once all TSNs below have arrived or are abandoned, too.
         let arrived = |tsn: u32, f: &Fixture| f.rx.tsns.contains(f.rx.tsns.index_of(Tsn(tsn)));
         for (data, _) in &chunks[half..] {
             proptest::prop_assert!(!matches!(f.take(*data), DataVerdict::Violation(_)));
