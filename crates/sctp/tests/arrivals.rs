@@ -12,7 +12,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// A client that has begun an association, and a server that asks its user and lets so many wait.
+/// A client that has started an association, and a server that asks its user about up to `waiting` arrivals.
 fn asking(waiting: usize) -> Pair {
     let mut pair = Pair::new(2, &Config::default());
     pair.endpoint(Side::Server).listen(Listen::Ask { waiting });

@@ -36,7 +36,7 @@ fn paths(pair: &mut Pair, side: Side) -> Vec<PathInfo> {
     pair.endpoint(side).paths(id).unwrap().collect()
 }
 
-/// The peer's addresses as one side knows them.
+/// The peer's addresses and their states as one side sees them.
 fn remotes(pair: &mut Pair, side: Side) -> Vec<(IpAddr, PathState)> {
     let mut remotes: Vec<_> = paths(pair, side).iter().map(|path| (path.remote, path.state)).collect();
     remotes.dedup_by_key(|(remote, _)| *remote);
@@ -65,7 +65,7 @@ fn change(change: AddressChange, address: IpAddr, accepted: bool) -> Event {
     Event::AddressChange { change, address, accepted }
 }
 
-/// Chunks of all packets of one side that have this chunk.
+/// The packets of one side that contain this chunk.
 fn with<'a>(sent: &'a [Sent], from: Side, chunk: &str) -> Vec<&'a Sent> {
     sent.iter()
         .filter(|sent| sent.from == from && sent.chunks().split(' ').any(|name| name == chunk))
@@ -296,7 +296,7 @@ fn an_uplink_behind_a_nat_that_does_not_work_is_given_up_and_does_no_harm() {
     pair.run_for(Span::from_secs(300));
     assert!(pair.events(Side::Client).contains(&change(AddressChange::Add, two, false)));
     assert_eq!(paths(&mut pair, Side::Client)[0].errors, 0);
-    // The serial number is not lost with it.
+    // The serial number is not lost with the ASCONF.
     pair.heal();
     assert!(add(&mut pair, Side::Client, two));
     pair.run_for(ms(2000));
@@ -343,7 +343,7 @@ fn a_removed_address_comes_back_by_asconf() {
     let ids: Vec<_> = paths(&mut pair, Side::Client).iter().map(|path| (path.id.0, path.local)).collect();
     assert_eq!(ids, [(0, Side::Client.address(1)), (1, two)]);
     assert_eq!(paths(&mut pair, Side::Client)[1].stats.user_bytes, before, "what it sent is counted on");
-    // Before the peer hears of it nothing happens.
+    // Nothing happens before the peer gets the ASCONF.
     let before = pair.sent.len();
     pair.on_wire(|_| Fate::Lost);
     assert!(add(&mut pair, Side::Client, Side::Client.address(3)));
@@ -373,7 +373,7 @@ fn hundred_addresses_come_and_go_one_after_another() {
         pair.send(Side::Client, 20_000);
         sent += 20_000;
         assert!(add(&mut pair, Side::Client, new), "{net}");
-        // HB.Max.Burst permits one heartbeat an RTO.
+        // HB.Max.Burst allows one heartbeat in each RTO.
         pair.run_for(ms(1200));
         assert!(remove(&mut pair, Side::Client, old), "{net}");
         pair.run_for(ms(200));

@@ -1,6 +1,6 @@
-//! ASCONF chunks that a test writes and signs itself (`rfc5061#section-5.2`): refusals, repetitions and attacks.
+//! ASCONF chunks that a test writes and signs (`rfc5061#section-5.2`): refusals, repetitions and attacks.
 //!
-//! The keys are computed here anew from the parameters on the wire (`rfc4895#section-6.1`).
+//! The keys are derived here independently from the parameters on the wire (`rfc4895#section-6.1`).
 
 use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathState, State};
 use hmac::{Hmac, Mac};
@@ -27,7 +27,7 @@ fn is_answer(sent: &Sent) -> bool {
     sent.chunks().contains("ASCONF_ACK")
 }
 
-/// Writes what the client would write.
+/// Writes packets in the name of the client.
 struct Forger {
     pair: Pair,
     server: AssocId,
@@ -53,18 +53,18 @@ fn vector(init: &Init<'_>) -> Vec<u8> {
 }
 
 impl Forger {
-    /// An established association between a client with so many addresses and a server with two.
+    /// An established association between a client with `addresses` addresses and a server with two.
     fn new(addresses: u8) -> Forger {
         let client = endpoint_config(Side::Client, addresses, &config());
         let mut pair = Pair::of(client, endpoint_config(Side::Server, 2, &config()));
         let (_, server) = pair.establish();
         pair.run_for(ms(3000));
         pair.events(Side::Server);
-        // The client would end the association: it never asked.
+        // The client would abort the association: it never sent an ASCONF.
         pair.on_wire(|sent| if is_answer(sent) { Fate::Lost } else { Fate::Arrives });
         let first = |n: usize| parse(&pair.sent[n].bytes).chunks().next().unwrap().unwrap();
         let (Chunk::Init(init), Chunk::InitAck(ack)) = (first(0), first(1)) else { panic!("a handshake") };
-        // All vectors have one length here, so that bytes compare as numbers do.
+        // All vectors have the same length here, so that their bytes compare as numbers do.
         let mut vectors = [vector(&init), vector(&ack.0)];
         vectors.sort();
         let (key, serial) = (vectors.concat(), init.initial_tsn.0);
@@ -98,14 +98,14 @@ impl Forger {
         buf
     }
 
-    /// Injects a packet from an address into the server, and returns what that sends at once.
+    /// Injects a packet from an address into the server, and returns its immediate answers.
     fn inject(&mut self, src: IpAddr, packet: &PacketBuf) -> Vec<Sent> {
         let before = self.pair.sent.len();
         self.pair.inject(Side::Server, src, Side::Server.address(1), packet);
         self.pair.sent[before..].to_vec()
     }
 
-    /// Sends an ASCONF with these requests from an address of the client; returns the error causes of the answer.
+    /// Sends an ASCONF with these requests from an address of the client; returns the error causes.
     fn ask(&mut self, from: u8, requests: &[(AddressChange, &str)]) -> Vec<String> {
         let bytes = requests_of(requests);
         let (serial, lookup) = (self.serial, Side::Client.address(from));
@@ -237,7 +237,7 @@ fn an_address_of_another_association_is_refused() {
     server.connect(now, Side::Client.port(), &[other]).unwrap();
     assert_eq!(forger.ask(1, &[(Add, "10.1.0.77")]), ["1: authorization"]);
     assert_eq!(forger.ask(1, &[(Add, "10.1.0.78")]), [""; 0]);
-    // Also where a NAT hides the address.
+    // The same if a NAT hides the address.
     let bytes = requests_of(&[(Add, "0.0.0.0")]);
     let (serial, lookup) = (forger.serial, [0, 0, 0, 0].into());
     let packet = forger.signed(&[&Asconf { serial, lookup, requests: Requests::from_bytes(&bytes) }]);
@@ -270,7 +270,7 @@ fn an_asconf_without_a_valid_auth_chunk_is_discarded() {
     for packet in [&bare, &forged] {
         assert!(forger.inject(Side::Client.address(1), packet).is_empty());
     }
-    // From an address that is not the peer's: the tag shows that it may be.
+    // The source is not an address of the peer; the tag shows that it may be a new one.
     assert!(forger.inject([10, 66, 0, 1].into(), &forged).is_empty());
     assert_eq!(forger.remotes(), [("10.1.0.1".into(), PathState::Active)]);
     assert_eq!(forger.pair.endpoint(Side::Server).stats(forger.server).unwrap().unauthenticated, 3);
@@ -295,7 +295,7 @@ fn the_last_asconf_is_answered_again_and_older_or_later_ones_are_not() {
     assert_eq!(answers(&mut forger, first), failed);
     assert_eq!(answers(&mut forger, first.wrapping_add(1)), failed);
     assert_eq!(answers(&mut forger, first), Vec::<Vec<String>>::new(), "only the last answer is kept");
-    // The last one and the next in one packet.
+    // The last ASCONF and the next one in one packet.
     let empty = Requests::default();
     let second = first.wrapping_add(1);
     let (again, next) = (
@@ -307,7 +307,7 @@ fn the_last_asconf_is_answered_again_and_older_or_later_ones_are_not() {
     assert_eq!(sent[0].chunks(), "AUTH ASCONF_ACK ASCONF_ACK");
 }
 
-// rfc5061#section-5.2: the timers T2 and T4 of a deleted address go on with another one.
+// rfc5061#section-5.2: timers T2 and T4 of a deleted address continue with another address.
 #[test]
 fn control_chunks_in_flight_to_a_deleted_address_are_sent_to_another_one() {
     for chunk in ["SHUTDOWN", "ASCONF"] {
@@ -344,8 +344,8 @@ fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
     }
 }
 
-/// The server, which never asked, gets an ASCONF-ACK for its last serial number, one for its next without AUTH, and one for that
-/// so many later.
+/// The server never sent an ASCONF. It gets an ASCONF-ACK for its last serial number, one for its next
+/// without AUTH, and one for a serial number `ahead` of that.
 fn answer_to_unsent(forger: &mut Forger, ahead: u32) {
     let first = |n: usize| parse(&forger.pair.sent[n].bytes).chunks().next().unwrap().unwrap();
     let Chunk::InitAck(ack) = first(1) else { panic!("an INIT ACK") };
@@ -371,7 +371,7 @@ fn a_wildcard_deletes_all_addresses_but_the_source() {
     let mut forger = Forger::new(2);
     assert_eq!(forger.ask(2, &[(Add, "10.3.0.1"), (SetPrimary, "0.0.0.0"), (Delete, "0.0.0.0")]), [""; 0]);
     assert_eq!(forger.remotes(), [("10.2.0.1".into(), PathState::Active)]);
-    // From a new address: what is left has to be confirmed first.
+    // The source is a new address: the remaining address must be confirmed first.
     let bytes = requests_of(&[(Add, "0.0.0.0"), (Delete, "0.0.0.0")]);
     let (serial, new) = (forger.serial, Side::Client.address(4));
     let asconf = Asconf { serial, lookup: [0, 0, 0, 0].into(), requests: Requests::from_bytes(&bytes) };
@@ -400,11 +400,11 @@ fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association()
     );
     assert!(forger.inject(Side::Client.address(2), &late).is_empty());
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
-    // Out of the blue from any other address.
+    // From any other address the packet is out of the blue.
     assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
 }
 
-// rfc9260#section-8.4, rfc9260#section-8.5.1: usrsctp answers in this way what is late from an address that we deleted
+// rfc9260#section-8.4, rfc9260#section-8.5.1: usrsctp answers late packets from a deleted address this way
 #[test]
 fn an_abort_with_the_t_bit_at_a_deleted_address_does_not_end_the_association() {
     for dropped in 1..=2 {

@@ -1,5 +1,5 @@
-//! A host with two uplinks, each behind a NAT of its own, over UDP (`rfc6951`): the second uplink joins a running association by
-//! an ASCONF that names no address, and the first one leaves it (`rfc5061#section-4.2.1`).
+//! A host with two uplinks, each behind its own NAT, over UDP (`rfc6951`): the second uplink joins an
+//! association by an ASCONF that names no address, and the first one leaves it (`rfc5061#section-4.2.1`).
 
 use anabranch_sctp::{
     AddressChange, AssocId, Config, Encapsulation, Endpoint, EndpointConfig, Event, Message, PathSet,
@@ -21,12 +21,12 @@ fn private(uplink: u8) -> IpAddr {
     [10, uplink, 0, 7].into()
 }
 
-/// Address and UDP port that the NAT of an uplink gives it.
+/// Address and UDP port that the NAT of an uplink assigns to it.
 fn public(uplink: u8) -> (IpAddr, u16) {
     ([192, 0, uplink, 1].into(), 40_000 + u16::from(uplink))
 }
 
-/// What a NAT makes of an address of the client.
+/// The public address that a NAT maps an address of the client to.
 #[derive(Clone, Copy)]
 struct Mapping {
     uplink: u8,
@@ -39,7 +39,7 @@ impl Mapping {
         Mapping { uplink, private: private(uplink), public: public(uplink) }
     }
 
-    /// The so many-th address that the first uplink gets, with this last byte of its public address.
+    /// Address number `count` of the first uplink; `public` is the last byte of its public address.
     fn renumbered(count: u16, public: u8) -> Mapping {
         let [high, low] = count.to_be_bytes();
         Mapping {
@@ -55,26 +55,26 @@ struct Nats {
     now: Instant,
     client: Endpoint,
     server: Endpoint,
-    /// When it arrives, whether at the server, by which mapping, and the packet.
+    /// Time of arrival, true if for the server, mapping, and packet.
     flying: VecDeque<(Instant, bool, Mapping, PacketBuf)>,
-    /// The uplink that carries nothing.
+    /// The uplink that loses all packets.
     dead: u8,
-    /// The address of the server that each uplink reaches, and no other.
+    /// The only address of the server that each uplink reaches.
     reached: [IpAddr; 2],
-    /// Those of the addresses that the client has.
+    /// Mappings of the client's present addresses.
     mappings: Vec<Mapping>,
     events: Vec<Event>,
 }
 
 impl Nats {
-    /// An association over the first uplink with a server whose addresses these uplinks reach.
+    /// An association over the first uplink with a server; `reached` is the address that each uplink reaches.
     fn connected(reached: [IpAddr; 2]) -> (Nats, AssocId, AssocId) {
         Nats::connected_to(reached, &[server_address(1)])
     }
 
-    /// As [`Nats::connected`], where the client names these addresses of the server.
+    /// As [`Nats::connected`], but the client names these addresses of the server.
     fn connected_to(reached: [IpAddr; 2], named: &[IpAddr]) -> (Nats, AssocId, AssocId) {
-        // As in the tunnel.
+        // The options of the tunnel.
         let config = Config { nat_friendly: true, paths: PathSet::Pairs, ..Config::recommended() };
         let endpoint = |port, addresses, seed| {
             Endpoint::new(EndpointConfig {
@@ -107,13 +107,13 @@ impl Nats {
         let due = self.now + DELAY;
         while let Some(Transmit { src, dst, .. }) = self.client.poll_transmit(self.now, &mut buf) {
             let mapping = self.mappings.iter().copied().find(|mapping| mapping.private == src);
-            // An address that the client has no more sends nothing.
+            // An address that the client has lost sends nothing.
             if let Some(mapping) = mapping.filter(|mapping| self.carries(mapping.uplink, dst)) {
                 self.flying.push_back((due, true, mapping, buf.clone()));
             }
         }
         while let Some(Transmit { src, dst, udp_port, .. }) = self.server.poll_transmit(self.now, &mut buf) {
-            // A NAT drops what is for none of its mappings.
+            // A NAT drops packets that match none of its mappings.
             let mapping = self.mappings.iter().copied().find(|mapping| mapping.public == (dst, udp_port));
             if let Some(mapping) = mapping.filter(|mapping| self.carries(mapping.uplink, src)) {
                 self.flying.push_back((due, false, mapping, buf.clone()));
@@ -167,13 +167,13 @@ impl Nats {
         read
     }
 
-    /// The first uplink has this address now, and no other.
+    /// Gives the first uplink this address in place of its own.
     fn renumber(&mut self, mapping: Mapping) {
         self.leave();
         self.mappings.push(mapping);
     }
 
-    /// The first uplink has no address any more.
+    /// Takes the address of the first uplink away.
     fn leave(&mut self) {
         self.mappings.retain(|mapping| mapping.uplink != 1);
     }
@@ -186,7 +186,7 @@ impl Nats {
         assert!(self.client.remove_local_address(self.now, id, address), "{address}");
     }
 
-    /// Both ends can send while the first uplink alone carries anything.
+    /// Asserts that both ends can send while only the first uplink carries packets.
     fn assert_first_uplink_is_enough(&mut self, (mine, theirs): (AssocId, AssocId), case: &str) {
         self.dead = 2;
         self.send(false, mine, 100_000);
@@ -226,14 +226,14 @@ fn a_second_uplink_behind_a_nat_joins_and_the_first_leaves_while_data_flows_both
     assert_eq!((nats.read(true, theirs), nats.read(false, mine)), (700_000, 700_000));
     let (change, address, accepted) = (AddressChange::Add, private(2), true);
     assert!(nats.events.contains(&Event::AddressChange { change, address, accepted }));
-    // And back, from the uplink that had gone.
+    // And back: the uplink that left joins again.
     nats.dead = 0;
     assert!(nats.client.add_local_address(nats.now, mine, private(1)));
     nats.run_for(Span::from_secs(3));
     assert_eq!(nats.paths_of_server(theirs).len(), 2);
 }
 
-// rfc5061#section-5.1, rule B: to another address of the peer if the one before does not answer.
+// rfc5061#section-5.1, rule B: an ASCONF without an answer is sent to another address of the peer.
 #[test]
 fn a_second_uplink_joins_that_reaches_only_an_address_of_the_server_which_the_first_cannot() {
     let (mut nats, mine, theirs) = Nats::connected([server_address(1), server_address(2)]);
@@ -253,10 +253,10 @@ fn a_second_uplink_joins_that_reaches_only_an_address_of_the_server_which_the_fi
     assert_eq!((nats.read(true, theirs), nats.read(false, mine)), (100_000, 100_000));
 }
 
-// rfc5061#section-4.2.1: the wildcard address deletes all but the source of the packet.
+// rfc5061#section-4.2.1: the wildcard address deletes all addresses but the source of the packet.
 #[test]
 fn an_uplink_that_is_renumbered_joins_again_whatever_comes_first_and_whichever_public_address_it_gets() {
-    // The last byte of the public addresses that the uplink gets one after another; at first it is 1.
+    // The last bytes of the public addresses that the uplink gets one after another; the first one is 1.
     for publics in [&[1, 1][..], &[2], &[2, 1], &[1, 2, 1], &[2, 3, 2]] {
         for (order, gap) in [(0, 0), (0, 5), (0, 500), (1, 0), (1, 5), (1, 15), (1, 25), (1, 500), (2, 0)] {
             let case = format!("public addresses {publics:?}, order {order}, after {gap} ms");
@@ -281,7 +281,7 @@ fn an_uplink_that_is_renumbered_joins_again_whatever_comes_first_and_whichever_p
                         nats.run_for(Span::from_millis(gap));
                         nats.remove(mine, before);
                     }
-                    // The new address goes at once, and comes back.
+                    // The new address is lost at once, and comes back.
                     _ => {
                         nats.renumber(mapping);
                         nats.add(mine, mapping.private);
@@ -307,7 +307,7 @@ fn an_address_that_goes_while_it_asks_to_join_does_not_delay_the_next_one() {
     let (mut nats, mine, theirs) = Nats::connected([server_address(1); 2]);
     nats.add(mine, private(2));
     nats.run_for(Span::from_millis(500));
-    // Nothing leaves from the first of the two.
+    // No packet leaves from the first of the two addresses.
     let (lost, next) = (Mapping::renumbered(1, 1), Mapping::renumbered(2, 1));
     nats.leave();
     nats.add(mine, lost.private);

@@ -9,13 +9,13 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// The networks of the client's packets with these chunks, and their times in milliseconds since its first packet.
+/// The networks of the client's packets with these chunks, and their times in ms since the first packet.
 fn sent(pair: &Pair, chunks: &str) -> Vec<(u8, u64)> {
     let ours = pair.sent.iter().filter(|sent| sent.from == Side::Client && sent.chunks() == chunks);
     ours.map(|sent| (sent.net(), sent.at.since(pair.sent[0].at).as_nanos() / 1_000_000)).collect()
 }
 
-/// Two hosts in `nets` networks, of which some are dead.
+/// Two hosts in `nets` networks, of which those in `dead` lose all packets.
 fn pair(nets: u8, dead: &'static [u8], config: &Config) -> Pair {
     let mut pair = Pair::new(nets, config);
     pair.on_wire(|sent| if dead.contains(&sent.net()) { Fate::Lost } else { Fate::Arrives });
@@ -147,7 +147,7 @@ fn refuse(pair: &mut Pair, n: usize) {
     pair.drain();
 }
 
-/// The peer answers the INIT that the client sent as packet number `n` with ABORT.
+/// The peer answers the INIT that the client sent as packet number `n` with an ABORT.
 fn abort(pair: &mut Pair, n: usize, tag: impl FnOnce(u32) -> u32) {
     let sent = pair.sent[n].clone();
     let Some(Ok(Chunk::Init(init))) = parse(&sent.bytes).chunks().next() else { panic!("an INIT") };

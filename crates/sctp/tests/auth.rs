@@ -10,7 +10,7 @@ fn ms(millis: u64) -> Span {
     Span::from_millis(millis)
 }
 
-/// All chunks that can be authenticated, with COOKIE ECHO, DATA, SACK and ABORT among them.
+/// All chunk types that can be authenticated, with COOKIE ECHO, DATA, SACK and ABORT among them.
 const ALL: [u8; 12] = [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0x84, 0x10];
 
 fn config(types: &[u8]) -> Config {
@@ -28,7 +28,7 @@ fn read(pair: &mut Pair, side: Side) -> usize {
     pair.read_all(side).iter().map(|received| received.payload.len()).sum()
 }
 
-/// Sends both ways, and expects that all arrives.
+/// Sends both ways, and expects that all data arrives.
 fn exchange(pair: &mut Pair, length: u32) {
     for side in [Side::Client, Side::Server] {
         pair.send(side, length);
@@ -46,12 +46,12 @@ fn unauthenticated(pair: &mut Pair) -> [u64; 2] {
     })
 }
 
-/// The first chunk of the packet behind the AUTH chunk, and those before it, are of these types.
+/// The chunk types of a packet, in order.
 fn types(sent: &Sent) -> Vec<u8> {
     parse(&sent.bytes).chunks().map(|chunk| chunk.unwrap().chunk_type()).collect()
 }
 
-/// Every chunk of one of the `wanted` types stands behind an AUTH chunk.
+/// Returns true if all chunks of the `wanted` types are behind an AUTH chunk.
 fn is_authenticated(sent: &Sent, wanted: &[u8]) -> bool {
     let types = types(sent);
     let auth = types.iter().position(|&kind| kind == 0x0f).unwrap_or(types.len());
@@ -132,7 +132,7 @@ fn init_ack_is_at_most_three_times_as_long_as_the_init() {
     }
 }
 
-// rfc4895#section-3.1: the random number goes with the verification tag.
+// rfc4895#section-3.1: the random number belongs to the verification tag.
 #[test]
 fn a_simultaneous_open_derives_one_key() {
     for late in [0, 3, 12, 25] {
@@ -189,7 +189,7 @@ fn a_changed_packet_is_discarded_from_its_auth_chunk_on_and_the_association_is_u
         inject(&mut pair, forged);
         assert_eq!(read(&mut pair, Side::Server), 0, "bit {bit}");
     }
-    // Without its AUTH chunk.
+    // The packet without its AUTH chunk.
     inject(&mut pair, [&bytes[..12], &bytes[12 + 40..]].concat());
     assert_eq!(read(&mut pair, Side::Server), 0);
     assert!(unauthenticated(&mut pair)[1] > 100);
@@ -240,7 +240,7 @@ fn an_init_that_violates_the_rules_of_auth_is_aborted() {
         let mut pair = pair(&[0], &[0]);
         let mut parameters = ParameterList::new();
         parameters.push(&Parameter::Random(random));
-        parameters.push(&Parameter::Random(short)); // the first counts
+        parameters.push(&Parameter::Random(short)); // the first one counts
         parameters.push(&Parameter::HmacAlgorithms(algorithms));
         let init = Init {
             initiate_tag: 7,
@@ -282,7 +282,7 @@ fn keys_of_the_user_are_used_changed_and_told_as_unused() {
         ids
     };
     assert_eq!(ids(&pair.sent[before..]), [5]);
-    // The client changes back while data is outstanding; the server still has both.
+    // The client changes back while data is outstanding; the server still has both keys.
     pair.events(Side::Client);
     pair.send(Side::Client, 20_000);
     let client_endpoint = pair.endpoint(Side::Client);
@@ -294,7 +294,7 @@ fn keys_of_the_user_are_used_changed_and_told_as_unused() {
     assert!(pair.events(Side::Client).contains(&Event::AuthKeyUnused { id: 5 }));
     assert_eq!(read(&mut pair, Side::Server), 20_000);
     assert!(pair.endpoint(Side::Client).remove_auth_key(client, 5));
-    // Now the server's packets cannot be verified.
+    // Now the client cannot verify packets of the server.
     pair.send(Side::Server, 1000);
     pair.run_for(ms(500));
     assert_eq!(read(&mut pair, Side::Client), 0);

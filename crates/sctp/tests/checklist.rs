@@ -1,8 +1,8 @@
-//! CHECKLIST.md names tests that exist and name their section, and docs/conformance.md names tests that exist.
+//! CHECKLIST.md names tests that exist and name their section; docs/conformance.md names tests that exist.
 
 use std::path::Path;
 
-/// The file that holds a test of this name: in `tests/`, or a module in `src/`, of this crate or the one named first.
+/// The file with the tests of these modules: in `tests/` or `src/` of this crate or of the crate named first.
 fn source(modules: &[&str]) -> Option<String> {
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let (name, modules) = match modules {
@@ -16,7 +16,7 @@ fn source(modules: &[&str]) -> Option<String> {
     })
 }
 
-/// What is written above a test, if it exists.
+/// The comment above a test, if the test exists.
 fn heading(reference: &str) -> Option<String> {
     let mut modules: Vec<&str> = reference.split("::").collect();
     let test = modules.pop()?;

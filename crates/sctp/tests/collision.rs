@@ -1,4 +1,4 @@
-//! Handshakes that cross, and peers that begin anew (rfc9260#section-5.2).
+//! Handshakes that cross, and peers that restart (rfc9260#section-5.2).
 
 use anabranch_sctp::{Config, Event, State};
 use testkit::*;
@@ -9,7 +9,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Both sides stand, have one association each, and a message gets through either way.
+/// Asserts that both sides are established with one association each, and that messages arrive both ways.
 fn assert_works(pair: &mut Pair) {
     for side in [Side::Client, Side::Server] {
         assert_eq!(pair.state(side), Some(State::Established), "{side:?}");
@@ -41,8 +41,8 @@ fn both_sides_at_once_make_one_association() {
     }
 }
 
-/// The server answers the client's INIT and only then connects by itself, with a new tag. The client's COOKIE ECHO
-/// arrives later by `late`.
+/// The server answers the client's INIT and only then connects, too, with a new tag. The client's
+/// COOKIE ECHO arrives later by `late`.
 fn crossed(late: Span) -> Pair {
     let mut pair = Pair::new(1, &Config::default());
     pair.endpoint(Side::Client).listen(true);
@@ -56,7 +56,7 @@ fn crossed(late: Span) -> Pair {
     pair
 }
 
-// rfc9260#section-5.2.4 action B: the client takes the server's second tag.
+// rfc9260#section-5.2.4 action B: the client adopts the server's second tag.
 #[test]
 fn a_peer_that_connects_after_it_answered_wins_with_its_new_tag() {
     let mut pair = crossed(Span::ZERO);
@@ -76,7 +76,7 @@ fn a_peer_that_connects_after_it_answered_wins_with_its_new_tag() {
     assert_eq!(header(&last.bytes).verification_tag, second);
 }
 
-// rfc9260#section-5.2.4 action B in COOKIE-WAIT: our INIT is lost, the peer's gets through.
+// rfc9260#section-5.2.4 action B in COOKIE-WAIT: our INIT is lost, and the peer's INIT arrives.
 #[test]
 fn the_handshake_of_the_peer_serves_ours_as_well() {
     let mut pair = Pair::new(2, &Config::default());
@@ -107,7 +107,7 @@ fn a_late_cookie_is_discarded_and_timers_run_on() {
     assert_works(&mut pair);
 }
 
-/// The client's host starts anew, with so many addresses, and connects again.
+/// The client's host restarts with `nets` addresses, and connects again.
 fn reborn(pair: &mut Pair, nets: u8) {
     let mut config = endpoint_config(Side::Client, nets, &Config::default());
     config.seed = anabranch_sctp::Seed::for_simulation(4711);
@@ -138,7 +138,7 @@ fn a_peer_that_began_anew_takes_over_its_association() {
     assert_works(&mut pair);
 }
 
-// rfc9260#section-5.2.4: the old association goes on until the cookie is back; a lost cookie harms nobody.
+// rfc9260#section-5.2.4: the old association continues until the cookie arrives; a lost cookie has no effect.
 #[test]
 fn an_init_alone_does_not_disturb_the_association() {
     let mut pair = Pair::new(1, &Config::default());
@@ -167,7 +167,7 @@ fn a_restart_that_adds_addresses_is_refused() {
     assert_eq!(pair.events(Side::Server), []);
 }
 
-// rfc9260#section-9.2: INIT in SHUTDOWN-ACK-SENT is answered with SHUTDOWN ACK, so that the peer can complete the shutdown.
+// rfc9260#section-9.2: INIT in SHUTDOWN-ACK-SENT is answered with SHUTDOWN ACK to complete the shutdown.
 #[test]
 fn an_init_while_shutting_down_brings_the_shutdown_ack_again() {
     let mut pair = Pair::new(1, &Config { rto_min: ms(100), ..Config::default() });
@@ -199,7 +199,7 @@ fn a_restart_while_shutting_down_is_told_so() {
     );
     reborn(&mut pair, 1);
     pair.run_for(ms(25));
-    // What the client said before it began anew arrives only now.
+    // A SHUTDOWN that the client sent before its restart arrives only now.
     pair.on_wire(|sent| if sent.chunks().contains("SHUTDOWN_ACK") { Fate::Lost } else { Fate::Arrives });
     let sent_by_client = pair.sent.iter().find(|sent| sent.chunks() == "INIT_ACK").unwrap();
     let Some(Ok(Chunk::InitAck(ack))) = parse(&sent_by_client.bytes).chunks().next() else { unreachable!() };
@@ -214,7 +214,7 @@ fn a_restart_while_shutting_down_is_told_so() {
     assert_eq!(pair.state(Side::Server), Some(State::ShutdownAckSent));
 }
 
-// rfc9260#section-5.2.4: the window restarts with the association.
+// rfc9260#section-5.2.4: cwnd restarts with the association.
 #[test]
 fn a_restart_forgets_what_congestion_control_learnt() {
     let mut pair = Pair::new(1, &Config::default());

@@ -33,7 +33,7 @@ fn init(parameters: &ParameterList) -> PacketBuf {
     packet(77, 5002, 0, &[Chunk::Init(init)])
 }
 
-/// Tag and initial TSN of the INIT ACK to a packet of a stranger, and its parameters but for the cookie.
+/// Tag, initial TSN and parameters (without the cookie) of the INIT ACK to a packet of a stranger.
 fn init_ack_to(pair: &mut Pair, bytes: &PacketBuf) -> (u32, Tsn, Vec<String>) {
     pair.inject(Side::Server, STRANGER.into(), Side::Server.address(1), bytes);
     let answer = &pair.sent.last().expect("an answer").bytes;
@@ -70,7 +70,7 @@ fn an_init_with_all_optional_parameters_is_accepted() {
     assert!(parameters.is_empty(), "nothing is unrecognized: {parameters:?}");
 }
 
-// AS-I-1-13-2; rfc9260#section-5.1.2: no error, and the family that the peer uses or lists counts as supported.
+// AS-I-1-13-2; rfc9260#section-5.1.2: no error, and the peer's own address family counts as supported.
 #[test]
 fn a_family_that_the_peer_uses_counts_as_supported() {
     let mut server = endpoint_config(Side::Server, 2, &Config::default());
@@ -164,7 +164,7 @@ fn a_shutdown_ack_that_is_not_answered_is_repeated_and_given_up() {
     assert_eq!(s.pair.events(Side::Server).last(), Some(&Event::Closed { reason }));
 }
 
-/// A client in COOKIE-WAIT that gets these chunks in a packet with its tag; what it says to that.
+/// A client in COOKIE-WAIT gets these chunks in a packet with its tag. Returns its answer.
 fn in_cookie_wait(chunks: &[Chunk<'_>]) -> Vec<String> {
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
@@ -264,7 +264,7 @@ fn a_forged_cookie_does_not_harm_an_established_association() {
     assert_eq!(s.server_gets(s.to_server, &[data(s.tsn, 0, b"x")]), ["SACK"]);
 }
 
-// E-I-6-6; rfc9260#section-3.3.10.8: an ERROR behind the cookie, since the peer does not know a parameter of our INIT ACK.
+// E-I-6-6; rfc9260#section-3.3.10.8: the peer reports an unknown parameter of our INIT ACK behind the cookie.
 #[test]
 fn a_cookie_echo_with_an_error_behind_it_is_accepted() {
     let mut pair = Pair::new(1, &Config::default());
@@ -295,7 +295,7 @@ fn data_behind_a_shutdown_ack_is_discarded_and_the_shutdown_completes() {
     assert_eq!(events, [Event::Closed { reason: CloseReason::Graceful }]);
 }
 
-// rfc4895#section-6, rfc9260#section-3.2: AUTH was not agreed upon; type 15 says discard and stop.
+// rfc4895#section-6, rfc9260#section-3.2: AUTH was not negotiated; chunk type 15 means discard and stop.
 #[test]
 fn an_auth_chunk_nobody_agreed_upon_is_unknown() {
     let mut s = scene();
@@ -334,7 +334,7 @@ fn a_sack_from_another_address_of_the_peer_counts() {
     assert_eq!(retransmissions(&mut s), 0);
 }
 
-// D-O-8-12; rfc9260#section-6.2.1: a SACK whose cumulative TSN is below the last one is old, and so are its gap ack blocks.
+// D-O-8-12; rfc9260#section-6.2.1: a SACK below the last cumulative TSN is old, with its Gap Ack Blocks.
 #[test]
 fn gap_ack_blocks_of_an_old_sack_do_not_count() {
     let mut s = scene();

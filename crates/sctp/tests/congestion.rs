@@ -1,4 +1,4 @@
-//! Congestion control and loss recovery (rfc9260#section-7), as it shows on the wire.
+//! Congestion control and loss recovery (rfc9260#section-7), as visible on the wire.
 
 use anabranch_sctp::Config;
 use cc::{ControlFactory, Growth, LossBased, LossKind, Snapshot, WindowPolicy};
@@ -9,8 +9,8 @@ use units::{ByteCount, Span};
 
 const FULL: u32 = Played::FULL;
 
-/// A client whose window has grown to at least `chunks` full chunks, all of which are in flight. Answers the number
-/// of the last chunk that is acknowledged.
+/// A client whose window has grown to at least `chunks` full chunks, all of which are in flight.
+/// Returns also the number of the last acknowledged chunk.
 fn grown(config: &Config, chunks: u64) -> (Played, u32) {
     let mut client = Played::new(config);
     client.send_full(200);
@@ -38,7 +38,7 @@ fn the_first_window_is_three_packets() {
     assert_eq!(window(&mut client).0, 4 * 568);
 }
 
-// rfc9260#section-7.2.1: a full window grows by what was acknowledged, by a packet at most.
+// rfc9260#section-7.2.1: a full window grows by the acknowledged bytes, at most by a packet.
 #[test]
 fn slow_start_adds_a_packet_for_each_sack_of_a_full_window() {
     let mut client = Played::new(&Config::default());
@@ -57,7 +57,7 @@ fn slow_start_adds_a_packet_for_each_sack_of_a_full_window() {
     assert_eq!(window(&mut client).0, 4404, "a window that is not full does not grow");
 }
 
-// rfc9260#section-7.1: what gap blocks acknowledge is not in flight any more.
+// rfc9260#section-7.1: chunks that Gap Ack Blocks acknowledge are no longer in flight.
 #[test]
 fn gap_acknowledged_chunks_make_room() {
     let mut client = Played::new(&Config::default());
@@ -69,7 +69,7 @@ fn gap_acknowledged_chunks_make_room() {
     assert_eq!(client.numbers(), [4, 5, 6]);
 }
 
-// rfc9260#section-7.2.4: the third report, and not the second.
+// rfc9260#section-7.2.4: the third report, not the second.
 #[test]
 fn the_third_missing_report_retransmits_a_chunk() {
     let (mut client, acked) = grown(&Config::default(), 10);
@@ -85,8 +85,7 @@ fn the_third_missing_report_retransmits_a_chunk() {
     assert_eq!(client.path(0).stats.fast_retransmissions, 1);
 }
 
-// rfc9260#section-7.2.4: reports count only if something above the chunk is newly acknowledged (highest TSN newly
-// acknowledged).
+// rfc9260#section-7.2.4: a report counts only for chunks below the highest TSN newly acknowledged.
 #[test]
 fn a_sack_with_nothing_new_above_a_chunk_is_no_missing_report() {
     let (mut client, acked) = grown(&Config::default(), 10);
@@ -104,7 +103,7 @@ fn a_sack_with_nothing_new_above_a_chunk_is_no_missing_report() {
     assert_eq!(packets[0][0].n, base + 1);
 }
 
-// rfc9260#section-7.2.4, rule 5: a chunk is fast retransmitted once; if that copy is lost T3 has to find out.
+// rfc9260#section-7.2.4, rule 5: a chunk is fast retransmitted once; if that is lost, only T3-rtx remains.
 #[test]
 fn a_chunk_is_fast_retransmitted_once() {
     let (mut client, acked) = grown(&Config::default(), 10);
@@ -128,7 +127,7 @@ fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
         client.pass(1);
         client.sack(acked, &[(acked + 2, acked + n)]);
     }
-    // The third report acknowledges a chunk, too, for which the window grows before it is halved.
+    // The third report also acknowledges a chunk: the window grows before it is halved.
     let halved = (window(&mut client).0 + 1468) / 2;
     client.pass(1);
     client.sack(acked, &[(acked + 2, acked + 4)]);
@@ -146,11 +145,11 @@ fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
     assert_eq!(client.path(0).stats.fast_recoveries, 1);
 }
 
-// rfc9260#section-7.2.4: in recovery every SACK that advances the cumulative TSN reports all that is missing.
+// rfc9260#section-7.2.4: in recovery each SACK that advances the cumulative TSN reports all missing chunks.
 #[test]
 fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     let (mut client, acked) = grown(&Config::default(), 16);
-    // 1, 5 and 9 are lost; of 9 there is one report when recovery begins, then only the cumulative TSN moves.
+    // 1, 5 and 9 are lost. 9 has one report when recovery begins; then only the cumulative TSN advances.
     for n in [4, 6, 10] {
         client.pass(1);
         let gaps = [(acked + 2, acked + 4), (acked + 6, acked + 8), (acked + 10, acked + 10)];
@@ -173,8 +172,8 @@ fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     assert_eq!(after.flight.get(), before.flight.get() - 2 * 1468);
 }
 
-// rfc9260#section-7.2.4, rule 3: fast retransmission sends one packet without regard to cwnd, and more only as cwnd
-// allows.
+// rfc9260#section-7.2.4, rule 3: fast retransmission sends one packet regardless of cwnd, and more only
+// within cwnd.
 #[test]
 fn one_packet_of_lost_chunks_ignores_the_window() {
     let (mut client, acked) = grown(&Config::default(), 12);
@@ -188,7 +187,7 @@ fn one_packet_of_lost_chunks_ignores_the_window() {
     assert_eq!(client.numbers(), [acked + 1], "and 1 left all the same; 2 and 3 wait");
 }
 
-// rfc9260#section-7.2.3: never less than four packets after a fast retransmission.
+// rfc9260#section-7.2.3: at least four packets after a fast retransmission.
 #[test]
 fn the_threshold_stays_at_four_packets() {
     let mut client = Played::new(&Config::default());
@@ -204,7 +203,7 @@ fn the_threshold_stays_at_four_packets() {
     assert_eq!(window(&mut client), (4 * 1468, Some(4 * 1468)));
 }
 
-// rfc9260#section-7.2.1: for each RTO without data the window halves, down to four packets; the threshold remembers it.
+// rfc9260#section-7.2.1: for each RTO without data cwnd halves, down to four packets; ssthresh keeps it.
 #[test]
 fn an_idle_window_shrinks_rto_by_rto() {
     let (mut client, mut acked) = grown(&Config::default(), 20);
@@ -227,7 +226,7 @@ fn an_idle_window_shrinks_rto_by_rto() {
     assert_eq!(window(&mut client).0, 4 * 1468);
 }
 
-// rfc9260#section-7.2.2: with a window's worth acknowledged the window grows by a packet.
+// rfc9260#section-7.2.2: after one cwnd of acknowledged bytes cwnd grows by a packet.
 #[test]
 fn avoidance_adds_a_packet_for_each_window_acknowledged() {
     let (mut client, acked) = grown(&Config::default(), 16);
@@ -235,7 +234,7 @@ fn avoidance_adds_a_packet_for_each_window_acknowledged() {
         client.pass(1);
         client.sack(acked, &[(acked + 2, acked + n)]);
     }
-    // Everything in flight arrives: recovery is over, and what follows is avoidance.
+    // All chunks in flight arrive: recovery ends, and congestion avoidance follows.
     client.send_full(100);
     let mut all = client.numbers().into_iter().max().unwrap_or(acked);
     for _ in 0..20 {
@@ -263,7 +262,7 @@ fn avoidance_adds_a_packet_for_each_window_acknowledged() {
     assert_eq!(client.path(0).cwnd.get(), start + 1468);
 }
 
-/// Windows of four packets, whatever happens.
+/// A window of four packets in all cases.
 #[derive(Debug)]
 struct Fixed;
 

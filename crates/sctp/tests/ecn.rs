@@ -1,4 +1,4 @@
-//! Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07), as it shows on the wire.
+//! Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07), as visible on the wire.
 
 use anabranch_sctp::{Cmt, Config, EcnMode, PathInfo};
 use testkit::*;
@@ -21,7 +21,7 @@ fn announces_ecn(parameters: Parameters<'_>) -> bool {
     parameters.iter().any(|parameter| parameter == Ok(Parameter::EcnCapable))
 }
 
-/// Whether INIT and INIT ACK announce ECN, and the ECN field of the first DATA.
+/// ECN announced in INIT, ECN announced in INIT ACK, and the ECN field of the first DATA.
 fn agreement(client: &Config, server: &Config) -> (bool, bool, Ecn) {
     let mut pair =
         Pair::of(endpoint_config(Side::Client, 1, client), endpoint_config(Side::Server, 1, server));
@@ -35,7 +35,7 @@ fn agreement(client: &Config, server: &Config) -> (bool, bool, Ecn) {
     (announced.0, announced.1, pair.sent.last().unwrap().ecn)
 }
 
-// rfc3168#section-6.1.1: both ends agree first.
+// rfc3168#section-6.1.1: both ends must agree first.
 #[test]
 fn ecn_is_used_if_both_ends_announce_it() {
     let off = Config::default();
@@ -166,14 +166,14 @@ fn with_cmt_marks_belong_to_their_path_and_a_sack_echoes_those_of_all_paths() {
     assert_eq!(reductions(&[1, 2]), (vec![true, true], true));
 }
 
-// A path that a CWR cannot take: the answer goes elsewhere and counts for all paths.
+// The path of the mark fails: the CWR is sent on another path and counts for all paths.
 #[test]
 fn an_echo_of_a_path_that_failed_is_answered_on_another_one() {
     let config = Config { path_max_retrans: 0, cmt: Cmt { enabled: true, ..Cmt::default() }, ..on() };
     let mut pair = Pair::new(2, &config);
     pair.establish();
     pair.run_for(Span::from_secs(2));
-    // Marked data arrives on network 2, and then nothing passes there.
+    // Marked data arrives on network 2, which then fails.
     let mut passed = 0;
     pair.on_wire(move |sent| match (sent.from, sent.net()) {
         (Side::Client, 2) if passed < 1 && sent.chunks() == "DATA" => {

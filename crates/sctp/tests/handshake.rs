@@ -1,4 +1,4 @@
-//! Setting up an association (rfc9260#section-5.1).
+//! Setup of an association (rfc9260#section-5.1).
 
 use anabranch_sctp::{CloseReason, Config, Event, PathState, State};
 use testkit::*;
@@ -6,7 +6,7 @@ use transport::PacketBuf;
 use units::{ByteCount, Instant, Span};
 use wire::{Chunk, CookieEcho, Init, InitAck, Parameter, ParameterList, Tsn};
 
-/// What one side is told once an association over one network stands.
+/// The event of one side when an association over one network is established.
 fn connected(side: Side, outbound_streams: u16, inbound_streams: u16) -> Event {
     let (peer_addresses, peer_port) = (vec![side.other().address(1)], side.other().port());
     Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
@@ -42,7 +42,7 @@ fn the_round_trip_time_of_the_handshake_counts() {
     assert_eq!(path.srtt, Some(Span::from_millis(20)));
 }
 
-// rfc9260#section-6.3.1, rule C5: which copy was answered cannot be told.
+// rfc9260#section-6.3.1, rule C5: it is unknown which transmission was answered.
 #[test]
 fn what_was_sent_twice_in_the_handshake_gives_no_round_trip_time() {
     for (lost, measured) in [("INIT", true), ("COOKIE_ECHO", true), ("", true), ("both", false)] {
@@ -76,13 +76,13 @@ fn streams_are_the_lesser_of_asked_for_and_offered() {
     assert_eq!(pair.events(Side::Server), [connected(Side::Server, 3, 4)]);
 }
 
-// rfc9260#section-5.2.6: what is left of the handshake whose cookie was stale cannot end the new one.
+// rfc9260#section-5.2.6: packets of the handshake with the stale cookie cannot end the new one.
 #[test]
 fn a_handshake_after_a_stale_cookie_has_a_new_tag() {
     let mut pair = Pair::new(1, &Config::default());
     let config = Config { max_init_retransmits: 100, rto_max: Span::from_secs(400), ..Config::default() };
     pair.replace(Side::Client, endpoint_config(Side::Client, 1, &config));
-    // COOKIE ECHOs of the first minute are late by more than the lifetime of their cookie.
+    // COOKIE ECHOs of the first minute arrive after the lifetime of their cookie.
     let end = pair.now + Span::from_secs(60);
     pair.on_wire(move |sent| match sent.chunks().as_str() {
         "COOKIE_ECHO" if sent.at < end => Fate::Late(Span::from_secs(70)),
@@ -106,7 +106,7 @@ fn a_handshake_after_a_stale_cookie_has_a_new_tag() {
     assert_eq!(pair.read_all(Side::Server).len(), 1);
 }
 
-// rfc9260#section-5.1: DATA may follow the COOKIE ECHO, as much as fits the packet, and the COOKIE ACK.
+// rfc9260#section-5.1: DATA may follow COOKIE ECHO and COOKIE ACK, as much as fits in the packet.
 #[test]
 fn data_travels_with_the_cookie() {
     let mut pair = Pair::new(1, &Config::default());
@@ -156,7 +156,7 @@ fn the_handshake_survives_the_loss_of_any_packet() {
     }
 }
 
-/// When the packets that begin with `chunk` were sent, in seconds from the first of them.
+/// Times at which packets with exactly `chunk` were sent, in seconds from the first of them.
 fn schedule(pair: &Pair, chunk: &str) -> Vec<u64> {
     let times: Vec<Instant> =
         pair.sent.iter().filter(|sent| sent.chunks() == chunk).map(|sent| sent.at).collect();
@@ -189,7 +189,7 @@ fn cookie_echo_is_given_up_after_max_init_retransmits() {
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::ConnectTimeout }]);
 }
 
-// rfc9260#section-5.1: retransmissions of INIT turn to the other addresses.
+// rfc9260#section-5.1: retransmissions of INIT use the other addresses, too.
 #[test]
 fn init_is_sent_to_the_other_addresses_too() {
     let mut pair = Pair::new(3, &Config::default());
@@ -204,7 +204,7 @@ fn init_is_sent_to_the_other_addresses_too() {
     assert_eq!(primary.remote, Side::Server.address(3), "the address that answered");
 }
 
-// rfc9260#section-5.1.2: addresses from both chunks; rfc9260#section-5.4: which of them are confirmed at once.
+// rfc9260#section-5.1.2: addresses from both chunks; rfc9260#section-5.4: which are confirmed at once.
 #[test]
 fn each_side_learns_all_addresses_of_the_other() {
     let mut pair = Pair::new(3, &Config { hb_interval: None, ..Config::default() });
@@ -245,7 +245,7 @@ fn ipv6_and_ipv4_addresses_make_one_association() {
     assert!(pair.endpoint(Side::Client).paths(id).unwrap().all(|path| path.state == PathState::Active));
 }
 
-// rfc9260#section-3.3.2.1.5: an endpoint that can use IPv6 only is not told IPv4 addresses.
+// rfc9260#section-3.3.2.1.5: an endpoint with IPv6 only gets no IPv4 addresses.
 #[test]
 fn init_ack_lists_only_addresses_the_peer_can_use() {
     let mut client = endpoint_config(Side::Client, 1, &Config::default());
@@ -262,7 +262,7 @@ fn init_ack_lists_only_addresses_the_peer_can_use() {
     assert!(ack.parameters.iter().any(|parameter| matches!(parameter, Ok(Parameter::Ipv6(_)))));
 }
 
-/// The cookie of the INIT ACK among the packets.
+/// The cookie of the INIT ACK that was sent.
 fn cookie_of(pair: &Pair) -> Vec<u8> {
     let ack = pair.sent.iter().find(|sent| sent.chunks() == "INIT_ACK").expect("an INIT ACK");
     let Some(Ok(Chunk::InitAck(InitAck(init)))) = parse(&ack.bytes).chunks().next() else { unreachable!() };
@@ -316,7 +316,7 @@ fn a_stale_cookie_is_reported_and_one_that_lives_longer_asked_for() {
     let init = parse(&pair.sent.last().unwrap().bytes).chunks().next();
     let Some(Ok(Chunk::Init(init))) = init else { panic!("{init:?}") };
     assert!(init.parameters.iter().any(|p| matches!(p, Ok(Parameter::CookiePreservative(_)))), "{init:?}");
-    // The server gives at most as much again: 30 ms, and the cookie takes 20 ms.
+    // The server doubles the lifetime at most: 30 ms, and the cookie takes 20 ms.
     pair.run_for(Span::from_secs(1));
     assert_eq!(pair.state(Side::Client), Some(State::Established));
     assert_eq!(pair.state(Side::Server), Some(State::Established));
@@ -334,7 +334,7 @@ fn a_peer_whose_cookies_are_always_stale_is_given_up() {
     assert_eq!(pair.said(Side::Client, 0).iter().filter(|chunks| *chunks == "INIT").count(), 4);
 }
 
-// rfc9260#section-5.1: nobody listens.
+// rfc9260#section-5.1: the endpoint does not listen.
 #[test]
 fn an_endpoint_that_does_not_listen_refuses() {
     let mut pair = Pair::new(1, &Config::default());
@@ -346,7 +346,7 @@ fn an_endpoint_that_does_not_listen_refuses() {
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason }]);
 }
 
-// rfc9260#section-5.1: no resources.
+// rfc9260#section-5.1: the endpoint has no resources.
 #[test]
 fn a_full_endpoint_refuses_with_out_of_resource() {
     let mut server = endpoint_config(Side::Server, 1, &Config::default());
@@ -374,7 +374,7 @@ fn init(parameters: &ParameterList, spoil: impl Fn(&mut Init<'_>)) -> PacketBuf 
     packet(77, 5002, 0, &[Chunk::Init(init)])
 }
 
-/// What a listening server answers to a packet of a stranger: its tag, its chunks, its causes.
+/// The answer of a listening server to a packet of a stranger: tag, chunks, and error causes.
 fn answer_to(bytes: &PacketBuf) -> Option<(u32, String, Vec<String>)> {
     let mut pair = Pair::new(1, &Config::default());
     pair.inject(Side::Server, [10, 1, 0, 9].into(), Side::Server.address(1), bytes);
@@ -417,7 +417,7 @@ fn a_host_name_is_refused() {
     assert!(causes[0].starts_with("UnresolvableAddress([0, 11, 0, 17, 104"), "{causes:?}");
 }
 
-/// Parameters with the four kinds of unknown types, one after another.
+/// Parameters of these unknown types, one after another.
 fn unknown_parameters(kinds: &[u16]) -> Vec<u8> {
     kinds.iter().flat_map(|kind| [(kind >> 8) as u8, *kind as u8, 0, 5, 0xaa, 0, 0, 0]).collect()
 }
@@ -434,7 +434,7 @@ fn init_with_raw(parameters: &[u8]) -> PacketBuf {
     packet(77, 5002, 0, &[Chunk::Init(init)])
 }
 
-/// The types of the parameters that the INIT ACK to these reports as unrecognized.
+/// The types of the parameters that the INIT ACK reports as unrecognized.
 fn reported(kinds: &[u16]) -> Vec<u16> {
     let mut pair = Pair::new(1, &Config::default());
     let bytes = init_with_raw(&unknown_parameters(kinds));
@@ -462,7 +462,7 @@ fn the_top_bits_of_an_unknown_parameter_are_obeyed() {
     assert_eq!(reported(&[0xcabc, 0x0abc, 0xcdef]), [0xcabc]);
 }
 
-/// A client in COOKIE-WAIT gets this INIT ACK; what it says then, and its events.
+/// A client in COOKIE-WAIT gets this INIT ACK. Returns the pair and the packets that the client then sends.
 fn client_after_init_ack(parameters: &[u8], spoil: impl Fn(&mut Init<'_>)) -> (Pair, Vec<String>) {
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
@@ -494,7 +494,7 @@ fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
     assert!(causes[0].starts_with("UnrecognizedParameters("), "{causes:?}");
 }
 
-// rfc9260#section-3.3.10.8: of more than a packet can tell of, those that fit.
+// rfc9260#section-3.3.10.8: only as many unknown parameters as fit in the packet are reported.
 #[test]
 fn many_unknown_parameters_of_an_init_ack_are_reported_as_far_as_they_fit() {
     let mut parameters = vec![0, 7, 0, 8, 1, 2, 3, 4];
@@ -589,8 +589,8 @@ fn init_advertises_what_is_configured() {
     assert_eq!(init.parameters.as_bytes(), ipv4_only, "a single address is not listed, and options are off");
 }
 
-// rfc9653#section-5.1, rfc9653#section-5.3: an endpoint announces a method only if it has it, and takes a zero checksum only if it
-// announced one.
+// rfc9653#section-5.1, rfc9653#section-5.3: an endpoint announces a method only if it implements the
+// method, and accepts a zero checksum only if it announced one.
 #[test]
 fn zero_checksums_are_neither_announced_nor_taken_nor_sent() {
     let mut pair = Pair::new(1, &Config::default());
@@ -616,7 +616,7 @@ fn zero_checksums_are_neither_announced_nor_taken_nor_sent() {
     assert_eq!(pair.endpoint(Side::Server).discarded().bad_checksum, bad + 1);
 }
 
-// rfc9260#section-5.3.1: tags and first TSNs are random, and with the same seed the same.
+// rfc9260#section-5.3.1: tags and first TSNs are random, but the same for the same seed.
 #[test]
 fn a_seed_makes_every_byte_repeat_and_another_one_none_of_the_tags() {
     let run = |seed: u64| {

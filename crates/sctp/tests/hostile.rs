@@ -1,4 +1,4 @@
-//! Packets of strangers, of liars and of broken networks, in every state of an association.
+//! Packets of strangers, of lying peers and of broken networks, in every state of an association.
 
 use anabranch_sctp::{AssocId, Config, Message, Payload, State};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// States that the client of a pair can be brought into.
+/// States in which the client of a pair is attacked.
 const SCENES: [State; 7] = [
     State::CookieWait,
     State::CookieEchoed,
@@ -23,7 +23,7 @@ const SCENES: [State; 7] = [
     State::ShutdownAckSent,
 ];
 
-/// From now on drops packets whose description begins with one of `words`, and all packets of the side `from`.
+/// Drops packets whose description begins with one of `words`, and all packets of side `from`, from now on.
 fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     pair.on_wire(move |sent| {
         let chunks = sent.chunks();
@@ -32,8 +32,8 @@ fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     });
 }
 
-/// A pair whose client is in the given state and stays there until the wire is healed, and the client's association,
-/// which has said 1000 bytes, or will when it can.
+/// A pair whose client remains in the given state until the wire is healed, and the client's
+/// association, which has sent 1000 bytes, or will as soon as it can.
 fn scene(state: State) -> (Pair, AssocId) {
     let mut pair = Pair::new(2, &Config::default());
     match state {
@@ -84,18 +84,18 @@ fn every_state_is_reached_and_left_again() {
     }
 }
 
-/// How a packet that was once sent is spoilt.
+/// A modification of a packet that was sent before.
 #[derive(Clone, Debug)]
 enum Spoil {
     /// These bits are flipped.
     Bits(Vec<u16>),
-    /// It ends here.
+    /// The packet ends here.
     Cut(u16),
-    /// These bytes follow.
+    /// These bytes are appended.
     Append(Vec<u8>),
-    /// A byte of it becomes another.
+    /// One byte is replaced.
     Byte(u16, u8),
-    /// The chunks of another packet follow.
+    /// The chunks of another packet are appended.
     Join(u8),
 }
 
@@ -109,7 +109,7 @@ fn spoil() -> impl Strategy<Value = Spoil> {
     ]
 }
 
-/// Spoils everything behind the ports and the tag.
+/// Modifies the bytes behind the ports and the tag.
 fn spoilt(packet: &[u8], others: &[Vec<u8>], how: &[Spoil]) -> Vec<u8> {
     let mut bytes = packet.to_vec();
     for spoil in how {
@@ -138,12 +138,12 @@ fn spoilt(packet: &[u8], others: &[Vec<u8>], how: &[Spoil]) -> Vec<u8> {
     bytes
 }
 
-/// Whose tag a packet claims to bear.
+/// The verification tag of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
-    /// The one of the association, as it should.
+    /// The tag of the association, which is correct.
     Right,
-    /// The one that packets of the association the other way bear.
+    /// The tag of the opposite direction of the association.
     Reflected,
     Zero,
     Other(u32),
@@ -158,7 +158,7 @@ fn claim() -> impl Strategy<Value = Claim> {
     ]
 }
 
-/// Puts a tag and a right checksum into a packet.
+/// Writes a tag and a correct checksum into a packet.
 fn sealed(mut bytes: Vec<u8>, tag: u32) -> PacketBuf {
     bytes[4..8].copy_from_slice(&tag.to_be_bytes());
     bytes[8..12].fill(0);
@@ -167,7 +167,7 @@ fn sealed(mut bytes: Vec<u8>, tag: u32) -> PacketBuf {
     PacketBuf { head: bytes, zeros: 0 }
 }
 
-/// The tags of both sides: that of packets to the client, and that of packets to the server, if there are any yet.
+/// The tags of both sides, 0 if unknown: that of packets to the client, and that of packets to the server.
 fn tags(pair: &Pair) -> (u32, u32) {
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };
     let to_server = pair.sent.iter().filter(|sent| sent.from == Side::Client);
@@ -175,7 +175,7 @@ fn tags(pair: &Pair) -> (u32, u32) {
     (init.initiate_tag, tag.unwrap_or(0))
 }
 
-/// Packets of a whole association from the server's side, to be spoilt.
+/// The server's packets of a whole association, to be modified.
 fn specimens() -> Vec<Vec<u8>> {
     let mut pair = Pair::new(2, &Config::default());
     pair.establish();
@@ -188,7 +188,7 @@ fn specimens() -> Vec<Vec<u8>> {
     pair.run_for(Span::from_secs(10));
     let packets = pair.sent.iter().filter(|sent| sent.from == Side::Server);
     let mut all: Vec<Vec<u8>> = packets.map(|sent| sent.bytes.as_octets().to_vec()).collect();
-    // And what an ordinary association has no need of.
+    // Chunks that an ordinary association does not send.
     let mut stale = CauseList::new();
     stale.push(&Cause::StaleCookie { staleness: Span::from_secs(1) });
     for chunk in [
@@ -207,7 +207,7 @@ fn specimens() -> Vec<Vec<u8>> {
     all
 }
 
-/// One packet for the client: which specimen, how spoilt, and what tag; and how long nothing happens after it.
+/// An attack on the client: number of the packet, its modifications, its tag, and the pause after it.
 type Attack = (u8, Vec<Spoil>, Claim, u64);
 
 fn attacks() -> impl Strategy<Value = Vec<Attack>> {
@@ -232,8 +232,8 @@ fn attack(pair: &mut Pair, specimens: &[Vec<u8>], attack: &Attack, src: IpAddr) 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    // rfc9260#section-8.5: whoever does not know the tags changes nothing, whatever the state: no state, no timer that
-    // matters, no data. (INIT needs no tag, and is answered without a trace.)
+    // rfc9260#section-8.5: without the tags, packets change nothing in any state: no state, no relevant
+    // timer, no data. (INIT needs no tag, and its answer leaves no state.)
     #[test]
     fn without_the_tag_no_packet_harms_an_association(
         state in prop::sample::select(&SCENES[..]),
@@ -257,7 +257,7 @@ proptest! {
         }
         pair.heal();
         let mut heard = 0;
-        // What arrives is read before the association can end.
+        // Data is read before the association can end.
         for _ in 0..4000 {
             pair.run_for(ms(5));
             let arrived = pair.read_all(Side::Server);
@@ -269,8 +269,8 @@ proptest! {
         prop_assert_eq!(pair.endpoint(Side::Client).state(id), expected);
     }
 
-    // Whoever knows the tags can end an association, but makes nobody panic, and never gets more than a few packets for
-    // one.
+    // With the tags, an attacker can end an association, but cannot cause a panic or more than a few
+    // packets for each packet.
     #[test]
     fn with_the_tag_a_packet_may_end_an_association_and_no_more(
         state in prop::sample::select(&SCENES[..]),
@@ -294,7 +294,7 @@ proptest! {
         pair.run_for(Span::from_secs(100));
     }
 
-    // Any bytes at all, to an endpoint that listens and to one that has an association.
+    // Any bytes, to a listening endpoint and to one with an association.
     // rfc9260#section-3.2, rfc9260#section-8.5
     #[test]
     fn any_bytes_do_no_harm(

@@ -1,4 +1,4 @@
-//! Partial reliability with I-DATA: I-FORWARD-TSN between two endpoints, packet by packet (rfc8260#section-2.3.1).
+//! Partial reliability with I-DATA: I-FORWARD-TSN between two endpoints, by packets (rfc8260#section-2.3.1).
 
 use anabranch_sctp::*;
 use testkit::*;
@@ -24,7 +24,7 @@ fn established(client: &Config, server: &Config) -> Pair {
     pair
 }
 
-/// Gives messages, which leave in turns of a chunk.
+/// Sends messages; their chunks leave in turns.
 fn give(pair: &mut Pair, messages: impl IntoIterator<Item = Message>) {
     let (id, now) = (pair.only(Side::Client), pair.now);
     for message in messages {
@@ -33,7 +33,7 @@ fn give(pair: &mut Pair, messages: impl IntoIterator<Item = Message>) {
     pair.drain();
 }
 
-/// A chunk on the wire: new cumulative TSN, counted from 1 for the first TSN, and stream, U and MID of the messages skipped.
+/// An I-FORWARD-TSN: cumulative TSN, counted from 1 for the first TSN; stream, U bit and MID of each skip.
 type Skip = (u32, Vec<(u16, bool, u32)>);
 
 fn skips(bytes: &PacketBuf, first: Tsn) -> Vec<Skip> {
@@ -60,7 +60,7 @@ fn all_skips(pair: &Pair) -> Vec<Skip> {
     pair.sent.iter().flat_map(|sent| skips(&sent.bytes, first)).collect()
 }
 
-/// What becomes of each packet of the client with one of these chunks, counted from 1, however often it is sent.
+/// Sets the fate of all transmissions of these chunks of the client, counted from 1.
 fn meddle(pair: &mut Pair, numbers: &'static [u32], fate: impl Fn() -> Fate + 'static) {
     let first = first_tsn(pair);
     pair.on_wire(move |sent| {
@@ -79,7 +79,7 @@ fn read(pair: &mut Pair) -> Vec<(u16, usize)> {
     received.iter().map(|message| (message.stream.0, message.payload.len())).collect()
 }
 
-/// Nothing is left at either end. Everything was read; one message more has the window told.
+/// Asserts that no state remains at either end. A further message makes the server advertise its window.
 fn all_is_empty(pair: &mut Pair) {
     give(pair, [message(Reliability::Reliable, 9, false, 10)]);
     pair.run_for(Span::from_secs(1));
@@ -110,7 +110,7 @@ fn a_lost_fragment_has_its_message_skipped_by_identifier_and_others_go_on() {
     }
 }
 
-// The rest has no TSN, and is skipped nevertheless.
+// The rest of the message has no TSN, and is skipped, too.
 #[test]
 fn a_message_whose_beginning_was_acknowledged_is_skipped_when_its_lifetime_ends() {
     for unordered in [false, true] {
@@ -129,13 +129,13 @@ fn a_message_whose_beginning_was_acknowledged_is_skipped_when_its_lifetime_ends(
     }
 }
 
-// rfc8260#section-2.3.1: it is acknowledged, and takes no memory
+// rfc8260#section-2.3.1: the fragment is acknowledged, and takes no memory
 #[test]
 fn a_fragment_that_comes_after_its_message_was_skipped_is_taken_and_not_kept() {
     for unordered in [false, true] {
         let mut pair = established(&config(), &config());
         let first = first_tsn(&pair);
-        // Fragment 0 is lost, fragment 2 comes 3 s late.
+        // Fragment 0 is lost, fragment 2 arrives 3 s late.
         pair.on_wire(move |sent| {
             let number = |chunk| match chunk {
                 Ok(Chunk::IData(data)) => Some(data.tsn.distance_from(first) + 1),
@@ -199,7 +199,7 @@ fn a_message_that_waits_behind_a_begun_one_is_abandoned_without_harm_to_that() {
     all_is_empty(&mut pair);
 }
 
-// rfc8260#section-2.3.1, rfc9260#section-6.9: the part that was handed out ends as aborted
+// rfc8260#section-2.3.1, rfc9260#section-6.9: the delivered part ends as aborted
 #[test]
 fn a_skipped_message_that_was_handed_out_in_part_ends_as_aborted() {
     let small = Config { receive_buffer: ByteCount::new(8_000), ..config() };

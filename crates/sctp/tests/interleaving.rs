@@ -82,7 +82,7 @@ fn a_full_i_data_chunk_has_1448_bytes_of_payload() {
     assert!(pair.sent.iter().all(|sent| sent.bytes.len() <= 1480));
 }
 
-/// Injects a chunk into an established association of the server; what it says, and how its association ended.
+/// Injects a chunk into an association of the server. Returns the answer, the close reason, and the causes.
 fn answer(
     config: &Config,
     chunk: impl Fn(Tsn) -> Vec<u8>,
@@ -152,8 +152,8 @@ fn a_forward_tsn_where_i_data_was_agreed_upon_is_a_protocol_violation() {
     assert!(matches!(reason, Some(CloseReason::ProtocolViolation { .. })), "{reason:?}");
 }
 
-/// The streams of the chunks that the client sends, in their order, while it sends a message of 1 MB on stream 1 and then one of
-/// one chunk on stream 0.
+/// Streams of the client's chunks, in order, for a message of 1 MB on stream 1 and then one of one
+/// chunk on stream 0.
 fn urgent_under_bulk(interleaving: bool) -> (Vec<u16>, usize) {
     let config = Config {
         interleaving,
@@ -181,7 +181,7 @@ fn urgent_under_bulk(interleaving: bool) -> (Vec<u16>, usize) {
     (streams, first)
 }
 
-// rfc8260#section-3.4: an urgent message of one chunk under a message of 1 MB
+// rfc8260#section-3.4: an urgent message of one chunk during a message of 1 MB
 #[test]
 fn an_urgent_message_leaves_at_once_with_interleaving_and_after_the_other_without() {
     let (streams, read) = urgent_under_bulk(true);

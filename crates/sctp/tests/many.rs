@@ -24,7 +24,7 @@ fn endpoint(n: u16, max_associations: usize) -> Endpoint {
     Endpoint::new(config).unwrap()
 }
 
-/// Carries packets between one server and its clients until nobody has anything to say.
+/// Carries packets between one server and its clients until no endpoint has a packet to send.
 fn talk(now: Instant, server: &mut Endpoint, clients: &mut [Endpoint]) {
     let mut buf = PacketBuf::default();
     loop {
@@ -118,7 +118,7 @@ fn connecting_is_refused_with_a_reason() {
     assert_eq!(client.connect(now, 9, &to(6)), Err(ConnectError::TooManyAssociations { limit: 2 }));
 }
 
-/// A server that nobody drains keeps a bounded number of answers and events.
+/// A server that is not polled keeps a bounded number of answers and events.
 #[test]
 fn a_flood_is_answered_within_bounds() {
     let now = Instant::ZERO + Span::from_secs(1);
@@ -156,7 +156,7 @@ fn a_flood_is_answered_within_bounds() {
     assert!((64..=128).contains(&packets), "{packets} packets");
 }
 
-/// An arbitrary chunk, as an attacker who knows the verification tags could send.
+/// An arbitrary chunk of an attacker who has the verification tags.
 fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
     let small = prop::collection::vec(any::<u8>(), 0..24);
     (prop::sample::select(vec![0u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 16, 0x42, 0xc1]), 0u8..16, small)
@@ -171,7 +171,7 @@ fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    // Whatever a peer that knows the tags sends, and whenever: no panic, and never more than a few packets in answer.
+    // Whatever a peer with the correct tags sends: no panic, and at most a few packets in answer.
     #[test]
     fn nonsense_with_the_right_tag_does_no_harm(
         packets in prop::collection::vec((prop::collection::vec(any_chunk(), 1..5), 0u64..3000, any::<bool>()), 1..25),
@@ -189,7 +189,7 @@ proptest! {
             let mut bytes = packet(5001, 5002, tag, &[]);
             for mut chunk in chunks {
                 if near && chunk[0] == 0 && chunk.len() >= 8 {
-                    // A TSN the server may be waiting for.
+                    // A TSN that the server may be waiting for.
                     let tsn = tsn.add(u32::from(chunk[7] % 8));
                     chunk[4..8].copy_from_slice(&tsn.0.to_be_bytes());
                 }

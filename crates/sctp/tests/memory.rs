@@ -1,4 +1,4 @@
-//! What a hostile peer makes an endpoint hold in memory.
+//! Memory that a hostile peer makes an endpoint allocate.
 
 use anabranch_sctp::*;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -33,7 +33,7 @@ static ALLOCATOR: Counting = Counting;
 
 const BUFFER: isize = 1 << 20;
 
-/// A server, and a client played by the test, with as many streams as there can be.
+/// A server with the maximum number of streams, whose client is played by the test.
 struct Victim {
     pair: Pair,
     id: AssocId,
@@ -73,12 +73,12 @@ impl Victim {
         victim
     }
 
-    /// Takes whole ordered messages, each by its place among all TSNs, stream, number and length.
+    /// Receives whole ordered messages: chunk number, stream, number in the stream, and length of each.
     fn flood(&mut self, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
         self.take("BE", messages);
     }
 
-    /// Takes chunks with these flags.
+    /// Receives chunks with these flags.
     fn take(&mut self, flags: &str, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
         let (first, flags) = (self.first, data_flags(flags));
         let bytes = [1; 1452];
@@ -94,8 +94,8 @@ impl Victim {
         }));
     }
 
-    /// Takes I-DATA chunks of one byte with these flags, each by its place among all TSNs, stream, message and fragment sequence
-    /// number.
+    /// Receives I-DATA chunks of one byte: chunk number, stream, message and fragment sequence number
+    /// of each.
     fn interleave(&mut self, flags: &str, fragments: impl Iterator<Item = (u32, u16, u32, u32)>) {
         let (first, flags) = (self.first, data_flags(flags));
         self.take_all(fragments.map(|(n, stream, mid, fsn)| {
@@ -137,7 +137,6 @@ impl Victim {
         read
     }
 
-    /// Bytes held more than at the begin.
     fn more(&self) -> isize {
         HELD.get() - self.held
     }
@@ -152,7 +151,7 @@ fn data_flags(flags: &str) -> DataFlags {
     }
 }
 
-/// What does not grow with the number of streams or messages: a few lists and spare places in them.
+/// Memory that is independent of the number of streams or messages: a few lists with spare capacity.
 const CONSTANT: isize = 48 << 10;
 
 #[test]
@@ -180,7 +179,7 @@ fn an_empty_buffer_holds_64_bytes_at_most_for_each_stream_that_was_used() {
     }
 }
 
-/// On one stream after the other many messages wait for the first, but for the last, which goes on waiting.
+/// On one stream after the other, many messages wait for the first one. The last message continues to wait.
 #[test]
 fn memory_of_messages_that_were_read_is_freed() {
     let mut victim = Victim::new();
@@ -201,7 +200,7 @@ fn memory_of_messages_that_were_read_is_freed() {
     assert!(victim.more() <= 64 * streams as isize + CONSTANT, "{} bytes", victim.more());
 }
 
-/// A full buffer takes memory in proportion, whatever the messages: those of one byte count as 64, and take 96 at most.
+/// A full buffer takes memory in proportion: messages of one byte count as 64 and take at most 96.
 #[test]
 fn a_full_buffer_takes_memory_in_proportion() {
     for (length, times) in [(1, 1.5), (1452, 1.25)] {
@@ -216,8 +215,8 @@ fn a_full_buffer_takes_memory_in_proportion() {
     }
 }
 
-/// After a message of 140 KB there may be room for more such messages, but not behind each fragment that begins one; and
-/// memory of a long message grows as it arrives.
+/// After a message of 140 KB there may be room for similar messages, but not behind each first
+/// fragment. Memory of a long message grows as it arrives.
 #[test]
 fn fragments_take_memory_in_proportion() {
     for length in [1, 1000, 1452] {
@@ -235,7 +234,7 @@ fn fragments_take_memory_in_proportion() {
     }
 }
 
-/// Fragments of one byte, each of which needs a record of its own, count as 128 bytes.
+/// Fragments of one byte, each with a record of its own, count as 128 bytes.
 #[test]
 fn interleaved_fragments_take_memory_in_proportion() {
     let config = Config { interleaving: true, ..Config::default() };

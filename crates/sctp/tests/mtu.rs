@@ -12,18 +12,18 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Bytes of a packet with IP and UDP header.
+/// Length of a packet with IP and UDP header.
 fn on_the_way(sent: &Sent) -> usize {
     let ip_header = if sent.dst.is_ipv4() { 20 } else { 40 };
     sent.bytes.len() + ip_header + if sent.udp_port == 0 { 0 } else { 8 }
 }
 
-/// A link that drops what is longer and must not be fragmented, and tells nobody.
+/// A link that silently drops longer packets that must not be fragmented.
 fn link(mtu: impl Fn(&Sent) -> usize) -> impl FnMut(&Sent) -> Fate {
     move |sent| if sent.may_fragment || on_the_way(sent) <= mtu(sent) { Fate::Arrives } else { Fate::Lost }
 }
 
-/// Two endpoints that speak over UDP in `nets` networks.
+/// Two endpoints in `nets` networks that use UDP.
 fn encapsulated(nets: u8, config: &Config) -> Pair {
     let side = |side| EndpointConfig {
         encapsulation: Some(Encapsulation::default()),
@@ -46,7 +46,7 @@ fn path(pair: &mut Pair, id: AssocId, n: usize) -> PathInfo {
     pair.endpoint(Side::Client).paths(id).unwrap().nth(n).unwrap()
 }
 
-/// Fills the send buffer of the client, and reads what the server has.
+/// Keeps the send buffer of the client full for `span`, and reads all data at the server.
 fn keep_busy(pair: &mut Pair, client: AssocId, span: Span) {
     let end = pair.now + span;
     while pair.now < end {
@@ -67,7 +67,7 @@ fn the_packet_size_grows_to_what_the_link_takes_without_any_icmp() {
     let (client, _) = pair.establish();
     assert_eq!(path(&mut pair, client, 0).mtu.get(), 1228);
     pair.run_for(Span::from_secs(20));
-    // After each lost probe one of the least size shows that the path works.
+    // After each lost probe, a probe of the least size shows that the path works.
     let lost = [[1392, 516].repeat(10), [1380, 516].repeat(10)].concat();
     assert_eq!(probes(&pair, Side::Client), [&[1200, 1232, 1280, 1372][..], &lost].concat());
     let PathInfo { mtu, errors, state, .. } = path(&mut pair, client, 0);
@@ -84,7 +84,7 @@ fn the_packet_size_grows_to_what_the_link_takes_without_any_icmp() {
 #[test]
 fn a_lost_probe_is_neither_congestion_nor_an_error_of_the_path() {
     let mut pair = encapsulated(1, &searching());
-    // Nothing but long probes is lost.
+    // Only long probes are lost.
     let lost = |sent: &Sent| sent.chunks().contains("PAD") && sent.bytes.len() > 1280;
     pair.on_wire(move |sent| if lost(sent) { Fate::Lost } else { Fate::Arrives });
     let (client, _) = pair.establish();
@@ -108,7 +108,7 @@ fn a_probe_travels_alone_and_must_not_be_fragmented_whatever_waits() {
     let with_padding: Vec<&Sent> = pair.sent.iter().filter(|sent| sent.chunks().contains("PAD")).collect();
     assert!(with_padding.len() > 15);
     assert!(with_padding.iter().all(|sent| sent.chunks() == "HEARTBEAT PAD" && !sent.may_fragment));
-    // Each path has its own, and both found what the interface takes.
+    // Each path has its own MTU, and both found that of the interface.
     let mtus: Vec<u64> = (0..2).map(|n| path(&mut pair, client, n).mtu.get()).collect();
     assert_eq!(mtus, [1500, 1500]);
     let longest = |net| pair.sent.iter().filter(|sent| sent.net() == net).map(on_the_way).max();
@@ -123,7 +123,7 @@ fn a_link_that_becomes_smaller_stalls_its_own_path_for_three_rto_at_most() {
     let (client, _) = pair.establish();
     keep_busy(&mut pair, client, Span::from_secs(5));
     assert_eq!(path(&mut pair, client, 0).mtu.get(), 1500);
-    // When data arrived in each network.
+    // Times at which data arrived in each network.
     let arrived: Rc<RefCell<[Vec<Instant>; 2]>> = Rc::default();
     let (writer, shrunk) = (arrived.clone(), pair.now);
     let mut link = link(|sent| if sent.net() == 1 { 1300 } else { 1500 });
@@ -171,7 +171,7 @@ fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
     keep_busy(&mut pair, client, Span::from_secs(20));
     let PathInfo { mtu, stats, state, .. } = path(&mut pair, client, 0);
     assert_eq!((mtu.get(), stats.timeouts, state), (1300, 2, PathState::Active));
-    // After the first expiry probes find the black hole, and T3 is not waited for again. What was cut before may be fragmented from then on.
+    // After the first expiry, probes find the black hole. Chunks cut before may be fragmented later.
     let first = pair.sent[shrunk..].iter().find(|sent| sent.may_fragment).expect("a chunk that is too long");
     assert!(first.at.since(at) < ms(600), "{:?}", first.at.since(at));
     let later = pair.sent[shrunk..].iter().filter(|sent| sent.at > at + Span::from_secs(3));
@@ -182,7 +182,7 @@ fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
 #[test]
 fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does() {
     for loss_detection in [LossDetection::MissingReports, LossDetection::Rack] {
-        // In turn, so that chunks follow the lost one on its path, which the report of it needs.
+        // Paths take turns, so that chunks follow the lost one on its path: its missing reports need them.
         let cmt = Cmt {
             path_selection: PathSelection::RoundRobin,
             reinjection: Reinjection::None,
@@ -217,7 +217,7 @@ fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does(
     }
 }
 
-/// What becomes of a packet if a share of them is lost at random, whatever their size.
+/// Loses a share of all packets at random, whatever their size; `link` decides about the others.
 fn losing(share: f64, seed: u64, mut link: impl FnMut(&Sent) -> Fate) -> impl FnMut(&Sent) -> Fate {
     let mut state = seed;
     move |sent| {
@@ -227,7 +227,7 @@ fn losing(share: f64, seed: u64, mut link: impl FnMut(&Sent) -> Fate) -> impl Fn
     }
 }
 
-/// The path MTUs that the client was told, of the path in network `net`.
+/// The path MTUs of the path in network `net` that the client reported in events.
 fn told(pair: &mut Pair, net: u8) -> Vec<u64> {
     let mtu = |event| match event {
         Event::MtuChanged { address, mtu, .. } if address == Side::Server.address(net) => Some(mtu.get()),
@@ -236,7 +236,7 @@ fn told(pair: &mut Pair, net: u8) -> Vec<u64> {
     pair.events(Side::Client).into_iter().filter_map(mtu).collect()
 }
 
-/// The number of networks and the options of flows that look for the path MTU.
+/// Number of networks and options of flows that search for the path MTU.
 fn flows() -> [(u8, Config); 3] {
     let standard = Config { pmtud: true, send_buffer: ByteCount::new(60_000), ..Config::default() };
     [(1, searching()), (2, searching()), (1, standard)]
@@ -262,7 +262,7 @@ fn random_loss_does_not_reduce_the_mtu() {
 #[test]
 fn a_black_hole_is_found_in_seconds_under_random_loss() {
     for (nets, config) in flows() {
-        // One that BASE passes, and one that it does not.
+        // A link that BASE passes, and one that it does not pass.
         for mtu in [1300, 1000] {
             for (loss, seed) in [(0.0, 1), (0.05, 1), (0.15, 2)] {
                 let mut pair = encapsulated(nets, &config);
@@ -344,14 +344,14 @@ fn packets_in_udp_fit_an_mtu_of_1500_without_an_option() {
         keep_busy(&mut pair, client, Span::from_secs(1));
         let sizes: Vec<usize> = pair.sent.iter().map(on_the_way).collect();
         let most = sizes.iter().copied().max().unwrap();
-        // Whole chunks of four bytes: IPv4, UDP, common header and a DATA chunk have 1500 bytes; IPv6 likewise.
+        // Chunk lengths are multiples of four bytes; all headers and a DATA chunk have 1500 bytes.
         assert_eq!(most, 1500, "IPv6: {ipv6}");
         assert!(sizes.iter().filter(|&&size| size == most).count() > 100);
         assert!(pair.sent.iter().all(|sent| sent.udp_port == 9899 && !sent.may_fragment));
     }
 }
 
-/// An ICMP message about a packet that the client sent, of which so many bytes are quoted.
+/// An ICMP message about a packet that the client sent, with `quoted` bytes of that packet.
 fn icmp(sent: &Sent, quoted: usize, what: Icmp, then: impl FnOnce(IcmpNews<'_>)) {
     let bytes = sent.bytes.as_octets().to_vec();
     let quoted = &bytes[..quoted.min(bytes.len())];
@@ -380,11 +380,11 @@ fn icmp_without_the_right_tag_changes_nothing() {
     let before = state(&mut pair);
     for what in [TOO_BIG, Icmp::PortUnreachable, Icmp::ProtocolUnreachable, Icmp::Unreachable] {
         assert!(!tell(&mut pair, data, 7, what), "too short");
-        // The INIT has the tag 0, and is answered by now.
+        // The INIT has the tag 0, and has been answered.
         assert!(!tell(&mut pair, 0, 100, what));
         let (now, sent) = (pair.now, pair.sent[data].clone());
         let bytes = sent.bytes.as_octets().to_vec();
-        // Any other port or tag, and the right ones at another address or UDP port.
+        // Any other port or tag, and the correct ones at another address or UDP port.
         for at in 0..8 {
             let mut forged = bytes.clone();
             forged[at] ^= 0x10;
@@ -396,7 +396,7 @@ fn icmp_without_the_right_tag_changes_nothing() {
             IcmpNews { dst: Side::Server.address(3), ..news },
             IcmpNews { udp_port: 9898, ..news },
             IcmpNews { udp_port: 0, ..news },
-            // Our own tag.
+            // The tag 0, as in an INIT.
             IcmpNews { quoted: &[&bytes[..4], &[0; 8]].concat(), ..news },
         ];
         for news in elsewhere {
@@ -439,7 +439,7 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::Unreachable }]);
     assert_eq!(pair.state(Side::Client), None);
 
-    // Without UDP it says nothing (ICMP3), and an unreachable protocol is what ends it (ICMP8).
+    // Without UDP the message has no effect (ICMP3), and "protocol unreachable" ends the association (ICMP8).
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
     pair.connect(Side::Client, 1);
@@ -452,7 +452,7 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     pair.send(Side::Client, 100);
     let data = pair.sent.len() - 1;
     for n in 0..100 {
-        // Five errors in a row would make the path inactive, had not each second an acknowledgement come.
+        // Five errors in a row would make the path inactive, but an acknowledgement arrives each second.
         assert_eq!(tell(&mut pair, data, 8, Icmp::PortUnreachable), n % 50 == 0, "one per RTO: {n}");
         let rto = path(&mut pair, client, 0).rto;
         pair.run_for(rto / 50);
@@ -468,7 +468,7 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     assert!(pair.events(Side::Client).iter().any(changed), "the path, but not the association");
 }
 
-/// [`PacketBuf`] keeps the zeros of a PAD chunk apart; a socket writes them.
+/// [`PacketBuf`] stores the zeros of a PAD chunk separately; a socket writes them.
 #[test]
 fn a_probe_has_its_exact_length_as_bytes() {
     let mut pair = encapsulated(1, &searching());

@@ -13,7 +13,7 @@ fn cmt() -> Config {
     Config { cmt: Cmt { enabled: true, ..Cmt::default() }, sack_frequency: 1, ..Config::default() }
 }
 
-/// Two endpoints that know two confirmed paths of each other.
+/// Two endpoints with two confirmed paths.
 fn pair(config: &Config) -> Pair {
     let mut pair = Pair::new(2, config);
     pair.establish();
@@ -21,7 +21,7 @@ fn pair(config: &Config) -> Pair {
     pair
 }
 
-/// The networks of the SACKs that answer eight packets, one after the other, the first in network 1.
+/// The networks of the SACKs that answer eight packets, sent in turns on both paths from network 1 on.
 fn sack_nets(choice: SackPath) -> Vec<u8> {
     let mut pair = pair(&Config { sack_path: choice, ..cmt() });
     let client = pair.only(Side::Client);
@@ -50,7 +50,7 @@ fn sacks_take_the_path_chosen() {
     assert_eq!(smallest.len(), 1, "{smallest:?}");
 }
 
-/// A transfer of 200 messages through wires that lose some packets; what each side said in its acknowledgements.
+/// A transfer of 200 messages over wires that lose some packets. Returns also the number of messages read.
 fn transfer(client: &Config, server: &Config) -> (Pair, usize) {
     let configs = [(Side::Client, client), (Side::Server, server)];
     let [client, server] = configs.map(|(side, config)| endpoint_config(side, 2, config));
@@ -98,7 +98,7 @@ fn delays_said(pair: &Pair, from: Side) -> Vec<i64> {
     said
 }
 
-// Paper 004, section III: with every SACK the delay of each packet, however the time of departure travels.
+// Paper 004, section III: each SACK reports the delay of each packet, however the send time is transported.
 #[test]
 fn every_sack_brings_the_delays_of_the_packets_it_answers() {
     for timestamps in [Timestamps::Chunk, Timestamps::Metadata] {
@@ -116,7 +116,7 @@ fn every_sack_brings_the_delays_of_the_packets_it_answers() {
     }
 }
 
-// A delay-based control sees one-way delays: a queue on the way back does not slow it down.
+// A delay-based control gets one-way delays: a queue on the return path does not slow it down.
 #[test]
 fn one_way_delays_reach_the_congestion_control() {
     let cwnd = |timestamps| {
@@ -141,7 +141,7 @@ fn one_way_delays_reach_the_congestion_control() {
     assert!(one_way > 2 * round_trips, "{one_way} and {round_trips}");
 }
 
-// A peer that does not announce the chunks never sees them, nor does one that is not told of times send any.
+// A peer that does not announce the chunks gets none of them, and sends no delays without timestamps.
 #[test]
 fn delays_need_both_ends() {
     let (plain, stamped) = (cmt(), Config { timestamps: Timestamps::Chunk, ..cmt() });

@@ -1,4 +1,4 @@
-//! All paths fail at once: how many packets a sender still sends, and how often it asks to be woken.
+//! An outage of all paths: how many packets a sender still sends, and how often its timers wake it.
 
 use anabranch_sctp::{BufferSide, Cmt, Config, Message, PathSelection, Payload, Reinjection, RtxPolicy};
 use proptest::prelude::*;
@@ -7,34 +7,34 @@ use testkit::*;
 use transport::PacketBuf;
 use units::Span;
 
-/// What the client has to send in the outage.
+/// Data that the client sends in the outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Load {
     /// One message of 500 bytes.
     OneMessage,
-    /// As much as the buffer takes, given to a client that was idle.
+    /// As many messages as the buffer takes, given to a client that was idle.
     Burst,
-    /// The same, after eight round trips in which the buffer was never empty: the windows are in flight.
+    /// The same after eight round trips in which the buffer was never empty: the windows are full.
     FullWindow,
 }
 
-/// What a client did while no packet arrived anywhere.
+/// Counts of a client while no packet arrived anywhere.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outage {
     packets: usize,
     /// Calls of `handle_timeout`.
     wakes: usize,
-    /// Packets for which the windows had room when the outage began. They leave in any case, from a pacer later.
+    /// Packets for which the windows had room when the outage began. All of them leave, if paced then later.
     room: usize,
 }
 
 const LASTS: Span = Span::from_secs(10);
 
-/// More wakes than any outage takes, so that a livelock ends.
+/// A limit of wakes that no outage reaches, so that a livelock ends.
 const LIMIT: usize = 10_000;
 
-/// Two endpoints with `nets` paths of round-trip time `rtt`, which have carried data for three seconds. Then every packet is
-/// lost for 10 s.
+/// Two endpoints with `nets` paths of round-trip time `rtt` carry data for three seconds. Then all
+/// packets are lost for 10 s.
 fn outage(config: &Config, nets: u8, rtt: Span, load: Load) -> Outage {
     let mut pair = Pair::new(nets, config);
     pair.set_delay(rtt / 2);
@@ -91,7 +91,7 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
         for rtt in [Span::ZERO, MS / 10, MS, MS * 2, MS * 20] {
             for nets in [2, 3] {
                 let standard = outage(&Config::default(), nets, rtt, load);
-                // A lean SACK waits for four packets, a full one for two: two more are unacknowledged when the outage begins.
+                // A lean SACK waits for four packets, a full one for two: two more are in flight.
                 let unanswered = if load == Load::FullWindow { 2 } else { 0 };
                 for &reinjection in Reinjection::ALL {
                     let recommended = Config::recommended();
@@ -100,11 +100,11 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
                     let case = format!(
                         "{load:?}, {nets} paths of {rtt}, {reinjection}: {found:?}, defaults: {standard:?}"
                     );
-                    // With pacing a whole window leaves without an answer, and each packet of it may be copied.
+                    // With pacing a whole window leaves without an answer, and each packet may be copied.
                     let more_room = found.room.saturating_sub(standard.room);
                     let most = 3 * standard.packets + unanswered + 2 * more_room;
                     assert!(found.packets <= most, "{case}");
-                    // A pacer wakes the sender for one packet at a time, and once more where none may leave then.
+                    // A pacer wakes the sender once for each packet, and once more if none may leave then.
                     assert!(found.wakes <= 30 + 2 * found.packets, "{case}");
                 }
             }
@@ -155,7 +155,7 @@ fn config() -> impl Strategy<Value = Config> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// From the least RTO of 1 ns to the largest of 60 s there are 36 doublings on each of three paths, and a chunk is copied three times.
+    /// From the least RTO (1 ns) to 60 s there are 36 doublings on each of three paths, and three copies.
     #[test]
     fn an_outage_wakes_no_sender_without_end(
         config in config(),

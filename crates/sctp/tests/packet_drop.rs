@@ -1,4 +1,4 @@
-//! Packet drop reports (draft-stewart-sctp-pktdrprep-16), as they show on the wire.
+//! Packet drop reports (draft-stewart-sctp-pktdrprep-16), as visible on the wire.
 
 use anabranch_sctp::{Config, Message, PathInfo, Payload, Reliability, ResetDirection};
 use testkit::*;
@@ -19,7 +19,7 @@ fn path(pair: &mut Pair, side: Side) -> PathInfo {
     pair.endpoint(side).paths(id).unwrap().next().unwrap()
 }
 
-/// An established association whose next packet of these chunks arrives with a damaged byte.
+/// An established association; the next packet with exactly `chunks` arrives with a damaged byte.
 fn damaging(config: &Config, chunks: &'static str, at: usize) -> Pair {
     let mut pair = Pair::new(1, config);
     pair.establish();
@@ -94,7 +94,7 @@ fn a_payload_of_less_than_31_bytes_and_one_that_is_damaged_there_wait_for_t3() {
     }
 }
 
-// rfc9260#section-6.2: the peer waits for it.
+// rfc9260#section-6.2: the peer waits for the SACK.
 #[test]
 fn a_damaged_sack_is_repeated() {
     let mut pair = damaging(&on(), "SACK", 13);
@@ -164,7 +164,7 @@ fn only_damage_of_an_association_that_agreed_is_reported() {
     }
 }
 
-// rfc9260#section-8.4: nothing may answer these without end.
+// rfc9260#section-8.4: answers to these chunks could cause endless answers.
 #[test]
 fn init_abort_and_reports_are_never_reported() {
     for chunks in ["INIT", "INIT_ACK"] {
@@ -193,7 +193,7 @@ fn init_abort_and_reports_are_never_reported() {
     assert_eq!(pair.said(Side::Client, before), ["DATA"]);
 }
 
-// The RTT is 20 ms, so that a link of 10 MB/s holds 200,000 bytes. rfc9260#section-7.2: no other report changes a window.
+// The RTT is 20 ms: a 10 MB/s link holds 200,000 bytes. rfc9260#section-7.2: other reports change no cwnd.
 #[test]
 fn the_rate_of_a_link_counts_if_a_middlebox_reports_it() {
     let cwnd = |from_middlebox: bool, bad_checksum: bool| {

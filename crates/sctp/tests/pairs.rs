@@ -25,7 +25,7 @@ fn paths(pair: &mut Pair, side: Side) -> Vec<PathInfo> {
     pair.endpoint(side).paths(id).unwrap().collect()
 }
 
-/// The addresses of each path and whether it works.
+/// Local address, remote address and state of each path.
 fn ends(pair: &mut Pair, side: Side) -> Vec<(IpAddr, IpAddr, PathState)> {
     paths(pair, side).iter().map(|path| (path.local, path.remote, path.state)).collect()
 }
@@ -345,7 +345,7 @@ fn an_uplink_that_vanishes_takes_its_pairs_along_and_leaves_the_numbers_of_the_o
     pair.events(Side::Client);
     pair.send(Side::Client, 400_000);
     pair.run_for(ms(45));
-    // Its packets in flight are lost with it.
+    // The packets in flight are lost with the uplink.
     pair.on_wire(|sent| if from_uplink_2(sent) { Fate::Lost } else { Fate::Arrives });
     let in_flight = |pair: &mut Pair| paths(pair, Side::Client)[1].flight;
     pair.send(Side::Client, 100_000);
@@ -363,7 +363,7 @@ fn an_uplink_that_vanishes_takes_its_pairs_along_and_leaves_the_numbers_of_the_o
     let left = paths(&mut pair, Side::Client);
     assert_eq!(left.iter().map(|path| (path.id.0, path.stats.timeouts)).collect::<Vec<_>>(), [(0, 0)]);
     assert_eq!(pair.events(Side::Client), [], "the address of the peer still works");
-    // And back.
+    // And back: the uplink returns.
     pair.heal();
     let now = pair.now;
     assert!(pair.endpoint(Side::Client).restore_local_address(now, id, uplink));
@@ -383,7 +383,7 @@ fn the_first_of_two_pairs_vanishes_while_it_acknowledges_and_shuts_down() {
     let (id, _) = pair.establish();
     pair.run_for(ms(2000));
     let (now, uplink) = (pair.now, Side::Client.address(1));
-    // A SACK is due where the data came from, and SHUTDOWN goes to the primary path.
+    // A SACK is due on the path of the data, and SHUTDOWN is due on the primary path.
     pair.send(Side::Server, 1000);
     pair.run_for(ms(15));
     pair.shutdown(Side::Client);
@@ -411,7 +411,7 @@ fn without_pairs_a_path_leaves_from_the_address_that_is_left() {
     assert_eq!(paths(&mut pair, Side::Client)[0].local, one);
 }
 
-/// Sends from the client, and runs until everything arrived.
+/// Sends from the client, and runs until all data arrived.
 fn transfer(pair: &mut Pair, bytes: u32) {
     pair.send(Side::Client, bytes);
     pair.run_for(ms(3000));
@@ -428,7 +428,7 @@ fn chunks_cut_for_a_larger_mtu_may_be_fragmented_and_new_ones_fit() {
     let client = pair.endpoint(Side::Client);
     assert!(!client.set_path_mtu(now, id, address, ByteCount::new(575)));
     assert!(!client.set_path_mtu(now, id, Side::Server.address(9), ByteCount::new(1300)));
-    // What is in flight is lost, so chunks of 1452 bytes are sent again behind the change.
+    // The chunks in flight are lost: chunks of 1452 bytes are sent again after the change.
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, 100_000);
     pair.heal();

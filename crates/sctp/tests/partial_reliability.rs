@@ -48,7 +48,7 @@ fn initial_tsn(pair: &Pair) -> Tsn {
     init.initial_tsn
 }
 
-/// Loses each packet of the client with one of these chunks, counted from 1, however often it is sent.
+/// Loses all transmissions of these chunks of the client, counted from 1.
 fn lose(pair: &mut Pair, numbers: &'static [u32]) {
     let first = initial_tsn(pair);
     pair.on_wire(move |sent| {
@@ -182,7 +182,7 @@ fn an_association_on_which_everything_is_abandoned_goes_on() {
     assert_eq!(numbers(&pair.read_all(Side::Server)), [(0, 10)]);
 }
 
-// rfc3758#section-3.5, rule A2: what is abandoned counts as acknowledged.
+// rfc3758#section-3.5, rule A2: an abandoned chunk counts as acknowledged.
 #[test]
 fn shutdown_follows_the_forward_tsn_and_does_not_wait_for_its_answer() {
     for lost in ["DATA", "DATA FORWARD_TSN"] {
@@ -206,7 +206,7 @@ fn shutdown_follows_the_forward_tsn_and_does_not_wait_for_its_answer() {
     }
 }
 
-// rfc3758#section-3.5, draft-tuexen-tsvwg-sctp-nr-sack: the peer can deliver the second message only after it has skipped the first one.
+// rfc3758#section-3.5, draft-tuexen-tsvwg-sctp-nr-sack: the peer must first skip the first message.
 #[test]
 fn shutdown_waits_while_the_peer_holds_non_renegable_messages_behind_what_it_must_skip() {
     let mut pair = Pair::new(1, &Config { nr_sack: true, reneging: false, ..config() });
@@ -246,7 +246,7 @@ fn one_abandoned_message_costs_one_forward_tsn_in_a_round_trip() {
         pair.establish();
         lose(&mut pair, &[60]);
         let from = pair.sent.len();
-        // A message each millisecond: many SACKs come in the round trip of the FORWARD TSN.
+        // A message each millisecond: many SACKs arrive in the round trip of the FORWARD TSN.
         for _ in 0..400 {
             send(&mut pair, message(Reliability::Retransmissions(0), 0, 1000));
             pair.run_for(ms(1));
@@ -356,7 +356,7 @@ fn abandoned_messages_are_counted_by_stream_and_policy() {
     assert_eq!(total, Abandoned { unsent: 1, sent: 3 });
 }
 
-// rfc3758#section-3.5, with paths that work and one that does not
+// rfc3758#section-3.5, with one path that works and one that does not
 #[test]
 fn with_cmt_what_a_dead_path_lost_is_skipped_and_the_rest_delivered() {
     let cmt = Cmt { enabled: true, ..Cmt::default() };

@@ -1,4 +1,4 @@
-//! Options of single paths: cost and heartbeat interval, which the peer is told.
+//! Options of single paths: cost and heartbeat interval, which the peer learns.
 
 use anabranch_sctp::{
     AssocId, Config, Encapsulation, EndpointConfig, Message, PathOptions, PathSelection, PathState, Payload,
@@ -9,7 +9,7 @@ use units::Span;
 
 const METERED: PathOptions = PathOptions { cost: 1, heartbeat_interval: Some(Span::from_secs(60)) };
 
-/// Ethernet, IP and UDP header, and what the encryption of the tunnel adds.
+/// Bytes of Ethernet, IP and UDP header, and of the encryption of the tunnel.
 const AROUND: usize = 14 + 20 + 8 + 32;
 
 /// Two endpoints in UDP with these options; the client's path in network 2 is metered.
@@ -39,7 +39,7 @@ fn data(pair: &Pair, from: Side, number: usize) -> [usize; 2] {
     })
 }
 
-/// Sends messages that fit the window easily.
+/// Sends messages that easily fit in the window.
 fn send_little(pair: &mut Pair, from: Side) {
     for _ in 0..50 {
         pair.send(from, 500);
@@ -105,7 +105,7 @@ fn losses_are_repaired_or_given_up_on_the_cheaper_path_while_that_works() {
     for reliability in [Reliability::Reliable, Reliability::Retransmissions(0)] {
         let (mut pair, id) = metered(2, &Config::recommended());
         let before = pair.sent.len();
-        // Now and then the first packet of a burst.
+        // The first packet of every eighth burst is lost.
         let (mut last, mut bursts) = (pair.now, 0);
         pair.on_wire(move |sent| {
             let is_data = sent.from == Side::Client && sent.chunks().contains("DATA");

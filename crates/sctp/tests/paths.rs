@@ -21,7 +21,7 @@ fn changed(side: Side, net: u8, state: PathState) -> Event {
     Event::PathChanged { address: side.address(net), state }
 }
 
-/// When packets of these chunks went through a network, in order.
+/// Times at which a side sent packets with exactly these chunks through a network, in order.
 fn times(pair: &Pair, from: Side, net: u8, chunks: &str) -> Vec<Instant> {
     let sent =
         pair.sent.iter().filter(|sent| (sent.from, sent.net()) == (from, net) && sent.chunks() == chunks);
@@ -42,7 +42,7 @@ fn addresses_are_verified_by_heartbeats_at_once() {
     }
 }
 
-// rfc9260#section-5.4: HB.Max.Burst heartbeats an RTO, which is one.
+// rfc9260#section-5.4: at most HB.Max.Burst heartbeats in each RTO, which is one.
 #[test]
 fn verification_does_not_burst() {
     let mut pair = Pair::new(4, &Config::default());
@@ -109,8 +109,8 @@ fn an_address_that_cannot_be_verified_does_not_end_the_association() {
     pair.run_for(secs(600));
     let second = path(&mut pair, Side::Server, server, 1);
     assert_eq!(second.state, PathState::Unconfirmed);
-    // The first heartbeats are an RTO apart, with backoff. The later ones follow the heartbeat interval: 30 s plus an
-    // RTO of 60 s, with a jitter of half an RTO.
+    // The first heartbeats are an RTO apart, with backoff. Later ones follow the heartbeat interval: 30
+    // s plus an RTO of 60 s, with a jitter of half an RTO.
     let times = times(&pair, Side::Server, 2, "HEARTBEAT");
     let gaps: Vec<u64> = times.windows(2).map(|w| w[1].since(w[0]).as_nanos() / 1_000_000_000).collect();
     assert_eq!(gaps[..5], [1, 2, 4, 8, 16]);
@@ -151,7 +151,7 @@ fn a_busy_path_is_not_probed_and_an_idle_one_beside_it_is() {
     assert!(heartbeats(2) >= 6);
 }
 
-// rfc9260#section-8.3: a path that carried data once is probed like any other when it no longer does.
+// rfc9260#section-8.3: a path that becomes idle is probed like any other path.
 #[test]
 fn a_path_that_fell_idle_is_probed_while_another_is_busy() {
     let mut pair = Pair::new(2, &Config::default());
@@ -276,7 +276,7 @@ fn a_dead_peer_is_given_up_after_association_max_retrans() {
     assert_eq!(pair.said(Side::Client, before).iter().filter(|chunks| *chunks == "DATA").count(), 5);
 }
 
-/// The client gave up with an ABORT, the last thing it said; what the ABORT tells.
+/// Asserts that the client sent an ABORT as its last packet, and returns the causes of the ABORT.
 fn last_word(pair: &Pair) -> Vec<String> {
     let last = pair.sent.iter().rfind(|sent| sent.from == Side::Client).unwrap();
     let others = pair.sent.iter().filter(|sent| sent.from == Side::Client && sent.chunks().contains("ABORT"));
@@ -284,8 +284,7 @@ fn last_word(pair: &Pair) -> Vec<String> {
     causes(&last.bytes)
 }
 
-// rfc9260#section-9.1: an association that we give up, for whatever reason, is aborted, so that the peer does not hold on
-// to it (rfc9260#section-8.1).
+// rfc9260#section-9.1: when we give an association up, an ABORT informs the peer (rfc9260#section-8.1).
 #[test]
 fn a_peer_that_is_given_up_is_told_so() {
     let config = Config { association_max_retrans: 2, max_init_retransmits: 2, ..Config::default() };
@@ -308,7 +307,7 @@ fn a_peer_that_is_given_up_is_told_so() {
         );
         assert!(closed, "{reason}");
     }
-    // T1-cookie, and cookies that are stale whenever they come back
+    // T1-cookie, and cookies that are always stale when they come back
     for (lost, life, cause) in [
         ("COOKIE_ECHO", Config::default().valid_cookie_life, &b"the handshake takes too long"[..]),
         ("none", ms(5), b"cookies are always stale"),
@@ -319,7 +318,7 @@ fn a_peer_that_is_given_up_is_told_so() {
         pair.run_for(secs(60));
         assert_eq!(last_word(&pair), [format!("ProtocolViolation({cause:?})")], "{lost} lost");
     }
-    // T1-init: there is no tag to tell it with.
+    // T1-init: without the peer's tag, no ABORT can be sent.
     let mut pair = Pair::new(1, &config);
     pair.on_wire(|_| Fate::Lost);
     pair.connect(Side::Client, 1);
@@ -327,7 +326,7 @@ fn a_peer_that_is_given_up_is_told_so() {
     assert_eq!(pair.said(Side::Client, 0), ["INIT"; 3]);
 }
 
-// rfc9260#section-8.1: heartbeats find out, too.
+// rfc9260#section-8.1: unanswered heartbeats count, too.
 #[test]
 fn a_dead_peer_is_noticed_without_data() {
     let mut pair = Pair::new(1, &Config { association_max_retrans: 3, ..Config::default() });
@@ -338,8 +337,7 @@ fn a_dead_peer_is_noticed_without_data() {
     assert_eq!(times(&pair, Side::Client, 1, "HEARTBEAT").len(), 4);
 }
 
-// rfc9260#section-8.1: heartbeats that are lost on other paths than the one that carries data are no errors of the
-// association.
+// rfc9260#section-8.1: lost heartbeats on other paths than that of the data are no association errors.
 #[test]
 fn dead_paths_beside_a_good_one_do_not_end_the_association() {
     let config = Config { association_max_retrans: 2, path_max_retrans: 2, ..Config::default() };
@@ -364,7 +362,7 @@ fn dead_paths_beside_a_good_one_do_not_end_the_association() {
     }
 }
 
-// rfc9260#section-8.2: Association.Max.Retrans is no larger than the sum of Path.Max.Retrans of two addresses.
+// rfc9260#section-8.2: Association.Max.Retrans is at most the sum of Path.Max.Retrans of both addresses.
 #[test]
 fn with_the_default_limits_an_association_of_two_paths_ends_before_all_of_them_are_inactive() {
     let mut pair = Pair::new(2, &Config::default());
@@ -382,7 +380,7 @@ fn with_the_default_limits_an_association_of_two_paths_ends_before_all_of_them_a
     }
 }
 
-// rfc9260#section-8.2: all paths inactive is no reason to stop.
+// rfc9260#section-8.2: an association continues to send when all paths are inactive.
 #[test]
 fn a_dormant_association_wakes_up() {
     let config = Config { path_max_retrans: 0, rto_max: secs(4), ..Config::default() };
@@ -416,7 +414,7 @@ fn the_user_chooses_the_primary_path() {
     assert_eq!(sack.net(), 2, "the SACK goes where the data came from");
 }
 
-// rfc9260#section-8.3: the answer goes back to the source, with the information untouched.
+// rfc9260#section-8.3: the answer returns to the source, with unchanged information.
 #[test]
 fn a_heartbeat_is_answered_on_its_own_path() {
     let (pair, _) = half_dead(&Config::default());

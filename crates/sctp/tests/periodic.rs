@@ -7,8 +7,8 @@ use units::{Instant, Span};
 /// The RTO is one period, and after each timeout a multiple of it.
 const PERIOD: Span = Span::from_secs(1);
 
-/// The time in seconds until a message arrived, for 20 seeds; none: not within two minutes. All paths, of 20 ms RTT, lose
-/// everything in the first 300 ms of each second, and the message is sent in the middle of that.
+/// Seconds until a message arrived, for 20 seeds; none if it took more than two minutes. All paths (RTT
+/// 20 ms) fail in the first 300 ms of each second; the message is sent in the middle of that time.
 fn delays(config: &Config, nets: u8) -> Vec<Option<f64>> {
     (1..=20).map(|seed| delay(config, nets, seed)).collect()
 }
@@ -41,7 +41,7 @@ fn delay(config: &Config, nets: u8, seed: u64) -> Option<f64> {
     None
 }
 
-/// Without probes T3 retransmits after one second, two, four and so on: always in an outage.
+/// Without probes, T3-rtx expires one second, two, four and so on later: always in an outage.
 #[test]
 fn without_probes_every_retransmission_falls_into_a_periodic_outage() {
     for nets in [1, 2] {
@@ -49,7 +49,7 @@ fn without_probes_every_retransmission_falls_into_a_periodic_outage() {
     }
 }
 
-/// Tail loss probes leave before T3 expires, and copies on two paths.
+/// Tail loss probes leave before T3-rtx expires, and with two paths copies do, too.
 #[test]
 fn the_recommended_options_escape_a_periodic_outage() {
     for nets in [1, 2] {

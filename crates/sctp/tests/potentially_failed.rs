@@ -28,7 +28,7 @@ fn cmt_pf() -> Config {
     Config { cmt: Cmt { enabled: true, ..Cmt::default() }, ..pf() }
 }
 
-/// Two endpoints with two confirmed paths, of which those in `dead` networks have just failed.
+/// Two endpoints with two confirmed paths; the paths in `dead` networks have just failed.
 fn failing(config: &Config, dead: &'static [u8]) -> (Pair, AssocId) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -44,7 +44,7 @@ fn times(pair: &Pair, net: u8, chunk: &str) -> Vec<Instant> {
     pair.sent.iter().filter(of).map(|sent| sent.at).collect()
 }
 
-// rfc7829#section-3, rules 1, 2 and 4: one timeout, a heartbeat at once, and data goes elsewhere.
+// rfc7829#section-3, rules 1, 2 and 4: after one timeout a heartbeat leaves, and data uses the other path.
 #[test]
 fn one_timeout_moves_data_to_another_path_and_sends_a_heartbeat() {
     let (mut pair, client) = failing(&pf(), &[1]);
@@ -62,7 +62,7 @@ fn one_timeout_moves_data_to_another_path_and_sends_a_heartbeat() {
     assert_eq!(pair.read_all(Side::Server).len(), 6);
 }
 
-// rfc7829#section-3, rules 4 and 5: heartbeats each RTO, which doubles, until the path is inactive; also with heartbeats off.
+// rfc7829#section-3, rules 4 and 5: a heartbeat in each RTO, which doubles, also with heartbeats disabled.
 #[test]
 fn heartbeats_back_off_until_the_path_is_inactive() {
     for hb_interval in [None, Some(secs(30))] {
@@ -79,7 +79,7 @@ fn heartbeats_back_off_until_the_path_is_inactive() {
     }
 }
 
-// rfc7829#section-3, rule 5: more than Path.Max.Retrans errors, those in the potentially failed state among them.
+// rfc7829#section-3, rule 5: more than Path.Max.Retrans errors, those while potentially failed included.
 #[test]
 fn a_path_fails_for_good_after_as_many_errors_as_ever() {
     let (mut pair, client) = failing(&Config { path_max_retrans: 2, ..pf() }, &[1]);
@@ -97,7 +97,7 @@ fn a_path_fails_for_good_after_as_many_errors_as_ever() {
     assert_eq!(seen[seen.len() - 3..], [(1, failing), (2, failing), (3, PathState::Inactive)]);
 }
 
-// rfc7829#section-3, rule 6: an answer to a heartbeat ends it.
+// rfc7829#section-3, rule 6: an answer to a heartbeat makes the path active.
 #[test]
 fn an_answered_heartbeat_brings_the_path_back() {
     let (mut pair, client) = failing(&pf(), &[1]);
@@ -117,11 +117,11 @@ fn an_answered_heartbeat_brings_the_path_back() {
     assert_eq!(pair.events(Side::Client).last(), Some(&changed(1, PathState::Active)));
 }
 
-// rfc7829#section-3, rule 6: data acknowledged that was sent once ends it, too; what was sent again proves nothing.
+// rfc7829#section-3, rule 6: acknowledged data makes the path active, but only if it was sent once.
 #[test]
 fn data_sent_once_brings_the_path_back_and_data_sent_again_does_not() {
     let (mut pair, client) = failing(&cmt_pf(), &[]);
-    // All packets with data reach the server late: after the timeout, the chunk is acknowledged as sent again.
+    // All packets with data reach the server late: the chunk times out and is acknowledged as sent again.
     pair.on_wire(|sent| match sent.chunks().as_str() {
         "HEARTBEAT" => Fate::Lost,
         chunks if chunks.contains("DATA") => Fate::Late(ms(1500)),
@@ -137,7 +137,7 @@ fn data_sent_once_brings_the_path_back_and_data_sent_again_does_not() {
     assert_eq!(states.last(), Some(&PathState::PotentiallyFailed), "the copy says nothing of the path");
 }
 
-// rfc7829#section-3, rule 6: an acknowledgement brings the path back, but not that of data sent before the failure.
+// rfc7829#section-3, rule 6: acknowledged data makes the path active, but not if sent before the failure.
 #[test]
 fn acknowledgement_of_data_sent_before_the_failure_leaves_the_path_potentially_failed() {
     let (mut pair, client) = failing(&Config { max_burst: 100, ..pf() }, &[]);
@@ -147,7 +147,7 @@ fn acknowledgement_of_data_sent_before_the_failure_leaves_the_path_potentially_f
     pair.run_for(ms(500));
     assert_eq!(pair.read_all(Side::Server).len(), 40);
     pair.sent.clear();
-    // The last data arrives on path 1, and then the path fails before an acknowledgement has come back.
+    // The last data arrives on path 1, which then fails before an acknowledgement returns.
     pair.on_wire(|sent| {
         let lost = sent.net() == 1 && (sent.from == Side::Server || sent.chunks() == "HEARTBEAT");
         if lost { Fate::Lost } else { Fate::Arrives }
@@ -166,7 +166,7 @@ fn acknowledgement_of_data_sent_before_the_failure_leaves_the_path_potentially_f
     assert_eq!(times(&pair, 1, "DATA").len(), first, "new data takes the other path");
 }
 
-// rfc7829#section-3, rule 3: with no path active the one with fewest errors goes on, a packet at a time.
+// rfc7829#section-3, rule 3: with no active path, the one with the fewest errors sends one packet at a time.
 #[test]
 fn with_all_paths_failing_the_best_is_used_and_slowly() {
     for config in [pf(), cmt_pf()] {
@@ -189,7 +189,7 @@ fn with_all_paths_failing_the_best_is_used_and_slowly() {
                 if packet.from == Side::Client && packet.chunks().contains("DATA") {
                     let used = usize::from(packet.net()) - 1;
                     assert!(after[used].errors <= after[1 - used].errors, "{after:?}");
-                    // One MTU, and what rfc9260#section-6.1, rule B, allows beyond.
+                    // One MTU, and the excess that rfc9260#section-6.1, rule B, allows.
                     assert!(after[used].flight < after[used].mtu * 2, "{after:?}");
                     checked += 1;
                 }
@@ -202,7 +202,7 @@ fn with_all_paths_failing_the_best_is_used_and_slowly() {
     }
 }
 
-// rfc7829#section-5: the primary path changes for good.
+// rfc7829#section-5: the primary path changes permanently.
 #[test]
 fn the_primary_path_is_switched_over() {
     let (mut pair, client) = failing(&Config { primary_switchover: Some(1), ..pf() }, &[1]);

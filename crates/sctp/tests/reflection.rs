@@ -1,5 +1,5 @@
-//! Who forges a source address gets no more sent there than it sent (rfc9260#section-5.4), or three times as much for an
-//! INIT.
+//! An attacker that forges a source address causes at most as many bytes to that address as it sent
+//! (rfc9260#section-5.4), or three times as many for an INIT.
 
 use anabranch_sctp::{Config, EcnMode, PathState, Timestamps};
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use wire::*;
 
 const VICTIM: [u8; 4] = [10, 2, 0, 1];
 
-/// A server whose client listed the address of a victim, and what packets to it bear.
+/// A server whose client listed the address of a victim; tag and next TSN of packets to the server.
 struct Scene {
     pair: Pair,
     tag: u32,
@@ -36,8 +36,8 @@ fn scene(config: &Config) -> Scene {
 }
 
 impl Scene {
-    /// The server gets a packet that claims to come from this address: what it then says to the victim, in bytes, and to
-    /// others, in chunks. Its own probes of the address do not count.
+    /// The server gets a packet from this source. Returns its length, the bytes of the answer to the
+    /// victim, and the chunks to others. Heartbeats to the victim do not count.
     fn server_gets(&mut self, src: IpAddr, chunks: &[Chunk<'_>]) -> (usize, usize, Vec<String>) {
         let bytes = packet(5001, 5002, self.tag, chunks);
         let before = self.pair.sent.len();
@@ -107,7 +107,7 @@ fn only_a_heartbeat_is_answered_to_an_unconfirmed_address_and_with_no_more_bytes
     }
 }
 
-/// An address of a stranger, or one of the server's, of either kind.
+/// An address of a stranger or of the server, IPv6 or IPv4.
 fn address(ipv6: bool, n: u16) -> IpAddr {
     let [high, low] = n.to_be_bytes();
     if ipv6 {
@@ -143,7 +143,7 @@ fn address_parameter(address: IpAddr) -> Parameter<'static> {
     }
 }
 
-// rfc9260#section-5.1: an INIT costs nothing but its packet to forge (the limit is that of rfc9000#section-8.1).
+// rfc9260#section-5.1: an INIT is easy to forge (the limit is that of rfc9000#section-8.1).
 #[test]
 fn an_init_ack_is_at_most_three_times_the_init() {
     let unknown: Vec<u8> = (0..100).flat_map(|n| [0xc0, n, 0, 4]).collect();
@@ -177,7 +177,7 @@ fn an_init_ack_is_at_most_three_times_the_init() {
             let mut pair = Pair::of(endpoint_config(Side::Client, 1, &Config::default()), server);
             let (src, dst) = (address(ipv6, 999), address(ipv6, 1));
             let bytes = init(list);
-            // Once for a new association, and once for one that exists and adds its tie-tags.
+            // Once for a new association, and once for an existing one, whose answer also has tie-tags.
             for again in [false, true] {
                 let before = pair.sent.len();
                 pair.inject(Side::Server, src, dst, &bytes);
@@ -209,7 +209,7 @@ fn echo(ack: &Sent) -> PacketBuf {
     packet(77, 5002, init.initiate_tag, &[Chunk::CookieEcho(CookieEcho { cookie: cookie.unwrap() })])
 }
 
-/// How many addresses of a server that has `theirs` a client learns that has `ours` and knows one of them.
+/// Number of addresses of a server with `theirs` that a client with `ours` learns from one of them.
 fn learnt(ipv6: bool, ours: u16, theirs: u16) -> usize {
     let mut client = endpoint_config(Side::Client, 1, &Config::default());
     let mut server = endpoint_config(Side::Server, 1, &Config::default());
@@ -222,7 +222,7 @@ fn learnt(ipv6: bool, ours: u16, theirs: u16) -> usize {
     pair.endpoint(Side::Client).paths(id).unwrap().count()
 }
 
-// rfc9260#section-5.1.2: the limit costs ordinary hosts nothing. The figures beyond are what fits.
+// rfc9260#section-5.1.2: the limit does not affect ordinary hosts. Beyond that, as many addresses as fit.
 #[test]
 fn an_init_ack_names_all_addresses_of_ordinary_hosts() {
     for theirs in 1..=6 {

@@ -138,7 +138,7 @@ fn a_reset_that_overtakes_its_data_is_deferred_and_done_without_being_asked_agai
     desk.data(1, 1, 0, "a");
     desk.reset(0, 3, &[1]);
     assert_eq!(desk.said(), ["InProgress 0"]);
-    // Behind the reset: of a stream of the reset held back, of another one delivered.
+    // Behind the reset: data of a reset stream is held back, data of another stream is delivered.
     desk.data(4, 1, 0, "d");
     desk.data(5, 2, 0, "e");
     desk.data(3, 1, 2, "c");
@@ -146,7 +146,7 @@ fn a_reset_that_overtakes_its_data_is_deferred_and_done_without_being_asked_agai
     desk.data(2, 1, 1, "b");
     assert_eq!(desk.said(), ["Performed 0"]);
     assert_eq!(desk.told(), ["1:1 b", "1:2 c", "in [1] performed", "1:0 d"]);
-    // The request again, which was on its way: no second reset.
+    // The request arrives a second time: no second reset.
     desk.reset(0, 3, &[1]);
     assert_eq!(desk.said(), ["Performed 0"]);
     desk.data(6, 1, 1, "f");
@@ -284,7 +284,7 @@ fn two_that_wait_for_each_other_do_not_wait_for_ever() {
     assert_eq!(desk.said(), ["reset 1 answers 1 last 0 [1]"]);
 }
 
-// rfc6525#section-5.1.3: the reset that we asked for is allowed although others are not
+// rfc6525#section-5.1.3: a reset that we requested is allowed although others are not
 #[test]
 fn the_peer_may_do_what_we_asked_for() {
     for first in [None, Some(ReConfigResult::Performed)] {
@@ -307,7 +307,7 @@ fn the_peer_may_do_what_we_asked_for() {
     }
 }
 
-// rfc6525#section-5.2.1: to deny is an administrative decision, taken unless an option says otherwise
+// rfc6525#section-5.2.1: requests are denied unless an option allows them
 #[test]
 fn everything_the_peer_asks_for_is_denied_by_default() {
     let table = [
@@ -358,7 +358,7 @@ fn everything_the_peer_asks_for_is_denied_by_default() {
     }
 }
 
-// rfc6525#section-3: a chunk that was not agreed upon is unknown; its top bits say to skip it
+// rfc6525#section-3: the chunk was not negotiated: it is unknown, and its top bits mean skip
 #[test]
 fn without_agreement_a_request_is_skipped_and_none_can_be_made() {
     let mut desk = Desk::new(&Config::default());
@@ -383,7 +383,7 @@ fn a_reset_of_the_association_waits_for_our_data_and_moves_the_tsns_of_the_peer(
     desk.send(1, "y");
     assert_eq!(desk.said(), [""; 0], "new data waits");
     desk.sack(1);
-    // The answer goes before the data, so that the peer knows its numbers.
+    // The answer is sent before the data, so that the peer has the new numbers.
     assert_eq!(desk.said(), ["Performed 0 2 0x80000001", "Performed 0 2 0x80000001", "data 2 1:0 y"]);
     desk.ask(&[ReConfigParameter::AssociationReset { request }]);
     assert_eq!(desk.said(), ["Performed 0 2 0x80000001"], "the same answer");
@@ -427,12 +427,12 @@ fn our_reset_of_the_association_continues_with_the_tsns_of_the_answer() {
     assert_eq!(desk.said(), [""; 0]);
     desk.sack(1);
     assert_eq!(desk.said(), ["all 0"]);
-    desk.sack(77); // of TSNs that we do not know yet
+    desk.sack(77); // of TSNs that the server does not have yet
     let next_tsns = Some((desk.theirs.add(9), desk.ours.add(0x9000_0000)));
     let result = ReConfigResult::Performed;
     desk.ask(&[ReConfigParameter::Response { response: desk.ours.0, result, next_tsns }]);
     assert_eq!(desk.said(), [format!("data {} 1:0 b", 0x9000_0001_u32 as i32)]);
-    desk.sack(1); // from before the reset, overtaken by the answer
+    desk.sack(1); // from before the reset; the answer overtook it
     desk.data(10, 3, 0, "c");
     assert_eq!(desk.told(), ["both [] performed", "3:0 c"]);
     desk.sack(0x9000_0001);
@@ -440,7 +440,7 @@ fn our_reset_of_the_association_continues_with_the_tsns_of_the_answer() {
     assert_eq!(desk.said(), [format!("data {} 1:1 d", 0x9000_0002_u32 as i32)]);
 }
 
-// rfc6525#section-5.1.4: usrsctp takes a later acknowledgement for one of TSNs that it never sent, and aborts
+// rfc6525#section-5.1.4: usrsctp relates a later SACK to TSNs that it never sent, and aborts
 #[test]
 fn data_is_acknowledged_before_a_reset_of_the_association() {
     let mut desk = Desk::new(&allowing(AllowReset::None));
@@ -496,7 +496,7 @@ fn streams_that_the_peer_asks_us_to_add_can_be_used_once_it_agreed() {
     assert_eq!(desk.told(), ["added 5 0 performed"]);
 }
 
-// rfc9260#section-9.2: a shutdown takes place whatever is being reset
+// rfc9260#section-9.2: resets do not prevent a shutdown
 #[test]
 fn a_shutdown_ends_resets_that_wait_and_sends_what_they_held() {
     let mut desk = Desk::new(&allowing(AllowReset::None));
@@ -513,7 +513,7 @@ fn a_shutdown_ends_resets_that_wait_and_sends_what_they_held() {
     assert_eq!(desk.reset_own(ResetDirection::Outgoing, &[1]), Err(ResetError::Closed));
 }
 
-// rfc9260#section-9.2: data behind a request whose answer is not known is not lost
+// rfc9260#section-9.2: data behind a request without an answer is not lost
 #[test]
 fn a_shutdown_waits_for_the_answer_that_held_data_needs() {
     let mut desk = Desk::new(&allowing(AllowReset::None));
@@ -561,7 +561,7 @@ fn a_malformed_request_is_ignored_and_the_chunks_behind_it_are_read() {
     }
 }
 
-// rfc6525#section-7: a peer that asks for everything
+// rfc6525#section-7: a peer that requests many resets
 #[test]
 fn resets_of_which_the_user_was_not_told_are_bounded() {
     let mut desk = Desk::new(&allowing(AllowReset::All));
@@ -607,7 +607,7 @@ fn after_a_restart_both_ends_count_requests_anew() {
     }
 }
 
-// rfc6525#section-5.2.4: packets of the old TSNs that are still on their way are not taken for new ones
+// rfc6525#section-5.2.4: late packets with old TSNs do not count as new ones
 #[test]
 fn after_a_reset_of_the_association_old_packets_change_nothing() {
     let config = allowing(AllowReset::All);

@@ -82,7 +82,7 @@ fn the_end_survives_the_loss_of_any_packet() {
     }
 }
 
-// rfc9260#section-8.4 with rfc9260#section-9.2: the client is gone when the SHUTDOWN ACK comes again.
+// rfc9260#section-8.4 with rfc9260#section-9.2: SHUTDOWN ACK arrives again without an association.
 #[test]
 fn a_lost_shutdown_complete_is_made_good_out_of_the_blue() {
     let mut pair = Pair::new(1, &Config::default());
@@ -154,7 +154,7 @@ fn nothing_can_be_sent_after_shutdown() {
     assert_eq!(pair.endpoint(Side::Client).send(now, client, message), Err(SendError::Closed));
 }
 
-// A user that ends before the handshake is done still gets its data across.
+// A user shuts down before the handshake is complete: its data still arrives.
 #[test]
 fn a_shutdown_during_the_handshake_waits_for_it() {
     let mut pair = Pair::new(1, &Config::default());
@@ -177,7 +177,7 @@ fn a_peer_that_never_ends_is_aborted_after_five_times_rto_max() {
         Config { rto_max: Span::from_secs(2), send_buffer: ByteCount::new(1 << 30), ..Config::default() };
     let mut pair = Pair::new(1, &config);
     pair.establish();
-    // A slow wire and much to say.
+    // A slow wire and much data.
     pair.set_delay(ms(900));
     for _ in 0..100_000 {
         let (id, now) = (pair.only(Side::Server), pair.now);
@@ -205,7 +205,7 @@ fn a_peer_that_went_away_is_given_up_during_shutdown() {
     assert_eq!(pair.events(Side::Client).last(), Some(&closed(CloseReason::TooManyErrors)));
 }
 
-// rfc9260#section-9.2: retransmissions turn to the other address.
+// rfc9260#section-9.2: retransmissions use the other address.
 #[test]
 fn shutdown_is_sent_to_the_other_address_too() {
     let mut pair = Pair::new(2, &Config::default());
@@ -241,7 +241,7 @@ fn an_abort_tells_why_and_is_not_answered() {
     assert!(!pair.said(Side::Server, before).iter().any(|chunks| chunks.contains("ABORT")));
 }
 
-// rfc9260#section-9.1: before the peer's tag is known there is nobody to tell.
+// rfc9260#section-9.1: without the peer's tag, no ABORT can be sent.
 #[test]
 fn an_abort_before_the_init_ack_is_silent() {
     let mut pair = Pair::new(1, &Config::default());
@@ -253,7 +253,7 @@ fn an_abort_before_the_init_ack_is_silent() {
     assert_eq!(pair.events(Side::Client), [closed(CloseReason::LocalAbort)]);
 }
 
-// rfc9260#section-9.2: data that cannot be delivered any more holds the shutdown up until the peer is given up.
+// rfc9260#section-9.2: lost data delays the shutdown until it is delivered, or the peer is given up.
 #[test]
 fn shutdown_waits_for_lost_data() {
     let mut pair = Pair::new(1, &Config::default());

@@ -1,4 +1,4 @@
-//! A path dies without a word (after rfc8985#section-7, rfc7829).
+//! A path fails without an ICMP message (after rfc8985#section-7, rfc7829).
 
 use anabranch_sctp::{BufferSide, Cmt, Config, Message, PathSelection, PathState, Payload, Reinjection};
 use testkit::*;
@@ -8,8 +8,8 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Two endpoints with the recommended options, paths of 20 ms and all the data that they let go. After a second network 1
-/// loses everything for `outage`. Answers the longest time in which nothing could be read, and the pair, 20 s later.
+/// Two endpoints with paths of 20 ms RTT and a full send buffer. After one second, network 1 loses all
+/// packets for `outage`. Returns the longest time without readable data, and the pair 20 s later.
 fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     let fate = move |sent: &Sent, dies: Instant| {
         let dead = sent.net() == 1 && (dies..dies + outage).contains(&sent.at);
@@ -18,7 +18,7 @@ fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     transfer(config, Span::from_secs(20) + outage, fate)
 }
 
-/// The same for `time` after that second, with the fate of each packet by the end of that second.
+/// The same for `time` after that second; `fate` gets each packet and the end of that second.
 fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate + 'static) -> (Span, Pair) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -40,7 +40,7 @@ fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate +
     (longest, pair)
 }
 
-/// The recommended options with small buffers, and the paths by turns: either alone would do here.
+/// The recommended options with small buffers, and the paths in turns: one path alone would suffice here.
 fn recommended() -> Config {
     let (buffer, recommended) = (units::ByteCount::new(65_536), Config::recommended());
     let cmt = Cmt { path_selection: PathSelection::RoundRobin, ..recommended.cmt.clone() };
@@ -73,8 +73,8 @@ fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
     assert!(asked < began + ms(1300), "{asked}");
 }
 
-/// SACKs come on the other path: the peer is there. Heartbeats leave a probe timeout apart, and later a quarter of the time since the first,
-/// until the RTO is over.
+/// SACKs arrive on the other path, so the peer is alive. Heartbeats are a probe timeout apart, later a
+/// quarter of the time since the first one, until the RTO is over.
 #[test]
 fn the_heartbeat_to_a_silent_path_is_repeated() {
     let began = Pair::new(2, &recommended()).now;
@@ -97,7 +97,7 @@ fn the_heartbeat_to_a_silent_path_is_repeated() {
     assert!(*waits.last().unwrap() > ms(700), "{waits:?}");
 }
 
-/// The other path is so long that the first SACK of a copy comes after the heartbeat was due once more.
+/// The other path is so long that the first SACK of a copy arrives after the next heartbeat was due.
 #[test]
 fn a_silent_path_is_asked_again_once_sacks_come() {
     let config = Config { cmt: Config::recommended().cmt, ..recommended() };
@@ -112,7 +112,7 @@ fn a_silent_path_is_asked_again_once_sacks_come() {
     assert!(pair.sent.iter().filter(data).count() > 100);
 }
 
-/// What it is for: without it everything waits for T3.
+/// Without copies, all data waits for T3-rtx.
 #[test]
 fn without_reinjection_all_paths_wait_for_t3() {
     let mut config = recommended();
@@ -122,7 +122,7 @@ fn without_reinjection_all_paths_wait_for_t3() {
     assert!(stall > ms(900), "{stall}");
 }
 
-/// A heartbeat is lost, but data that was sent after it is acknowledged. So the path works, and when the heartbeat times out, that is no error.
+/// A heartbeat is lost, but later data is acknowledged: the path works, so its timeout is no error.
 #[test]
 fn a_lost_heartbeat_is_no_error_if_later_data_arrived() {
     let mut pair = Pair::new(2, &recommended());

@@ -1,5 +1,5 @@
-//! Hosts that connect to each other at the same time, more than once, each knowing only some addresses of the other
-//! (rfc9260#section-5.2).
+//! Hosts that connect to each other at the same time, more than once. Each has only some addresses of
+//! the other (rfc9260#section-5.2).
 
 use anabranch_sctp::{AssocId, CloseReason, Config, Event, Message, Payload, State};
 use std::net::IpAddr;
@@ -24,19 +24,19 @@ impl Dice {
     }
 }
 
-/// What came of it.
+/// The result of a run.
 struct Outcome {
-    /// The associations of both sides that stand.
+    /// The established associations of both sides.
     standing: [Vec<AssocId>; 2],
-    /// Associations that ended, and how.
+    /// Associations that ended, and the reasons.
     closed: Vec<(Side, AssocId, CloseReason)>,
-    /// Messages that arrived, of those sent over each association that stands.
+    /// Messages that arrived, one sent over each established association.
     heard: [usize; 2],
 }
 
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 
-/// Some of the addresses of a side, in any order, at least one.
+/// Some addresses of a side, at least one, in any order.
 fn some(dice: &mut Dice, side: Side, nets: u8) -> Vec<IpAddr> {
     let mut all: Vec<IpAddr> = (1..=nets).map(|net| side.address(net)).collect();
     for n in (1..all.len()).rev() {
@@ -46,8 +46,8 @@ fn some(dice: &mut Dice, side: Side, nets: u8) -> Vec<IpAddr> {
     all
 }
 
-/// Each side connects as often as told, within some milliseconds, over a network that loses, reorders and doubles
-/// packets for some seconds.
+/// Each side connects `connects` times within some milliseconds. For two seconds, the network loses,
+/// reorders and duplicates packets.
 fn run(seed: u64, connects: [usize; 2]) -> Outcome {
     let mut dice = Dice(seed);
     let ms = Span::from_millis;
@@ -96,7 +96,7 @@ fn run(seed: u64, connects: [usize; 2]) -> Outcome {
     finish(&mut pair)
 }
 
-/// Sends a message over whatever stands, and counts what arrives.
+/// Sends a message over each established association, and counts the arrivals.
 fn finish(pair: &mut Pair) -> Outcome {
     let now = pair.now;
     let mut closed = Vec::new();
@@ -121,7 +121,7 @@ fn finish(pair: &mut Pair) -> Outcome {
     Outcome { standing, closed, heard }
 }
 
-/// Both sides agree on what stands, and whatever stands works.
+/// Asserts that both sides have the same number of associations, and that all of them work.
 fn check(outcome: &Outcome, what: &str) {
     let Outcome { standing: [ours, theirs], closed, heard } = outcome;
     assert_eq!(ours.len(), theirs.len(), "{what}: {ours:?} {theirs:?} {closed:?}");
@@ -135,7 +135,7 @@ fn check(outcome: &Outcome, what: &str) {
     }
 }
 
-// rfc9260#section-5.2: two endpoints have one association, whatever crosses whatever.
+// rfc9260#section-5.2: two endpoints have one association, in whatever order packets cross.
 #[test]
 fn two_connects_to_one_host_that_connects_too_make_one_association() {
     for connects in [[2, 1], [2, 0], [3, 1], [1, 1]] {
@@ -152,7 +152,7 @@ fn two_connects_to_one_host_that_connects_too_make_one_association() {
     }
 }
 
-// rfc9260#section-5.2: if both do so, two pairs may go on side by side, or one may be given up by and by.
+// rfc9260#section-5.2: if both do so, two associations may remain, or one may be given up later.
 #[test]
 fn two_connects_from_either_side_never_leave_half_an_association() {
     for seed in 0..RUNS {

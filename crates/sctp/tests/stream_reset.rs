@@ -1,4 +1,4 @@
-//! Resets of streams between two endpoints of ours: reuse under loss, random networks, and what streams cost.
+//! Resets of streams between two endpoints: reuse under loss, random networks, and the cost of streams.
 
 use anabranch_sctp::*;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn config() -> Config {
     }
 }
 
-/// A source of random numbers that tests of the wire can own.
+/// A source of random numbers that a closure can own.
 struct Lcg(u64);
 
 impl Lcg {
@@ -28,7 +28,7 @@ impl Lcg {
     }
 }
 
-/// A wire that loses so many of 1000 packets, and delays others.
+/// A wire that loses `lost` of 1000 packets, and delays `late` others.
 fn lossy(pair: &mut Pair, seed: u64, lost: u64, late: u64) {
     let mut random = Lcg(seed);
     pair.on_wire(move |_| match random.below(1000) {
@@ -38,7 +38,7 @@ fn lossy(pair: &mut Pair, seed: u64, lost: u64, late: u64) {
     });
 }
 
-/// What a side sent and reads: each message is the number of its stream's incarnation and its number in that.
+/// Messages of a side: each carries the incarnation of its stream and its number in that incarnation.
 #[derive(Default)]
 struct Book {
     /// By stream: incarnation and number of the next message to be sent.
@@ -47,7 +47,7 @@ struct Book {
     read: BTreeMap<u16, (u32, u32)>,
     /// By stream: messages sent in each incarnation.
     sent: BTreeMap<u16, Vec<u32>>,
-    /// Own resets by the result that the user was told of.
+    /// Own resets by the result in the event.
     told: BTreeMap<&'static str, u32>,
     messages: u64,
 }
@@ -67,7 +67,7 @@ impl Book {
         Message { stream: StreamId(stream), ..Message::new(Payload::Bytes(bytes.into())) }
     }
 
-    /// The messages given from now on belong to the next incarnation of these streams.
+    /// Starts the next incarnation of these streams for the messages given from now on.
     fn begin_again(&mut self, streams: &[StreamId], all: u16) {
         let listed: Vec<u16> =
             if streams.is_empty() { (0..all).collect() } else { streams.iter().map(|s| s.0).collect() };
@@ -79,7 +79,7 @@ impl Book {
     }
 }
 
-/// Reads everything on one side; what its peer sent is in `book`. Events are in order with what is read.
+/// Reads all messages and events on one side, in order; `book` has the messages that its peer sent.
 fn read(pair: &mut Pair, side: Side, book: &mut Book, own: &mut Book) {
     loop {
         take_events(pair, side, book, own);
@@ -189,7 +189,7 @@ struct Random {
     pair: Pair,
     ids: [AssocId; 2],
     books: [Book; 2],
-    /// Resets begun by either side, by what they will be told of.
+    /// Resets started by either side, counted by the expected events.
     begun: [u32; 2],
 }
 
@@ -242,7 +242,7 @@ impl Random {
         self.pair.drain();
     }
 
-    /// Runs until nothing is left to be sent or asked for 20 s, and reads meanwhile.
+    /// Runs until no data or request has been outstanding for 20 s, and reads meanwhile.
     fn settle(&mut self, mut read: impl FnMut(&mut Random)) {
         let (mut before, mut quiet) = (None, 0);
         for _ in 0..1000 {
@@ -262,7 +262,7 @@ impl Random {
         panic!("resets go on for ever");
     }
 
-    /// Lets everything arrive.
+    /// Lets all packets arrive.
     fn finish(&mut self) {
         self.settle(Random::read);
         for (side, id) in [Side::Client, Side::Server].into_iter().zip(self.ids) {
@@ -273,7 +273,7 @@ impl Random {
     }
 }
 
-/// Takes steps in a network that loses and delays packets, then waits for the end, and looks whether all is as it should be.
+/// Takes steps in a network that loses and delays packets, waits for the end, and checks the result.
 fn resets_of_all_kinds(steps: &[(bool, Step)], seed: u64, lost: u64, late: u64) {
     let mut random = Random::new(seed, lost, late, &config());
     let mut sent = [0u32, 0];
@@ -349,7 +349,7 @@ fn resets_of_all_kinds(steps: &[(bool, Step)], seed: u64, lost: u64, late: u64) 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Only outgoing resets: each side knows when the incarnations of its streams begin.
+    /// Only outgoing resets: each side can tell when the incarnations of its streams begin.
     // rfc6525#section-5.2.2
     #[test]
     fn in_any_network_each_incarnation_of_a_stream_is_delivered_whole_and_in_order(
@@ -381,7 +381,7 @@ proptest! {
         }
     }
 
-    /// Resets of any kind by both ends at once: nothing lost, nothing twice, nothing stuck, and in order.
+    /// Resets of any kind by both ends at once: no message is lost, read twice, stuck, or out of order.
     // rfc6525#section-5.1.1
     #[test]
     fn resets_of_all_kinds_by_both_ends_lose_nothing_and_end(
@@ -417,7 +417,8 @@ fn a_peer_that_asks_for_all_streams_there_can_be_costs_nothing_until_they_are_us
     assert!(reset >= 65, "{reset} of them");
 }
 
-/// Both ends want the same number of streams; the request of one is lost four times and given up, since the other has added them.
+/// Both ends want the same number of streams. The request of one end is lost four times and given up,
+/// since the other end has added the streams.
 #[test]
 fn a_request_that_was_given_up_is_asked_again_if_the_peer_refuses_the_number_of_the_next() {
     let steps: Vec<(bool, Step)> = vec![

@@ -1,5 +1,5 @@
-//! Whoever is not the peer takes no association over, and stands in nobody's way (rfc9260#section-5.2, rfc9260#section-5.4,
-//! rfc5062#section-2).
+//! An attacker that is not the peer can neither take over nor block an association
+//! (rfc9260#section-5.2, rfc9260#section-5.4, rfc5062#section-2).
 
 use anabranch_sctp::{Config, Datagram, Event, PathState, State};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// An attacker that sees only what is sent to it.
+/// An attacker that gets only packets sent to its own address.
 const X: [u8; 4] = [10, 1, 0, 66];
 
 /// An INIT from the server's port with this tag.
@@ -53,8 +53,8 @@ fn echo(ack: &Sent) -> PacketBuf {
     packet(header.destination_port, header.source_port, init.initiate_tag, &[chunk])
 }
 
-/// A client of a server with two addresses, the first of which it knows, in COOKIE-WAIT or COOKIE-ECHOED. It does not
-/// listen, and hears nothing more from the server.
+/// A client in COOKIE-WAIT or COOKIE-ECHOED that has the first of the server's two addresses. It does
+/// not listen, and gets no further packet from the server.
 fn opening(state: State) -> Pair {
     let mut pair = Pair::new(2, &Config::default());
     pair.on_wire(move |sent| match (sent.chunks().as_str(), state) {
@@ -99,7 +99,7 @@ fn our_tag_goes_only_to_addresses_that_the_user_gave() {
     }
 }
 
-// rfc9260#section-5.2.1: the INIT of a peer that writes from an address we were not given is answered all the same.
+// rfc9260#section-5.2.1: an INIT from another address of the peer than the given ones is answered, too.
 #[test]
 fn init_from_another_address_of_the_peer_is_answered_where_the_user_said() {
     let mut pair = opening(State::CookieWait);
@@ -108,7 +108,7 @@ fn init_from_another_address_of_the_peer_is_answered_where_the_user_said() {
     pair.inject(Side::Client, second, Side::Client.address(2), &init(0x77, &[first, second]));
     assert_eq!(pair.said(Side::Client, before), ["INIT_ACK"]);
     assert_eq!((pair.sent[before].src, pair.sent[before].dst), (Side::Client.address(1), first));
-    // Whoever read it there may echo the cookie from anywhere; only that address is confirmed.
+    // The reader of the answer may echo the cookie from any address; only the given address is confirmed.
     pair.on_wire(|_| Fate::Lost);
     let echo = echo(&pair.sent[before]);
     let before = pair.sent.len();
@@ -127,7 +127,7 @@ fn a_cookie_of_the_handshake_does_not_change_the_tag_of_an_established_associati
     for state in [State::CookieWait, State::CookieEchoed] {
         let mut pair = opening(state);
         let before = pair.sent.len();
-        // Somebody who reads what goes to the server keeps a cookie.
+        // An attacker that reads packets to the server stores a cookie.
         pair.inject(Side::Client, Side::Server.address(1), Side::Client.address(1), &init(0xbad, &[]));
         let echo = echo(&pair.sent[before]);
         pair.heal();
@@ -159,7 +159,7 @@ fn init_ack_from_elsewhere(nets: u8, bundling: bool) -> Pair {
     pair
 }
 
-// rfc9260#section-5.4, rule 1: only what the user gave is confirmed without a heartbeat.
+// rfc9260#section-5.4, rule 1: only an address that the user gave is confirmed without a heartbeat.
 #[test]
 fn the_source_of_an_init_ack_is_not_confirmed_by_it() {
     let mut pair = init_ack_from_elsewhere(2, true);
@@ -177,7 +177,7 @@ fn the_source_of_an_init_ack_is_not_confirmed_by_it() {
     assert!(to_x.map(Sent::chunks).all(|chunks| chunks == "HEARTBEAT"));
 }
 
-// rfc9260#section-5.4: COOKIE ECHO to an unconfirmed address goes with a HEARTBEAT, and DATA does not go.
+// rfc9260#section-5.4: COOKIE ECHO to an unconfirmed address carries a HEARTBEAT, and no DATA.
 #[test]
 fn a_cookie_echo_to_an_unconfirmed_address_goes_with_a_heartbeat() {
     let mut pair = init_ack_from_elsewhere(1, true);
@@ -188,8 +188,8 @@ fn a_cookie_echo_to_an_unconfirmed_address_goes_with_a_heartbeat() {
     assert_eq!(pair.said(Side::Client, 0), ["INIT"], "without bundling it does not go at all");
 }
 
-// rfc9260#section-5.4, rfc9260#section-5.2.2: the cookie to take an association over does not go to an address that
-// nobody has verified.
+// rfc9260#section-5.4, rfc9260#section-5.2.2: an unverified address gets no cookie that could take over
+// an association.
 #[test]
 fn an_init_from_an_unconfirmed_address_of_an_association_is_not_answered() {
     let mut pair = Pair::new(2, &Config::default());
@@ -216,7 +216,7 @@ fn an_old_init_of_the_association_itself_is_never_answered_with_an_abort() {
     assert_eq!(pair.said(Side::Server, before), [] as [&str; 0]);
 }
 
-// rfc9260#section-5.2.2: an address that we cannot use may be new all the same.
+// rfc9260#section-5.2.2: an address that we cannot use may be new, too.
 #[test]
 fn a_restart_that_adds_an_address_of_a_kind_we_lack_is_refused() {
     let (old, new): (IpAddr, IpAddr) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
@@ -233,7 +233,7 @@ fn a_restart_that_adds_an_address_of_a_kind_we_lack_is_refused() {
     assert_eq!(causes(&pair.sent.last().unwrap().bytes), ["RestartWithNewAddresses([Ok(Ipv6(fd00::2))])"]);
 }
 
-/// The server has an association with the client, which listed an address of somebody else, the victim.
+/// The server has an association with a client that listed the address of another host, the victim.
 fn camped() -> (Pair, IpAddr) {
     let victim: IpAddr = [10, 2, 0, 1].into();
     let mut pair = Pair::new(2, &Config::default());
@@ -267,7 +267,7 @@ fn an_unconfirmed_address_does_not_make_its_owners_init_a_restart() {
     let ids: Vec<_> = pair.endpoint(Side::Server).associations().collect();
     assert_eq!(ids.len(), 2, "{ids:?}");
     assert!(ids.contains(&camper) && !pair.events(Side::Server).contains(&Event::Restarted));
-    // And its next INIT is one for its own association.
+    // The next INIT of the victim is one for its own association.
     let before = pair.sent.len();
     pair.inject(Side::Server, victim, Side::Server.address(2), &init_from(5001, 5002, 0x1235, &[]));
     let again = self::echo(&pair.sent[before]);
@@ -276,7 +276,7 @@ fn an_unconfirmed_address_does_not_make_its_owners_init_a_restart() {
     assert!(pair.events(Side::Server).contains(&Event::Restarted));
 }
 
-// rfc9260#section-8.4: nor does it silence us towards its owner.
+// rfc9260#section-8.4: the camper does not suppress our answers to the owner either.
 #[test]
 fn packets_out_of_the_blue_from_an_unconfirmed_address_are_answered() {
     let (mut pair, victim) = camped();
@@ -286,7 +286,7 @@ fn packets_out_of_the_blue_from_an_unconfirmed_address_are_answered() {
     assert_eq!(pair.said(Side::Server, before), ["ABORT/T"]);
 }
 
-// An address of a kind that the endpoint has none of cannot be answered.
+// An endpoint without an address of this family cannot answer.
 #[test]
 fn packets_from_an_address_of_a_kind_we_lack_are_dropped() {
     let source: IpAddr = "fd00::9".parse().unwrap();

@@ -11,7 +11,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// A tracked message of so many bytes, the first of which are its mark.
+/// A tracked message of `length` bytes, which begin with its mark.
 fn tracked(stream: u16, mark: u32, length: usize) -> Message {
     let mut bytes = vec![0; length.max(4)];
     bytes[..4].copy_from_slice(&mark.to_be_bytes());
@@ -26,7 +26,7 @@ fn send(pair: &mut Pair, id: AssocId, message: Message) -> Result<Option<Message
     sent
 }
 
-/// How each tracked message of the client ended: delivered, or what was said of its failure.
+/// Result of each tracked message of the client: delivered, or the reported failure.
 #[derive(Debug, Default)]
 struct Outcomes {
     delivered: BTreeSet<u64>,
@@ -173,12 +173,12 @@ fn a_new_primary_path_is_told_once() {
     assert_eq!(pair.events(Side::Client), [changed]);
 }
 
-/// How the association ends.
+/// The way in which the association ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Shutdown(Side),
     Abort(Side),
-    /// The server's host starts anew and connects, which restarts the association of the client; then a shutdown.
+    /// The server's host restarts and connects, which restarts the client's association; then a shutdown.
     Restart,
     /// The network fails.
     Silence,
@@ -212,15 +212,15 @@ fn ends() -> impl Strategy<Value = End> {
     prop::sample::select([&all[..], &[End::Restart, End::Silence]].concat())
 }
 
-/// A client that says what a property wants, and what the server read of it.
+/// A client that follows a random script, and the messages that the server read.
 struct Run {
     pair: Pair,
     client: AssocId,
-    /// Identifiers of tracked messages with their marks, the marks of those that are complete, and the next mark.
+    /// Identifiers and marks of tracked messages, the marks of complete ones, and the next mark.
     given: BTreeMap<u64, u32>,
     complete: BTreeSet<u32>,
     mark: u32,
-    /// Stream of a message that is not complete.
+    /// Stream of the message that is not complete.
     unfinished: Option<u16>,
     outcomes: Outcomes,
     servers: BTreeSet<AssocId>,
@@ -284,7 +284,7 @@ impl Run {
         }
         self.pair.drain();
         for part in parts {
-            // A message longer than the receive buffer comes in parts: its mark is in the first one.
+            // A message longer than the receive buffer arrives in parts: its mark is in the first part.
             let bytes = part.payload.to_bytes();
             let mark = *self
                 .begun
@@ -329,7 +329,7 @@ impl Run {
         self.idle();
     }
 
-    /// Three minutes in which the server reads now and then.
+    /// Runs for three minutes; the server reads once a second.
     fn idle(&mut self) {
         (0..180).for_each(|_| self.pass(Span::from_secs(1)));
     }

@@ -1,4 +1,4 @@
-//! Whole transfers over wires that lose, double and reorder packets.
+//! Whole transfers over wires that lose, duplicate and reorder packets.
 
 use anabranch_sctp::{AssocId, CloseReason, Cmt, Config, Event, Message, Payload, SendError, State};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// What one side sends: message `n` is `lengths[n]` bytes of `n` on stream `n % 3`; every fifth one unordered.
+/// Message `n` of a side: `length` bytes of value `n` on stream `n % 3`; every fifth one is unordered.
 fn message(n: usize, length: usize) -> Message {
     Message {
         stream: StreamId(n as u16 % 3),
@@ -21,7 +21,7 @@ fn message(n: usize, length: usize) -> Message {
     }
 }
 
-/// Sends as much as fits from `next` on.
+/// Sends messages from `next` on until the buffer is full.
 fn feed(pair: &mut Pair, side: Side, id: AssocId, lengths: &[usize], next: &mut usize) {
     let now = pair.now;
     while *next < lengths.len() {
@@ -122,7 +122,7 @@ fn config(cmt: bool) -> Config {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    // rfc9260#section-6: nothing lost, nothing twice, order kept, whatever the wire does.
+    // rfc9260#section-6: no message is lost, read twice, or out of order, whatever the wire does.
     #[test]
     fn everything_arrives_once_and_in_order(
         seed in any::<u64>(),
@@ -169,7 +169,7 @@ fn a_sack_that_is_not_due_does_not_displace_data() {
     assert_eq!(pair.sent[before].bytes.len(), 1480, "the packet is full");
 }
 
-// rfc9260#section-6.4: a SACK goes back to where the data came from, be there data for another way or not.
+// rfc9260#section-6.4: a SACK returns on the path of the data, even if other data leaves on another path.
 #[test]
 fn a_sack_does_not_ride_with_data_that_goes_another_way() {
     let mut pair = Pair::new(2, &Config::default());
@@ -190,7 +190,7 @@ fn a_sack_does_not_ride_with_data_that_goes_another_way() {
     );
 }
 
-// rfc9260#section-11.2: told once, until everything is read.
+// rfc9260#section-11.2: one event until all data is read.
 #[test]
 fn readable_is_told_once_until_everything_is_read() {
     let mut pair = Pair::new(1, &Config::default());
@@ -227,7 +227,7 @@ fn writable_is_told_when_a_full_buffer_has_room() {
     assert!(next > 3);
 }
 
-// rfc9260#section-6.1, rule A: a peer that answers is not dead, however long its window is closed.
+// rfc9260#section-6.1, rule A: a peer that answers is alive, however long its window is closed.
 #[test]
 fn a_closed_window_is_probed_and_never_ends_the_association() {
     let mut small =
@@ -248,7 +248,7 @@ fn a_closed_window_is_probed_and_never_ends_the_association() {
     assert_eq!(got, 20);
 }
 
-/// Acknowledgements come at the instant of the data, so that nothing is in flight when a burst is used up.
+/// Acknowledgements arrive at the instant of the data: no chunk is in flight when a burst is used up.
 #[test]
 fn the_burst_limit_does_not_stop_a_transfer_whose_rtt_is_zero() {
     for enabled in [false, true] {

@@ -1,4 +1,4 @@
-//! Messages smaller than the receive buffer arrive whole, also where nothing is reneged (`rfc9260#section-6.9`).
+//! Messages smaller than the receive buffer arrive whole, also without reneging (`rfc9260#section-6.9`).
 
 use anabranch_sctp::{Config, Message, Payload};
 use testkit::*;
@@ -8,7 +8,7 @@ const BUFFER: u32 = 40_000;
 const LENGTH: u32 = BUFFER / 10;
 const MESSAGES: usize = 400;
 
-/// Two paths that reorder and lose packets at random, the second with up to 20 times the delay of the first, in both directions.
+/// Two paths that reorder and lose packets at random. The second has up to 20 times the delay of the first.
 fn random_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     let mut state = seed;
     move |sent| {
@@ -19,7 +19,7 @@ fn random_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     }
 }
 
-/// Sends messages of a tenth of the buffer and reads them at once; answers the lengths read, and the chunks dropped.
+/// Sends messages of a tenth of the buffer and reads them at once. Returns lengths read, and chunks dropped.
 fn transfer(seed: u64, config: &Config) -> (Vec<(usize, bool)>, u64) {
     let mut pair = Pair::new(2, config);
     let (client, server) = pair.establish();
@@ -46,8 +46,8 @@ fn transfer(seed: u64, config: &Config) -> (Vec<(usize, bool)>, u64) {
     (read, stats.received.dropped)
 }
 
-/// Runs a transfer for each seed. Gives how many of them delivered a message in parts, and the largest number of chunks that the receiver
-/// of one dropped.
+/// Runs a transfer for each seed. Returns the number of transfers that delivered a message in parts,
+/// and the largest number of chunks dropped in one transfer.
 fn in_parts(seeds: u64, config: &Config) -> (usize, u64) {
     let (mut parts, mut most) = (0, 0);
     for seed in 0..seeds {
@@ -67,13 +67,13 @@ fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
     let recommended = Config::recommended();
     let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), ..recommended };
     let (parts, most) = in_parts(200, &config);
-    // The receiver drops probes of a closed window and copies that come too soon. It drops a few more chunks because the room
-    // that it keeps for missing ones is an estimate: their lengths vary.
+    // The receiver drops probes of a closed window and copies that arrive too soon. It drops a few more
+    // chunks because its room for missing chunks is an estimate: their lengths vary.
     assert!(parts == 0 && most <= 16, "{parts} in parts, {most} chunks dropped");
 }
 
-// A sender that follows RFC 9260 counts the room of lost chunks as free (`rfc9260#section-6.2.1`). Where it leaves none for what is
-// missing, the receiver has to begin with a part of a message.
+// A sender that follows RFC 9260 counts the room of lost chunks as free (`rfc9260#section-6.2.1`). If
+// missing chunks have no room, the receiver must start a partial delivery.
 #[test]
 fn messages_arrive_whole_from_a_sender_that_overdraws_the_window_but_for_a_few() {
     let recommended = Config::recommended();

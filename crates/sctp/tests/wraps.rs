@@ -1,4 +1,4 @@
-//! TSNs and stream sequence numbers go around (rfc9260#section-1.6) while packets are lost and overtake each other.
+//! TSNs and stream sequence numbers wrap (rfc9260#section-1.6) while packets are lost and reordered.
 
 use anabranch_sctp::{
     Accounting, CloseReason, Cmt, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload,
@@ -9,7 +9,7 @@ use transport::PacketBuf;
 use units::{ByteCount, Instant, Span};
 use wire::*;
 
-/// The first TSN that an endpoint with this seed uses.
+/// The first TSN of an endpoint with this seed.
 fn first_tsn(side: Side, seed: u64) -> Tsn {
     let config =
         EndpointConfig { seed: Seed::for_simulation(seed), ..endpoint_config(side, 1, &Config::default()) };
@@ -38,8 +38,8 @@ fn first_tsn(side: Side, seed: u64) -> Tsn {
     }
 }
 
-/// A seed whose first TSN is so near below the wrap that a short transfer crosses it: `hint`, or if that is none any
-/// more because endpoints draw otherwise than they did, the first within reach.
+/// A seed whose first TSN is just below the wrap, so that a short transfer crosses it: `hint` if it
+/// still is one, otherwise the first suitable seed.
 fn seed_below_the_wrap(side: Side, hint: u64) -> u64 {
     let near = |seed: &u64, reach: u32| first_tsn(side, *seed).0 > u32::MAX - reach;
     Some(hint)
@@ -57,7 +57,7 @@ fn config(cmt: bool) -> Config {
     }
 }
 
-/// A wire that loses one packet in 20, doubles one and holds every fifth up by as much as three others take.
+/// A wire that loses one packet in 20, duplicates one in 20, and delays one in five by up to 30 ms.
 fn bad_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     let mut state = seed;
     move |_| {
@@ -71,8 +71,8 @@ fn bad_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     }
 }
 
-/// Both sides send messages `0..count` of `len(n)` bytes, numbered by their payload protocol identifiers, in order on
-/// one stream, and close. Everything must come in this order.
+/// Both sides send messages `0..count` of `len(n)` bytes, numbered by their payload protocol
+/// identifiers, in order on one stream, and close. All messages must arrive in this order.
 fn exchange(pair: &mut Pair, count: u32, len: impl Fn(u32) -> u32) {
     let (client, server) = (pair.only(Side::Client), pair.only(Side::Server));
     let (mut said, mut heard) = ([0, 0], [0, 0]);
@@ -160,8 +160,8 @@ fn the_wrap_of_stream_sequence_numbers_is_crossed_under_reordering() {
     }
 }
 
-/// Paper 002, section 3.2: two paths share a receive buffer of 64 KiB, and what is lost on path 2 is sent again there. Two
-/// seconds of every seven nothing gets through on it, so that retransmissions are lost, too, and the buffer is full.
+/// Paper 002, section 3.2: two paths share a receive buffer of 64 KiB; chunks lost on path 2 are sent again
+/// there. Path 2 fails two seconds of every seven, so retransmissions are lost, too, and the buffer is full.
 fn blocking(keep_room: bool) -> Config {
     let cmt = Cmt { enabled: true, rtx: RtxPolicy::Same, keep_room, ..Cmt::default() };
     Config {
@@ -182,7 +182,7 @@ fn second_path_fails_again_and_again(sent: &Sent) -> Fate {
     if second && phase < 2_000_000_000 { Fate::Lost } else { Fate::Arrives }
 }
 
-// The paper's association stopped for good at 260.2 s, where its sixteen-bit numbers came to their end.
+// In the paper the association stopped at 260.2 s, when its sixteen-bit numbers wrapped.
 #[test]
 fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     let client = seed_below_the_wrap(Side::Client, 28_897_606);
@@ -204,8 +204,8 @@ fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     }
 }
 
-// rfc9260#section-1.6: sequence numbers have an order only within half of their circle, so that no more messages than
-// that may be on their way, however small they are and however much room there is.
+// rfc9260#section-1.6: sequence numbers have an order only within half of their circle. So at most that
+// number of messages may be in flight, whatever their lengths and the room.
 #[test]
 fn messages_on_their_way_are_fewer_than_half_the_circle_of_their_numbers() {
     let config = Config {
@@ -217,7 +217,7 @@ fn messages_on_their_way_are_fewer_than_half_the_circle_of_their_numbers() {
     let mut pair = Pair::new(1, &config);
     let (client, server) = pair.establish();
     let mut lost = 0;
-    // The first chunk does not get through before a hundred thousand others have had their chance.
+    // The first chunk arrives only after a hundred thousand others had an opportunity to be sent.
     pair.on_wire(move |sent| {
         let mut chunks = parse(&sent.bytes).chunks();
         let first = chunks.any(|chunk| matches!(chunk, Ok(Chunk::Data(data)) if data.ppid == Ppid(0)));

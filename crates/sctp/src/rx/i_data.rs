@@ -1,3 +1,5 @@
+//! I-DATA chunks (`rfc8260#section-2.2.3`).
+//!
 //! With interleaving, the receiver never reneges: with NR-SACK all acknowledged chunks are
 //! non-renegable. When the buffer is full and no message can be read, the partial delivery of the
 //! oldest incomplete message starts. Each stream has at most one partial delivery at a time.

@@ -5,8 +5,8 @@ use testkit::*;
 use units::Span;
 use wire::*;
 
-/// A server whose client is scripted: what the server sends is lost and read by the test, and the test injects what the client
-/// sends. Numbers are counted from the initial TSN of their side.
+/// A server whose client is scripted: the test reads the server's packets, which are lost, and injects
+/// the client's packets. Numbers count from the initial TSN of their side.
 pub struct Desk {
     pub pair: Pair,
     pub id: AssocId,
@@ -16,7 +16,7 @@ pub struct Desk {
     pub seen: usize,
 }
 
-/// Options with RE-CONFIG, and this allowed to the peer.
+/// Options with RE-CONFIG that allow this to the peer.
 pub fn allowing(allow_reset: AllowReset) -> Config {
     Config { stream_reset: true, allow_reset, ..Config::default() }
 }
@@ -116,7 +116,7 @@ impl Desk {
         begun
     }
 
-    /// Runs for so many milliseconds.
+    /// Runs for `ms` milliseconds.
     pub fn pass(&mut self, ms: u64) {
         self.pair.run_for(Span::from_millis(ms));
     }
@@ -173,7 +173,7 @@ impl Desk {
         std::iter::once(first).chain(second).map(text).collect::<Vec<_>>().join(" + ")
     }
 
-    /// What the user reads, and the resets it is told of, in their order.
+    /// Messages that the user reads and events of resets, in order.
     pub fn told(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         loop {

@@ -27,13 +27,13 @@ pub fn data(tsn: Tsn, stream: u16, payload: &[u8]) -> Chunk<'_> {
     })
 }
 
-/// A chunk with these bytes, of which the first is its type.
+/// A chunk with these bytes; the first byte is its type.
 pub fn unknown(bytes: &[u8]) -> Chunk<'_> {
     Chunk::Unknown(UnknownChunk { chunk_type: bytes[0], bytes: bytes.into() })
 }
 
-/// An association, the tag the server must be addressed with, the tag the client must be, the TSN that the client sends
-/// next, and the TSN before the server's first.
+/// An association with the tags of packets to the server and to the client, the client's next TSN, and
+/// the TSN before the server's first.
 pub struct Scene {
     pub pair: Pair,
     pub to_server: u32,
@@ -60,7 +60,7 @@ impl Scene {
         Scene { pair, to_server, to_client, tsn: init.initial_tsn, acked: ack.initial_tsn.previous() }
     }
 
-    /// The server gets a packet from the client's address with this tag; what it says to that.
+    /// The server gets a packet from the client's address with this tag. Returns its answer.
     pub fn server_gets(&mut self, tag: u32, chunks: &[Chunk<'_>]) -> Vec<String> {
         self.server_gets_from(Side::Client.address(1), tag, chunks)
     }
