@@ -278,7 +278,7 @@ fn an_uplink_behind_a_nat_joins_and_replaces_the_first_one() {
     assert_eq!(with(&pair.sent[before..], Side::Server, "ASCONF_ACK")[0].dst, two);
     let both = [(one, PathState::Active), (two, PathState::Active)];
     assert_eq!(remotes(&mut pair, Side::Server), both);
-    // The first uplink goes away.
+    // The first uplink fails.
     pair.on_wire(move |sent| if sent.src == one || sent.dst == one { Fate::Lost } else { Fate::Arrives });
     assert!(remove(&mut pair, Side::Client, one));
     pair.run_for(ms(3000));

@@ -84,7 +84,7 @@ fn packets_go_to_the_port_that_the_newest_packet_with_the_right_tag_came_from() 
     send(&mut nat, 50);
     nat.run_for(ms(500));
     assert_eq!(nat.server_wrote_to(before).last(), Some(&50_000));
-    // A SACK goes to the new port with the first packet from there, if one is due.
+    // A SACK leaves for the new port after the first packet from there, if one is due.
     let first = nat.sent[before..].iter().find(|sent| sent.port == 50_000 && sent.to_server).unwrap().at;
     let sack = nat.sent[before..].iter().find(|sent| sent.port == 50_000 && !sent.to_server).unwrap();
     assert_eq!(sack.chunks(), "SACK");

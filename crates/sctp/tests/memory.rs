@@ -13,11 +13,11 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call is passed on to the system's allocator unchanged.
+// SAFETY: each call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.set(HELD.get() + layout.size() as isize);
-        // SAFETY: the caller's promises are passed on with the call.
+        // SAFETY: the caller guarantees the preconditions of this call.
         unsafe { System.alloc(layout) }
     }
 

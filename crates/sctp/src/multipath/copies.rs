@@ -39,11 +39,10 @@ pub(crate) struct Scene<'a> {
 impl Scene<'_> {
     /// Returns true if path `p` should carry a copy of chunk `i`, which is in flight on another path.
     ///
-    /// While a full buffer stops all paths, a copy of the earliest chunk helps if it arrives sooner:
-    /// opportunistic retransmission (Raiciu, Paasch, Barre, Ford, Honda, Duchene, Bonaventure, Handley,
-    /// "How hard can it be? Designing and implementing a deployable multipath TCP", NSDI 2012, section
-    /// 4.2). A whole unordered message blocks no other one if the peer sends NR-SACKs: a copy would
-    /// only free its own room.
+    /// With a full buffer, a copy of the earliest chunk that arrives sooner helps: opportunistic
+    /// retransmission (Raiciu, Paasch, Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it
+    /// be? Designing and implementing a deployable multipath TCP", NSDI 2012, section 4.2). A whole unordered
+    /// message blocks no other one if the peer sends NR-SACKs: a copy would only free its own room.
     fn is_late(&self, i: u64, p: PathId) -> bool {
         let chunk = &self.out[i];
         let holder = &self.paths[chunk.path];
@@ -74,7 +73,7 @@ pub(crate) struct Copies {
     paths: Vec<OnPath>,
     /// The newest copy of each late chunk, until the copy leaves `flying` or has proved its path.
     last: BTreeMap<u64, LastCopy>,
-    /// Chunks whose newest copy is overdue, with their copies so far. Entries not in flight are removed late.
+    /// Chunks whose newest copy is overdue, with their number of copies. Stale entries are removed lazily.
     again: BTreeMap<u64, u8>,
 }
 
@@ -238,9 +237,8 @@ impl Copies {
         }
     }
 
-    /// Returns true, once for each copy, if a copy is overdue that left path `p` after everything that
-    /// arrived there and no chunk is in flight. No timer runs for copies: a failed path would carry all
-    /// of them.
+    /// Returns true once for each overdue copy that left path `p` after all arrived ones, if no chunk
+    /// is in flight. No timer runs for copies: without this rule a failed path would carry all of them.
     pub(crate) fn doubt(&mut self, p: PathId, path: &Path) -> bool {
         let copies = &mut self.paths[p.index()];
         let doubts = copies.doubtful > copies.arrived.max(path.liveness.proof())

@@ -1,10 +1,10 @@
 //! Decisions among several paths.
 //!
 //! `tx/` is the sender of RFC 9260. This module chooses the path of new data ([`schedule`],
-//! [`splitting`]) and of a lost chunk ([`retransmission`]), and which chunks move before they are lost
-//! ([`rescheduling`]) or are copied ([`copies`]). It defines when a chunk, a copy or an answer is late
-//! ([`lateness`]). The receiver chooses the path of each SACK (`path/return_path.rs`); round-trip times
-//! are corrected for that choice ([`evened`]). `path/liveness.rs` records whether a path answers.
+//! [`splitting`]), the path of a lost chunk ([`retransmission`]), and the chunks that move before they are
+//! lost ([`rescheduling`]) or are copied ([`copies`]). It defines when a chunk, a copy or an answer is
+//! late ([`lateness`]). The receiver chooses the path of each SACK (`path/return_path.rs`), and [`evened`]
+//! corrects round-trip times for that choice. `path/liveness.rs` records whether a path answers.
 
 pub(crate) mod copies;
 pub(crate) mod evened;

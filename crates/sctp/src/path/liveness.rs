@@ -15,7 +15,7 @@ use units::Instant;
 /// Whether a path that may carry data answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// The path answers, as far as the sender can tell.
+    /// No answer of the path is overdue.
     #[default]
     Proven,
     /// The path did not answer in time, and no other path could carry its chunks.
@@ -88,8 +88,9 @@ impl Liveness {
         matches!(self.life, Life::Lonely { probed: true, .. })
     }
 
-    /// Returns true if an acknowledged chunk is an answer of the path. For a silent path the chunk must
-    /// have left after the wait for an answer began: an older one may have arrived before the path failed.
+    /// Returns true if the acknowledgement of a chunk sent here proves that the path works. A chunk of
+    /// a silent path must have left after the wait for an answer began: an older one may have arrived
+    /// before the path failed.
     #[inline]
     pub(crate) fn has_answered(&self) -> bool {
         !self.is_silent() || self.proof >= self.since

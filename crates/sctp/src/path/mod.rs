@@ -49,7 +49,7 @@ impl PathId {
 pub enum PathState {
     /// The address is not verified yet: the path carries no user data.
     Unconfirmed,
-    /// The address is verified and the path works as far as the association can tell.
+    /// The address is verified, and no failure of the path is known.
     Active,
     /// More than `PotentiallyFailed.Max.Retrans` errors in a row: probed, and used only if no path is active.
     PotentiallyFailed,
@@ -102,7 +102,7 @@ pub struct PathStats {
 /// Weight of a new sample in `return_ratio`: RTO.Alpha of RFC 9260.
 const RATIO_WEIGHT: f64 = 0.125;
 
-/// Upper limit of `return_ratio`: the flight size never exceeds this number of congestion windows.
+/// Upper limit of `return_ratio`, by which cwnd is multiplied.
 const MAX_RETURN_RATIO: f64 = 2.0;
 
 /// The state of one path. Fields used together share a cache line, since few of many paths are in the cache.
@@ -284,7 +284,7 @@ impl Path {
         self.state == PathState::Active
     }
 
-    /// Index of the chunk with the lowest TSN in flight; `NIL` without a chunk in flight.
+    /// Index of the chunk with the lowest TSN in flight; [`NIL`] if no chunk is in flight.
     #[inline]
     pub(crate) fn earliest(&self) -> u64 {
         self.fresh.head.min(self.resent.head)

@@ -8,8 +8,8 @@ use wire::PathStatus;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathOptions {
     /// With CMT, a path carries no user data, no copies and no detours of SACKs while a path of lower
-    /// cost works and has room in its congestion window. Messages with a [chosen
-    /// path](crate::Message::path) are the exception.
+    /// cost works and has room in its congestion window. Messages with a chosen
+    /// [path](crate::Message::path) are the exception.
     pub cost: u16,
     /// Time without data after which a heartbeat is sent, in place of
     /// [`Config::hb_interval`](crate::Config::hb_interval) and without the limit of 15 s for paths in UDP

@@ -21,8 +21,8 @@ const CLOSE_ENOUGH: usize = 8;
 /// Lost probes of a size that prove that it does not pass, if the next probe of the least size is
 /// answered (MAX_PROBES).
 ///
-/// If a share q of all round trips fails at any size, the chance of n losses before an answer is (q / (1
-/// + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, and never above 1e-3.
+/// If a share q of all round trips fails at any size, n losses before an answer have the probability (q
+/// / (1 + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, at most 1e-3.
 const MOST_LOST: u8 = 10;
 /// The same for the present size where loss was rare before, since data waits for the result.
 const LEAST_LOST: u8 = 3;

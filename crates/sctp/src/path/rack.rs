@@ -107,8 +107,8 @@ impl Rack {
         !self.reordering
     }
 
-    /// Records the arrival of chunk `i`, sent once, at `sent_at`. After a retransmission either
-    /// transmission may have arrived, which is no evidence of reordering: see [`Rack::arrived_again`].
+    /// Records the arrival of chunk `i`, which was sent once, at `sent_at`. For chunks sent again, see
+    /// [`Rack::arrived_again`]: either transmission may have arrived, which is no evidence of reordering.
     pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant) {
         self.reordering |= i < self.known;
         self.highest = self.highest.max(i);

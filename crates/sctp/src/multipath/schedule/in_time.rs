@@ -1,5 +1,4 @@
-//! The project's own scheduler: a path carries a packet if better paths cannot send all data before it
-//! arrives.
+//! Own scheduler: a path carries a packet if better paths cannot send all data before the packet arrives.
 //!
 //! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to send,
 //! until the window W of the transfer is full (its earliest chunk is on p), or until all G bytes are
@@ -15,23 +14,21 @@
 //! the path delivered in one of its last round trips, twice that in slow start. If the application
 //! gives less than the paths carry, μ is cwnd/SRTT, since a path with little to send measures nothing;
 //! with a full buffer cwnd/SRTT would be too high, since parts of the windows are unused. Without a
-//! queue T is d, so of two equal paths none waits for the other. A path without an RTT sample comes
-//! first. The first path always carries data: it blocks no other. A path whose T3-rtx expired carries
-//! one packet at a time when the answering paths are full. G has no limit if the send buffer is full.
+//! queue T is d, so of two equal paths none waits for the other. A path without an RTT sample is first.
+//! The first path always carries data: it blocks no other. A path whose T3-rtx expired carries one
+//! packet at a time when the answering paths are full. G has no limit if the send buffer is full.
 //!
 //! Why this is enough: while p is in use, all paths together deliver at most W in each T_p. Without p,
 //! the paths before p deliver Σ μ. So p adds throughput only if W/T_p is more than that: the condition
 //! for small packets. With G in place of W, p would delay the last packet of a message.
 //!
-//! An unordered message waits for no other. If the peer sends NR-SACKs, W need only hold flights
-//! without queues:
+//! Unordered messages wait for no other. With NR-SACKs, W need only hold the flights without queues:
 //!
 //! ```text
 //! p carries it if   Σ μ_q d_q + x_p + m <= W   and   Σ μ_q T_p + x_p + m <= G
 //! ```
 //!
-//! BLEST (`blest.rs`) compares SRTTs and windows. The SRTT of an unused path remains as its last queue
-//! left it.
+//! BLEST (`blest.rs`) compares SRTTs instead, and the SRTT of an unused path still contains its last queue.
 
 use super::delivered::Delivered;
 use super::{Opportunity, Scheduler, SchedulerTraits};
