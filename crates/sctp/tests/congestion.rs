@@ -103,7 +103,7 @@ fn a_sack_with_nothing_new_above_a_chunk_is_no_missing_report() {
     assert_eq!(packets[0][0].n, base + 1);
 }
 
-// rfc9260#section-7.2.4, rule 5: a chunk is fast retransmitted once; if that is lost, only T3-rtx remains.
+// rfc9260#section-7.2.4, rule 5: a chunk is fast retransmitted once; T3-rtx handles a further loss.
 #[test]
 fn a_chunk_is_fast_retransmitted_once() {
     let (mut client, acked) = grown(&Config::default(), 10);

@@ -18,7 +18,7 @@ use crate::path::{Path, PathId, Paths};
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
 
-/// Copies of a late chunk, on all paths together: they must end in an outage of all paths.
+/// Maximum number of copies of a late chunk, over all paths: in an outage of all paths, copies must end.
 const MOST_COPIES: u8 = 3;
 
 /// Inputs of the choice of a copy.
@@ -237,7 +237,7 @@ impl Copies {
         }
     }
 
-    /// Returns true once for each overdue copy that left path `p` after all arrived ones, if no chunk
+    /// Returns true once for each overdue copy sent on path `p` after all that arrived there, if no chunk
     /// is in flight. No timer runs for copies: without this rule a failed path would carry all of them.
     pub(crate) fn doubt(&mut self, p: PathId, path: &Path) -> bool {
         let copies = &mut self.paths[p.index()];

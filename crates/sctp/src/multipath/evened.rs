@@ -28,7 +28,7 @@ pub(crate) struct Evened {
 }
 
 impl Evened {
-    /// Begins a SACK that arrived on path `way`.
+    /// Starts the processing of a SACK that arrived on path `way`.
     pub(crate) fn begin(&mut self, way: PathId) {
         self.way = way;
     }

@@ -88,9 +88,9 @@ impl Liveness {
         matches!(self.life, Life::Lonely { probed: true, .. })
     }
 
-    /// Returns true if the acknowledgement of a chunk sent here proves that the path works. A chunk of
-    /// a silent path must have left after the wait for an answer began: an older one may have arrived
-    /// before the path failed.
+    /// Returns true if an acknowledgement of a chunk sent here proves that the path works. A chunk of a
+    /// silent path must be sent after the wait for an answer began: an older one may have arrived
+    /// before the failure.
     #[inline]
     pub(crate) fn has_answered(&self) -> bool {
         !self.is_silent() || self.proof >= self.since

@@ -75,15 +75,15 @@ pub struct PathStats {
     pub packet_bytes: ByteCount,
     /// Bytes of packets sent with a SACK and without user data, with the IP header.
     pub ack_bytes: ByteCount,
-    /// Chunks sent again before an expiry of T3.
+    /// Chunks retransmitted before an expiry of T3-rtx.
     pub fast_retransmissions: u64,
     /// Fast retransmissions of chunks that had arrived; counted only with time-based loss detection.
     pub needless_retransmissions: u64,
     /// Fast recoveries undone because all their retransmissions were needless.
     pub undone_recoveries: u64,
-    /// Chunks sent again after a timeout.
+    /// Chunks retransmitted after an expiry of T3-rtx.
     pub timer_retransmissions: u64,
-    /// Chunks of other paths or of this one sent again here before they counted as lost, to free a buffer.
+    /// Chunks retransmitted here before they counted as lost, to free a buffer.
     pub rescheduled: u64,
     /// Copies sent of chunks of other paths.
     pub copies: u64,
@@ -93,7 +93,7 @@ pub struct PathStats {
     pub ecn_reductions: u64,
     /// Chunks that the peer reported as dropped for a wrong checksum: retransmitted as after missing reports.
     pub reported_drops: u64,
-    /// Expiries of T3.
+    /// Expiries of T3-rtx.
     pub timeouts: u64,
     /// Number of the chunk sent last, counted from 1 over the whole association; zero before the first one.
     pub last_chunk: u64,

@@ -71,7 +71,7 @@ impl Rack {
         }
     }
 
-    /// Starts a SACK: the order of chunks within one SACK is no evidence of reordering.
+    /// Starts the processing of a SACK: the order of chunks within one SACK is no evidence of reordering.
     pub(crate) fn sack(&mut self) {
         self.known = self.highest;
     }
@@ -153,7 +153,7 @@ impl Path {
         }
     }
 
-    /// Time by which chunks may arrive later than chunks sent after them (`rfc8985#section-6.2`, step 4).
+    /// Reordering window: delay allowed behind chunks sent later (`rfc8985#section-6.2`, step 4).
     pub(crate) fn reordering_window(&self, rack: &Rack) -> Span {
         if !rack.reordering && self.recovery.is_some() {
             return Span::ZERO;

@@ -101,7 +101,8 @@ impl Receiver {
 
     /// Performs the deferred reset if all data before it has arrived; returns true if it did.
     ///
-    /// # Errors The rule that the peer broke in data behind the reset.
+    /// # Errors
+    /// The rule that the peer broke in data behind the reset.
     pub(crate) fn finish_deferred(&mut self) -> Result<bool, &'static str> {
         let cumulative = self.tsns.cumulative();
         let Some(resets) = &mut self.resets else { return Ok(false) };
@@ -176,7 +177,7 @@ impl Receiver {
         marks.pop_front().map(|mark| mark.reset)
     }
 
-    /// Returns the resets without an event so far, and removes their marks.
+    /// Returns the resets that the user got no event for, and removes their marks.
     pub(crate) fn drop_marks(&mut self) -> Vec<Reset> {
         let marks = self.resets.as_mut().map(|resets| std::mem::take(&mut resets.marks));
         marks.into_iter().flatten().map(|mark| mark.reset).collect()

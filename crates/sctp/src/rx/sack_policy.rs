@@ -329,7 +329,7 @@ mod tests {
         assert_eq!((p.packets_since_last(), p.duplicates()), (2, [Tsn(3)].as_slice()));
     }
 
-    // Paper 001 section 3.3: a SACK of the timer carries its count of packets, too.
+    // Paper 001 section 3.3: a SACK that the delay timer sends carries its count of packets, too.
     #[test]
     fn the_count_of_packets_is_in_every_sack_and_starts_anew() {
         let mut p = started(9, true);
