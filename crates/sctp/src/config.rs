@@ -1,14 +1,13 @@
-//! Everything a user may choose about an association.
+//! Options of an association.
 
 use transport::{named, options};
 use units::{ByteCount, Span};
 
 options! {
-    /// The protocol parameters of an association (`rfc9260#section-16`), its buffers, its congestion control and its
-    /// multipath options.
+    /// The options of an association, among them the protocol parameters of `rfc9260#section-16`.
     ///
-    /// The defaults are those of RFC 9260, with CMT off and, once on, set as in table 1 of paper 001 (Dreibholz et al.,
-    /// OMNeT++ 2010).
+    /// The defaults are those of RFC 9260, with CMT off. Once CMT is on, its options are those of table 1 of
+    /// paper 001 (Dreibholz et al., OMNeT++ 2010).
     pub struct Config {
         /// RTO before the first measurement (`RTO.Initial`).
         rto_initial: Span = Span::from_secs(1), "more than zero, at most `rto_max`"
@@ -17,101 +16,105 @@ options! {
         rto_min: Span = Span::from_secs(1), "more than zero" if |min| !min.is_zero();
         /// Upper bound of the RTO (`RTO.Max`).
         rto_max: Span = Span::from_secs(60), "at least `rto_min`" if |max, all| max >= all.rto_min;
-        /// Packets that a path sends at one instant (`Max.Burst`); an acknowledgement of data on the path lets it send as many
-        /// again.
+        /// Packets that a path sends at one instant (`Max.Burst`). An acknowledgement of data on the path
+        /// lets it send the same number again.
         max_burst: u32 = 4, "at least 1" if |packets| packets > 0;
         /// Lifetime of a state cookie (`Valid.Cookie.Life`).
         valid_cookie_life: Span = Span::from_secs(60), "more than zero" if |life| !life.is_zero();
-        /// Consecutive errors after which the association is given up (`Association.Max.Retrans`). Best at most
-        /// `path_max_retrans` times the addresses of the peer: otherwise all of them may be inactive while the association goes on
-        /// (`rfc9260#section-8.2`).
+        /// Consecutive errors after which the association fails (`Association.Max.Retrans`). If the value
+        /// exceeds `path_max_retrans` times the peer's addresses, all of them may be inactive while the
+        /// association goes on (`rfc9260#section-8.2`).
         association_max_retrans: u32 = 10, "at least 1" if |errors| errors > 0;
         /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
         path_max_retrans: u32 = 5;
-        /// Consecutive errors after which a path is potentially failed (`PotentiallyFailed.Max.Retrans`, `rfc7829`): it is
-        /// probed once per RTO and carries no data while another path is active. None: no path ever is.
+        /// Consecutive errors after which a path is potentially failed (`PotentiallyFailed.Max.Retrans`,
+        /// `rfc7829`). The path is then probed once per RTO and carries no data while another path is active.
+        /// None: no path becomes potentially failed.
         potentially_failed: Option<u32> = None, "at most `path_max_retrans`, or none"
             if |errors, all| errors.is_none_or(|errors| errors <= all.path_max_retrans);
-        /// Consecutive errors after which another path becomes the primary path (`Primary.Switchover.Max.Retrans`,
-        /// `rfc7829#section-5`). None: never.
+        /// Consecutive errors after which another path becomes the primary path
+        /// (`Primary.Switchover.Max.Retrans`, `rfc7829#section-5`). None: errors do not change it.
         primary_switchover: Option<u32> = None, "at least `potentially_failed`, or none"
             if |errors, all| errors.is_none_or(|errors| errors >= all.potentially_failed.unwrap_or(0));
         /// Attempts at each handshake step (`Max.Init.Retransmits`).
         max_init_retransmits: u32 = 8;
-        /// Upper bound of the timeout of INIT and COOKIE ECHO (`sinit_max_init_timeo` of `rfc6458#section-8.1.3`). None:
-        /// `rto_max`.
+        /// Upper bound of the timeout of INIT and COOKIE ECHO (`sinit_max_init_timeo` of
+        /// `rfc6458#section-8.1.3`). None: `rto_max`.
         init_rto_max: Option<Span> = None, "more than zero, or none for `rto_max`" if |most| most != Some(Span::ZERO);
-        /// Time between heartbeats on an idle path (`HB.interval`). None: no heartbeats but those that verify unconfirmed
-        /// addresses; an association without data then never notices that its peer is gone. At most 15 s on a path in UDP, so
-        /// that a NAT keeps the port.
+        /// Time between heartbeats on an idle path (`HB.interval`). None: heartbeats only verify unconfirmed
+        /// addresses, and an association without data does not notice that its peer is gone. At most 15 s on
+        /// a path in UDP, so that a NAT keeps the port.
         hb_interval: Option<Span> = Some(Span::from_secs(30)), "more than zero, or none for no heartbeats"
             if |interval| interval != Some(Span::ZERO);
-        /// How the sender finds that a chunk is lost before T3 expires.
+        /// How the sender detects the loss of a chunk before T3-rtx expires.
         loss_detection: LossDetection = LossDetection::MissingReports;
         /// Longest delay of an acknowledgement (`SACK.Delay`).
         // rfc9260#section-6.2: an implementation must not allow more.
         sack_delay: Span = Span::from_millis(200), "at most 500 ms" if |delay| delay <= Span::from_millis(500);
         /// Packets with data after which an acknowledgement is sent at once (2 in `rfc9260#section-6.2`).
         sack_frequency: u32 = 2, "at least 1" if |packets| packets > 0;
-        /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
-        /// (draft-natarajan-tsvwg-sctp-nrsack).
+        /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer
+        /// supports them too (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
-        /// SACKs that fit a narrow return link, if the peer has `nr_sack`, too. As receiver without `reneging`: a SACK waits until it is
-        /// short for the data that it acknowledges, at most 10 ms more than `sack_frequency` says, and leaves out gap blocks
-        /// that were told of before. As sender: asks for a SACK at once (I bit, `rfc7053`) where its window has to grow or is
-        /// small or the window of the peer is full, and raises the burst limit to what a SACK acknowledges.
+        /// Sends fewer and shorter SACKs, for a narrow return link, if the peer has `nr_sack`, too. A
+        /// receiver without `reneging` delays a SACK that is long for the data that it acknowledges, by at
+        /// most 25 ms beyond `sack_frequency`, and omits Gap Ack Blocks that earlier SACKs reported. The
+        /// sender sets the I bit (`rfc7053`) in slow start, while cwnd is small, and in retransmitted chunks.
         lean_sacks: bool = false;
-        /// Authenticates chunks that the peer wants authenticated, and accepts those in `auth_chunks` only so, if the peer has
-        /// AUTH too (`rfc4895`; INET: `auth`).
+        /// Authenticates the chunk types that the peer requires, and accepts those in `auth_chunks` only if
+        /// they are authenticated, if the peer supports AUTH too (`rfc4895`; INET: `auth`).
         auth: bool = false;
-        /// Types of the chunks that must come authenticated, beside those of ASCONF if `asconf` is on (INET: `chunks`). 0 is
-        /// DATA, 3 SACK.
+        /// Chunk types that the peer must authenticate, besides those of ASCONF if `asconf` is on (INET:
+        /// `chunks`). 0 is DATA, 3 is SACK.
         auth_chunks: Vec<u8> = Vec::new(), "at most 32 chunk types, and none of 1, 2, 14 and 15"
             if |types| types.len() <= 32 && !types.iter().any(|kind| wire::Auth::NEVER_LISTED.contains(kind));
-        /// Lets addresses join and leave an association by ASCONF, if the peer has it too (`rfc5061`; INET: `addIP`). Needs
-        /// `auth`.
+        /// Adds and deletes addresses of an existing association by ASCONF, if the peer supports it too
+        /// (`rfc5061`; INET: `addIP`). Needs `auth`.
         asconf: bool = false, "false unless `auth` is true" if |on, all| !on || all.auth;
-        /// Our addresses are behind NATs: requests to add one leave from it and name no address (INET: `natFriendly`).
+        /// Our addresses are behind NATs: a request to add an address is sent from it and holds the wildcard
+        /// address (INET: `natFriendly`).
         nat_friendly: bool = false;
-        /// Messages may be given up, by their lifetime, number of retransmissions or priority, if the peer supports it (PR-SCTP,
-        /// `rfc3758`, `rfc7496`). Otherwise every message is reliable whatever it asks for.
+        /// Abandons messages by their lifetime, number of retransmissions or priority, if the peer supports
+        /// it (PR-SCTP, `rfc3758`, `rfc7496`). Otherwise every message is reliable, whatever its policy.
         pr_sctp: bool = false;
-        /// Streams can be reset and added if the peer announces that, too (RE-CONFIG, `rfc6525`; INET's `streamReset`).
+        /// Allows resets and additions of streams, if the peer supports them (RE-CONFIG, `rfc6525`; INET:
+        /// `streamReset`).
         stream_reset: bool = false;
-        /// What the peer may do with `stream_reset` without being asked.
+        /// Resets and additions of streams that the peer may request of its own accord.
         allow_reset: AllowReset = AllowReset::None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
-        /// How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
+        /// How packets carry their send time, from which a peer that supports it reports delays.
         timestamps: Timestamps = Timestamps::Off;
-        /// Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): a router may mark packets instead of dropping
-        /// them, if the peer has it, too.
+        /// Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): routers may mark packets
+        /// instead of dropping them, if the peer supports it too.
         ecn: EcnMode = EcnMode::Off;
-        /// Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a window,
-        /// if the peer does so too (draft-stewart-sctp-pktdrprep-16; INET: `packetDrop`).
+        /// Reports packets that arrive with a wrong checksum, and retransmits chunks that the peer reports
+        /// without a reduction of cwnd, if the peer supports it too (draft-stewart-sctp-pktdrprep-16; INET:
+        /// `packetDrop`).
         packet_drop_reports: bool = false;
 
         /// Outbound streams requested.
         outbound_streams: u16 = 10, "at least 1" if |streams| streams > 0;
         /// Inbound streams the peer may use.
         max_inbound_streams: u16 = 2048, "at least 1" if |streams| streams > 0;
-        /// The stream that sends next (`rfc8260#section-3`).
+        /// The order in which streams send (`rfc8260#section-3`).
         stream_scheduler: StreamScheduler = StreamScheduler::Fcfs;
-        /// Values of the streams, by their numbers, for the stream schedulers `priority` (the least is served first; further
-        /// streams have 0) and `wfq` (weights; further streams have 1).
+        /// Values of the streams, by stream number, for the stream schedulers `priority` (the stream with the
+        /// lowest value sends first; the default is 0) and `wfq` (weights, by default 1).
         stream_values: Vec<u16> = Vec::new(), "at least 1 each for `wfq`"
             if |values, all| all.stream_scheduler != StreamScheduler::Wfq || !values.contains(&0);
-        /// Announces I-DATA chunks (`rfc8260`). If the peer does so too, fragments of messages of different streams may alternate,
-        /// so that a long message does not delay those of other streams.
+        /// Sends I-DATA chunks (`rfc8260`) if the peer supports them too. Fragments of messages on different
+        /// streams may then alternate, so that a long message does not delay those on other streams.
         interleaving: bool = false;
         /// Receive buffer, advertised as a_rwnd.
         receive_buffer: ByteCount = ByteCount::new(1 << 20), "1500 to 4294967295 bytes"
             if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.get());
-        /// A window below this is advertised, and taken, as closed (`rfc1122#section-4.2.3.3`). Zero turns silly window
-        /// avoidance off.
+        /// A receive window below this limit is advertised as zero, and a lower a_rwnd of the peer counts as
+        /// zero (`rfc1122#section-4.2.3.3`). Zero turns the avoidance of silly windows off.
         sws_limit: ByteCount = ByteCount::new(1500), "less than `receive_buffer`"
             if |limit, all| limit < all.receive_buffer;
-        /// Bytes that one chunk counts as in the receive buffer.
+        /// Bytes that are counted for one chunk in the receive buffer.
         receive_accounting: Accounting = Accounting::Payload;
         /// A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap
         /// (`rfc9260#section-6.2`). Otherwise all acknowledged data is kept.
@@ -121,44 +124,46 @@ options! {
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
             if |messages| messages != Some(0);
-        /// What a path is: an address of the peer, or a pair of an address of ours and one of the peer.
+        /// Definition of a path: an address of the peer, or a pair of a local address and one of the peer.
         paths: PathSet = PathSet::Addresses;
-        /// Finds the MTU of each path by probes, up to `mtu` (DPLPMTUD, `rfc8899`). Otherwise each path has the MTU `mtu`, unless
-        /// the application sets another one.
+        /// Finds the MTU of each path by probes, up to `mtu` (DPLPMTUD, `rfc8899`). Otherwise each path has
+        /// the MTU `mtu`, unless the application sets another one.
         pmtud: bool = false;
-        /// Path MTU, with the IP header; with `pmtud` that of the interface.
+        /// Path MTU, IP header included; with `pmtud`, the MTU of the interface.
         mtu: ByteCount = ByteCount::new(1500), "576 to 65535 bytes" if |size| MTU.contains(&size.get());
-        /// Bundles several chunks into a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
+        /// Bundles several chunks into a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE
+        /// ECHO.
         bundling: bool = true;
-        /// A message too long for one packet begins in the room that the message before it leaves in its last packet. So
-        /// successive long messages make full packets only, of one length.
+        /// A message that is longer than a packet begins in the free bytes of the last packet of the message
+        /// before it. Successive long messages then fill all packets to the same length.
         fill_packets: bool = false;
-        /// Nagle's algorithm: while data is outstanding only full packets are sent (`rfc9260#section-6.10`), unless a
-        /// packet is sent in any case, as one with a SACK is.
+        /// Nagle's algorithm: while data is outstanding, only full packets are sent (`rfc9260#section-6.10`),
+        /// except packets that are sent in any case, for example with a SACK.
         nagle: bool = false;
 
         /// The congestion control.
         congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();
-        /// Spreads the packets of each path over its round-trip time under every congestion control. The rate is that of the
-        /// control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in Linux, and in congestion
-        /// avoidance at most 5/4 of the most that the path delivered in its last ten round trips; in slow
-        /// start after a timeout nothing is paced then. New data that is paced is not limited to `max_burst` packets.
+        /// Spreads the packets of each path over its round-trip time, under every congestion control. The
+        /// rate is that of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2
+        /// cwnd/SRTT above, as in Linux. In congestion avoidance it is at most 5/4 of the most that the path
+        /// delivered in one of its last ten round trips. Without a rate of the control, slow start after a
+        /// timeout is not paced. New data that is paced is not limited to `max_burst` packets.
         pacing: bool = false;
-        /// The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative TSN
-        /// advances, RFC 9260 does not.
+        /// The RFC whose rules let cwnd grow: RFC 2960 and RFC 4960 require that the cumulative TSN advances,
+        /// RFC 9260 does not.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
-        /// Bytes that one chunk counts as in flight.
+        /// Bytes that are counted for one chunk in the flight size.
         accounting: Accounting = Accounting::Chunk;
-        /// Initial cwnd of each path in full packets (`rfc6928` argues for 10). None: that of the growth rule, at most 4
-        /// packets (`rfc9260#section-7.2.1`).
+        /// Initial cwnd of each path in full packets (`rfc6928` argues for 10). None: the value of the growth
+        /// rule, at most 4 packets (`rfc9260#section-7.2.1`).
         initial_window: Option<u32> = None, "1 to 10000 packets, or none for that of the growth rule"
             if |packets| (1..=10_000).contains(&packets.unwrap_or(1));
-        /// ssthresh of each path before its first loss. None: the peer's a_rwnd, the most that `rfc9260#section-7.2.1`
-        /// suggests.
+        /// ssthresh of each path before its first loss. None: the a_rwnd of the peer, the upper bound that
+        /// `rfc9260#section-7.2.1` suggests.
         initial_ssthresh: Option<ByteCount> = None;
         /// Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4).
         rp_min: u64 = 4, "at least 1" if |mtus| mtus > 0;
-        /// ssthresh of a path after an idle RTO.
+        /// ssthresh of a path that was idle for an RTO.
         idle_threshold: cc::IdleThreshold = cc::IdleThreshold::Window;
         /// Options of the congestion controls, a table for each.
         knobs: cc::Knobs = cc::Knobs::default();
@@ -168,18 +173,21 @@ options! {
     }
 }
 
-/// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
+/// Range of a path MTU in bytes: from the least that IPv4 hosts must accept to the most that IP can carry.
 pub(crate) const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 
-/// Smallest receive buffer: with a smaller window the peer must refuse the association (`rfc9260#section-3.3.2`).
+/// Smallest receive buffer: with a smaller window the peer must refuse the association
+/// (`rfc9260#section-3.3.2`).
 pub(crate) const LEAST_WINDOW: u32 = 1500;
 
 impl Config {
     /// Returns the options that are recommended for several paths.
     ///
-    /// A transfer with them should be at least as fast as over its best path alone, should not stall for long when a path fails, and should take no more of a
-    /// bottleneck that its paths share than one TCP flow would: its paths are coupled. Whoever owns all lines uncouples them with
-    /// [`Algorithm::Cubic`](cc::Algorithm::Cubic). `docs/bonding.md` gives the reason for each option, and measures in which cases this is not reached.
+    /// With them a transfer should be at least as fast as over its best path alone, should not stall for long
+    /// when a path fails, and should take no more of a bottleneck that its paths share than one TCP flow
+    /// would: its paths are coupled. Users who own all lines uncouple them with
+    /// [`Algorithm::Cubic`](cc::Algorithm::Cubic). `docs/bonding.md` gives the reason for each option, and
+    /// measures the cases in which a transfer misses these aims.
     pub fn recommended() -> Self {
         Config {
             congestion_control: cc::Algorithm::CoupledCubic.into(),
@@ -220,14 +228,15 @@ impl Config {
 }
 
 options! {
-    /// Concurrent multipath transfer (Iyengar, Amer, Stewart, ToN 2006; paper 001 §3): each option by itself.
+    /// Concurrent multipath transfer, an option for each part (Iyengar, Amer, Stewart, ToN 2006; paper 001
+    /// §3).
     ///
-    /// Unless `enabled`, none of the others has any effect.
+    /// Unless `enabled` is true, no other option has any effect.
     pub struct Cmt in "cmt" {
         /// Sends data on all active paths at once, not on the primary path only (`allowCMT`).
         enabled: bool = false;
-        /// Split fast retransmission: a missing report counts only if newer data of the same path was acknowledged
-        /// (`cmtUseSFR`).
+        /// Split fast retransmission: a missing report counts only if newer data of the same path was
+        /// acknowledged (`cmtUseSFR`).
         sfr: bool = true;
         /// Delayed acknowledgement for CMT (`cmtUseDAC`).
         dac: bool = true;
@@ -235,74 +244,76 @@ options! {
         cuc: Cuc = Cuc::V2;
         /// The path on which lost chunks are retransmitted.
         rtx: RtxPolicy = RtxPolicy::Alternate;
-        /// The path that is served first (`cmtSendAllVariant`).
+        /// The order in which paths send new data (`cmtSendAllVariant`).
         path_selection: PathSelection = PathSelection::SmallestLastTransmission;
-        /// Group of each path, by their numbers; further paths are in group 0. A coupled congestion control couples the
-        /// paths of one group, which are known to share a bottleneck, and no others.
+        /// Group of each path, by path number; further paths are in group 0. A coupled congestion control
+        /// couples only the paths of one group, which are known to share a bottleneck.
         groups: Vec<u8> = Vec::new();
-        /// T3 restarts when the oldest chunk of its path is acknowledged, not only when the cumulative TSN passes it.
+        /// T3-rtx restarts when the oldest chunk of its path is acknowledged, even by a Gap Ack Block.
         smart_t3: bool = true;
-        /// Acknowledgements of chunks that timed out make no missing reports on the path of the retransmission.
+        /// An acknowledgement of a chunk that timed out causes no missing reports on its path.
         smart_fast_rtx: bool = true;
-        /// T3 marks only chunks that were sent at least one smoothed RTT ago.
+        /// At an expiry of T3-rtx, only chunks that were sent at least one SRTT ago are lost.
         rtt_heuristic: bool = true;
-        /// Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant. Otherwise it ends only
-        /// with the cumulative TSN of the association.
+        /// Fast recovery of a path ends by its own pseudo-cumulative TSN, with every CUC variant. Otherwise
+        /// it ends only by the cumulative TSN of the association.
         recovery_by_cuc: bool = true;
         /// The buffers that are divided among the paths.
         buffer_split: BufferSide = BufferSide::None;
-        /// What counts against a path's share of a divided buffer.
+        /// Bytes that count against a path's share of a divided buffer.
         split_by: SplitBy = SplitBy::Queued;
-        /// The buffers for which chunk rescheduling works: once half of such a buffer waits for the earliest chunk, that
-        /// chunk may move to another path. The cwnd of its old path is then cut as for a loss, and no cwnd grows by the chunk.
+        /// The buffers that chunk rescheduling protects: once half of the buffer waits for the earliest
+        /// chunk, that chunk may move to another path. The cwnd of its old path is then reduced as for a
+        /// loss, and no cwnd grows by the chunk.
         rescheduling: BufferSide = BufferSide::None;
-        /// Sends no new chunks into the part of the peer's receive window that lost chunks need. `rfc9260#section-6.2.1`,
-        /// rule C, counts that part as free. With one path cwnd then holds new chunks back; with several it does not, and
-        /// the peer drops them if its buffer is full.
+        /// Sends no new chunks into the part of the peer's receive window that lost chunks need.
+        /// `rfc9260#section-6.2.1`, rule C, counts that part as free. With one path, cwnd then limits new
+        /// chunks; with several paths it does not, and the peer drops the chunks if its buffer is full.
         keep_room: bool = false;
-        /// When paths with room carry copies of overdue chunks of another path.
+        /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
         reinjection: Reinjection = Reinjection::None;
     }
 }
 
 named! {
-    /// Bytes that one chunk counts as, in flight or in a buffer.
+    /// Bytes that are counted for one chunk, in the flight size or in a buffer.
     "accounting" Accounting {
         /// User bytes only.
         Payload = "payload",
         /// User bytes and the chunk header.
         Chunk = "chunk",
-        /// User bytes, chunk header, and the share of common and IP header of a packet of its own.
+        /// User bytes, chunk header, common header and IP header, as if each chunk had its own packet.
         Packet = "packet",
     }
 }
 
 named! {
-    /// What makes a chunk lost before T3 expires.
+    /// How the sender detects the loss of a chunk before T3-rtx expires.
     "loss detection" LossDetection {
         /// Three missing reports (`rfc9260#section-7.2.4`).
         MissingReports = "missing-reports",
-        /// Time, for each path (RACK, `rfc8985`): data sent later on the path has arrived, and the reordering window has passed since. The
-        /// window adapts to reordering, recoveries from losses that were none are undone, and the loss of a retransmission is
-        /// found in the same way. With `reinjection` of silent paths the last path that works sends tail loss probes.
+        /// Time, for each path (RACK, `rfc8985`): a chunk that was sent later on the path arrived, and the
+        /// reordering window has passed. The window adapts to reordering. Needless recoveries are undone, and
+        /// lost retransmissions are detected, too. With `reinjection` of silent paths, the last usable path
+        /// sends tail loss probes.
         Rack = "rack",
     }
 }
 
 named! {
-    /// Congestion window update (paper 001 §3.2): when newly acknowledged bytes let the window of a path grow.
+    /// Congestion window update (paper 001 §3.2): when acknowledged bytes let the cwnd of a path grow.
     "CUC variant" Cuc {
         /// Only if the cumulative TSN passed a chunk of the path.
         Normal = "normal",
         /// If the pseudo-cumulative TSN of the path advanced.
         V1 = "v1",
-        /// As `v1`, with retransmitted chunks tracked apart.
+        /// As `v1`, and retransmitted chunks have a pseudo-cumulative TSN of their own.
         V2 = "v2",
     }
 }
 
 named! {
-    /// Which path is offered new data first; each is filled before the next.
+    /// The order in which paths send new data; each path fills its window before the next.
     "path selection" PathSelection {
         /// The path that transmitted least recently first.
         SmallestLastTransmission = "smallest-last-transmission",
@@ -310,39 +321,41 @@ named! {
         LargestSpace = "largest-space",
         /// The path with the largest slow start threshold first.
         LargestSsthresh = "largest-ssthresh",
-        /// The largest slow start threshold first, ties by room.
+        /// The path with the largest slow start threshold first, ties by room in the window.
         LargestSsthreshAndSpace = "largest-ssthresh-and-space",
-        /// One packet a path in turn.
+        /// The paths by turns, one packet each.
         RoundRobin = "round-robin",
         /// A new random order for each packet.
         Random = "random",
         /// The path with the lowest smoothed round-trip time first.
         LowestRtt = "lowest-rtt",
-        /// Earliest completion first: waits for the fastest path where that is sooner than sending on a slower one.
+        /// Earliest completion first: waits for the fastest path if it completes sooner than a slower one.
         Ecf = "ecf",
-        /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
+        /// Blocking estimation: does not use a slow path where it would block the window of the transfer.
         Blest = "blest",
-        /// A path carries what is acknowledged before the window closes: by its least round-trip time, or what it has in flight over its delivery rate.
+        /// A path carries packets that are acknowledged before the window of the transfer closes. The
+        /// estimate is the least round-trip time, or flight size over delivery rate if that is longer.
         InTime = "in-time",
-        /// Each path carries everything, as far as its window goes.
+        /// Each path carries all data, as its cwnd permits.
         Redundant = "redundant",
-        /// Packets in proportion to the paths' rates.
+        /// Packets in proportion to the rates of the paths.
         Weighted = "weighted",
     }
 }
 
 named! {
-    /// Which stream sends next. Its unit is a message or, with interleaving, a chunk.
+    /// The order in which streams send. The unit is a message or, with interleaving, a chunk.
     "stream scheduler" StreamScheduler {
         /// First come, first served: messages leave in the order in which they were given.
         Fcfs = "fcfs",
-        /// Round robin: the streams that have something to send by turns.
+        /// Round robin: the streams that have data to send, by turns.
         Rr = "rr",
-        /// Round robin for each packet: the stream changes between packets, and a packet carries data of one stream.
+        /// Round robin for each packet: the stream changes between packets, and a packet carries data of one
+        /// stream.
         RrPacket = "rr-packet",
-        /// The stream of the least value first, and streams of the same value by turns.
+        /// The stream with the lowest value first; streams with the same value by turns.
         Priority = "priority",
-        /// Fair bandwidth: the stream that sent the fewest bytes.
+        /// Fair bandwidth: the stream that has sent the fewest bytes.
         Fair = "fair",
         /// Weighted fair queueing: bytes in proportion to the values.
         Wfq = "wfq",
@@ -350,10 +363,10 @@ named! {
 }
 
 named! {
-    /// The path a lost chunk is sent on again.
+    /// The path on which a lost chunk is retransmitted.
     "retransmission policy" RtxPolicy {
-        /// The path it was last sent on as long as that is active, also after timeouts, where `rfc9260#section-6.4` recommends
-        /// another one.
+        /// The path of the last transmission while it is active, also after a timeout (unlike
+        /// `rfc9260#section-6.4`).
         Same = "same",
         /// A random path with room in its window.
         Asap = "asap",
@@ -363,82 +376,85 @@ named! {
         Ssthresh = "ssthresh",
         /// The path with the lowest loss rate.
         LossRate = "lossrate",
-        /// The path that would carry all of them first, of those that answer: it pays to wait for room there. After a timeout another
-        /// one than before if there is an active one, until that one answers.
+        /// The path that answers and would deliver all lost chunks first; they wait for room there. If no
+        /// path answers, as `alternate`.
         Fastest = "fastest",
-        /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
+        /// After a fast retransmission the same path, after a timeout the next active one
+        /// (`rfc9260#section-6.4`).
         Alternate = "alternate",
     }
 }
 
 named! {
-    /// What the peer may do to streams unless we ask it to (`rfc6525#section-6.3.1`). Each level allows what those before it do.
+    /// Requests of the peer that need no invitation (`rfc6525#section-6.3.1`); each level includes the last.
     "level of allowed resets" AllowReset {
-        /// Nothing: each such request is denied.
+        /// None: each request is denied.
         None = "none",
-        /// Reset streams on which it sends, and ask us to reset streams on which we send.
+        /// Resets of the streams on which the peer sends, and of those on which we send.
         Streams = "streams",
-        /// Add streams, of either direction.
+        /// Additions of streams, in either direction.
         Add = "add",
-        /// Reset the association: all streams, and the TSNs.
+        /// A reset of the association: all streams, and the TSNs.
         All = "all",
     }
 }
 
 impl AllowReset {
-    /// Its place among the levels.
+    /// Place among the levels, from 0.
     pub(crate) fn rank(self) -> u8 {
         self as u8
     }
 }
 
 named! {
-    /// What a path is. Each path has a cwnd, an RTT, timers and heartbeats of its own.
+    /// Definition of a path. Each path has a cwnd, an RTT, timers and heartbeats of its own.
     "path set" PathSet {
-        /// An address of the peer. Packets to it are sent from the address of ours that shares the longest prefix with it.
+        /// An address of the peer. Packets to it are sent from the address of ours that shares the longest
+        /// prefix with it.
         Addresses = "addresses",
-        /// A pair of an address of ours and one of the peer, at most 16 pairs: two uplinks to a peer with one address are two
-        /// paths. An address of the peer has failed when all its pairs have.
+        /// A pair of an address of ours and one of the peer, at most 16 pairs: two uplinks to a peer with one
+        /// address are two paths. An address of the peer has failed when all its pairs have.
         Pairs = "pairs",
-        /// As `pairs`, but only those pairs whose addresses are in one subnet (/24 of IPv4, /64 of IPv6), and all pairs if
-        /// either side has one address. An address of the peer without such a pair has the path that it has with
-        /// `addresses`.
+        /// As `pairs`, but only those pairs whose addresses are in one subnet (/24 of IPv4, /64 of IPv6), and
+        /// all pairs if either side has one address. An address of the peer without such a pair has the path
+        /// that it has with `addresses`.
         SameSubnet = "same-subnet",
     }
 }
 
 named! {
-    /// The path an acknowledgement takes.
+    /// The path on which an acknowledgement is sent.
     "SACK path" SackPath {
-        /// Back where the data came from that brought it about (`rfc9260#section-6.4`).
+        /// The path of the data that caused the acknowledgement (`rfc9260#section-6.4`).
         Standard = "standard",
         /// The primary path.
         Primary = "primary",
-        /// The active path that carried none for longest.
+        /// The active path that has sent no SACK for the longest time.
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
-        /// Back where the data came from, or, with lean SACKs, on a faster path as far as heartbeats show that it has room for them.
+        /// The path of the data or, with lean SACKs, a faster path, if answers to heartbeats show that it has
+        /// room for SACKs.
         Fastest = "fastest",
     }
 }
 
 named! {
-    /// Whether packets may be marked instead of dropped.
+    /// Whether routers may mark packets instead of dropping them.
     "ECN mode" EcnMode {
-        /// No: packets are not ECN-capable.
+        /// Packets are not ECN-capable.
         Off = "off",
-        /// Packets with new data only are ECN-capable, and a mark reduces cwnd of its path once a window as a fast
-        /// retransmission does.
+        /// Only packets with new data are ECN-capable. A mark reduces the cwnd of its path as a fast
+        /// retransmission does, at most once a window.
         On = "on",
     }
 }
 
 named! {
-    /// How the time of departure travels with packets that carry data. Unless it is off, LEDBAT-CONTROL chunks report the
-    /// one-way delays of the peer's packets with every SACK, if the peer understands them.
+    /// How packets with data carry their send time. Unless it is off, a LEDBAT-CONTROL chunk with each SACK
+    /// reports the one-way delays of the peer's packets, if the peer supports it.
     "timestamps" Timestamps {
-        /// Not at all, and nothing is reported.
+        /// Packets carry no send time, and no delays are reported.
         Off = "off",
         /// In a TIMESTAMP chunk, which leaves 12 bytes less for data.
         Chunk = "chunk",
@@ -448,27 +464,27 @@ named! {
 }
 
 named! {
-    /// Which of the two buffers of a transfer an option looks at.
+    /// The buffers to which an option applies.
     "buffer side" BufferSide {
-        /// Neither.
+        /// Neither buffer.
         None = "none",
         /// The send buffer.
         Sender = "sender",
-        /// The receive buffer of the peer, as far as known.
+        /// The receive buffer of the peer, by its advertised window.
         Receiver = "receiver",
-        /// Both.
+        /// Both buffers.
         Both = "both",
     }
 }
 
 impl BufferSide {
-    /// The send buffer is one of them.
+    /// True if the send buffer is one of them.
     #[inline]
     pub(crate) fn sender(self) -> bool {
         matches!(self, BufferSide::Sender | BufferSide::Both)
     }
 
-    /// The receive buffer is one of them.
+    /// True if the receive buffer is one of them.
     #[inline]
     pub(crate) fn receiver(self) -> bool {
         matches!(self, BufferSide::Receiver | BufferSide::Both)
@@ -476,15 +492,15 @@ impl BufferSide {
 }
 
 named! {
-    /// When a path with room carries copies of chunks that travel on another path.
+    /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
     "reinjection" Reinjection {
         /// Never.
         None = "none",
-        /// When a buffer is full: chunks that are overdue, or that would arrive sooner on the other path (Raiciu et al., NSDI
-        /// 2012, section 4.2).
+        /// While a buffer is full: chunks that are overdue, or whose copy would arrive sooner on the other
+        /// path (Raiciu et al., NSDI 2012, section 4.2).
         Blocked = "blocked",
-        /// When the other path is silent: its next acknowledgement is overdue, or none came within a probe timeout (`rfc8985#section-7.2`). If T3 expires
-        /// there, a heartbeat is overdue and other paths bring SACKs, ssthresh is not cut: the path failed.
+        /// While the other path is silent: its next acknowledgement is overdue, or none came within a probe
+        /// timeout (`rfc8985#section-7.2`).
         Silent = "silent",
         /// In both cases.
         Both = "both",
@@ -492,13 +508,13 @@ named! {
 }
 
 impl Reinjection {
-    /// A full buffer brings copies about.
+    /// True if a full buffer causes copies.
     #[inline]
     pub(crate) fn blocked(self) -> bool {
         matches!(self, Reinjection::Blocked | Reinjection::Both)
     }
 
-    /// A silent path does.
+    /// True if a silent path causes copies.
     #[inline]
     pub(crate) fn silent(self) -> bool {
         matches!(self, Reinjection::Silent | Reinjection::Both)
@@ -506,11 +522,11 @@ impl Reinjection {
 }
 
 named! {
-    /// What counts against a path's share of a buffer.
+    /// Bytes that count against a path's share of a buffer.
     "split" SplitBy {
-        /// All that was last sent there and that the peer does not have for good.
+        /// Bytes last sent on the path that are not acknowledged, or that the peer may still renege on.
         Queued = "queued",
-        /// What is in flight there.
+        /// Bytes in flight on the path.
         Outstanding = "outstanding",
     }
 }

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 
-/// Random numbers. The generator is large and made when the first is drawn: most associations draw none.
+/// Random numbers. The generator is large, so it is made for the first number: most associations draw none.
 #[derive(Debug)]
 pub(crate) struct Draws {
     seed: u64,
@@ -15,7 +15,7 @@ impl Draws {
         Draws { seed, generator: None }
     }
 
-    /// The next number.
+    /// Draws the next number.
     pub(crate) fn number(&mut self) -> u64 {
         self.generator.get_or_insert_with(|| Box::new(ChaCha8Rng::seed_from_u64(self.seed))).next_u64()
     }

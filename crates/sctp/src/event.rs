@@ -1,4 +1,4 @@
-//! What an endpoint tells its user.
+//! Events that an endpoint reports to its user.
 
 use crate::message::{Message, MessageId};
 use crate::path::PathId;
@@ -9,11 +9,11 @@ use units::{ByteCount, Span};
 use wire::asconf::AddressChange;
 use wire::{Cause, Causes, StreamId, Tsn};
 
-/// An association of an endpoint; never used again for another one of the same endpoint.
+/// Identifies an association of an endpoint; the endpoint never uses the value again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AssocId(pub u32);
 
-/// Something happened to an association (`rfc9260#section-11.2`).
+/// An event of an association (`rfc9260#section-11.2`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The handshake is complete: data may be sent.
@@ -27,166 +27,166 @@ pub enum Event {
         /// The peer's port.
         peer_port: u16,
     },
-    /// The peer began anew with the same addresses; what was in flight is lost.
+    /// The peer restarted the association from the same addresses; data in flight is lost.
     Restarted,
     /// A message, or the first part of a large one, can be read.
     Readable,
-    /// The send buffer had been full and has room again.
+    /// A send buffer that was full has room again.
     Writable,
-    /// A path changed.
+    /// The state of a path changed.
     PathChanged {
         /// The remote address of the path.
         address: IpAddr,
-        /// Its state now.
+        /// The new state.
         state: crate::PathState,
     },
-    /// A heartbeat that the user asked for ([`Endpoint::heartbeat`](crate::Endpoint::heartbeat)), or a later one on the
-    /// same path, was answered.
+    /// The peer answered a heartbeat that the user requested
+    /// ([`Endpoint::heartbeat`](crate::Endpoint::heartbeat)), or a later one on the same path.
     HeartbeatAnswered {
         /// The remote address of the path.
         address: IpAddr,
         /// The round-trip time.
         rtt: Span,
     },
-    /// Another path is the primary path.
+    /// Another path became the primary path.
     PrimaryChanged {
-        /// Its number.
+        /// The number of the new primary path.
         path: PathId,
-        /// Its remote address.
+        /// The remote address of that path.
         address: IpAddr,
     },
-    /// Path MTU discovery found another path MTU.
+    /// Path MTU discovery changed the MTU of a path.
     MtuChanged {
         /// The number of the path.
         path: PathId,
-        /// Its remote address.
+        /// The remote address of the path.
         address: IpAddr,
         /// The path MTU, IP header included.
         mtu: ByteCount,
     },
-    /// The peer has these [tracked](crate::Message::tracked) messages for good, all from `first` to `last`: the cumulative TSN
-    /// passed all their chunks, or NR-SACKs say that the peer will not renege on them.
+    /// The peer holds the [tracked](crate::Message::tracked) messages from `first` to `last` and cannot
+    /// renege on them: the cumulative TSN passed all their chunks, or NR-SACKs acknowledged them.
     Delivered {
-        /// The lowest of them.
+        /// The lowest of these messages.
         first: MessageId,
-        /// The highest of them.
+        /// The highest of these messages.
         last: MessageId,
     },
-    /// The association ended, or the peer restarted it, before the peer acknowledged a message, or the message was abandoned
-    /// as its [reliability](crate::Reliability) says. There is one event for a message that is tracked or abandoned, and one
-    /// for each chunk of another one.
+    /// The peer did not acknowledge a message before the association ended or restarted, or the message was
+    /// abandoned by its [reliability](crate::Reliability). A message that is tracked or abandoned has one
+    /// event, any other has one for each chunk.
     SendFailed {
-        /// The message, if it is tracked.
+        /// The identifier of the message, if it is tracked.
         id: Option<MessageId>,
-        /// Its stream.
+        /// The stream of the message.
         stream: StreamId,
-        /// TSN of the chunk, or of the first one of a tracked message that was not acknowledged. None if it was never sent,
-        /// or if a part of a tracked message was not: then the peer does not have it.
+        /// TSN of the chunk, or of the first chunk of a tracked message that was not acknowledged. None if
+        /// any part of the message was never sent: then the peer does not have the message.
         tsn: Option<Tsn>,
-        /// Bytes not acknowledged.
+        /// Bytes that were not acknowledged.
         length: usize,
-        /// True if a part of it was sent: the peer may have it. False if the peer cannot have anything of it.
+        /// True if a part of the message was sent, so that the peer may have it.
         sent: bool,
-        /// True if it was abandoned, and the association goes on.
+        /// True if the message was abandoned while the association goes on.
         abandoned: bool,
         /// The message, with the bytes that were not acknowledged.
         message: Box<Message>,
     },
-    /// The peer added an address of its own. A heartbeat has to confirm it before it carries data.
+    /// The peer added an address. It carries data once a heartbeat has confirmed it.
     PeerAddressAdded {
-        /// The address.
+        /// The new address.
         address: IpAddr,
     },
-    /// The peer deleted an address of its own.
+    /// The peer deleted one of its addresses.
     PeerAddressRemoved {
-        /// The address.
+        /// The deleted address.
         address: IpAddr,
     },
-    /// The peer answered what [`Endpoint::add_local_address`](crate::Endpoint::add_local_address) and the like asked it, or
-    /// never will.
+    /// The peer answered an ASCONF request of ours, for example of
+    /// [`Endpoint::add_local_address`](crate::Endpoint::add_local_address), or never will.
     AddressChange {
-        /// What it was asked.
+        /// The requested change.
         change: AddressChange,
-        /// The address of ours.
+        /// Our address to be changed.
         address: IpAddr,
-        /// It did so.
+        /// True if the peer made the change.
         accepted: bool,
     },
-    /// A key for AUTH was deactivated, and nothing that was sent with it is outstanding any more.
+    /// A key for AUTH is deactivated, and no chunk that was sent with it is outstanding.
     AuthKeyUnused {
         /// The identifier of the key.
         id: u16,
     },
-    /// Streams begin anew at stream sequence number 0, or an attempt at that failed (`rfc6525#section-6.1.1`). What the peer
-    /// sent before a reset can be read before this event, and what it sent behind it after this event.
+    /// Streams restart at stream sequence number 0, or the attempt failed (`rfc6525#section-6.1.1`). Messages
+    /// that the peer sent before a reset can be read before this event, later messages after it.
     StreamsReset {
-        /// Streams on which the peer sends.
+        /// True for streams on which the peer sends.
         incoming: bool,
-        /// Streams on which we send. With `incoming`: all streams, and the TSNs.
+        /// True for streams on which we send. With `incoming`: all streams, and the TSNs.
         outgoing: bool,
-        /// Which ones; none: all.
+        /// The streams; empty: all.
         streams: Vec<StreamId>,
-        /// What became of it. Resets that the peer began are told of only if they were performed.
+        /// The outcome. A reset that the peer requested is reported only if it was performed.
         result: ResetResult,
     },
-    /// There are more streams, or an attempt at that failed (`rfc6525#section-6.1.3`).
+    /// Streams were added, or the attempt failed (`rfc6525#section-6.1.3`).
     StreamsAdded {
-        /// How many more the peer may use.
+        /// Number of streams added for the peer to send on.
         incoming: u16,
-        /// How many more we may use.
+        /// Number of streams added for us to send on.
         outgoing: u16,
-        /// What became of it. Streams that the peer adds are told of only if that was performed.
+        /// The outcome. Streams that the peer adds are reported only if the addition was performed.
         result: ResetResult,
     },
     /// The peer reported an error; the association goes on.
     PeerError {
-        /// The error causes as they came.
+        /// The error causes as received.
         causes: Bytes,
     },
-    /// The peer sends no more data; the association ends when ours is delivered.
+    /// The peer sends no more data; the association ends when the peer has acknowledged ours.
     ShutdownReceived,
     /// The association ended.
     Closed {
-        /// How.
+        /// The reason.
         reason: CloseReason,
     },
 }
 
-/// The streams of a reset that the user asks for.
+/// The direction of the streams that the user resets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetDirection {
-    /// Those on which we send.
+    /// Streams on which we send.
     Outgoing,
-    /// Those on which the peer sends.
+    /// Streams on which the peer sends.
     Incoming,
-    /// The streams of these numbers in both directions.
+    /// The streams of the given numbers in both directions.
     Both,
 }
 
 impl ResetDirection {
-    /// Whether streams on which we send are meant, and whether those on which the peer sends.
+    /// Returns two flags: for streams on which we send, and for streams on which the peer sends.
     pub(crate) fn parts(self) -> (bool, bool) {
         (self != ResetDirection::Incoming, self != ResetDirection::Outgoing)
     }
 }
 
-/// What became of a reset or an addition of streams.
+/// The outcome of a reset or an addition of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetResult {
-    /// It was performed.
+    /// The change was performed.
     Performed,
-    /// The peer denied it.
+    /// The peer denied the request.
     Denied,
-    /// The peer does not have a stream that was named.
+    /// The peer does not have one of the streams.
     WrongStream,
-    /// The peer took the request for invalid, or always had one of its own in progress.
+    /// The peer considered the request invalid, or always had a request of its own in progress.
     Failed,
-    /// The association is being shut down, or the peer began it anew, before the request was sent or answered.
+    /// The association was shut down, or the peer restarted it, before the request was sent or answered.
     GivenUp,
 }
 
 impl ResetResult {
-    /// Its name, as in `performed`.
+    /// The name of the result, for example `performed`.
     pub const fn name(self) -> &'static str {
         match self {
             ResetResult::Performed => "performed",
@@ -198,70 +198,71 @@ impl ResetResult {
     }
 }
 
-/// Why a reset or an addition of streams was not begun.
+/// Reason why a reset or an addition of streams was not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResetError {
-    /// The handshake is not complete, or the association is being shut down or has ended.
+    /// The handshake is not complete, or the association is shutting down or has ended.
     #[error("the association is not established, or it is being shut down")]
     Closed,
-    /// Not both ends announced RE-CONFIG.
+    /// One of the two ends does not support RE-CONFIG.
     #[error("streams can be reset only if both ends have the option stream_reset")]
     NotSupported,
-    /// A reset of one of the streams is under way, or too much waits.
+    /// A reset of one of the streams is in progress, or too many requests wait.
     #[error("a reset of these streams is in progress: wait for its event")]
     InProgress,
-    /// The stream was not negotiated.
+    /// The stream does not exist.
     #[error("stream {} does not exist: there are {streams} streams in this direction", .stream.0)]
     NoSuchStream {
-        /// The stream asked for.
+        /// The requested stream.
         stream: StreamId,
-        /// How many there are.
+        /// Number of streams in this direction.
         streams: u16,
     },
-    /// The stream has a message that is not complete yet.
+    /// The last message on the stream is not complete yet.
     #[error("stream {} has an unfinished message: end it before the reset", .stream.0)]
     UnfinishedMessage {
         /// The stream of the unfinished message.
         stream: StreamId,
     },
-    /// There would be more than 65,535 streams.
+    /// The sum would exceed 65,535 streams.
     #[error("there can be at most 65535 streams in a direction")]
     TooManyStreams,
 }
 
-/// How an association ended.
+/// Reason why an association ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CloseReason {
-    /// Both sides delivered everything.
+    /// Both sides delivered all data.
     Graceful,
-    /// We aborted it.
+    /// Our user aborted the association.
     LocalAbort,
-    /// The peer aborted it.
+    /// The peer aborted the association.
     PeerAbort {
-        /// The error causes as they came.
+        /// The error causes as received.
         causes: Bytes,
     },
     /// The peer did not answer the handshake.
     ConnectTimeout,
-    /// ICMP messages answered the INIT at all addresses of the peer, or at the last one that had not refused: nobody has the port, or
-    /// speaks SCTP ([`Icmp::PortUnreachable`](crate::Icmp)).
+    /// ICMP messages answered the INIT at all addresses of the peer, or at the last one that had not refused
+    /// it: no process uses the port, or the host does not support SCTP
+    /// ([`Icmp::PortUnreachable`](crate::Icmp)).
     Unreachable,
-    /// The addresses given to [`connect`](crate::Endpoint::connect) turned out to be those of a peer that there is an
-    /// association with: two endpoints have one at a time (key terms of `rfc9260`).
+    /// The addresses given to [`connect`](crate::Endpoint::connect) belong to the peer of another
+    /// association; two endpoints have at most one association (key terms of `rfc9260`).
     Duplicate {
         /// The association that goes on.
         of: AssocId,
     },
-    /// Too many errors in a row (`rfc9260#section-8.1`).
+    /// Too many consecutive errors (`rfc9260#section-8.1`).
     TooManyErrors,
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     ProtocolViolation {
         /// Description of the violation.
         what: &'static str,
     },
 }
 
-/// A sentence for people, with the reason that the application of the peer gave for an abort.
+/// Writes a sentence for people, with the reason that the application of the peer gave for an abort.
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -285,7 +286,7 @@ impl fmt::Display for CloseReason {
     }
 }
 
-/// The beginning of the reason that the application of the peer gave, if it gave one.
+/// The first bytes of the reason that the application of the peer gave for an abort; none if it gave none.
 fn told(causes: &[u8]) -> Option<&[u8]> {
     const MOST: usize = 200;
     Causes::from_bytes(causes).iter().find_map(|cause| match cause {

@@ -7,19 +7,20 @@ use wire::{CommonHeader, Init};
 /// An ICMP message about a packet that the endpoint sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpNews<'a> {
-    /// Source address of that packet; none if the system does not tell: then it is taken for the first path to `dst`.
+    /// Source address of that packet; none if unknown: the first path to `dst` is used then.
     pub src: Option<IpAddr>,
-    /// Destination address of that packet, which need not be the source of the message.
+    /// Destination address of that packet, which may differ from the source of the ICMP message.
     pub dst: IpAddr,
-    /// Destination port of its UDP header (`rfc6951`); 0: it was not encapsulated.
+    /// Destination port of its UDP header (`rfc6951`); 0 if it was not encapsulated.
     pub udp_port: u16,
-    /// The beginning of that packet as the message quotes it, behind the IP header, or the UDP header.
+    /// The first bytes of that packet after the IP header, or after the UDP header, as the ICMP message
+    /// quotes them.
     pub quoted: &'a [u8],
-    /// What the message says.
+    /// The type of the message.
     pub what: Icmp,
 }
 
-/// What an ICMP message says.
+/// The type of an ICMP message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icmp {
     /// "Fragmentation needed", or "Packet Too Big" of ICMPv6.
@@ -27,29 +28,30 @@ pub enum Icmp {
         /// MTU of the next link, IP header included.
         mtu: ByteCount,
     },
-    /// "Port unreachable": nobody has the UDP port. Ignored if the packet was not encapsulated.
+    /// "Port unreachable": no process uses the UDP port. Ignored if the packet was not encapsulated.
     PortUnreachable,
-    /// "Protocol unreachable", or "unrecognized next header" of ICMPv6: nobody speaks SCTP there.
+    /// "Protocol unreachable", or "unrecognized next header" of ICMPv6: the host does not support SCTP.
     ProtocolUnreachable,
     /// Any other "destination unreachable".
     Unreachable,
 }
 
-/// What a quoted packet tells of its association.
+/// The fields of a quoted packet that identify its association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quote {
     pub(crate) source_port: u16,
     pub(crate) destination_port: u16,
     pub(crate) verification_tag: u32,
-    /// Initiate Tag, if an INIT with it is quoted.
+    /// Initiate Tag, if the quoted chunk is an INIT and long enough.
     pub(crate) initiate_tag: Option<u32>,
 }
 
-/// Bytes of ports and verification tag.
+/// Bytes of the two ports and the verification tag.
 const LEAST: usize = 8;
 
 impl Quote {
-    /// Reads a quote; none if it is too short to tell an association (`rfc9260#section-10`, ICMP5 and ICMP6).
+    /// Reads a quote; none if it is too short to identify an association (`rfc9260#section-10`, ICMP5 and
+    /// ICMP6).
     pub(crate) fn read(bytes: &[u8]) -> Option<Quote> {
         let &[a, b, c, d, tag @ ..] = bytes.first_chunk::<LEAST>()?;
         let init = bytes.get(CommonHeader::LEN..).filter(|chunk| chunk.first() == Some(&Init::TYPE));

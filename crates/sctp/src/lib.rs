@@ -1,20 +1,21 @@
 //! SCTP (RFC 9260) with Concurrent Multipath Transfer, sans-IO.
 //!
-//! An [`Endpoint`] opens no socket, starts no thread and reads no clock. The caller hands it the packets that arrived,
-//! takes the packets that it wants to send, and passes the time as an argument. The simulator, the tests and the Python
-//! package run this same code; real sockets are not part of the project yet.
+//! An [`Endpoint`] opens no socket, starts no thread and reads no clock. The caller passes the received
+//! packets and the time in, and takes the packets to send out. The simulator, the tests, the Python package
+//! and the crate `io`, which uses UDP sockets, run this same code.
 //!
 //! The caller repeats three steps:
 //!
-//! 1. Change the endpoint: [`connect`](Endpoint::connect), [`send`](Endpoint::send), [`receive`](Endpoint::receive),
-//!    [`handle`](Endpoint::handle) for a packet that arrived, [`handle_timeout`](Endpoint::handle_timeout).
-//! 2. Drain it: call [`poll_transmit`](Endpoint::poll_transmit) and [`poll_event`](Endpoint::poll_event) until both
-//!    return `None`.
+//! 1. Change the endpoint: [`connect`](Endpoint::connect), [`send`](Endpoint::send),
+//!    [`receive`](Endpoint::receive), [`handle`](Endpoint::handle) for a packet that arrived,
+//!    [`handle_timeout`](Endpoint::handle_timeout).
+//! 2. Drain it: call [`poll_transmit`](Endpoint::poll_transmit) and [`poll_event`](Endpoint::poll_event)
+//!    until both return `None`.
 //! 3. Sleep until [`poll_timeout`](Endpoint::poll_timeout), or until a packet arrives.
 //!
-//! [`Config`] holds the protocol parameters of RFC 9260 section 16 and the options of CMT ([`Cmt`]), each of which can
-//! be chosen alone; [`Config::recommended`] is the choice for real use over several paths. With the default, CMT is off
-//! and an association sends on its primary path, as the RFC says.
+//! [`Config`] holds the protocol parameters of RFC 9260 section 16 and the options of CMT ([`Cmt`]), which
+//! are independent of each other; [`Config::recommended`] is the choice for real use over several paths. By
+//! default, CMT is off and an association sends on its primary path, as the RFC says.
 //!
 //! Programs add the crate `anabranch`, which exports these types together with those of the crates `units`,
 //! `transport`, `wire` and `cc` that they contain.

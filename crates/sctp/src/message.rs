@@ -1,46 +1,49 @@
-//! User messages on their way in and out.
+//! User messages that are sent and received.
 
 use crate::path::PathId;
 pub use transport::Payload;
 use units::{ByteCount, Span};
 use wire::{Mid, Ppid, Ssn, StreamId, Tsn};
 
-/// A user message to send, or a piece of one.
+/// A user message to send, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The stream it travels in.
+    /// The stream of the message.
     pub stream: StreamId,
-    /// Payload protocol identifier, passed on untouched; of a message in pieces that of the first piece counts.
+    /// Payload protocol identifier, passed to the peer unchanged. For a message in parts, that of the first
+    /// part counts.
     pub ppid: Ppid,
-    /// Delivered as soon as it is complete, whatever went before it (`rfc9260#section-6.6`).
+    /// Delivered as soon as it is complete, independently of earlier messages (`rfc9260#section-6.6`).
     pub unordered: bool,
-    /// Asks for an acknowledgement without delay (the I bit, `rfc7053`).
+    /// Requests an immediate SACK (the I bit, `rfc7053`).
     pub immediate_sack: bool,
-    /// True when this piece ends the message; false when more of it follows with the next send.
+    /// True if this part ends the message; false if the next send continues it.
     pub end_of_record: bool,
-    /// The path of its first transmission, in place of the primary one or the scheduler's choice (`SCTP_ADDR_OVER` of
-    /// `rfc6458#section-5.3.4`). Data behind it waits while the window of that path is full. Ignored while the path is not
-    /// active.
+    /// The path of the first transmission, instead of the primary path or the scheduler's choice
+    /// (`SCTP_ADDR_OVER` of `rfc6458#section-5.3.4`). Later data waits while the window of that path is full.
+    /// Ignored while the path is not active.
     pub path: Option<PathId>,
-    /// Somebody waits for it: neither the pacer nor Nagle's rule holds it back, nor does [`Config::send_queue`](crate::Config::send_queue), and it may
-    /// leave while cwnd is full, as long as the flight size exceeds cwnd by less than a chunk. `rfc9260#section-6.1`, rule B, has that bound,
-    /// but for one packet. It overtakes other messages only as far as the stream scheduler lets its stream.
+    /// Sends the message without delay: the pacer, Nagle's algorithm and
+    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. It may leave while cwnd is
+    /// full, if the flight size exceeds cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows one
+    /// packet. The order of messages is still that of the stream scheduler.
     pub urgent: bool,
-    /// Tells what becomes of it: one of [`Event::Delivered`](crate::Event::Delivered) and
-    /// [`Event::SendFailed`](crate::Event::SendFailed) will name it. Of a message in pieces that of the first piece counts.
+    /// Reports the outcome: an [`Event::Delivered`](crate::Event::Delivered) or
+    /// [`Event::SendFailed`](crate::Event::SendFailed) will name the message. For a message in parts, the
+    /// value of the first part counts.
     pub tracked: bool,
-    /// How long to try to deliver it, if both ends have [`pr_sctp`](crate::Config::pr_sctp). Of a message in pieces that of
-    /// the first piece counts.
+    /// How long the sender tries to deliver the message, if both ends have
+    /// [`pr_sctp`](crate::Config::pr_sctp). For a message in parts, the value of the first part counts.
     pub reliability: Reliability,
-    /// Not sent; [`Event::SendFailed`](crate::Event::SendFailed) gives it back (`snd_context` of `rfc6458#section-5.3.4`). Of a
-    /// message in pieces that of the first piece counts.
+    /// A value that is not sent; [`Event::SendFailed`](crate::Event::SendFailed) returns it (`snd_context` of
+    /// `rfc6458#section-5.3.4`). For a message in parts, the value of the first part counts.
     pub context: u32,
-    /// The bytes: at least one.
+    /// The user data, at least one byte.
     pub payload: Payload,
 }
 
 impl Message {
-    /// A whole ordered message on stream 0 with payload protocol identifier 0.
+    /// A complete ordered message on stream 0 with payload protocol identifier 0.
     pub fn new(payload: Payload) -> Self {
         Message {
             stream: StreamId(0),
@@ -58,28 +61,29 @@ impl Message {
     }
 }
 
-/// When the sender gives a message up that it could not deliver (`rfc3758`, `rfc7496`).
+/// When the sender abandons a message that it could not deliver (`rfc3758`, `rfc7496`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reliability {
-    /// Never: it is retransmitted until it arrives or the association ends.
+    /// Never: the message is retransmitted until it arrives or the association ends.
     #[default]
     Reliable,
-    /// It is not sent or retransmitted once this time has passed since it was given (`rfc3758#section-4.1`, `SCTP_PR_SCTP_TTL`).
+    /// The message is neither sent nor retransmitted after this time (`rfc3758#section-4.1`,
+    /// `SCTP_PR_SCTP_TTL`).
     Until(Span),
-    /// None of its chunks is retransmitted more often than this, on all paths together (`rfc7496#section-3.1`,
-    /// `SCTP_PR_SCTP_RTX`). More than 254 are as many as there need to be.
+    /// Each chunk is retransmitted at most this number of times, on all paths together
+    /// (`rfc7496#section-3.1`, `SCTP_PR_SCTP_RTX`). A number above 254 means no limit.
     Retransmissions(u32),
-    /// It makes room in a full send buffer for messages of this policy that have a smaller number (`rfc7496#section-3.2`,
-    /// `SCTP_PR_SCTP_PRIO`).
+    /// The message is abandoned when a full send buffer needs room for a message of this policy with a
+    /// smaller number (`rfc7496#section-3.2`, `SCTP_PR_SCTP_PRIO`).
     Priority(u32),
 }
 
 /// Messages that were abandoned (`rfc7496#section-4.3`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abandoned {
-    /// Before any part of them was sent.
+    /// Messages abandoned before any part of them was sent.
     pub unsent: u64,
-    /// After a part of them was sent.
+    /// Messages abandoned after a part of them was sent.
     pub sent: u64,
 }
 
@@ -90,19 +94,19 @@ impl std::ops::AddAssign for Abandoned {
     }
 }
 
-/// Messages that were abandoned, by the policy that they were sent with.
+/// Abandoned messages by the policy of each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AbandonedByPolicy {
-    /// With [`Reliability::Until`].
+    /// Messages with [`Reliability::Until`].
     pub until: Abandoned,
-    /// With [`Reliability::Retransmissions`].
+    /// Messages with [`Reliability::Retransmissions`].
     pub retransmissions: Abandoned,
-    /// With [`Reliability::Priority`].
+    /// Messages with [`Reliability::Priority`].
     pub priority: Abandoned,
 }
 
 impl AbandonedByPolicy {
-    /// Those of all policies.
+    /// The sum over all policies.
     pub fn total(&self) -> Abandoned {
         let mut total = self.until;
         total += self.retransmissions;
@@ -111,51 +115,53 @@ impl AbandonedByPolicy {
     }
 }
 
-/// A tracked message of an association: they are numbered from 0 in the order in which they were given to send.
+/// Identifies a tracked message: its number among those of the association, from 0, in the order of the
+/// sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub u64);
 
-/// What a user can read of a stream.
+/// Data of a stream that the user can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// Messages that can be read to their end.
+    /// Complete messages, and messages whose parts can be read to the end.
     pub messages: usize,
-    /// User bytes, those of messages that have not arrived completely among them.
+    /// User bytes, including those of incomplete messages.
     pub bytes: ByteCount,
 }
 
-/// A user message that arrived, or the next piece of it.
+/// A user message that arrived, or the next part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The stream it came in.
+    /// The stream of the message.
     pub stream: StreamId,
-    /// Its number in the stream; zero if unordered.
+    /// The stream sequence number; zero if unordered.
     pub ssn: Ssn,
-    /// Its number among the ordered or among the unordered messages of its stream (`rfc8260#section-2.1`), so that parts of
-    /// several messages can be told apart. Without interleaving it counts ordered messages only; zero if unordered.
+    /// The message identifier (`rfc8260#section-2.1`), which tells the parts of several messages apart. It
+    /// counts the ordered or the unordered messages of the stream. Without interleaving it counts ordered
+    /// messages only, and is zero if unordered.
     pub mid: Mid,
-    /// TSN of its first fragment.
+    /// TSN of the first fragment.
     pub tsn: Tsn,
-    /// Payload protocol identifier as the peer set it.
+    /// Payload protocol identifier that the peer set.
     pub ppid: Ppid,
-    /// True if it was sent outside the order of its stream.
+    /// True if the message is unordered.
     pub unordered: bool,
     /// The bytes read.
     pub payload: Payload,
-    /// True if these bytes end the message; false if more of it can be read.
+    /// True if these bytes end the message; false if more bytes of it follow.
     pub end_of_record: bool,
-    /// True if the message ends here, incomplete: the peer abandoned it after its beginning was read. There are no bytes then
-    /// (`SCTP_PARTIAL_DELIVERY_ABORTED` of `rfc6458#section-6.1.7`).
+    /// True if the message ends here incomplete: the peer abandoned it after a part was read. The payload is
+    /// empty then (`SCTP_PARTIAL_DELIVERY_ABORTED` of `rfc6458#section-6.1.7`).
     pub aborted: bool,
 }
 
-/// Why a message was not taken.
+/// Reason why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The buffer is full now; [`crate::Event::Writable`] tells when it is not.
+    /// The send buffer is full; [`crate::Event::Writable`] reports when it has room.
     #[error("the send buffer is full")]
     WouldBlock,
-    /// The message can never fit the send buffer.
+    /// The message is longer than the send buffer.
     #[error("a message of {length} bytes can never fit the send buffer of {limit} bytes")]
     TooLong {
         /// Bytes in the message.
@@ -163,30 +169,30 @@ pub enum SendError {
         /// Bytes in the send buffer.
         limit: u64,
     },
-    /// The stream was not negotiated.
+    /// The stream does not exist.
     #[error("stream {} does not exist: the association has {streams} outbound streams", .stream.0)]
     NoSuchStream {
-        /// The stream asked for.
+        /// The requested stream.
         stream: StreamId,
-        /// How many there are.
+        /// Number of outbound streams.
         streams: u16,
     },
-    /// The association has no such path, or is not established yet.
+    /// The association has no path with this number, or is not established yet.
     #[error("there is no path {}: see the paths of the association once it is established", .path.0)]
     NoSuchPath {
-        /// The path asked for.
+        /// The requested path.
         path: PathId,
     },
-    /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
+    /// A message has no bytes, which DATA chunks cannot carry (`rfc9260#section-3.3.1`).
     #[error("a message needs at least one byte")]
     Empty,
-    /// An earlier message is not complete yet: on another stream, as long as messages are not interleaved, or on this one.
+    /// An earlier message is incomplete: on this stream or, without interleaving, on any stream.
     #[error("stream {} has an unfinished message: end it before sending another", .stream.0)]
     UnfinishedMessage {
         /// The stream of the unfinished message.
         stream: StreamId,
     },
-    /// There is no such association, or it is being shut down.
+    /// The association does not exist, or is shutting down.
     #[error("the association takes no more data")]
     Closed,
 }

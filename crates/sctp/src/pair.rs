@@ -2,22 +2,22 @@
 
 use std::net::IpAddr;
 
-/// A path as the user names it: an address of ours and one of the peer.
+/// A path as the user names it: a local address and a remote address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressPair {
-    /// Source address of the packets that we send there.
+    /// Source address of the packets that we send.
     pub local: IpAddr,
     /// Destination address.
     pub remote: IpAddr,
 }
 
 impl AddressPair {
-    /// Both addresses are IPv4, or both are IPv6.
+    /// True if both addresses are IPv4, or both are IPv6.
     pub(crate) fn is_of_one_family(&self) -> bool {
         self.local.is_ipv4() == self.remote.is_ipv4()
     }
 
-    /// Both addresses are in one subnet, as far as addresses tell: the same /24 of IPv4, or the same /64 of IPv6.
+    /// True if both addresses share a typical subnet prefix: 24 bits of IPv4, or 64 bits of IPv6.
     pub(crate) fn is_in_one_subnet(&self) -> bool {
         match (self.local, self.remote) {
             (IpAddr::V4(local), IpAddr::V4(remote)) => local.octets()[..3] == remote.octets()[..3],

@@ -1,10 +1,10 @@
-//! A value for each stream that was used, and sets of streams.
+//! Values by stream, and sets of streams.
 
 use std::collections::BTreeMap;
 use wire::StreamId;
 
-/// A value for each stream that was used; other streams take no memory. Streams used from 0 on upwards are found by their
-/// number, others by a search.
+/// A value for each used stream; unused streams take no memory. Streams that are used in the order of their
+/// numbers, from 0, are indexed by number; other streams are searched for.
 #[derive(Debug)]
 pub(crate) struct PerStream<T> {
     dense: Vec<T>,
@@ -14,7 +14,7 @@ pub(crate) struct PerStream<T> {
 /// Boxed, since most associations have none.
 type Sparse<T> = Box<BTreeMap<u16, T>>;
 
-/// The first streams, which are found by their number in whatever order they are used.
+/// Number of the first streams, which are indexed by number in whatever order they are used.
 const FIRST: usize = 16;
 
 impl<T> Default for PerStream<T> {
@@ -24,13 +24,13 @@ impl<T> Default for PerStream<T> {
 }
 
 impl<T> PerStream<T> {
-    /// The value of a stream, if it was used.
+    /// The value of a stream; none if the stream was never used.
     pub(crate) fn get_mut(&mut self, stream: StreamId) -> Option<&mut T> {
         let at = usize::from(stream.0);
         if at < self.dense.len() { self.dense.get_mut(at) } else { self.sparse.as_mut()?.get_mut(&stream.0) }
     }
 
-    /// The streams of a set that were used, each once.
+    /// The used streams of a set, each once.
     pub(crate) fn used(&self, set: &StreamSet) -> Vec<StreamId> {
         let sparse = |number: &u16| self.sparse.as_ref().is_some_and(|sparse| sparse.contains_key(number));
         let is_used = |stream: &StreamId| usize::from(stream.0) < self.dense.len() || sparse(&stream.0);
@@ -43,14 +43,14 @@ impl<T> PerStream<T> {
 }
 
 impl<T: Default> PerStream<T> {
-    /// The value of a stream.
+    /// The value of a stream, which counts as used from now on.
     #[inline]
     pub(crate) fn of(&mut self, stream: StreamId) -> &mut T {
         let at = usize::from(stream.0);
         if at < self.dense.len() { &mut self.dense[at] } else { self.of_another(stream) }
     }
 
-    /// The value of a stream, if it was used.
+    /// The value of a stream; none if the stream was never used.
     pub(crate) fn get(&self, stream: StreamId) -> Option<&T> {
         let dense = self.dense.get(usize::from(stream.0));
         dense.or_else(|| self.sparse.as_ref()?.get(&stream.0))
@@ -72,7 +72,7 @@ impl<T: Default> PerStream<T> {
         sparse.entry(stream.0).or_default()
     }
 
-    /// Bytes allocated, a B-tree's by its fullest leaves.
+    /// Bytes allocated, if all leaves of the B-tree are full.
     #[cfg(test)]
     pub(crate) fn heap_bytes(&self) -> usize {
         let sparse = self.sparse.as_ref().map_or(0, |sparse| sparse.len().next_multiple_of(11));
@@ -80,15 +80,15 @@ impl<T: Default> PerStream<T> {
     }
 }
 
-/// Streams that a request names: these, or all.
+/// A set of streams that a request names: listed streams, or all streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StreamSet {
-    /// Sorted, each once; empty: all.
+    /// The listed streams, sorted and each once; empty for all streams.
     listed: Box<[StreamId]>,
 }
 
 impl StreamSet {
-    /// Those of a list in any order; all if it is empty.
+    /// Makes a set from a list in any order; an empty list means all streams.
     pub(crate) fn of(streams: impl Iterator<Item = StreamId>) -> Self {
         let mut listed: Vec<StreamId> = streams.collect();
         listed.sort_unstable();
@@ -100,7 +100,7 @@ impl StreamSet {
         self.listed.is_empty()
     }
 
-    /// The streams named; none: all.
+    /// The listed streams; empty for all streams.
     pub(crate) fn streams(&self) -> &[StreamId] {
         &self.listed
     }
@@ -109,12 +109,12 @@ impl StreamSet {
         self.is_all() || self.listed.binary_search(&stream).is_ok()
     }
 
-    /// The highest stream named.
+    /// The highest listed stream.
     pub(crate) fn highest(&self) -> Option<StreamId> {
         self.listed.last().copied()
     }
 
-    /// True if a stream is in both.
+    /// True if the sets have a stream in common.
     pub(crate) fn meets(&self, other: &StreamSet) -> bool {
         self.is_all() || other.is_all() || self.listed.iter().any(|&stream| other.contains(stream))
     }

@@ -1,18 +1,18 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 
-/// Where all randomness of an endpoint comes from: its tags, TSNs, nonces, heartbeat jitter and cookie secret.
+/// The source of all random numbers of an endpoint: tags, TSNs, nonces, heartbeat jitter and cookie secret.
 ///
-/// On a network use [`Seed::from_system`], once for each endpoint: whoever knows the seed knows the verification tags and
-/// can forge cookies. With [`Seed::for_simulation`] an endpoint repeats itself byte for byte.
+/// On a network use [`Seed::from_system`], once for each endpoint: an attacker who knows the seed knows the
+/// verification tags and can forge cookies. With [`Seed::for_simulation`] an endpoint repeats its output byte
+/// for byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// 32 bytes from the randomness of the operating system.
+    /// Reads 32 bytes from the random number generator of the operating system.
     ///
-    /// # Errors
-    /// [`SeedError`] if the system has none to give.
+    /// # Errors [`SeedError`] if the operating system gives no random bytes.
     #[cfg(feature = "system-seed")]
     pub fn from_system() -> Result<Seed, SeedError> {
         let mut bytes = [0; 32];
@@ -20,7 +20,7 @@ impl Seed {
         Ok(Seed(bytes))
     }
 
-    /// A seed that anybody can guess, for simulations and tests only.
+    /// A predictable seed, for simulations and tests only.
     pub fn for_simulation(number: u64) -> Seed {
         let mut random = ChaCha8Rng::seed_from_u64(number);
         let mut bytes = [0; 32];
@@ -35,7 +35,7 @@ impl Seed {
 #[error("the operating system gives no random bytes")]
 pub struct SeedError;
 
-/// 32 random bytes that nobody else knows.
+/// Makes a seed from 32 random bytes, which must be secret.
 impl From<[u8; 32]> for Seed {
     fn from(bytes: [u8; 32]) -> Self {
         Seed(bytes)
@@ -43,18 +43,18 @@ impl From<[u8; 32]> for Seed {
 }
 
 impl std::fmt::Debug for Seed {
-    /// Does not show the seed: who knows it can forge cookies.
+    /// Hides the seed, which would allow to forge cookies.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Seed")
     }
 }
 
-/// A random stream, kept as its seed and how far it has been drawn: small, since every association has one and hardly
-/// ever draws.
+/// A random stream, stored as its seed and its position. Every association has one and rarely draws from it,
+/// so its size matters more than its speed.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     seed: Seed,
-    /// Words of 32 bits drawn.
+    /// Words of 32 bits drawn so far.
     drawn: u64,
 }
 
@@ -63,7 +63,7 @@ impl Random {
         Random { seed, drawn: 0 }
     }
 
-    /// A stream of its own, so that one association's draws do not shift another's.
+    /// Makes an independent stream, so that draws of one association do not change those of another.
     pub(crate) fn fork(&mut self) -> Self {
         Random::new(Seed(self.bytes()))
     }
@@ -90,7 +90,7 @@ impl Random {
         wire::Tsn(self.draw(ChaCha8Rng::next_u32))
     }
 
-    /// A tag: any number but zero (`rfc9260#section-5.3.1`).
+    /// Draws a tag: any number except zero (`rfc9260#section-5.3.1`).
     pub(crate) fn tag(&mut self) -> u32 {
         loop {
             let tag = self.draw(ChaCha8Rng::next_u32);
@@ -100,7 +100,7 @@ impl Random {
         }
     }
 
-    /// A number from 0, inclusive, to 1, exclusive.
+    /// Draws a number from 0, inclusive, to 1, exclusive.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.number() >> 11) as f64 / (1u64 << 53) as f64
     }

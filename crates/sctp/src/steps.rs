@@ -1,31 +1,31 @@
-//! Counts the work that a packet causes, for tests of what an attacker can make an endpoint do.
+//! Counts the work that a packet causes, for tests of the work that an attacker can cause.
 //!
-//! A step is a chunk, a place of a list, a level of a tree or a cache line that is looked at: 10 ns at most. Nothing is
-//! counted outside of unit tests.
+//! A step is an access to a chunk, a place of a list, a level of a tree or a cache line: 10 ns at most. Only
+//! unit tests count steps.
 
-/// Counts work that any packet of its size may cause.
+/// Counts steps that any packet of its size may cause.
 #[inline(always)]
 #[cfg(not(test))]
 pub(crate) fn count(_: usize) {}
 
-/// Counts work that is done once for each transmission or acknowledgement of a chunk.
+/// Counts steps that occur once for each transmission or acknowledgement of a chunk.
 #[inline(always)]
 #[cfg(not(test))]
 pub(crate) fn count_paid(_: usize) {}
 
-/// Counts a search in a tree of so many entries.
+/// Counts a search in a tree with `entries` entries.
 #[inline(always)]
 pub(crate) fn count_search(entries: usize) {
     count(levels(entries));
 }
 
-/// Counts a pass over so many ranges, four of which are in a cache line.
+/// Counts a pass over `ranges` ranges, four of which share a cache line.
 #[inline(always)]
 pub(crate) fn count_pass(ranges: usize) {
     count(ranges / 4 + 1);
 }
 
-/// Levels below the root of a B-tree of so many entries, eight at a level. The root stays in the cache.
+/// Levels below the root of a B-tree with `entries` entries, eight at a level. The root stays in the cache.
 #[inline(always)]
 fn levels(entries: usize) -> usize {
     ((entries + 1).ilog2() as usize).div_ceil(3).saturating_sub(1).max(1)
@@ -60,7 +60,7 @@ mod counting {
         STEPS.set((any, paid + steps as u64));
     }
 
-    /// Steps that the work took: those of any packet, and those done once for each chunk.
+    /// Steps of `work`: those of any packet, and those that occur once for each chunk.
     pub(crate) fn taken(work: impl FnOnce()) -> (u64, u64) {
         let before = STEPS.get();
         work();
