@@ -77,7 +77,7 @@ options! {
         /// Abandons messages by their lifetime, number of retransmissions or priority, if the peer supports
         /// it (PR-SCTP, `rfc3758`, `rfc7496`). Otherwise every message is reliable, whatever its policy.
         pr_sctp: bool = false;
-        /// Allows resets and additions of streams, if the peer supports them (RE-CONFIG, `rfc6525`; INET:
+        /// Allows resets and additions of streams, if the peer does (RE-CONFIG, `rfc6525`; INET:
         /// `streamReset`).
         stream_reset: bool = false;
         /// Resets and additions of streams that the peer may request of its own accord.
@@ -90,7 +90,7 @@ options! {
         /// instead of dropping them, if the peer supports it too.
         ecn: EcnMode = EcnMode::Off;
         /// Reports packets that arrive with a wrong checksum, and retransmits chunks that the peer reports
-        /// without a reduction of cwnd, if the peer supports it too (draft-stewart-sctp-pktdrprep-16; INET:
+        /// without a cut of cwnd, if the peer supports it too (draft-stewart-sctp-pktdrprep-16; INET:
         /// `packetDrop`).
         packet_drop_reports: bool = false;
 
@@ -131,8 +131,7 @@ options! {
         pmtud: bool = false;
         /// Path MTU, IP header included; with `pmtud`, the MTU of the interface.
         mtu: ByteCount = ByteCount::new(1500), "576 to 65535 bytes" if |size| MTU.contains(&size.get());
-        /// Bundles several chunks into a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE
-        /// ECHO.
+        /// Bundles chunks into packets (`rfc9260#section-6.10`), also DATA with a SACK or a COOKIE ECHO.
         bundling: bool = true;
         /// A message that is longer than a packet begins in the free bytes of the last packet of the message
         /// before it. Successive long messages then fill all packets to the same length.
@@ -149,8 +148,7 @@ options! {
         /// delivered in one of its last ten round trips. Without a rate of the control, slow start after a
         /// timeout is not paced. New data that is paced is not limited to `max_burst` packets.
         pacing: bool = false;
-        /// The RFC whose rules let cwnd grow: RFC 2960 and RFC 4960 require that the cumulative TSN advances,
-        /// RFC 9260 does not.
+        /// The RFC whose rules let cwnd grow: by RFC 2960 and 4960 only if the cumulative TSN advances.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
         /// Bytes that are counted for one chunk in the flight size.
         accounting: Accounting = Accounting::Chunk;
@@ -176,8 +174,7 @@ options! {
 /// Range of a path MTU in bytes: from the least that IPv4 hosts must accept to the most that IP can carry.
 pub(crate) const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 
-/// Smallest receive buffer: with a smaller window the peer must refuse the association
-/// (`rfc9260#section-3.3.2`).
+/// Smallest receive buffer: the peer must refuse an association with less (`rfc9260#section-3.3.2`).
 pub(crate) const LEAST_WINDOW: u32 = 1500;
 
 impl Config {
@@ -228,8 +225,7 @@ impl Config {
 }
 
 options! {
-    /// Concurrent multipath transfer, an option for each part (Iyengar, Amer, Stewart, ToN 2006; paper 001
-    /// §3).
+    /// Concurrent multipath transfer, part by part (Iyengar, Amer, Stewart, ToN 2006; paper 001 §3).
     ///
     /// Unless `enabled` is true, no other option has any effect.
     pub struct Cmt in "cmt" {
@@ -293,7 +289,7 @@ named! {
         /// Three missing reports (`rfc9260#section-7.2.4`).
         MissingReports = "missing-reports",
         /// Time, for each path (RACK, `rfc8985`): a chunk that was sent later on the path arrived, and the
-        /// reordering window has passed. The window adapts to reordering. Needless recoveries are undone, and
+        /// reordering window, which adapts to reordering, has passed. Needless recoveries are undone, and
         /// lost retransmissions are detected, too. With `reinjection` of silent paths, the last usable path
         /// sends tail loss probes.
         Rack = "rack",
@@ -350,8 +346,7 @@ named! {
         Fcfs = "fcfs",
         /// Round robin: the streams that have data to send, by turns.
         Rr = "rr",
-        /// Round robin for each packet: the stream changes between packets, and a packet carries data of one
-        /// stream.
+        /// Round robin for each packet: a packet carries data of one stream, the next one of the next stream.
         RrPacket = "rr-packet",
         /// The stream with the lowest value first; streams with the same value by turns.
         Priority = "priority",
@@ -365,8 +360,7 @@ named! {
 named! {
     /// The path on which a lost chunk is retransmitted.
     "retransmission policy" RtxPolicy {
-        /// The path of the last transmission while it is active, also after a timeout (unlike
-        /// `rfc9260#section-6.4`).
+        /// The same path while it is active, also after timeouts (against `rfc9260#section-6.4`).
         Same = "same",
         /// A random path with room in its window.
         Asap = "asap",
@@ -379,14 +373,14 @@ named! {
         /// The path that answers and would deliver all lost chunks first; they wait for room there. If no
         /// path answers, as `alternate`.
         Fastest = "fastest",
-        /// After a fast retransmission the same path, after a timeout the next active one
+        /// The same path after a fast retransmission, the next active one after a timeout
         /// (`rfc9260#section-6.4`).
         Alternate = "alternate",
     }
 }
 
 named! {
-    /// Requests of the peer that need no invitation (`rfc6525#section-6.3.1`); each level includes the last.
+    /// Requests of the peer that need no invitation (`rfc6525#section-6.3.1`); each level includes those before.
     "level of allowed resets" AllowReset {
         /// None: each request is denied.
         None = "none",
@@ -409,8 +403,7 @@ impl AllowReset {
 named! {
     /// Definition of a path. Each path has a cwnd, an RTT, timers and heartbeats of its own.
     "path set" PathSet {
-        /// An address of the peer. Packets to it are sent from the address of ours that shares the longest
-        /// prefix with it.
+        /// An address of the peer. Packets to it leave from the local address with the longest common prefix.
         Addresses = "addresses",
         /// A pair of an address of ours and one of the peer, at most 16 pairs: two uplinks to a peer with one
         /// address are two paths. An address of the peer has failed when all its pairs have.
@@ -433,8 +426,7 @@ named! {
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
-        /// The path of the data or, with lean SACKs, a faster path, if answers to heartbeats show that it has
-        /// room for SACKs.
+        /// The path of the data or, with lean SACKs, a faster one if heartbeats show room for SACKs there.
         Fastest = "fastest",
     }
 }

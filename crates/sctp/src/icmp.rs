@@ -13,8 +13,7 @@ pub struct IcmpNews<'a> {
     pub dst: IpAddr,
     /// Destination port of its UDP header (`rfc6951`); 0 if it was not encapsulated.
     pub udp_port: u16,
-    /// The first bytes of that packet after the IP header, or after the UDP header, as the ICMP message
-    /// quotes them.
+    /// The quoted first bytes of that packet after the IP header, or after the UDP header.
     pub quoted: &'a [u8],
     /// The type of the message.
     pub what: Icmp,
@@ -50,8 +49,8 @@ pub(crate) struct Quote {
 const LEAST: usize = 8;
 
 impl Quote {
-    /// Reads a quote; none if it is too short to identify an association (`rfc9260#section-10`, ICMP5 and
-    /// ICMP6).
+    /// Reads a quote; none if it is too short to identify an association (ICMP5, ICMP6 of
+    /// `rfc9260#section-10`).
     pub(crate) fn read(bytes: &[u8]) -> Option<Quote> {
         let &[a, b, c, d, tag @ ..] = bytes.first_chunk::<LEAST>()?;
         let init = bytes.get(CommonHeader::LEN..).filter(|chunk| chunk.first() == Some(&Init::TYPE));

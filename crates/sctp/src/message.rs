@@ -10,8 +10,7 @@ use wire::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub struct Message {
     /// The stream of the message.
     pub stream: StreamId,
-    /// Payload protocol identifier, passed to the peer unchanged. For a message in parts, that of the first
-    /// part counts.
+    /// Payload protocol identifier, passed to the peer unchanged; for a message in parts, that of the first.
     pub ppid: Ppid,
     /// Delivered as soon as it is complete, independently of earlier messages (`rfc9260#section-6.6`).
     pub unordered: bool,
@@ -67,8 +66,7 @@ pub enum Reliability {
     /// Never: the message is retransmitted until it arrives or the association ends.
     #[default]
     Reliable,
-    /// The message is neither sent nor retransmitted after this time (`rfc3758#section-4.1`,
-    /// `SCTP_PR_SCTP_TTL`).
+    /// The message is not sent or retransmitted after this time (`rfc3758#section-4.1`, `SCTP_PR_SCTP_TTL`).
     Until(Span),
     /// Each chunk is retransmitted at most this number of times, on all paths together
     /// (`rfc7496#section-3.1`, `SCTP_PR_SCTP_RTX`). A number above 254 means no limit.
@@ -115,8 +113,7 @@ impl AbandonedByPolicy {
     }
 }
 
-/// Identifies a tracked message: its number among those of the association, from 0, in the order of the
-/// sends.
+/// Identifies a tracked message: its number among those of the association, from 0, in send order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub u64);
 

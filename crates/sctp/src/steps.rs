@@ -1,7 +1,6 @@
 //! Counts the work that a packet causes, for tests of the work that an attacker can cause.
 //!
-//! A step is an access to a chunk, a place of a list, a level of a tree or a cache line: 10 ns at most. Only
-//! unit tests count steps.
+//! A step is an access to a chunk, a place of a list, a level of a tree or a cache line: 10 ns at most.
 
 /// Counts steps that any packet of its size may cause.
 #[inline(always)]

@@ -1,5 +1,4 @@
-//! The user's calls that add and remove local addresses, and the ASCONF requests that follow from them
-//! (`rfc5061#section-5.1`).
+//! User calls that add and remove local addresses, and the ASCONF requests for them (`rfc5061#section-5.1`).
 
 use super::Association;
 use crate::ext::Ext;
@@ -11,7 +10,7 @@ use units::Instant;
 use wire::asconf::AddressChange;
 
 impl Association {
-    /// Asks the peer to add an address of ours; false if it is in use, or the peer cannot be asked.
+    /// Requests that the peer adds a local address; false if it is in use, or no request may be sent.
     pub(crate) fn add_local(&mut self, now: Instant, address: IpAddr) -> bool {
         if !is_unicast(address) || self.phase.is_closed() || self.locals().any(|local| local == address) {
             return false;
@@ -31,18 +30,18 @@ impl Association {
             return false;
         }
         if !asconf.queue.push(Wanted { change: AddressChange::Add, address, hidden }) && !asked {
-            // The peer was never asked to delete it.
+            // This cancelled a request to delete the address, which was never sent.
             self.use_local(now, address);
         }
         self.settle(now);
         true
     }
 
-    /// Removes an address of ours and, if it can be asked, has the peer delete it.
+    /// Removes a local address and, with ASCONF, requests that the peer deletes it.
     pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> bool {
         let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
         if asked && !self.locals().any(|local| local == address) {
-            // The address is not in use yet, and with this request it never will be.
+            // The address is not in use yet: its request is withdrawn.
             self.withdraw_addition(now, address);
             self.ask_to_delete(address);
             self.settle(now);
@@ -56,9 +55,10 @@ impl Association {
         true
     }
 
-    /// Asks the peer to delete an address. A peer that does not know it by that address is asked to delete all but the one
-    /// that is left. If more than one is left, or others are being added, it has to find out by itself: an address that is being
-    /// added may have the public address of the one before, which the request would delete.
+    /// Requests that the peer deletes a local address. Behind a NAT the request holds the wildcard address,
+    /// which deletes all addresses except the source. It is not sent while several addresses remain or one is
+    /// being added, which may share the public address of the removed one. The peer has to detect the failure
+    /// then.
     fn ask_to_delete(&mut self, address: IpAddr) {
         if !self.may_ask() {
             return;
@@ -89,7 +89,7 @@ impl Association {
         }
     }
 
-    /// Asks the peer to send to this address of ours; false if it is none, or the peer cannot be asked.
+    /// Requests that the peer sends to this local address; false if it is not ours, or must not be requested.
     pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> bool {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;

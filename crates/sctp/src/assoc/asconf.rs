@@ -1,4 +1,4 @@
-//! The sender of ASCONF: one is outstanding, with a timer (`rfc5061#section-5.1`).
+//! Sends ASCONF chunks, of which one at a time is outstanding, with timer T4 (`rfc5061#section-5.1`).
 
 use super::path_set::distinct;
 use super::phase::Retry;
@@ -13,27 +13,27 @@ use units::Instant;
 use wire::asconf::{AddressChange, Requests};
 use wire::{Asconf, AsconfAck, Cause, CauseList, Encode, PacketWriter};
 
-/// Timer T4 of the ASCONF that is outstanding.
+/// Timer T4 of the outstanding ASCONF.
 #[derive(Debug)]
 pub(super) struct T4 {
     pub(super) retry: Retry,
-    /// The ASCONF is to be sent now.
+    /// True if the ASCONF is to be sent now.
     due: bool,
 }
 
 impl T4 {
-    /// The ASCONF was damaged on its way: it is sent again at once.
+    /// Sends the ASCONF again at once, since it was damaged in the network.
     pub(super) fn repeat(&mut self) {
         self.due = true;
     }
 }
 
-/// Most doublings of the timeout of an ASCONF that leaves from an address that may not work.
+/// Most doublings of the timeout of an ASCONF from a source address that may not work.
 const MOST_DOUBLINGS: u32 = 6;
 
 impl Association {
-    /// Forgets all about ASCONF, and begins anew if both sides have it: the peer knows the addresses that INIT or INIT ACK
-    /// named, but perhaps not those that we have now.
+    /// Resets the state of ASCONF, which exists only if both ends support it. The peer knows the addresses of
+    /// our INIT or INIT ACK: requests for later changes are queued again.
     pub(super) fn begin_asconf(&mut self, peer: &Peer) {
         (self.asconf, self.t4) = (None, None);
         let gained = std::mem::take(&mut self.gained_locals);
@@ -54,7 +54,7 @@ impl Association {
         self.asconf = Some(Box::new(state));
     }
 
-    /// What AUTH and ASCONF have to do after each change.
+    /// Continues the work of AUTH and ASCONF after each change.
     #[cold]
     pub(super) fn advance_extensions(&mut self, now: Instant) {
         self.tell_unused_keys();
@@ -77,12 +77,12 @@ impl Association {
         }
     }
 
-    /// When T4 expires.
+    /// Time at which T4 expires.
     pub(super) fn t4_deadline(&self) -> Option<Instant> {
         self.t4.as_ref().filter(|_| self.phase.sends_data()).map(|t4| t4.retry.deadline)
     }
 
-    /// Writes the ASCONF if it is to be sent now, alone in its packet.
+    /// Writes the ASCONF that is due, alone in its packet.
     #[cold]
     pub(super) fn write_asconf(&mut self, buf: &mut PacketBuf) -> Option<Transmit> {
         let t4 = self.t4.as_mut()?;
@@ -112,7 +112,7 @@ impl Association {
         Some(Transmit { src: local, ..way })
     }
 
-    /// Addresses of the peer to which `local` could have the first path of its family.
+    /// Addresses of the peer in the family of `local`, if no path of that family exists.
     pub(super) fn unreached(&self, local: IpAddr) -> Vec<IpAddr> {
         let of_family = |address: &IpAddr| address.is_ipv4() == local.is_ipv4();
         if self.paths.iter().any(|path| !path.removed && of_family(&path.remote)) {
@@ -122,7 +122,7 @@ impl Association {
         distinct(addresses.filter(|address| of_family(address) && !self.has_departed(*address)))
     }
 
-    /// Handles the expiry of T4: the ASCONF is sent again, on another path if possible (`rfc5061#section-5.1`, rule B).
+    /// Handles the expiry of T4: repeats the ASCONF, if possible elsewhere (`rfc5061#section-5.1`, rule B).
     pub(super) fn on_t4(&mut self, now: Instant) {
         let limit = self.config().path_max_retrans;
         let Some(T4 { retry, due }) = &mut self.t4 else { return };
@@ -134,8 +134,7 @@ impl Association {
             retry.expired(now, &mut self.paths, self.sender.config());
             return self.path_error(now, failed, true);
         }
-        // The ASCONF left from an address that may not work at all, so its loss is not counted as an error of the path or the
-        // peer.
+        // The source address may not work at all, so the loss is not an error of the path or the peer.
         retry.count += 1;
         retry.path = next_towards(&self.paths, failed);
         let rto = self.paths[retry.path].rto.current();
@@ -145,8 +144,8 @@ impl Association {
         }
     }
 
-    /// Gives up the requests of the ASCONF that is outstanding. An ASCONF without requests takes over their serial number, which
-    /// the peer may have seen already.
+    /// Gives up the requests of the outstanding ASCONF. An ASCONF without requests takes their serial number,
+    /// which the peer may have received already.
     fn withdraw(&mut self, now: Instant) {
         let outstanding = self.asconf.as_mut().and_then(|asconf| asconf.queue.outstanding.as_mut());
         let (Some(outstanding), true) = (outstanding, self.t4.is_some()) else { return };
@@ -156,7 +155,7 @@ impl Association {
         self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
     }
 
-    /// Gives up the outstanding request to add an address behind a NAT: the address is gone, so it cannot leave from there any more.
+    /// Gives up the outstanding request to add an address behind a NAT, from which no packet can leave now.
     pub(super) fn withdraw_addition(&mut self, now: Instant, address: IpAddr) {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         if outstanding.and_then(Outstanding::source) == Some(address) {
@@ -164,8 +163,7 @@ impl Association {
         }
     }
 
-    /// The path that the ASCONF is sent on first. One that leaves from an address without paths needs a destination of the same
-    /// family.
+    /// The first path of an ASCONF. From a source without paths it needs a destination of the same family.
     fn first_asconf_path(&self) -> PathId {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         let source = outstanding.and_then(Outstanding::source);
@@ -175,14 +173,14 @@ impl Association {
         if fits(path) { path } else { other().unwrap_or(path) }
     }
 
-    /// Path `from` is removed.
+    /// Moves T4 away from path `from`, which is removed.
     pub(super) fn redirect_t4(&mut self, from: PathId, to: PathId) {
         if let Some(T4 { retry, .. }) = self.t4.as_mut().filter(|t4| t4.retry.path == from) {
             retry.path = to;
         }
     }
 
-    /// Takes the answer to an ASCONF (`rfc5061#section-5.1`, rule C).
+    /// Processes an ASCONF-ACK (`rfc5061#section-5.1`, rule C).
     pub(super) fn on_asconf_ack(&mut self, now: Instant, ack: &AsconfAck<'_>) {
         let Some(asconf) = &mut self.asconf else { return };
         if asconf.queue.is_unsent(ack.serial) {
@@ -217,7 +215,7 @@ impl Association {
         self.tell_changes(outcomes.into_iter().chain(refused));
     }
 
-    /// The peer does not know ASCONF after all (`rfc5061#section-5.1`, rule A9).
+    /// Stops the use of ASCONF, which the peer reported as unknown (`rfc5061#section-5.1`, rule A9).
     pub(super) fn give_up_asconf(&mut self) {
         self.extensions.set(Ext::Asconf, false);
         self.t4 = None;
@@ -233,10 +231,10 @@ impl Association {
         }
     }
 
-    /// Adds a path, which a heartbeat has to confirm, or begins a removed one anew; none if there are too many.
+    /// Adds a path or restarts a removed one, which a heartbeat has to confirm; none if there are too many.
     pub(super) fn add_path(&mut self, now: Instant, path: Path) -> Option<PathId> {
         let p = match self.paths.removed_place(&path) {
-            // Chunks are on their way there, or wait to be sent again: it goes on with what it knows.
+            // The path has chunks in flight or to be retransmitted, so it keeps its state.
             Some(p) if !self.paths[p].queued.is_zero() => {
                 let again = &mut self.paths[p];
                 (again.removed, again.errors) = (false, 0);
@@ -265,9 +263,8 @@ impl Association {
     }
 }
 
-/// The next path after `failed`, in cyclic order, to another address of the peer of the same family, or `failed` if there is none. The
-/// states of the paths say nothing: they leave from other addresses of ours than the ASCONF, and the only address that the new
-/// one reaches may be one that they cannot reach.
+/// The next path after `failed`, in cyclic order, to another address of the peer of the same family, or
+/// `failed`. The states of the paths do not count: the paths have other source addresses than the ASCONF.
 fn next_towards(paths: &Paths, failed: PathId) -> PathId {
     let before = paths[failed].remote;
     let other = |p: &PathId| {
@@ -277,12 +274,12 @@ fn next_towards(paths: &Paths, failed: PathId) -> PathId {
     (1..paths.len()).map(|k| paths.cyclic(failed.index() + k)).find(other).unwrap_or(failed)
 }
 
-/// A peer that reports an ASCONF as unknown does not know it.
+/// True if the peer reports ASCONF as an unknown chunk type.
 pub(super) fn reports_asconf(cause: &Cause<'_>) -> bool {
     matches!(cause, Cause::UnrecognizedChunk(chunk) if chunk.head.first() == Some(&Asconf::TYPE))
 }
 
-/// Bytes of an ASCONF as an unknown chunk, for a peer that we did not agree on it with.
+/// Encodes an ASCONF that was not agreed on, to report it as an unknown chunk.
 pub(super) fn bytes_of(chunk: &impl Encode) -> PacketBuf {
     let mut buf = PacketBuf::default();
     chunk.encode(&mut buf);

@@ -1,9 +1,9 @@
-//! Where the INIT goes if the user gave several addresses of the peer: to the next one after [`ATTEMPT_DELAY`] without an answer, and at once
-//! if one refuses. TCP's clients choose among addresses in the same way (`rfc8305#section-5`).
+//! Sends the INIT to several addresses of the peer: to the next one after [`ATTEMPT_DELAY`] without an
+//! answer, and at once after a refusal, as TCP clients do (`rfc8305#section-5`).
 //!
-//! All INITs have one tag and are retransmissions of the first (`rfc9260#section-5.1`); the first INIT ACK is taken. In COOKIE-WAIT an
-//! address that has not answered in time is silent, and one that refused is inactive. The handshake goes on with the address that
-//! answered, and the association sends nothing but heartbeats to those that did not, until they are answered.
+//! All INITs have one tag and are retransmissions of the first (`rfc9260#section-5.1`); the first INIT ACK
+//! counts. In COOKIE-WAIT an address without a timely answer is silent, and one that refused is inactive. The
+//! handshake goes on with the address that answered. The others get only heartbeats until they answer.
 
 use super::Association;
 use super::control::Pending;
@@ -12,19 +12,19 @@ use crate::path::{Path, PathId, PathState};
 use std::net::IpAddr;
 use units::{Instant, Span};
 
-/// Time after which the INIT goes to another address, too (`rfc8305#section-8`, Connection Attempt Delay).
+/// Time without an answer after which the INIT is also sent to another address (`rfc8305#section-8`).
 const ATTEMPT_DELAY: Span = Span::from_millis(250);
 
 impl Association {
-    /// The next address to which no INIT has gone; none if there is none, or if the INIT may not be retransmitted.
+    /// The next address without an INIT; none if there is none, or if the INIT may not be retransmitted.
     fn untried(&self) -> Option<PathId> {
-        // A peer that has sent an INIT ACK, whose cookie was stale, is known to answer.
+        // After an INIT ACK with a stale cookie the peer is known to answer.
         let Phase::CookieWait { t1, .. } = self.phase else { return None };
         let may_retransmit = t1.count < self.config().max_init_retransmits && !self.has_peer();
         self.paths.next_usable(t1.path).filter(|&p| p != t1.path && may_retransmit)
     }
 
-    /// An INIT leaves: if there is an address left to try, it waits no longer for the answer than [`ATTEMPT_DELAY`].
+    /// Limits T1-init to [`ATTEMPT_DELAY`] while an address is left to try.
     pub(super) fn shorten_t1_init(&mut self, now: Instant) {
         if self.untried().is_some()
             && let Phase::CookieWait { t1, .. } = &mut self.phase
@@ -33,7 +33,7 @@ impl Association {
         }
     }
 
-    /// The address of the last INIT has not answered so far; true if another one is tried before its RTO has passed.
+    /// Marks the last address as silent and tries the next. False if there is none, or a full RTO has passed.
     pub(super) fn try_next_address(&mut self, now: Instant) -> bool {
         let next = self.untried();
         let Phase::CookieWait { t1, .. } = self.phase else { return false };
@@ -48,7 +48,7 @@ impl Association {
         }
     }
 
-    /// Sends the INIT to another address though no RTO has passed.
+    /// Sends the INIT to another address before the RTO has passed.
     fn retransmit_init(&mut self, now: Instant, p: PathId) {
         let Phase::CookieWait { t1, .. } = &mut self.phase else { return };
         t1.redirect_init(now, p, &self.paths, self.sender.config());
@@ -56,7 +56,7 @@ impl Association {
         self.shorten_t1_init(now);
     }
 
-    /// The peer refused an INIT on path `p`, or nobody speaks SCTP at its address. True if the attempt goes on at another one.
+    /// Handles a refusal of the INIT on path `p`. True if the attempt goes on at another address.
     pub(super) fn refused_at(&mut self, now: Instant, p: PathId) -> bool {
         let Phase::CookieWait { t1, .. } = self.phase else { return false };
         if self.has_peer() {
@@ -77,8 +77,8 @@ impl Association {
         true
     }
 
-    /// The addresses that have not answered our INIT, though another address has, from which the INIT ACK came. If it came from one to which no
-    /// INIT went, it may answer the last INIT.
+    /// Addresses that did not answer our INIT, although the INIT ACK came from `source`. If no INIT went to
+    /// `source`, the INIT ACK may answer the last INIT.
     pub(super) fn unanswered_addresses(&self, source: IpAddr) -> Vec<IpAddr> {
         let Phase::CookieWait { t1, .. } = self.phase else { return Vec::new() };
         let last = self.paths.find(source).is_none().then_some(t1.path);
@@ -89,8 +89,8 @@ impl Association {
         ids.map(|p| self.paths[p].remote).filter(|&remote| remote != source).collect()
     }
 
-    /// Nothing was heard from these addresses of the peer: paths to others carry data until heartbeats are answered. The last
-    /// path that is left is not silent.
+    /// Marks addresses without an answer as silent: other paths carry data until heartbeats are answered. The
+    /// last usable path is never silent.
     pub(super) fn distrust(&mut self, addresses: &[IpAddr]) {
         let doubtful = |path: &&mut Path| path.is_active() && addresses.contains(&path.remote);
         self.paths.iter_mut().filter(doubtful).for_each(|path| path.liveness.distrust());

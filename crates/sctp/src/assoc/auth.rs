@@ -12,7 +12,7 @@ use wire::{Auth, Cause, Data, IData, PacketWriter};
 /// State of AUTH in an association.
 #[derive(Debug, Default)]
 pub(super) struct AuthState {
-    /// None unless both sides have AUTH.
+    /// None unless both ends support AUTH.
     agreed: Option<Authentication>,
     shared: SharedKeys,
 }
@@ -21,8 +21,7 @@ pub(super) struct AuthState {
 pub(super) type AuthPlace = Option<Range<usize>>;
 
 impl Association {
-    /// Fixes the algorithm and the keys from what both sides announced in the handshake. Without an announcement of the peer,
-    /// AUTH is not used.
+    /// Determines algorithm and keys from the announcements of both ends. AUTH is off without the peer's.
     pub(super) fn agree_on_auth(&mut self, peer: &Peer) {
         let Some(theirs) = &peer.auth else {
             if let Some(auth) = &mut self.auth {
@@ -39,7 +38,7 @@ impl Association {
         self.auth.as_ref()?.agreed.as_ref()
     }
 
-    /// The keys of the user.
+    /// The keys that the user set.
     pub(crate) fn shared_keys(&self) -> Option<&SharedKeys> {
         self.auth.as_ref().map(|auth| &auth.shared)
     }
@@ -50,8 +49,8 @@ impl Association {
         self.extensions.has(Ext::Auth) && self.agreed().is_some_and(|agreed| agreed.demands(kind))
     }
 
-    /// Bytes of the AUTH chunk that must precede chunks of these types in a packet. Zero if the packet has one already, or if
-    /// none of the types needs it.
+    /// Bytes of the AUTH chunk that must precede chunks of these types in a packet. Zero if the packet has
+    /// one already, or if none of the types needs it.
     #[inline]
     pub(super) fn auth_len(&self, kinds: &[u8], place: &AuthPlace) -> usize {
         if !self.extensions.has(Ext::Auth) || place.is_some() {
@@ -67,7 +66,7 @@ impl Association {
         if self.extensions.has(Ext::Interleaving) { IData::TYPE } else { Data::TYPE }
     }
 
-    /// Writes a chunk of type `kind`, if need be behind an AUTH chunk; false if it does not fit, and nothing is written.
+    /// Writes a chunk of type `kind`, behind an AUTH chunk if necessary; false if it does not fit.
     #[inline]
     pub(super) fn push_authenticated<'b>(
         &mut self,
@@ -92,7 +91,7 @@ impl Association {
         written
     }
 
-    /// Completes a packet.
+    /// Writes the HMAC and the checksum of a packet.
     #[inline]
     pub(super) fn finish(&self, w: PacketWriter<'_>, place: &AuthPlace) {
         match place {
@@ -116,7 +115,7 @@ impl Association {
         self.agreed().is_some_and(|agreed| agreed.requires(kind))
     }
 
-    /// Takes an AUTH chunk; false if it and the `rest` of its packet are to be discarded.
+    /// Processes an AUTH chunk; false if it and the `rest` of its packet are to be discarded.
     #[cold]
     pub(super) fn on_auth(&mut self, answer: PathId, auth: &Auth<'_>, rest: Octets<'_>) -> bool {
         let Some(AuthState { agreed: Some(agreed), shared }) = self.auth.as_deref() else { return false };
@@ -141,7 +140,7 @@ impl Association {
         self.auth.get_or_insert_default().shared.set(id, key)
     }
 
-    /// Sends packets with this key from now on.
+    /// Authenticates packets with this key from now on.
     pub(crate) fn activate_auth_key(&mut self, id: u16) -> bool {
         self.auth.get_or_insert_default().shared.activate(id)
     }
@@ -154,12 +153,12 @@ impl Association {
         done
     }
 
-    /// Forgets a key.
+    /// Removes a key.
     pub(crate) fn remove_auth_key(&mut self, id: u16) -> bool {
         self.auth.as_mut().is_some_and(|auth| auth.shared.remove(id))
     }
 
-    /// Reports the deactivated keys that no unacknowledged data was sent with: the user may remove them.
+    /// Reports the deactivated keys of which no data is outstanding: the user may remove them.
     pub(super) fn tell_unused_keys(&mut self) {
         let first = self.sender.first_index();
         let Some(auth) = &mut self.auth else { return };
@@ -169,7 +168,7 @@ impl Association {
     }
 }
 
-/// A packet whose first chunk is AUTH and whose second is COOKIE ECHO (`rfc4895#section-6.3`).
+/// True if the first chunk of a packet is AUTH and the second is COOKIE ECHO (`rfc4895#section-6.3`).
 pub(crate) fn precedes_cookie(bytes: Octets<'_>) -> bool {
     const AT: usize = wire::CommonHeader::LEN;
     let Some(&[_, _, high, low]) = bytes.head.get(AT..AT + 4) else { return false };

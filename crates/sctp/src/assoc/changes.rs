@@ -1,4 +1,4 @@
-//! The receiver of ASCONF: what the peer asks about its addresses (`rfc5061#section-5.2`).
+//! Processes the ASCONF requests of the peer about its addresses (`rfc5061#section-5.2`).
 
 use super::control::Pending;
 use super::{Association, Remote};
@@ -12,7 +12,7 @@ use units::Instant;
 use wire::asconf::{AddressChange, NoRequest, Request, Response};
 use wire::{Asconf, Cause, CauseList, Chunk, Chunks, Parameters, UnknownAction};
 
-/// Why a request is not carried out.
+/// Reason why a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     Last,
@@ -24,8 +24,8 @@ enum Refusal {
 }
 
 impl Association {
-    /// Called before the chunks of a packet are processed. Notes the addresses that the packet asks to add and that belong to
-    /// another association, as `is_taken` says (`rfc5062#section-2.1`).
+    /// Notes the addresses that a packet asks to add although another association has them, as `is_taken`
+    /// says (`rfc5062#section-2.1`). Called before the chunks of the packet are processed.
     #[cold]
     pub(crate) fn note_taken(
         &mut self,
@@ -48,15 +48,14 @@ impl Association {
         }
     }
 
-    /// A packet from an address that is not the peer's may ask to add this address: behind a NAT the peer cannot name it.
+    /// True if a packet from an unknown address may add this address: behind a NAT the peer cannot name it.
     pub(super) fn may_be_peer(&self, mut chunks: Chunks<'_>) -> bool {
         self.extensions.has(Ext::Asconf)
             && matches!(chunks.next(), Some(Ok(Chunk::Auth(_))))
             && matches!(chunks.next(), Some(Ok(Chunk::Asconf(_))))
     }
 
-    /// Takes an ASCONF that an AUTH chunk authenticated. Its answer goes to the source of the packet, if a path leads there by
-    /// then.
+    /// Processes an authenticated ASCONF. The answer goes to the source of the packet if a path leads there.
     pub(super) fn on_asconf(
         &mut self,
         now: Instant,
@@ -83,7 +82,7 @@ impl Association {
         self.control.push(path, Pending::AsconfAck { serial: chunk.serial, responses });
     }
 
-    /// Carries out the requests up to the first that fails. Only that one gets a response.
+    /// Carries out the requests up to the first that fails. Only the failed one gets a response.
     fn carry_out(&mut self, now: Instant, datagram: &Datagram<'_>, chunk: &Asconf<'_>) -> Vec<u8> {
         let mut responses = Vec::new();
         for request in chunk.requests.iter() {
@@ -96,7 +95,7 @@ impl Association {
                         Err((correlation, Refusal::Unrecognized, parameter.bytes().to_vec()))
                     }
                 },
-                // It has no number to answer to.
+                // The request has no correlation ID for the response.
                 Err(NoRequest::Malformed(_)) => Err((0, Refusal::Invalid, Vec::new())),
             };
             let Err((correlation, refusal, copy)) = done else { continue };
@@ -116,7 +115,7 @@ impl Association {
         responses
     }
 
-    /// Carries out a request; if it fails, returns its number, why, and its bytes.
+    /// Carries out a request. A failure returns the correlation ID, the reason and the bytes of the request.
     fn carry_out_one(
         &mut self,
         now: Instant,
@@ -141,7 +140,7 @@ impl Association {
             return Err(Refusal::Invalid);
         }
         if self.paths.find(address).is_some() {
-            // Another host behind the same NAT, or a new address of the same one: what failed before may work now.
+            // The address may now lead to another interface behind the NAT: failed paths may work again.
             for p in self.paths.ids() {
                 let path = &self.paths[p];
                 if path.remote == address && !path.removed && !path.is_usable() {
@@ -154,7 +153,7 @@ impl Association {
             return Err(Refusal::Unauthorized);
         }
         if !self.add_paths_to(now, datagram, address) {
-            // A host behind a NAT cannot name the addresses that it left.
+            // A host behind a NAT cannot name its old addresses, so a failed one is deleted.
             let dead = self.failed_remote().ok_or(Refusal::Resources)?;
             self.delete_address(now, dead);
             if !self.add_paths_to(now, datagram, address) {
@@ -169,7 +168,7 @@ impl Association {
         Ok(())
     }
 
-    /// Adds paths to an address of the peer that is not in use; false if there is no room for any.
+    /// Adds paths to an address of the peer that is not in use; false if none could be added.
     fn add_paths_to(&mut self, now: Instant, datagram: &Datagram<'_>, address: IpAddr) -> bool {
         let mut added = false;
         for pair in self.pairs_for(None, Some(address)) {
@@ -182,7 +181,7 @@ impl Association {
         added
     }
 
-    /// The address of the peer with most errors in a row, of those without an active path.
+    /// The address of the peer with the most consecutive errors, among those without an active path.
     fn failed_remote(&self) -> Option<IpAddr> {
         let failed = |path: &&Path| {
             !path.removed && path.errors > 0 && self.paths.state_of(path.remote) != PathState::Active
@@ -190,7 +189,7 @@ impl Association {
         self.paths.iter().filter(failed).max_by_key(|path| path.errors).map(|path| path.remote)
     }
 
-    /// Deletes an address of the peer, or all but the source of the packet.
+    /// Deletes an address of the peer, or all except the source of the packet.
     fn delete_remote(
         &mut self,
         now: Instant,
@@ -222,7 +221,7 @@ impl Association {
         Ok(())
     }
 
-    /// Deletes an address of the peer; others remain. What was in flight there is sent again elsewhere.
+    /// Deletes an address of the peer while others remain. They retransmit its chunks in flight.
     fn delete_address(&mut self, now: Instant, address: IpAddr) {
         if self.paths[self.paths.primary].remote == address {
             let others =
@@ -244,7 +243,7 @@ impl Association {
         self.events.push(Event::PeerAddressRemoved { address });
     }
 
-    /// The peer wants packets to go to this address of its own, once it is confirmed (`rfc5061#section-5.4`).
+    /// Makes an address of the peer the primary one, once it is confirmed (`rfc5061#section-5.4`).
     fn prefer_remote(&mut self, address: IpAddr) -> Result<(), Refusal> {
         if self.paths.find(address).is_none() {
             return Err(Refusal::Unauthorized);
@@ -256,7 +255,7 @@ impl Association {
     }
 }
 
-/// The address that a request is about: the source address of the packet if the request names the wildcard address.
+/// The address of a request: the source of the packet if the request holds the wildcard address.
 fn named(request: &Request, datagram: &Datagram<'_>) -> IpAddr {
     if request.address.is_unspecified() { datagram.src } else { request.address }
 }

@@ -1,8 +1,7 @@
-//! A COOKIE ECHO for an association that exists, after an INIT collision or a restart of the peer
-//! (`rfc9260#section-5.2.4`).
+//! COOKIE ECHO for an existing association: INIT collision or restart of the peer (`rfc9260#section-5.2.4`).
 
-/// Tie-tags: random numbers that represent the tags of an association in the cookies sent while it exists. They prove a
-/// restart without revealing the tags. Zeros: there was no association.
+/// Tie-tags: random numbers that represent the tags of an association in the cookies sent while it exists.
+/// They prove a restart without revealing the tags. Zero tie-tags: no association existed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TieTags {
     pub(crate) local: u32,
@@ -17,7 +16,7 @@ impl TieTags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tags {
     pub(crate) local: u32,
-    /// Zero until it is known.
+    /// Zero while it is unknown.
     pub(crate) peer: u32,
     pub(crate) ties: TieTags,
 }
@@ -33,8 +32,7 @@ pub(crate) enum Action {
     Establish,
 }
 
-/// The action for a valid cookie. `None` for action C and for cases that table 12 does not list: the cookie is
-/// discarded.
+/// The action for a valid cookie; `None` if it is discarded: action C, and cases that are not in table 12.
 pub(crate) fn action(association: Tags, cookie: Tags) -> Option<Action> {
     let local = association.local == cookie.local;
     let peer = association.peer == cookie.peer;

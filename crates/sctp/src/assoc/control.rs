@@ -6,7 +6,7 @@ use wire::{
     ReConfig, Shutdown, ShutdownAck,
 };
 
-/// A control chunk that waits to be sent. Values that depend on the time of sending are filled in when it is sent.
+/// A control chunk that waits to be sent. Values that depend on the time are filled in when it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pending {
     Init,
@@ -70,8 +70,7 @@ impl Control {
         }
     }
 
-    /// Puts a chunk before all others: COOKIE ECHO and COOKIE ACK are the first chunks of their packets
-    /// (`rfc9260#section-5.1`).
+    /// Puts a chunk first: COOKIE ECHO and COOKIE ACK begin their packets (`rfc9260#section-5.1`).
     pub(crate) fn push_first(&mut self, path: PathId, chunk: Pending) {
         self.queue.retain(|(_, other)| *other != chunk);
         self.queue.push_front((path, chunk));
@@ -88,7 +87,7 @@ impl Control {
         let n = self.queue.iter().position(|&(p, _)| p == path)?;
         let (_, chunk) = self.queue.remove(n)?;
         if self.queue.is_empty() {
-            self.queue = VecDeque::new(); // control chunks are rare; do not keep the memory in each association
+            self.queue = VecDeque::new(); // control chunks are rare: do not keep the memory
         }
         Some(chunk)
     }

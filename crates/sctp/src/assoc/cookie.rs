@@ -1,5 +1,5 @@
-//! The state cookie. It holds the state of an association before that exists; the peer stores it, so that an INIT uses
-//! no memory here (`rfc9260#section-5.1.3`).
+//! The state cookie. It holds the state of an association that does not exist yet. The peer stores it, so
+//! that an INIT takes no memory here (`rfc9260#section-5.1.3`).
 
 use super::{Peer, TieTags};
 use crate::ext::auth::Terms;
@@ -19,11 +19,11 @@ impl CookieKey {
         CookieKey(<Hmac<Sha256> as Mac>::new_from_slice(&secret).expect("any length makes a key"))
     }
 
-    /// The random number for AUTH of an association of ours. It follows from tag and TSN, so that a cookie need not hold it
-    /// and INITs that cross have the same one as their INIT ACKs (`rfc4895#section-3.1`).
+    /// The random number for AUTH of an association, derived from its tag and TSN. So a cookie need not hold
+    /// it, and INITs that cross have the same number as their INIT ACKs (`rfc4895#section-3.1`).
     pub(crate) fn random_of(&self, tag: u32, tsn: Tsn) -> [u8; 32] {
         let mut mac = self.0.clone();
-        // Shorter than what a cookie signs.
+        // The input is shorter than the signed bytes of any cookie.
         mac.update(b"RANDOM");
         mac.update(&tag.to_be_bytes());
         mac.update(&tsn.0.to_be_bytes());
@@ -40,7 +40,7 @@ impl std::fmt::Debug for CookieKey {
 /// The contents of a cookie: the state of the association that the INIT ACK announced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cookie {
-    /// Time at which it becomes stale, in whole microseconds, the unit of the Stale Cookie cause.
+    /// Time at which the cookie becomes stale, in whole microseconds, the unit of the Stale Cookie cause.
     pub(crate) expires: Instant,
     pub(crate) local_port: u16,
     pub(crate) local_tag: u32,
@@ -51,8 +51,8 @@ pub(crate) struct Cookie {
     pub(crate) peer: Peer,
 }
 
-/// Values that the packet with the COOKIE ECHO contains anyway. The signature covers them, but the cookie does not
-/// repeat them, so that an INIT ACK stays below three times the size of the shortest INIT.
+/// Values that the packet with the COOKIE ECHO contains anyway. The signature covers them, but the cookie
+/// does not repeat them, so that an INIT ACK stays below three times the size of the shortest INIT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) source: IpAddr,
@@ -67,7 +67,7 @@ const MAC_LEN: usize = 16;
 
 /// Flag: tie-tags follow.
 const TIED: u8 = 1;
-/// Flag: addresses follow, beginning with the destination of the INIT ACK. Without the flag that is the only address.
+/// Flag: addresses follow, the destination of the INIT ACK first. Without the flag it is the only address.
 const LISTED: u8 = 2;
 /// Flag: the bits of [`Extensions`] follow the numbers.
 const WIDE: u8 = 0x80;
@@ -76,7 +76,7 @@ const EXTENSIONS_SHIFT: u32 = 2;
 const NARROW: u16 = 0x1f;
 
 impl Cookie {
-    /// Time since the cookie became stale.
+    /// Time since the cookie became stale; none if it is not.
     pub(crate) fn staleness(&self, now: Instant) -> Option<Span> {
         (now > self.expires).then(|| now.since(self.expires))
     }
@@ -177,8 +177,8 @@ impl Cookie {
     }
 }
 
-/// Signs the body of a cookie and the values of the packet. The source is signed unless the body lists it. The parts of
-/// variable length come first, so that different cookies never have equal signed bytes.
+/// Signs the body of a cookie and the values of the packet. The source is signed unless the body lists it.
+/// The parts of variable length come first, so that different cookies never have equal signed bytes.
 fn signature(key: &CookieKey, body: &[u8], envelope: &Envelope) -> Hmac<Sha256> {
     let mut out = Vec::with_capacity(25);
     out.extend_from_slice(&envelope.local_tag.to_be_bytes());

@@ -22,22 +22,22 @@ use wire::{
 /// Whether a packet was for this association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handled {
-    /// It was.
+    /// The packet was for this association.
     Here,
-    /// It was, but a chunk could not be read, and those behind it were left out.
+    /// The packet was for this association, but the chunks from a malformed one on were discarded.
     CutShort,
-    /// It came out of the blue (`rfc9260#section-8.4`).
+    /// The packet was out of the blue (`rfc9260#section-8.4`).
     OutOfTheBlue,
 }
 
-/// What a SACK did, or how it broke the protocol.
+/// The outcome of a SACK, or the protocol violation in it.
 type Acknowledged = Result<SackOutcome, &'static str>;
 
-/// What the chunks of a packet have been so far.
+/// State of the processing of one packet.
 struct Taken {
-    /// The path for answers.
+    /// The path on which answers are sent.
     answer: PathId,
-    /// No chunk has been taken yet.
+    /// True until the first chunk was processed.
     first: bool,
     had_data: bool,
     transit: Transit,
@@ -50,7 +50,7 @@ const GO_ON: Flow = ControlFlow::Continue(());
 const LEAVE: Flow = ControlFlow::Break(());
 
 impl Association {
-    /// Takes the chunks of a packet whose verification tag is right.
+    /// Processes the chunks of a packet with a valid verification tag.
     #[inline(always)]
     pub(crate) fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, chunks: Chunks<'_>) -> Handled {
         if self.is_out_of_the_blue(&chunks) {
@@ -65,8 +65,8 @@ impl Association {
         if whole { Handled::Here } else { Handled::CutShort }
     }
 
-    /// The path of a packet whose sender has shown our tag, with the UDP port that it tells; the default path for a packet
-    /// from an address of the peer that is no path.
+    /// The path on which a packet with our tag arrived, with the UDP port of the packet. The default path if
+    /// the peer's address has no path; none if the address is unknown.
     #[inline(always)] // into `handle`, which calls it for each packet
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
@@ -78,7 +78,7 @@ impl Association {
         Some(path)
     }
 
-    /// The peer has named the address, whether or not a path leads there.
+    /// True if the peer has named this address, with or without a path to it.
     pub(super) fn is_of_peer(&self, address: IpAddr) -> bool {
         let named = self.unused.contains(&address)
             || self.paths.iter().any(|path| path.remote == address)
@@ -86,7 +86,7 @@ impl Association {
         named && !self.has_departed(address)
     }
 
-    /// The peer may answer our INIT from an address we do not know yet.
+    /// Processes a packet from an unknown address: an INIT ACK, or an ASCONF that adds the address.
     fn handle_stranger(&mut self, now: Instant, datagram: &Datagram<'_>, mut chunks: Chunks<'_>) -> Handled {
         let (all, from_peer) = (chunks.clone(), self.may_be_peer(chunks.clone()));
         match (&self.phase, chunks.next(), chunks.next()) {
@@ -107,7 +107,7 @@ impl Association {
         }
     }
 
-    /// A SHUTDOWN ACK before the association exists belongs to an older one (`rfc9260#section-8.5.1`, rule E).
+    /// True for a SHUTDOWN ACK during the handshake: it is of an older one (`rfc9260#section-8.5.1`, rule E).
     #[inline]
     fn is_out_of_the_blue(&self, chunks: &Chunks<'_>) -> bool {
         self.is_opening() && Self::begins_with_shutdown_ack(chunks)
@@ -123,7 +123,7 @@ impl Association {
         matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. })
     }
 
-    /// Takes chunk by chunk; false if one could not be read. `authenticated`: an AUTH chunk before them was valid.
+    /// Processes the chunks; false if one is malformed. `authenticated`: a valid AUTH chunk preceded them.
     fn take_chunks(
         &mut self,
         now: Instant,
@@ -160,7 +160,7 @@ impl Association {
         whole
     }
 
-    /// Takes what follows the DATA and SACK chunks at the begin of a packet; false if a chunk could not be read.
+    /// Processes the chunks after the DATA and SACK chunks that begin a packet; false if one is malformed.
     #[inline(never)]
     fn take_other_chunks(
         &mut self,
@@ -177,7 +177,7 @@ impl Association {
         loop {
             let before = chunks.rest();
             let Some(chunk) = chunks.next() else { return true };
-            // After a malformed chunk the rest of the packet cannot be parsed; the chunks before it remain processed.
+            // After a malformed chunk the rest of the packet cannot be parsed.
             let Ok(chunk) = chunk else { return false };
             let mut taken = None;
             if protected {
@@ -204,7 +204,7 @@ impl Association {
                 Chunk::NrSack(sack) if self.extensions.has(Ext::NrSack) => {
                     self.on_sack(from, |sender, paths| sender.on_nr_sack(now, sack, paths))
                 }
-                // rfc8260#section-2.3.1: with interleaving it is I-FORWARD-TSN.
+                // rfc8260#section-2.3.1: with interleaving the peer has to send I-FORWARD-TSN.
                 Chunk::ForwardTsn(_)
                     if self.extensions.has(Ext::PrSctp) && self.extensions.has(Ext::Interleaving) =>
                 {
@@ -220,7 +220,7 @@ impl Association {
                     so_far.had_data |= self.skip(|receiver| receiver.on_i_forward_tsn(forward, answer));
                     GO_ON
                 }
-                // rfc3758#section-3.3.1: not negotiated, so unknown; the top bits of its type say to skip and report it.
+                // rfc3758#section-3.3.1: not negotiated, so unknown; the type means: skip and report.
                 Chunk::ForwardTsn(forward) => {
                     let (bytes, _) = before.split_at(forward.encoded_len());
                     self.on_unknown(answer, &UnknownChunk { chunk_type: ForwardTsn::TYPE, bytes })
@@ -234,7 +234,7 @@ impl Association {
                     GO_ON
                 }
                 Chunk::Heartbeat(heartbeat) => {
-                    // Bundled answers to an unverified address could be larger than the packet that arrived
+                    // Several answers to an unverified address could exceed the received packet
                     // (amplification).
                     if !had_heartbeat || from == answer {
                         self.on_heartbeat(from, heartbeat);
@@ -261,7 +261,7 @@ impl Association {
         }
     }
 
-    /// A packet with data has been taken.
+    /// Ends the processing of a packet with data.
     #[inline]
     fn end_of_data(&mut self, now: Instant, datagram: &Datagram<'_>, taken: &Taken) {
         let Taken { answer, ref transit, .. } = *taken;
@@ -279,8 +279,8 @@ impl Association {
         self.on_data_in_shutdown_sent(now, answer);
     }
 
-    /// Takes AUTH and ASCONF, and discards what must come behind AUTH and does not; none for any other chunk. `rest` is what
-    /// follows the chunk in its packet.
+    /// Processes AUTH and ASCONF, and discards a chunk that lacks its authentication; none for any other
+    /// chunk. `rest`: the bytes of the packet after the chunk.
     #[cold]
     fn take_protected(
         &mut self,
@@ -309,14 +309,14 @@ impl Association {
         }
     }
 
-    /// The path for answers to a packet that arrived on path `from`. An unverified address may belong to a victim, so
-    /// only HEARTBEAT and HEARTBEAT ACK are sent to it (`rfc9260#section-5.4`).
+    /// The path for answers to a packet that arrived on path `from`. An unverified address may belong to a
+    /// victim, so only HEARTBEAT and HEARTBEAT ACK are sent to it (`rfc9260#section-5.4`).
     #[inline]
     pub(super) fn answer_path(&self, from: PathId) -> PathId {
         if self.paths[from].is_unconfirmed() { self.paths.default_path() } else { from }
     }
 
-    /// As [`Self::on_data`], behind a chunk of another type.
+    /// As [`Self::on_data`], for DATA behind another chunk type.
     #[inline(never)]
     fn on_other_data(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
         self.on_data(answer, data)
@@ -347,7 +347,7 @@ impl Association {
         self.data_taken(answer, verdict, data.tsn, data.stream)
     }
 
-    /// DATA and I-DATA are never used in one association (`rfc8260#section-2.2.1`).
+    /// Aborts: DATA and I-DATA never occur in one association (`rfc8260#section-2.2.1`).
     #[cold]
     #[inline(never)]
     fn mixed(&mut self, what: &'static str) -> Flow {
@@ -355,12 +355,12 @@ impl Association {
         GO_ON
     }
 
-    /// The peer has abandoned messages, which the receiver skips; true if a SACK answers.
+    /// Skips the messages that the peer abandoned; true if a SACK is to be sent.
     fn skip(&mut self, skip: impl FnOnce(&mut Receiver) -> bool) -> bool {
         self.phase.receives_data() && self.receiver.as_mut().is_some_and(skip)
     }
 
-    /// Tells the peer what became of a chunk with user data, if it has to know.
+    /// Reports the outcome of a data chunk to the peer, if necessary.
     #[inline(always)]
     fn data_taken(&mut self, answer: PathId, verdict: DataVerdict, tsn: Tsn, stream: StreamId) -> Flow {
         if !matches!(verdict, DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom) {
@@ -398,11 +398,11 @@ impl Association {
         GO_ON
     }
 
-    /// Answers a heartbeat on its own path, unless the answer is larger than a packet may be there.
+    /// Answers a heartbeat on its own path, unless the answer would exceed the path MTU.
     fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
         let auth = self.auth_len(&[HeartbeatAck::TYPE], &None);
         let fits = CommonHeader::LEN + auth + heartbeat.encoded_len() <= self.paths[from].packet_limit();
-        // The RFC stops at SHUTDOWN-SENT. But with ASCONF the peer may have data left and no confirmed path to send it on.
+        // RFC 9260 excludes SHUTDOWN-SENT. But with ASCONF the peer's data may wait for a confirmed path.
         let last_resort =
             || self.extensions.has(Ext::Asconf) && matches!(self.phase, Phase::ShutdownSent { .. });
         if fits && (self.phase.answers_heartbeats() || last_resort()) {
@@ -430,7 +430,7 @@ impl Association {
                 self.on_re_config(now, answer, chunk)
             }
             Chunk::AsconfAck(ack) if self.extensions.has(Ext::Asconf) => self.on_asconf_ack(now, ack),
-            // Not negotiated. The top bits of their types say to skip them.
+            // Not negotiated. The top bits of the types mean: skip.
             Chunk::LedbatControl(_)
             | Chunk::Timestamp(_)
             | Chunk::AsconfAck(_)
@@ -444,9 +444,9 @@ impl Association {
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
-            // Not agreed upon, so unknown.
+            // Not negotiated, so unknown.
             Chunk::IForwardTsn(forward) => return self.on_i_forward_tsn(answer, forward),
-            // Not negotiated, so unknown; the top bits of its type say to discard the rest of the packet
+            // Not negotiated, so unknown; the top bits of the type mean: discard the rest of the packet
             // (rfc9260#section-3.2). INIT, INIT ACK and SHUTDOWN COMPLETE are never bundled.
             Chunk::NrSack(_)
             | Chunk::Auth(_)
@@ -455,7 +455,7 @@ impl Association {
             | Chunk::Init(_)
             | Chunk::InitAck(_)
             | Chunk::ShutdownComplete(_) => return LEAVE,
-            // Taken before; COOKIE ECHO is only taken as the first chunk.
+            // Processed before. COOKIE ECHO is valid only as the first chunk.
             Chunk::CookieEcho(_)
             | Chunk::Abort(_)
             | Chunk::Data(_)
@@ -468,8 +468,8 @@ impl Association {
         GO_ON
     }
 
-    /// Takes an ABORT; whose tag it bears the caller knows, but for the T bit with a tag of ours
-    /// (`rfc9260#section-8.5.1`, rule B). If it refuses an INIT, other addresses may take it.
+    /// Processes an ABORT. The caller checked its tag, except for the T bit with a tag of ours
+    /// (`rfc9260#section-8.5.1`, rule B). If the ABORT refuses an INIT, other addresses are tried.
     fn on_abort(&mut self, now: Instant, from: PathId, abort: &Abort<'_>) -> Flow {
         let authentic = !abort.reflected_tag || self.local_tag == self.peer_tag;
         if authentic && !self.refused_at(now, from) {
@@ -483,14 +483,13 @@ impl Association {
         self.close(CloseReason::PeerAbort { causes }, None);
     }
 
-    /// Takes the first chunk of a packet that bears the peer's own tag: only ABORT and SHUTDOWN COMPLETE may, and
-    /// only with the T bit (`rfc9260#section-8.5.1`). `to`: the address of ours where it arrived.
+    /// Processes the first chunk of a packet with the peer's own tag. Only ABORT and SHUTDOWN COMPLETE with
+    /// the T bit may have it (`rfc9260#section-8.5.1`). `to`: the local address at which the packet arrived.
     pub(crate) fn handle_reflected(&mut self, now: Instant, to: IpAddr, chunk: &Chunk<'_>) {
         match chunk {
-            // It answers a packet from an address that the peer has deleted, out of the blue there (`rfc9260#section-8.4`).
+            // It answers a packet from a local address that the peer deleted (`rfc9260#section-8.4`).
             Chunk::Abort(_) if self.has_left(to) => return,
-            // The peer no longer has the association. If we only waited for its SHUTDOWN COMPLETE, this is a graceful
-            // end.
+            // The peer has no association any more. In SHUTDOWN-ACK-SENT this is a graceful end.
             Chunk::Abort(abort) if abort.reflected_tag => match self.phase {
                 Phase::ShutdownAckSent { .. } => self.close(CloseReason::Graceful, None),
                 _ => self.aborted_by_peer(abort.causes),
@@ -520,7 +519,7 @@ impl Association {
         let action = unknown.action();
         let report = matches!(action, UnknownAction::StopReport | UnknownAction::SkipReport);
         if report && self.peer_tag != 0 {
-            // Truncated to fit a packet, so that it can be answered.
+            // Truncated, so that the report fits a packet.
             let limit = unknown.bytes.len().min(self.report_limit(answer));
             let (bytes, _) = unknown.bytes.split_at(limit);
             self.report(answer, &Cause::UnrecognizedChunk(bytes));
@@ -528,7 +527,7 @@ impl Association {
         if matches!(action, UnknownAction::SkipDiscard | UnknownAction::SkipReport) { GO_ON } else { LEAVE }
     }
 
-    /// An I-FORWARD-TSN that was not agreed upon is reported as an unknown chunk.
+    /// Reports an I-FORWARD-TSN that was not agreed upon as an unknown chunk.
     fn on_i_forward_tsn(&mut self, answer: PathId, forward: &IForwardTsn<'_>) -> Flow {
         let mut bytes = PacketBuf::default();
         forward.encode(&mut bytes);
@@ -536,7 +535,7 @@ impl Association {
         self.on_unknown(answer, &unknown)
     }
 
-    /// Takes the chunks behind an accepted COOKIE ECHO; false if one could not be read.
+    /// Processes the chunks behind an accepted COOKIE ECHO; false if one is malformed.
     pub(crate) fn handle_behind_cookie(
         &mut self,
         now: Instant,

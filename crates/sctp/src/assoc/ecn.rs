@@ -8,8 +8,8 @@ use units::Instant;
 use wire::{Cwr, Ecne};
 
 impl Association {
-    /// Takes an ECNE, and answers each: an answer may be lost. The answer is for the path of the marked packet, and takes
-    /// another one only if that does not work.
+    /// Processes an ECNE. Each is answered, since a CWR may be lost. The CWR goes on the path of the marked
+    /// packet, or on the default path if that one is not active.
     pub(super) fn on_ecne(&mut self, now: Instant, ecne: &Ecne) {
         if !self.phase.sends_data() {
             return;
@@ -22,7 +22,7 @@ impl Association {
         self.control.push(path, Pending::Cwr(cwr));
     }
 
-    /// Takes a CWR that arrived on `path`.
+    /// Processes a CWR that arrived on `path`.
     pub(super) fn on_cwr(&mut self, path: PathId, cwr: &Cwr) {
         if let Some(receiver) = &mut self.receiver {
             receiver.on_cwr(path, cwr);

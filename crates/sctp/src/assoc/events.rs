@@ -7,8 +7,8 @@ use std::net::IpAddr;
 #[derive(Debug, Default)]
 #[repr(C)] // the most frequent events come first
 pub(crate) struct Events {
-    /// [`Event::Readable`] waits behind the queue, and so does [`Event::Writable`]: nearly all events are these, and
-    /// need no queue then.
+    /// [`Event::Readable`] and [`Event::Writable`] follow the queue. Nearly all events are of these kinds, so
+    /// that most associations need no queue.
     readable: bool,
     writable: bool,
     /// The user has been notified and has not read all data yet.
@@ -17,10 +17,10 @@ pub(crate) struct Events {
     queue: VecDeque<Event>,
 }
 
-/// Largest number of waiting error reports of the peer; more are dropped.
+/// Largest number of waiting error reports of the peer; further ones are dropped.
 const PEER_ERRORS: usize = 8;
 
-/// Waiting events of resets beyond which the peer may not cause further ones.
+/// Number of waiting reset events from which on the peer may not cause further ones.
 const RESETS: usize = 32;
 
 impl Events {
@@ -34,7 +34,7 @@ impl Events {
         self.queue.push_back(event);
     }
 
-    /// Reports that data can be read, once until all data has been read.
+    /// Reports that data can be read, only once until the user has read all data.
     #[inline]
     pub(crate) fn readable(&mut self) {
         if !self.readable_told {
@@ -43,7 +43,7 @@ impl Events {
         }
     }
 
-    /// All data has been read.
+    /// The user has read all data.
     pub(crate) fn all_read(&mut self) {
         self.readable_told = false;
     }
@@ -66,14 +66,14 @@ impl Events {
         self.push(Event::PrimaryChanged { path, address });
     }
 
-    /// The MTU of a path is another one: only the last of each path is told.
+    /// Reports a new path MTU. It replaces a waiting report for the same path.
     pub(crate) fn mtu_changed(&mut self, event: Event) {
         let Event::MtuChanged { path, .. } = event else { return };
         self.queue.retain(|other| !matches!(other, Event::MtuChanged { path: p, .. } if *p == path));
         self.push(event);
     }
 
-    /// The peer may use more streams; events of this kind that wait are one.
+    /// Reports that the peer may use `more` streams. Successive reports become one.
     pub(crate) fn streams_added(&mut self, more: u16) {
         if let Some(Event::StreamsAdded { incoming, outgoing: 0, result: ResetResult::Performed }) =
             self.queue.back_mut()
@@ -84,7 +84,7 @@ impl Events {
         self.push(Event::StreamsAdded { incoming: more, outgoing: 0, result: ResetResult::Performed });
     }
 
-    /// True if so many resets wait for the user that the peer may not cause further ones.
+    /// True if so many reset events wait that the peer may not cause further ones.
     pub(crate) fn has_many_resets(&self) -> bool {
         let resets =
             |event: &&Event| matches!(event, Event::StreamsReset { .. } | Event::StreamsAdded { .. });
@@ -106,13 +106,13 @@ impl Events {
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let Some(event) = self.queue.pop_front() else { return self.pop_frequent() };
         if self.queue.is_empty() {
-            self.queue = VecDeque::new(); // these events are rare; do not keep the memory in each association
+            self.queue = VecDeque::new(); // these events are rare: do not keep the memory
         }
         self.writable_told &= event != Event::Writable;
         Some(event)
     }
 
-    /// The next event once the queue is empty.
+    /// The next event while the queue is empty.
     #[inline]
     pub(crate) fn pop_frequent(&mut self) -> Option<Event> {
         if std::mem::take(&mut self.readable) {
@@ -123,7 +123,7 @@ impl Events {
         if writable { Some(Event::Writable) } else { None }
     }
 
-    /// True if something waits in the queue.
+    /// True if the queue holds an event.
     #[inline]
     pub(crate) fn has_rare(&self) -> bool {
         !self.queue.is_empty()

@@ -27,13 +27,13 @@ const UDP_HB_INTERVAL: Span = Span::from_secs(15);
 /// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`), which is one.
 #[derive(Debug, Default)]
 pub(super) struct Probes {
-    /// No further heartbeat is sent before.
+    /// Earliest time of the next heartbeat.
     until: Instant,
-    /// The path that is next if several have a heartbeat to send.
+    /// The first path to be checked for a due heartbeat.
     turn: usize,
 }
 
-/// What the peer is to send back: the path, what the heartbeat is for, how many times it was sent before, and the nonce.
+/// The Heartbeat Info: path, kind of heartbeat, number of earlier transmissions, nonce.
 pub(super) fn heartbeat_info(p: PathId, kind: u8, repeats: u16, nonce: u64) -> [u8; HEARTBEAT_INFO_LEN] {
     let mut info = [0; HEARTBEAT_INFO_LEN];
     (info[0], info[1]) = (p.0, kind);
@@ -104,7 +104,7 @@ impl Association {
         }
     }
 
-    /// Clears the errors of path `p` after an answer of the peer.
+    /// Clears the errors of path `p` and of the association after an answer of the peer.
     fn path_works(&mut self, p: PathId) {
         self.errors = 0;
         self.paths[p].errors = 0;
@@ -120,8 +120,8 @@ impl Association {
         let mut paths = outcome.acked_paths;
         while paths != 0 {
             let p = PathId(paths.trailing_zeros() as u8);
-            // rfc7829#section-3: for a retransmitted chunk it is not known which transmission arrived. A chunk sent before the
-            // path failed may have arrived before it failed, and only its SACK was lost.
+            // rfc7829#section-3: it is unknown which transmission of a retransmitted chunk arrived. A chunk
+            // sent before the path failed may have arrived then, with only its SACK lost.
             let path = &self.paths[p];
             let proven = outcome.timed_paths & 1 << p.0 != 0 && path.liveness.proof() > path.failing_since;
             if !proven && path.state == PathState::PotentiallyFailed {
@@ -133,8 +133,7 @@ impl Association {
         }
     }
 
-    /// Starts the heartbeats after the handshake: addresses that are unconfirmed, or did not answer the INIT, are probed
-    /// immediately, the others when they are idle.
+    /// Starts the heartbeats after the handshake: unconfirmed and silent paths are probed at once.
     pub(super) fn start_heartbeats(&mut self, now: Instant) {
         for p in self.paths.ids() {
             if self.paths[p].is_unconfirmed() || self.paths[p].liveness.is_silent() {
@@ -168,8 +167,7 @@ impl Association {
         }
     }
 
-    /// Time that path `p` may be idle: the heartbeat interval plus an RTO, with a jitter of half an RTO in both
-    /// directions.
+    /// Time that path `p` may be idle: the heartbeat interval plus 0.5 to 1.5 RTO, at random.
     pub(super) fn idle_period(&mut self, p: PathId) -> Option<Span> {
         let rto = self.paths[p].rto.current();
         let jittered = rto.mul_f64(0.5 + self.random.unit());
@@ -179,7 +177,7 @@ impl Association {
         }
     }
 
-    /// The interval that the user set for the path, or else the general one, which is lengthened as the peer asks.
+    /// The heartbeat interval of the user for the path, or else the general one, at least that of the peer.
     fn heartbeat_interval(&self, p: PathId) -> Option<Span> {
         let path = &self.paths[p];
         let options = path.options.as_deref().copied().unwrap_or_default();
@@ -204,13 +202,13 @@ impl Association {
 
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
-        // Data that left after the heartbeat has arrived, so the path works.
+        // Data sent after the heartbeat arrived, so the path works.
         if self.paths[p].liveness.proof() > sent {
             let period = self.idle_period(p);
             return self.paths[p].heartbeat.rest(now, period);
         }
         let verifying = self.paths[p].state == PathState::Unconfirmed;
-        // rfc9260#section-8.1: an unanswered heartbeat counts for the association only on the path that carries data.
+        // rfc9260#section-8.1: for the association, only heartbeats on the path with the data count.
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
@@ -246,9 +244,9 @@ impl Association {
         self.probe(now, p);
     }
 
-    /// Probes the potentially failed path `p` with a heartbeat per RTO, even if heartbeats are disabled. If no other
-    /// path is active and data is in flight here, that data probes the path, too; the heartbeat then waits until an RTO
-    /// after the last data (`rfc7829#section-3`).
+    /// Probes the potentially failed path `p` with a heartbeat per RTO, even if heartbeats are disabled. If
+    /// no other path is active and data is in flight here, that data probes the path, too; the heartbeat then
+    /// waits until an RTO after the last data (`rfc7829#section-3`).
     fn probe_failing(&mut self, now: Instant, p: PathId) {
         let none_active = !self.paths.iter().any(Path::is_active);
         let path = &mut self.paths[p];
@@ -267,8 +265,8 @@ impl Association {
         self.control.push(p, Pending::Heartbeat);
     }
 
-    /// Repeats the heartbeat to the silent path `p` until it is answered or an RTO has passed and the next one follows, as long as SACKs come on
-    /// other paths. One heartbeat for each RTO would leave a path unused for seconds after an outage of a few packets.
+    /// Repeats the heartbeat to the silent path `p` while SACKs come on other paths, until an answer, or the
+    /// next heartbeat after an RTO. One per RTO would leave a path unused for seconds after a short outage.
     pub(super) fn repeat_heartbeat(&mut self, now: Instant, p: PathId) {
         let path = &mut self.paths[p];
         path.liveness.await_nothing();
@@ -281,14 +279,14 @@ impl Association {
         }
     }
 
-    /// Probes the new path `p` now if [`Self::verify`] waits for longer than an RTO of this path: the RTO of a dead path is up to a minute.
+    /// Probes the new path `p` now if [`Self::verify`] would wait for longer than its RTO.
     pub(super) fn ask_first(&mut self, now: Instant, p: PathId) {
         if !self.paths[p].heartbeat.is_awaited() && self.probes.until > now + self.paths[p].rto.current() {
             self.ask(now, p);
         }
     }
 
-    /// Probes the idle path `p`.
+    /// Sends a heartbeat on path `p`, if the phase permits.
     pub(super) fn ask(&mut self, now: Instant, p: PathId) {
         if self.phase.sends_heartbeats() {
             self.probe(now, p);
@@ -313,8 +311,8 @@ impl Association {
         Some(heartbeat_info(p, 0, repeats, nonce))
     }
 
-    /// Processes a HEARTBEAT ACK. It contains the path of the heartbeat, which may differ from the path on which the
-    /// HEARTBEAT ACK arrived.
+    /// Processes a HEARTBEAT ACK. It contains the path of the heartbeat, which may differ from the path on
+    /// which the HEARTBEAT ACK arrived.
     pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
         let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
         let [path, kind @ (0 | PROBE | RETURN), high, low, nonce @ ..] = *info else { return };
@@ -360,7 +358,7 @@ impl Association {
         }
     }
 
-    /// Handles the expiry of T2: retransmits SHUTDOWN or SHUTDOWN ACK, on another path if possible
+    /// Handles the expiry of T2: repeats SHUTDOWN or SHUTDOWN ACK, if possible elsewhere
     /// (`rfc9260#section-9.2`).
     pub(super) fn on_t2(&mut self, now: Instant) {
         let limit = self.config().association_max_retrans;
@@ -368,7 +366,7 @@ impl Association {
         if t2.count >= limit {
             return self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
         }
-        // The next path is chosen once this error counts: it may end the state Active.
+        // The next path is chosen after this error, which may end the state Active.
         self.path_error(now, t2.path, true);
         let (t2, chunk) = match &mut self.phase {
             Phase::ShutdownSent { t2, .. } => (t2, Pending::Shutdown),

@@ -21,7 +21,7 @@ use wire::{
 const REPORT_OVERHEAD: usize = CommonHeader::LEN + 4 + 4;
 
 impl Association {
-    /// Processes an INIT ACK from any source address, because it lists the peer's addresses (`rfc9260#section-5.1.2`).
+    /// Processes an INIT ACK from any source: it lists the peer's addresses (`rfc9260#section-5.1.2`).
     pub(super) fn on_init_ack(&mut self, now: Instant, datagram: &Datagram<'_>, ack: &InitAck<'_>) {
         let Phase::CookieWait { t1, begun, .. } = self.phase else { return };
         let source = datagram.src;
@@ -75,7 +75,7 @@ impl Association {
         self.report_parameters(path, offer.unknown.as_parameters());
     }
 
-    /// Reports as many unrecognized parameters of an INIT ACK as fit a packet.
+    /// Reports the unrecognized parameters of an INIT ACK that fit a packet.
     fn report_parameters(&mut self, path: PathId, unknown: Parameters<'_>) {
         let limit = self.report_limit(path);
         let mut list = ParameterList::new();
@@ -91,15 +91,15 @@ impl Association {
         }
     }
 
-    /// Largest contents of an error cause that is alone in a packet, bytes.
+    /// Largest contents of an error cause that is alone in a packet, in bytes.
     pub(super) fn report_limit(&self, path: PathId) -> usize {
         (self.paths[path].packet_limit() & !3)
             - REPORT_OVERHEAD
             - self.auth_len(&[OperationError::TYPE], &None)
     }
 
-    /// Queues the COOKIE ECHO. It is sent to an unverified address only together with a HEARTBEAT, in a packet no
-    /// larger than the path MTU (`rfc9260#section-5.4`).
+    /// Queues the COOKIE ECHO. It is sent to an unverified address only together with a HEARTBEAT, in a
+    /// packet no larger than the path MTU (`rfc9260#section-5.4`).
     fn echo_cookie(&mut self, now: Instant, path: PathId) {
         if self.paths[path].is_unconfirmed() {
             let bundle = self.cookie_echo_len() + HEARTBEAT_LEN;
@@ -111,7 +111,7 @@ impl Association {
         self.control.push_first(path, Pending::CookieEcho);
     }
 
-    /// The usable parameters of an INIT ACK, or the error in it.
+    /// Returns the usable parameters of an INIT ACK, or the error in it.
     fn read_init_ack<'a>(&self, ack: &InitAck<'a>) -> Result<Offer<'a>, (&'static str, CauseList)> {
         let mut causes = CauseList::new();
         let init = &ack.0;
@@ -142,10 +142,10 @@ impl Association {
         self.close(CloseReason::ProtocolViolation { what }, (self.peer_tag != 0).then_some(abort));
     }
 
-    /// Takes over what the peer said about itself. If it had said so before, in a handshake that crossed ours or
-    /// whose cookie was stale, the paths are kept: chunks may be on their way. An address is confirmed if the user gave
-    /// it, and the source if it has `proven` that it got our INIT ACK (`rfc9260#section-5.4`). The peer's UDP port is that of
-    /// `datagram`: with a cookie at all its addresses, with an INIT ACK at the source, and elsewhere that of the user.
+    /// Adopts the parameters of the peer. If an earlier handshake set up the paths, they are kept: chunks may
+    /// be in flight. Addresses that the user gave are confirmed, and the source if it has `proven` that it
+    /// received our INIT ACK (`rfc9260#section-5.4`). With a cookie the UDP port of `datagram` is that of all
+    /// addresses, otherwise of its source.
     pub(super) fn adopt(&mut self, peer: &Peer, datagram: &Datagram<'_>, proven: bool) {
         let again = self.receiver.is_some();
         self.peer_tag = peer.tag;
@@ -219,8 +219,9 @@ impl Association {
         self.start_heartbeats(now);
     }
 
-    /// Restarts the handshake after a Stale Cookie error and requests a longer lifetime (`rfc9260#section-5.2.6`). The
-    /// new handshake has a new tag, so that a late COOKIE ECHO or COOKIE ACK of the old one cannot belong to it.
+    /// Restarts the handshake after a Stale Cookie error and requests a longer lifetime
+    /// (`rfc9260#section-5.2.6`). The new handshake has a new tag, so that a late COOKIE ECHO or COOKIE ACK
+    /// of the old one cannot belong to it.
     pub(super) fn on_stale_cookie(&mut self, now: Instant, staleness: Span) {
         let Phase::CookieEchoed { t1, mut begun, .. } = self.phase else { return };
         begun.stale += 1;
@@ -228,7 +229,7 @@ impl Association {
             return self.give_up(b"cookies are always stale", CloseReason::ConnectTimeout);
         }
         begun.at = now;
-        // The measured staleness, plus one timeout.
+        // The staleness that the peer measured, plus one RTO.
         let preservative = Some(staleness + self.paths[t1.path].rto.current());
         self.control.clear();
         self.control.push(t1.path, Pending::Init);

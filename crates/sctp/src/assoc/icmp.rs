@@ -1,4 +1,4 @@
-//! What ICMP messages do to an association.
+//! Effects of ICMP messages on an association.
 
 use super::Association;
 use super::phase::Phase;
@@ -8,7 +8,7 @@ use crate::path::PathId;
 use units::Instant;
 
 impl Association {
-    /// Takes an ICMP message; false if it does not quote a packet of this association, or says nothing that matters now.
+    /// Processes an ICMP message; false if it quotes no packet of this association, or has no effect.
     pub(crate) fn on_icmp(&mut self, now: Instant, news: &IcmpNews<'_>, quote: &Quote) -> bool {
         let Some(p) = self.paths.towards(news.dst, news.src).filter(|_| self.is_quoted(quote)) else {
             return false;
@@ -17,9 +17,9 @@ impl Association {
             Icmp::PacketTooBig { mtu } => {
                 self.update_mtu(p, |pmtud| pmtud.on_packet_too_big(mtu.get() as usize));
             }
-            // rfc9260#section-10, ICMP3: SCTP ports are not told of in this way.
+            // rfc9260#section-10, ICMP3: the message never means an SCTP port.
             Icmp::PortUnreachable if news.udp_port == 0 => return false,
-            // As an ABORT (ICMP8): another address may take the INIT. Later the peer's program may start anew: that does not end the association.
+            // As an ABORT (ICMP8): another address may take the INIT. Later the association goes on.
             Icmp::PortUnreachable | Icmp::ProtocolUnreachable
                 if matches!(self.phase, Phase::CookieWait { .. }) =>
             {
@@ -35,7 +35,7 @@ impl Association {
         true
     }
 
-    /// The quoted packet bears the peer's tag, or is our INIT (`rfc9260#section-10`, ICMP6).
+    /// True if the quoted packet has the peer's tag, or is our INIT (`rfc9260#section-10`, ICMP6).
     fn is_quoted(&self, quote: &Quote) -> bool {
         if (quote.source_port, quote.destination_port) != (self.port, self.peer_port) {
             return false;
@@ -46,7 +46,7 @@ impl Association {
         }
     }
 
-    /// An error of the path, at most one per RTO; never one of the association, whose peer other paths may reach.
+    /// Counts an error of the path, at most one per RTO, and none of the association: other paths may work.
     fn count_unreachable(&mut self, now: Instant, p: PathId) -> bool {
         let path = &mut self.paths[p];
         if !self.phase.is_open() || path.unreachable_until.is_some_and(|until| now < until) {

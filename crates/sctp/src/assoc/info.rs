@@ -13,19 +13,19 @@ use wire::StreamId;
 /// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// INIT is sent.
+    /// An INIT was sent.
     CookieWait,
-    /// COOKIE ECHO is sent.
+    /// A COOKIE ECHO was sent.
     CookieEchoed,
     /// Both sides can send data.
     Established,
-    /// The user has shut down, and some data is not acknowledged yet.
+    /// The user shut the association down, and some data is not acknowledged yet.
     ShutdownPending,
-    /// SHUTDOWN is sent.
+    /// A SHUTDOWN was sent.
     ShutdownSent,
-    /// SHUTDOWN was received, and some of our data is not acknowledged yet.
+    /// A SHUTDOWN was received, and some of our data is not acknowledged yet.
     ShutdownReceived,
-    /// SHUTDOWN ACK is sent.
+    /// A SHUTDOWN ACK was sent.
     ShutdownAckSent,
 }
 
@@ -53,21 +53,21 @@ impl std::fmt::Display for State {
 /// The current state of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathInfo {
-    /// Its number, which does not change while the association exists, even if other paths are removed.
+    /// Number of the path, which does not change while the association exists.
     pub id: PathId,
     /// The peer's address.
     pub remote: IpAddr,
     /// Our address.
     pub local: IpAddr,
-    /// The peer's UDP port at this address; 0: packets are not encapsulated.
+    /// The peer's UDP port at this address; 0 if packets are not encapsulated.
     pub udp_port: u16,
-    /// Whether it is active, potentially failed, inactive or unconfirmed.
+    /// Active, potentially failed, inactive or unconfirmed.
     pub state: PathState,
-    /// Whether it is the primary path.
+    /// True for the primary path.
     pub is_primary: bool,
     /// Congestion window.
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` before the first.
+    /// Slow start threshold; `None` while it has none.
     pub ssthresh: Option<ByteCount>,
     /// `partial_bytes_acked` of congestion avoidance (`rfc9260#section-7.2.2`).
     pub partial_bytes_acked: ByteCount,
@@ -81,15 +81,16 @@ pub struct PathInfo {
     pub rto: Span,
     /// Consecutive errors.
     pub errors: u32,
-    /// Path MTU with the IP header.
+    /// Path MTU, IP header included.
     pub mtu: ByteCount,
-    /// Its cost: the greater of those that the two ends set by [`PathOptions::cost`](crate::PathOptions::cost).
+    /// The cost: the larger of those that the two ends set by
+    /// [`PathOptions::cost`](crate::PathOptions::cost).
     pub cost: u16,
-    /// Its counters.
+    /// Counters of the path.
     pub stats: PathStats,
-    /// What kept the sender from sending more on this path, from its first message on.
+    /// Times during which each limit held back the sender on this path, from its first message on.
     pub limits: LimitTimes,
-    /// How long the whole sender was limited by head-of-line blocking because of a chunk last sent on this path.
+    /// Time during which a chunk last sent on this path blocked the whole sender (head-of-line blocking).
     pub blocks: Stopwatch,
 }
 
@@ -108,21 +109,21 @@ pub struct AssocStats {
     pub unsent_messages: usize,
     /// Chunks sent and not acknowledged cumulatively.
     pub outstanding_chunks: usize,
-    /// The peer's receive window as we know it, bytes.
+    /// The peer's receive window as known here, in bytes.
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
-    /// Chunks and AUTH chunks discarded because no valid AUTH chunk authenticated them (`rfc4895#section-6.3`).
+    /// Chunks and AUTH chunks discarded for want of a valid AUTH chunk (`rfc4895#section-6.3`).
     pub unauthenticated: u64,
     /// Messages abandoned (`rfc7496#section-4.4`).
     pub abandoned: Abandoned,
-    /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
+    /// True if both ends announced [`interleaving`](crate::Config::interleaving) and send I-DATA chunks.
     pub interleaving: bool,
     /// RE-CONFIG requests sent, retransmissions included.
     pub reset_requests: u64,
     /// Resets performed, of streams of either direction or of the association.
     pub resets: u64,
-    /// What kept the sender from sending more, from its first message on.
+    /// Times during which each limit kept the sender from sending more, from its first message on.
     pub limits: LimitTimes,
 }
 

@@ -1,7 +1,7 @@
 //! Local addresses that are removed and restored while an association exists.
 //!
-//! Without ASCONF the peer knows only the addresses that the endpoint had at the start of the association, so only those
-//! can be restored.
+//! Without ASCONF the peer knows only the addresses that the endpoint had at the start of the association, so
+//! only those can be restored.
 
 use super::Association;
 use crate::ext::Ext;
@@ -11,7 +11,7 @@ use transport::nearest;
 use units::Instant;
 
 impl Association {
-    /// The current local address that is most similar to `remote`.
+    /// The current local address that shares the longest prefix with `remote`.
     pub(super) fn local_towards(&self, remote: IpAddr) -> Option<IpAddr> {
         if self.lost_locals.is_empty() && self.gained_locals.is_empty() {
             return self.local.address_towards(remote);
@@ -20,7 +20,7 @@ impl Association {
         nearest(&left, remote)
     }
 
-    /// Our addresses now.
+    /// The current local addresses.
     pub(super) fn locals(&self) -> impl Iterator<Item = IpAddr> {
         self.local
             .addresses
@@ -30,9 +30,8 @@ impl Association {
             .filter(|address| !self.lost_locals.contains(address))
     }
 
-    /// Removes a local address. Its paths get another source address or are removed, and their data in flight is
-    /// retransmitted on other paths. False, without a change, if it is not a local address or no confirmed path would
-    /// remain.
+    /// Removes a local address. Its paths get another source address or are removed, and their data in flight
+    /// is retransmitted. False, without effect, if it is no local address or no confirmed path would remain.
     pub(super) fn drop_local(&mut self, now: Instant, address: IpAddr) -> bool {
         if !self.locals().any(|local| local == address) || self.phase.is_closed() {
             return false;
@@ -58,7 +57,7 @@ impl Association {
         true
     }
 
-    /// Packets of path `p` leave from `local`: another address may mean another route (`rfc9260#section-7.2.5.2`).
+    /// Sets the source address of path `p`. Another one may mean another route (`rfc9260#section-7.2.5.2`).
     fn take_source(&mut self, now: Instant, p: PathId, local: IpAddr) {
         if std::mem::replace(&mut self.paths[p].local, local) != local {
             self.set_own_options(p, self.path_options(local));
@@ -66,7 +65,7 @@ impl Association {
         }
     }
 
-    /// Removes a path; others remain.
+    /// Removes a path while others remain.
     pub(super) fn remove_path(&mut self, now: Instant, p: PathId) {
         self.set_path_state(p, PathState::Inactive);
         let path = &mut self.paths[p];
@@ -89,8 +88,8 @@ impl Association {
         self.sender.on_path_removed(now, p, &mut self.paths);
     }
 
-    /// Restores a removed local address and its paths, each of which a heartbeat must confirm; with ASCONF once the peer has
-    /// added it. False if it was not removed.
+    /// Restores a removed local address and its paths, each of which a heartbeat must confirm. With ASCONF
+    /// the peer adds the address first. False if it was not removed.
     pub(crate) fn restore_local(&mut self, now: Instant, address: IpAddr) -> bool {
         if !self.lost_locals.contains(&address) {
             return false;
@@ -103,8 +102,7 @@ impl Association {
         true
     }
 
-    /// Uses a local address that the peer knows: removed paths from there come back, and it gets the paths that it would have
-    /// had from the beginning.
+    /// Starts to use a local address that the peer knows: restores removed paths, or adds new ones.
     pub(super) fn use_local(&mut self, now: Instant, address: IpAddr) {
         self.lost_locals.retain(|&lost| lost != address);
         if !self.local.addresses.contains(&address) && !self.gained_locals.contains(&address) {
@@ -140,12 +138,12 @@ impl Association {
         }
     }
 
-    /// The peer was asked to delete this address of ours, or was never asked to add it.
+    /// True if the peer was asked to delete this local address, or was never asked to add it.
     pub(super) fn has_left(&self, address: IpAddr) -> bool {
         self.extensions.has(Ext::Asconf) && !self.locals().any(|local| local == address)
     }
 
-    /// The peer has deleted an address of ours.
+    /// Forgets a removed local address that the peer has deleted.
     pub(super) fn forget_local(&mut self, address: IpAddr) {
         if self.gained_locals.contains(&address) && self.lost_locals.contains(&address) {
             self.gained_locals.retain(|&gained| gained != address);
@@ -153,7 +151,7 @@ impl Association {
         }
     }
 
-    /// The peer deleted this address of its own.
+    /// True if the peer deleted this address of its own.
     pub(super) fn has_departed(&self, address: IpAddr) -> bool {
         self.asconf.as_ref().is_some_and(|asconf| asconf.has_departed(address))
     }

@@ -1,7 +1,7 @@
 //! An association: its state machine, its paths, and the two halves that carry data.
 //!
-//! Everything that changes it is a method with the time as argument and ends in [`Association::settle`]; what there
-//! is to send is asked for afterwards.
+//! Every method that changes an association takes the time and ends in [`Association::settle`]. The caller
+//! polls for packets and events afterwards.
 
 mod addresses;
 mod asconf;
@@ -68,21 +68,21 @@ use transport::{Checksum, Datagram};
 use units::Instant;
 use wire::{StreamId, Tsn};
 
-/// What all associations of an endpoint have in common.
+/// The parameters that all associations of an endpoint share.
 #[derive(Clone, Debug)]
 pub(crate) struct Local {
     pub(crate) port: u16,
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) checksum: Checksum,
-    /// UDP port of a peer of which nothing was heard yet; 0: packets are not encapsulated.
+    /// UDP port of a peer before its first packet; 0 if packets are not encapsulated.
     pub(crate) remote_udp_port: u16,
-    /// Options of associations that are given none of their own.
+    /// Options of associations without options of their own.
     pub(crate) config: Arc<Config>,
-    /// Makes the random numbers for AUTH.
+    /// Derives the random numbers for AUTH.
     pub(crate) key: CookieKey,
 }
 
-/// What an INIT or INIT ACK says about its sender, streams already negotiated.
+/// The parameters of an INIT or INIT ACK, with the negotiated numbers of streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
     pub(crate) port: u16,
@@ -93,112 +93,111 @@ pub(crate) struct Peer {
     /// Streams we receive on.
     pub(crate) inbound_streams: u16,
     pub(crate) initial_tsn: Tsn,
-    /// Where it wrote from; in a cookie, where our answer went.
+    /// The source of the INIT or INIT ACK; in a cookie, the destination of our INIT ACK.
     pub(crate) source: IpAddr,
-    /// The addresses it listed.
+    /// The addresses that the peer listed.
     pub(crate) addresses: Vec<IpAddr>,
-    /// What both of us know.
+    /// The extensions that both ends support.
     pub(crate) extensions: Extensions,
     /// What the peer announced for AUTH; none unless both sides support it.
     pub(crate) auth: Option<Terms>,
 }
 
 impl Peer {
-    /// Where its packets come from, if all of them come from this UDP port.
+    /// Sources of the peer's packets, if all of them have this UDP port.
     pub(crate) fn remotes(&self, udp_port: u16) -> impl Iterator<Item = Remote> {
         let addresses = std::iter::once(self.source).chain(self.addresses.iter().copied());
         addresses.map(move |address| Remote { address, port: self.port, udp_port })
     }
 }
 
-/// Where packets of a peer come from.
+/// Source address and ports of a peer's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Remote {
     pub(crate) address: IpAddr,
     /// The SCTP port.
     pub(crate) port: u16,
-    /// The UDP port; 0: not encapsulated. Last: those of one address and SCTP port are neighbours.
+    /// The UDP port; 0 if not encapsulated. It is last, so that entries of one SCTP port are adjacent.
     pub(crate) udp_port: u16,
 }
 
 impl Remote {
-    /// Where a packet from this SCTP port came from.
+    /// The source of a packet with this SCTP source port.
     pub(crate) fn of(datagram: &Datagram<'_>, port: u16) -> Self {
         Remote { address: datagram.src, port, udp_port: datagram.udp_port }
     }
 }
 
-/// In the order of what a packet looks at: of many associations few are in the cache.
+/// An association. Fields are in the order of their use by packets: of many associations few are cached.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Association {
     /// Consecutive errors (`rfc9260#section-8.1`).
     errors: u32,
-    /// Zero until it is known.
+    /// Zero while it is unknown.
     peer_tag: u32,
     peer_port: u16,
-    /// As in [`Local`]; here they are in the cache.
+    /// Copies of fields of [`Local`], in the cache line of the association.
     port: u16,
     checksum: Checksum,
-    /// The tags, addresses or UDP ports by which packets find the association are others than before.
+    /// The tags, addresses or UDP ports by which packets find the association changed.
     renamed: bool,
-    /// The peer of an association that we began has named its addresses, and nobody has looked yet whether another
-    /// association has one of them.
+    /// The peer of an association that we began has named its addresses, which are not yet compared with
+    /// those of other associations.
     adopted: bool,
     extensions: Extensions,
     packets_received: u64,
     paths: Paths,
-    /// Which phase it is stands in the first cache line, what exists only in it in the next.
+    /// The number of the phase is in the first cache line, its data in the next.
     phase: Phase,
     events: Events,
     control: Control,
     packets_sent: u64,
-    /// Given when it gets its place.
+    /// Set when the association gets its slot.
     pub(crate) id: AssocId,
 
     sender: Sender,
-    /// From the moment the peer's first TSN is known.
+    /// None until the peer's initial TSN is known.
     receiver: Option<Receiver>,
-    /// The path of the next SACK, if it is not that of the data.
+    /// The path of the next SACK, if it is not the path of the data.
     detour: Option<Detour>,
 
     local: Arc<Local>,
     probes: Probes,
     /// Limits the rate of reports of damaged packets.
     reports: ReportLimit,
-    /// How often a path ceased to be active.
+    /// Number of times that a path ceased to be active.
     failures: u64,
     local_tag: u32,
     ties: TieTags,
     initial_tsn: Tsn,
     streams: (u16, u16),
     given: Given,
-    /// Addresses the peer listed that are no paths: of a kind that we have none of, too many, or in none of the pairs that
-    /// the user named.
+    /// Addresses of the peer without a path: of an unused family, beyond the limit, or in no pair.
     unused: Vec<IpAddr>,
-    /// Addresses of the endpoint that this association may not use any more.
+    /// Addresses of the endpoint that this association no longer uses.
     lost_locals: Vec<IpAddr>,
-    /// Addresses that were added to this association and are none of the endpoint.
+    /// Addresses of this association that are not addresses of the endpoint.
     gained_locals: Vec<IpAddr>,
-    /// Options of the paths from addresses of ours.
+    /// Options of paths by local address.
     path_options: Vec<(IpAddr, PathOptions)>,
-    /// Keys of AUTH and what was agreed on; none before a key is set or AUTH is agreed on.
+    /// State of AUTH; none until a key is set or AUTH is agreed on.
     auth: Option<Box<AuthState>>,
-    /// Only with ASCONF.
+    /// State of ASCONF; none unless both ends support it.
     asconf: Option<Box<AsconfState>>,
-    /// The ASCONF that is outstanding.
+    /// T4 of the outstanding ASCONF.
     t4: Option<asconf::T4>,
     /// Chunks that were discarded because no valid AUTH chunk came before them.
     unauthenticated: u64,
-    /// The peer's tag in the last INIT of its own that was answered with our tag, or zero.
+    /// The peer's tag in its last INIT that was answered with our tag, or zero.
     promised: u32,
     random: Random,
-    /// Only if both ends have RE-CONFIG.
+    /// State of RE-CONFIG; none unless both ends support it.
     re_config: Option<Box<ReConfiguration>>,
 }
 
 impl Association {
-    /// An association that the user asks for: INIT is ready to be sent on the first path.
+    /// Begins an association for the user: INIT is ready to be sent on the first path.
     pub(crate) fn connect(
         now: Instant,
         local: Arc<Local>,
@@ -221,7 +220,7 @@ impl Association {
         association
     }
 
-    /// An association that a valid cookie asks for, which came in `datagram`.
+    /// Begins an association from a valid cookie, which came in `datagram`.
     pub(crate) fn accept(
         now: Instant,
         local: Arc<Local>,
@@ -289,7 +288,7 @@ impl Association {
         }
     }
 
-    /// Its options, to be shared.
+    /// The options of the association, to be shared.
     pub(crate) fn shared_config(&self) -> Arc<Config> {
         self.sender.shared_config()
     }
@@ -305,13 +304,12 @@ impl Association {
         Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
     }
 
-    /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
-    /// association.
+    /// Continues a shutdown, sets the timers of the sender and queues events, after each change.
     fn settle(&mut self, now: Instant) {
         self.settle_inline(now);
     }
 
-    /// As [`Self::settle`], for what each packet and each message calls.
+    /// As [`Self::settle`], inlined for the calls of each packet and message.
     #[inline(always)]
     fn settle_inline(&mut self, now: Instant) {
         let extended = !self.extensions.is_empty();
@@ -352,7 +350,7 @@ impl Association {
         self.sender.set_stream_value(stream, value)
     }
 
-    /// What is read changes nothing but the window we announce, and whether there is more.
+    /// Reads a message or a part of it, which changes only the advertised window and the readable state.
     #[inline]
     pub(crate) fn receive(&mut self, max: usize) -> Option<Received> {
         let received = self.receiver.as_mut()?.read(max);
@@ -362,17 +360,17 @@ impl Association {
         received
     }
 
-    /// Bytes of the next message that can be read, or of what has arrived of a large one.
+    /// Bytes of the next readable message, or of its part that has arrived.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
         self.receiver.as_ref()?.next_message_len()
     }
 
-    /// What can be read, by stream.
+    /// The readable data, by stream.
     pub(crate) fn unread(&self) -> BTreeMap<StreamId, Unread> {
         self.receiver.as_ref().map(Receiver::unread).unwrap_or_default()
     }
 
-    /// False if there is no such path, or it is not confirmed yet.
+    /// Makes an address primary; false if it has no confirmed path.
     pub(crate) fn set_primary(&mut self, address: IpAddr) -> bool {
         match self.paths.find(address) {
             Some(p) if !self.paths[p].is_unconfirmed() => {
@@ -383,14 +381,13 @@ impl Association {
         }
     }
 
-    /// Makes `p` the primary path.
     fn make_primary(&mut self, p: PathId) {
         if std::mem::replace(&mut self.paths.primary, p) != p {
             self.events.primary_changed(p, self.paths[p].remote);
         }
     }
 
-    /// Packets for an address of the peer go to this UDP port from now on; false if there is no such path.
+    /// Sets the UDP port of packets to an address of the peer; false if it has no path.
     pub(crate) fn set_remote_port(&mut self, address: IpAddr, udp_port: u16) -> bool {
         match self.paths.find(address) {
             Some(p) => {
@@ -401,7 +398,7 @@ impl Association {
         }
     }
 
-    /// The peer's UDP port on path `p` (`rfc6951#section-5.4`). Whoever says so must have shown our tag, or be the user.
+    /// Notes the peer's UDP port on path `p` (`rfc6951#section-5.4`), from the user or a packet with our tag.
     #[inline(always)]
     fn learn_port(&mut self, p: PathId, udp_port: u16) {
         if self.paths[p].udp_port != udp_port {
@@ -431,7 +428,7 @@ impl Association {
 
     #[inline(never)]
     fn next_rare_event(&mut self) -> Option<Event> {
-        // Before the end of the association is told.
+        // These events precede the end of the association.
         if let Some((first, last)) = self.sender.next_delivered() {
             return Some(Event::Delivered { first, last });
         }
@@ -449,7 +446,7 @@ impl Association {
         !self.events.is_empty() || self.has_other_events()
     }
 
-    /// True if there are events that wait elsewhere.
+    /// True if events wait outside of the queue.
     #[inline]
     fn has_other_events(&self) -> bool {
         self.sender.has_delivered()
@@ -467,13 +464,13 @@ impl Association {
         self.phase.is_closed()
     }
 
-    /// The extensions that both ends have.
+    /// The extensions that both ends support.
     #[cfg(test)]
     pub(crate) fn extensions(&self) -> Extensions {
         self.extensions
     }
 
-    /// Draws another tag, for a handshake that begins anew.
+    /// Draws a new tag, for a handshake that starts again.
     pub(crate) fn draw_tag(&mut self) {
         self.local_tag = self.random.tag();
         self.renamed = true;
@@ -497,7 +494,7 @@ impl Association {
         self.initial_tsn
     }
 
-    /// Where the peer's packets come from, and whether each address is confirmed.
+    /// The sources of the peer's packets, and whether each is confirmed.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (Remote, bool)> {
         let port = self.peer_port;
         let remote = move |path: &Path| Remote { address: path.remote, port, udp_port: path.udp_port };
@@ -518,7 +515,7 @@ impl Association {
 }
 
 impl Local {
-    /// The address we write from; none if we have none of this kind.
+    /// The source address of packets to `remote`; none if we have no address of its family.
     pub(crate) fn address_towards(&self, remote: IpAddr) -> Option<IpAddr> {
         transport::nearest(&self.addresses, remote)
     }

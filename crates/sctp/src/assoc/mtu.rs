@@ -1,7 +1,7 @@
-//! Path MTU discovery (`rfc8899`) for the paths of an association: probes leave, and what becomes of them changes the path MTU.
+//! Path MTU discovery (`rfc8899`) for the paths of an association: sends probes and applies their results.
 //!
-//! A probe is a HEARTBEAT and a PAD chunk, alone in a packet (`rfc8899#section-6.2`). Its loss is neither a sign of congestion
-//! nor an error of the path, and the limit on heartbeats does not hold for it.
+//! A probe is a HEARTBEAT and a PAD chunk, alone in a packet (`rfc8899#section-6.2`). Its loss is neither a
+//! sign of congestion nor an error of the path, and the limit on heartbeats does not apply to it.
 
 use super::Association;
 use super::fault::heartbeat_info;
@@ -17,7 +17,7 @@ use wire::{Heartbeat, PacketWriter, Pad};
 pub(super) const PROBE: u8 = 1;
 
 impl Association {
-    /// When path MTU discovery has something to do.
+    /// The next deadline of path MTU discovery.
     #[inline]
     pub(super) fn mtu_deadline(&self) -> Option<Instant> {
         if self.config().pmtud { self.next_mtu_deadline() } else { None }
@@ -32,13 +32,13 @@ impl Association {
         self.paths.iter().filter_map(deadline).min()
     }
 
-    /// Path MTU discovery of a path, if that may send probes: as long as the path has not failed.
+    /// Path MTU discovery of a path that may send probes, which is one that has not failed.
     fn probed(path: &Path) -> Option<&Pmtud> {
         let works = matches!(path.state, PathState::Active | PathState::PotentiallyFailed);
         path.pmtud.as_deref().filter(|_| works)
     }
 
-    /// Looks at the probes of all paths that may send some.
+    /// Runs the timers of path MTU discovery on all paths that may send probes.
     pub(super) fn mtu_timers(&mut self, now: Instant) {
         if !self.config().pmtud || !self.phase.sends_heartbeats() {
             return;
@@ -82,7 +82,7 @@ impl Association {
         Some(Transmit { may_fragment: false, ..path.transmit(size) })
     }
 
-    /// An answer to a probe. If it shows that packets were too long, what T3 waits for has vanished as well.
+    /// Processes the answer to a probe. T3-rtx expires at once if it waits for packets that were too long.
     pub(super) fn on_probe_ack(&mut self, now: Instant, p: PathId, nonce: u64) {
         let before = self.paths[p].mtu;
         self.update_mtu(p, |pmtud| pmtud.acked(now, nonce));
@@ -92,8 +92,8 @@ impl Association {
         }
     }
 
-    /// Packets of path `p` seem to vanish, perhaps for their length: T3 expired, or the path is silent. With reinjection other paths carry copies
-    /// of what it loses, and T3 may never expire there.
+    /// Notes that packets of path `p` may be lost for their length: T3-rtx expired, or the path is silent.
+    /// With reinjection other paths carry copies of the lost chunks, so that T3-rtx may never expire.
     pub(super) fn suspect_mtu(&mut self, now: Instant, p: PathId) {
         let path = &mut self.paths[p];
         if let Some(pmtud) = &mut path.pmtud {
@@ -101,8 +101,8 @@ impl Association {
         }
     }
 
-    /// The path MTU towards an address of the peer is another one, with the IP header, and no probes look for it; false if
-    /// there is no such path, or it cannot be.
+    /// Sets the path MTU towards an address of the peer, IP header included, and ends probing there. False if
+    /// the address has no path, or the value is invalid.
     pub(crate) fn set_path_mtu(&mut self, now: Instant, address: IpAddr, mtu: ByteCount) -> bool {
         if self.paths.find(address).is_none() || !MTU.contains(&mtu.get()) {
             return false;
@@ -115,7 +115,7 @@ impl Association {
         true
     }
 
-    /// Applies `change` to the path MTU discovery of path `p`, if that is on, and adopts the path MTU that results.
+    /// Applies `change` to the path MTU discovery of path `p`, if it is on, and adopts the resulting MTU.
     pub(super) fn update_mtu(&mut self, p: PathId, change: impl FnOnce(&mut Pmtud) -> bool) {
         let path = &mut self.paths[p];
         let Some(pmtud) = &mut path.pmtud else { return };

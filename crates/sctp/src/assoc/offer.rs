@@ -13,7 +13,7 @@ pub(crate) struct Offer<'a> {
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) cookie: Option<&'a [u8]>,
     pub(crate) preservative: Option<Span>,
-    /// The address families that the peer lists as supported; all if it has no such list.
+    /// The address families that the peer supports; all if it does not list them.
     pub(crate) address_types: SupportedAddressTypes,
     pub(crate) extensions: Extensions,
     pub(crate) auth: AuthOffer<'a>,
@@ -24,7 +24,7 @@ pub(crate) struct Offer<'a> {
 /// The reason why an INIT or INIT ACK is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OfferError {
-    /// It has a Host Name Address parameter, which is contained here (`rfc9260#section-3.3.2.1.4`).
+    /// The offer has a Host Name Address parameter, which is contained here (`rfc9260#section-3.3.2.1.4`).
     HostName(ParameterList),
     /// A parameter is malformed.
     Malformed,
@@ -34,7 +34,7 @@ pub(crate) enum OfferError {
 const ALL_TYPES: SupportedAddressTypes = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false };
 
 impl<'a> Offer<'a> {
-    /// Of a parameter that may come once, the first counts.
+    /// Reads the parameters. Of a repeated parameter, the first counts.
     pub(crate) fn read(parameters: Parameters<'a>) -> Result<Self, OfferError> {
         let (mut types, mut address_types) = (None, None);
         let mut offer = Offer {
@@ -84,10 +84,9 @@ impl<'a> Offer<'a> {
                 Parameter::ForwardTsnSupported => {
                     offer.extensions = offer.extensions.and(Extensions::alone(Ext::PrSctp));
                 }
-                // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it while both use the same alternate error
-                // detection method. We have none.
+                // rfc9653#section-5.2: both ends need an alternate error detection method. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}
-                // Not used.
+                // These have no meaning here.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }
         }
@@ -96,8 +95,8 @@ impl<'a> Offer<'a> {
         Ok(offer)
     }
 
-    /// The families of the addresses to which the peer can send. A family that the peer does not list counts too if the
-    /// peer sent the INIT from an address of that family or names one (`rfc9260#section-5.1.2`).
+    /// The families of the addresses to which the peer can send. A family that the peer does not list counts
+    /// too if the peer sent the INIT from an address of that family or names one (`rfc9260#section-5.1.2`).
     pub(crate) fn families(&self, source: IpAddr) -> SupportedAddressTypes {
         let used = || self.addresses.iter().chain([&source]);
         SupportedAddressTypes {
@@ -107,7 +106,7 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// Keeps a unicast address, up to the largest number of paths.
+    /// Adds a unicast address, up to the largest number of paths.
     fn add(&mut self, address: IpAddr) {
         if is_unicast(address) && self.addresses.len() < Paths::LIMIT && !self.addresses.contains(&address) {
             self.addresses.push(address);
@@ -135,7 +134,7 @@ mod tests {
         list
     }
 
-    // rfc9260#section-3.2.1 says nothing of a parameter that comes twice.
+    // rfc9260#section-3.2.1 does not define how a repeated parameter counts.
     #[test]
     fn of_a_parameter_that_comes_twice_the_first_counts() {
         let ipv4 = SupportedAddressTypes { ipv4: true, ipv6: false, host_name: false };

@@ -1,4 +1,4 @@
-//! Options that may change while the association lives: the socket options of RFC 6458, sections 8.1 and 8.3.
+//! Options that may change while the association exists: socket options of RFC 6458, sections 8.1 and 8.3.
 
 use super::Association;
 use crate::config::Config;
@@ -7,7 +7,7 @@ use transport::{ConfigError, options_subset};
 use units::{Instant, Span};
 
 options_subset! {
-    /// The options of an association that can change while it lives.
+    /// The options of an association that can change while it exists.
     pub struct AssocOptions of Config {
         /// [`Config::rto_initial`] (`SCTP_RTOINFO`), for paths without a measurement.
         rto_initial: Span,

@@ -23,8 +23,7 @@ use wire::{
 const UNDIVIDED: usize = u16::MAX as usize;
 
 impl Association {
-    /// Writes the next packet into `buf` and returns how to send it. Each call except `poll_timeout` may change the
-    /// result.
+    /// Writes the next packet. Each call except `poll_timeout` may change the result.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         loop {
@@ -59,8 +58,8 @@ impl Association {
         }
     }
 
-    /// True if DATA may be sent. The first COOKIE ECHO may be bundled with DATA, but no further packet follows it
-    /// (`rfc9260#section-5.1`).
+    /// True if DATA may be sent. The first COOKIE ECHO may be bundled with DATA, but no further packet
+    /// follows it (`rfc9260#section-5.1`).
     #[inline]
     fn may_plan_data(&self) -> bool {
         match &self.phase {
@@ -89,7 +88,7 @@ impl Association {
         self.sender.forward_due(&self.paths).filter(|_| self.phase.sends_data())
     }
 
-    /// True if a packet for `path` is to have a FORWARD TSN: it is due there, or there is room for it beside the data.
+    /// True if a packet for `path` is to have a FORWARD TSN: it is due there, or it fits beside the data.
     #[inline]
     fn forward_rides(
         &self,
@@ -108,7 +107,7 @@ impl Association {
             && (self.sender.forward_due(&self.paths).is_some() || welcome())
     }
 
-    /// Writes a packet for `path` and says what its ECN field is; none if it would be empty.
+    /// Writes a packet for `path` and returns its ECN field; none if the packet would be empty.
     fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> Option<Ecn> {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
         if first == Some(&Pending::Init) {
@@ -174,8 +173,7 @@ impl Association {
         written.then_some(ecn)
     }
 
-    /// Writes what goes in front of data: the answer to a request, the AUTH chunk and the timestamp. False if there is no room
-    /// for the data then.
+    /// Writes the chunks in front of data: answer, AUTH and timestamp. False if the data does not fit.
     #[inline(never)]
     fn prepare_for_data(
         &mut self,
@@ -198,8 +196,8 @@ impl Association {
         })
     }
 
-    /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
-    /// still has room for its data (`rfc9260#section-6.1`).
+    /// True if a packet for `path` is to have a SACK: it is due there, or data is to be acknowledged there
+    /// and the packet still has room for its data (`rfc9260#section-6.1`).
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
@@ -223,7 +221,7 @@ impl Association {
         written
     }
 
-    /// Bytes of the timestamp of a packet with data.
+    /// Bytes of the TIMESTAMP chunk of a packet with data.
     #[inline]
     pub(super) fn stamp_len(&self) -> usize {
         let stamped = self.extensions.has(Ext::Delays) && self.config().timestamps == Timestamps::Chunk;
@@ -237,19 +235,19 @@ impl Association {
         [data, if self.answer_len() > 0 { ReConfig::TYPE } else { data }]
     }
 
-    /// Bytes that the answer to a request of the peer takes in front of data in a packet.
+    /// Bytes of the answer to a request of the peer in front of data in a packet.
     #[inline]
     fn answer_len(&self) -> usize {
         self.re_config.as_ref().map_or(0, |config| config.answer_len())
     }
 
-    /// Bytes that other chunks take in front of data in a packet.
+    /// Bytes of the chunks in front of data in a packet.
     #[inline]
     pub(super) fn ahead_of_data(&self) -> usize {
         self.stamp_len() + self.in_front_of_data(&None)
     }
 
-    /// As [`Self::ahead_of_data`] for a packet with an AUTH chunk at `place`, without a timestamp, for which there may be no room.
+    /// As [`Self::ahead_of_data`] for a packet with an AUTH chunk at `place`, without the optional timestamp.
     #[inline]
     fn in_front_of_data(&self, place: &AuthPlace) -> usize {
         if self.extensions.is_empty() {
@@ -258,7 +256,7 @@ impl Association {
         self.answer_len() + self.auth_len(&self.data_kinds(), place)
     }
 
-    /// Bytes of a packet with the COOKIE ECHO alone, and of the AUTH chunk that it or a HEARTBEAT behind it needs.
+    /// Bytes of a packet with only the COOKIE ECHO, and the AUTH chunk that it or a HEARTBEAT needs.
     pub(super) fn cookie_echo_len(&self) -> usize {
         match &self.phase {
             Phase::CookieEchoed { cookie, .. } => {
@@ -356,7 +354,7 @@ impl Association {
         match farewell {
             Farewell::Abort(_, causes) => {
                 self.push_authenticated(Abort::TYPE, &mut w, &mut place, |_, w| {
-                    // Leave out a reason that is too long for the packet.
+                    // A reason that is too long for the packet is left out.
                     w.push(&Abort { reflected_tag: false, causes: Causes::from_bytes(causes) })
                         || w.push(&Abort { reflected_tag: false, causes: Causes::default() })
                 });

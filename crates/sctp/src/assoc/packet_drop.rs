@@ -1,7 +1,7 @@
 //! Reports of packets that arrived damaged (draft-stewart-sctp-pktdrprep-16).
 //!
-//! A report proves little: whoever sees the packets of an association can forge one. So a report from an endpoint never
-//! reduces a window, only one from a middlebox does, and data is sent again only if the report repeats its payload.
+//! A report proves little: anybody who sees the packets of an association can forge one. So only a report
+//! from a middlebox reduces cwnd, and data is sent again only if the report repeats its payload.
 
 use super::Association;
 use super::control::Pending;
@@ -16,25 +16,23 @@ use wire::{
     Packet, PacketDrop, ReConfig, Sack, Shutdown, ShutdownAck,
 };
 
-/// Reports in each second on a path.
+/// Largest number of reports per second on a path.
 const REPORTS: u8 = 10;
 
-/// Bytes of the damaged packet that a report repeats even if it becomes longer than that packet: enough for the sender to
-/// recognise one DATA chunk.
+/// Bytes of a damaged packet that a report always repeats, by which the sender recognises a DATA chunk.
 const LEAST_COPY: usize = CommonHeader::LEN + Data::HEADER_LEN + 32;
 
 /// A packet that arrived damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Damaged {
-    /// The whole packet, or its first bytes.
+    /// The packet or its first bytes.
     copy: Vec<u8>,
     /// Length of the whole packet.
     length: usize,
 }
 
 impl Damaged {
-    /// A copy of a packet, for a report in a packet of at most `limit` bytes that is no longer than the damaged one, unless
-    /// that is short.
+    /// Copies a packet for a report of at most `limit` bytes and, if possible, of at most its own length.
     fn of(packet: Octets<'_>, limit: usize) -> Self {
         let length = packet.len();
         let overhead = CommonHeader::LEN + PacketDrop::FIXED_LEN;
@@ -43,7 +41,7 @@ impl Damaged {
         Damaged { copy: copy.to_vec(), length }
     }
 
-    /// The chunk that reports it.
+    /// Returns the chunk that reports the packet.
     pub(super) fn report(&self, receiver: &Receiver) -> PacketDrop<'_> {
         let (max_rate, on_queue) = receiver.buffer();
         let truncated = self.copy.len() < self.length;
@@ -59,14 +57,14 @@ impl Damaged {
     }
 }
 
-/// The number of reports in this second, by path; empty before the first.
+/// Start of the current second and number of reports in it, by path.
 #[derive(Debug, Default)]
 pub(super) struct ReportLimit {
     paths: Vec<(Instant, u8)>,
 }
 
 impl ReportLimit {
-    /// True if one more report may be sent on path `p`, and counts it.
+    /// Counts a report on path `p`; true if it may be sent.
     fn allow(&mut self, now: Instant, p: PathId) -> bool {
         if self.paths.len() <= p.index() {
             self.paths.resize(p.index() + 1, (Instant::ZERO, 0));
@@ -103,8 +101,8 @@ impl Association {
         true
     }
 
-    /// Processes a report that arrived on path `from`. Chunks of a packet with a wrong checksum are sent again. Any other
-    /// report has an effect only from a middlebox, which reports the rate of its link.
+    /// Processes a report that arrived on path `from`. Chunks of a packet with a wrong checksum are sent
+    /// again. Any other report counts only if it is from a middlebox, which reports the rate of its link.
     pub(super) fn on_packet_drop(&mut self, now: Instant, from: PathId, report: &PacketDrop<'_>) {
         if report.bad_checksum {
             for chunk in report.chunks() {
@@ -122,7 +120,7 @@ impl Association {
         }
     }
 
-    /// Sends a control chunk again that was in a damaged packet, if it still has a purpose.
+    /// Sends a control chunk of a damaged packet again, if it still has a purpose.
     fn repeat(&mut self, now: Instant, from: PathId, chunk_type: u8) {
         match (chunk_type, &self.phase) {
             (Sack::TYPE | NrSack::TYPE, phase) if phase.is_open() => {
@@ -157,7 +155,7 @@ impl Association {
     }
 }
 
-/// True unless a report could be answered by another one, or the packet is not of an association.
+/// False if a report could cause another report, or if the packet may belong to no association.
 fn may_be_reported(packet: &Packet<'_>) -> bool {
     !packet.chunks().map_while(Result::ok).any(|chunk| {
         matches!(chunk, Chunk::Abort(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::PacketDrop(_))

@@ -1,4 +1,4 @@
-//! Options of single paths: those that the user sets, and those that the peer tells.
+//! Options of single paths, which the user sets or the peer sends.
 
 use super::Association;
 use crate::path::{PathId, PathOptions, PathState};
@@ -7,12 +7,12 @@ use units::Instant;
 use wire::PathStatus;
 
 impl Association {
-    /// What the user set for the paths from this address of ours.
+    /// The options that the user set for paths from this local address.
     pub(super) fn path_options(&self, local: IpAddr) -> Option<PathOptions> {
         self.path_options.iter().find(|(address, _)| *address == local).map(|&(_, options)| options)
     }
 
-    /// Sets the options of all paths from `local`, those that come later included. A heartbeat tells the peer at once.
+    /// Sets the options of all paths from `local`, including later ones. Heartbeats tell the peer at once.
     pub(crate) fn set_path_options(&mut self, now: Instant, local: IpAddr, options: PathOptions) {
         if self.path_options(local).unwrap_or_default() == options {
             return;
@@ -35,12 +35,12 @@ impl Association {
         self.paths.note_costs();
     }
 
-    /// The chunk that goes with the heartbeats on path `p` and with the answers to those of the peer; none if the user never set options of it.
+    /// The chunk that accompanies heartbeats on path `p` and answers to them; none without options.
     pub(super) fn path_status(&self, p: PathId) -> Option<PathStatus> {
         self.path_options(self.paths[p].local).map(PathOptions::to_status)
     }
 
-    /// Takes a PATH-STATUS that arrived on path `p`.
+    /// Processes a PATH-STATUS that arrived on path `p`.
     pub(super) fn on_path_status(&mut self, now: Instant, p: PathId, status: &PathStatus) {
         let path = &mut self.paths[p];
         if path.set_peers_options(PathOptions::from_status(status)) {
@@ -53,7 +53,7 @@ impl Association {
         }
     }
 
-    /// Path `p` does not work any more, so that costlier ones may be needed: a heartbeat shows whether they work, and renews the bindings of NATs.
+    /// Probes the costlier paths after path `p` failed, which also renews the bindings of NATs.
     pub(super) fn ask_costlier(&mut self, now: Instant, p: PathId) {
         let cost = self.paths[p].cost;
         for q in self.paths.ids() {

@@ -1,4 +1,4 @@
-//! The paths that an association has: addresses of the peer, or pairs of an address of ours and one of the peer.
+//! The paths of an association: addresses of the peer, or pairs of a local address and one of the peer.
 
 use super::Association;
 use crate::config::PathSet;
@@ -6,13 +6,13 @@ use crate::pair::AddressPair;
 use crate::path::{Path, PathState, Paths};
 use std::net::IpAddr;
 
-/// What the user named to begin an association: these addresses of the peer are confirmed without a heartbeat
-/// (`rfc9260#section-5.4`). Nothing if the peer began it.
+/// Addresses that the user gave to begin an association, which are confirmed without a heartbeat
+/// (`rfc9260#section-5.4`). Empty if the peer began it.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
     /// Addresses of the peer.
     Remotes(Vec<IpAddr>),
-    /// The paths, which are to be these and no others.
+    /// The paths: these and no others.
     Pairs(Vec<AddressPair>),
 }
 
@@ -25,7 +25,7 @@ impl Given {
         }
     }
 
-    /// The paths, if the user named paths.
+    /// The paths that the user named, if any.
     fn pairs(&self) -> &[AddressPair] {
         match self {
             Given::Remotes(_) => &[],
@@ -35,8 +35,8 @@ impl Given {
 }
 
 impl Association {
-    /// The paths to `addresses`, each with its UDP port. The first path to an address that is `confirmed` may carry data; of
-    /// further pairs a heartbeat has to show that they work.
+    /// Makes the paths to `addresses`, each with its UDP port. The first path to a `confirmed` address may
+    /// carry data; further pairs need a heartbeat first.
     pub(super) fn paths_to(
         &self,
         addresses: &[IpAddr],
@@ -53,7 +53,7 @@ impl Association {
         paths
     }
 
-    /// A path that is not confirmed yet.
+    /// Makes a path that is not confirmed.
     pub(super) fn new_path(&self, pair: AddressPair, udp_port: u16) -> Path {
         let config = self.sender.config();
         let mut path = Path { udp_port, ..Path::new(pair.remote, pair.local, config) };
@@ -62,8 +62,8 @@ impl Association {
         path
     }
 
-    /// The addresses of each path to `remotes`, in order: those that the user named; if there are none, from the address of
-    /// ours most like each of `remotes`, and then those that [`PathSet`] adds.
+    /// The address pairs of the paths to `remotes`, in order: those of the user. If there are none, the
+    /// nearest local address for each remote one, and then the pairs that [`PathSet`] adds.
     fn pairs_with(&self, remotes: &[IpAddr]) -> Vec<AddressPair> {
         let locals: Vec<IpAddr> = self.locals().collect();
         let named = self.given.pairs().iter().copied();
@@ -72,7 +72,7 @@ impl Association {
         if pairs.is_empty() { self.pairs_of_set(&locals, remotes) } else { pairs }
     }
 
-    /// The addresses of the paths that an address brings which joins the association: one of ours, or one of the peer.
+    /// The address pairs of the new paths of a local or remote address that joins the association.
     pub(super) fn pairs_for(&self, local: Option<IpAddr>, remote: Option<IpAddr>) -> Vec<AddressPair> {
         let locals: Vec<IpAddr> = self.locals().collect();
         let known = self.paths.iter().map(|path| path.remote).filter(|&remote| !self.has_departed(remote));
@@ -88,7 +88,7 @@ impl Association {
         pairs
     }
 
-    /// As [`Self::pairs_with`], for a user who named no pairs.
+    /// As [`Self::pairs_with`], if the user named no pairs.
     fn pairs_of_set(&self, locals: &[IpAddr], remotes: &[IpAddr]) -> Vec<AddressPair> {
         let mut pairs = Vec::new();
         let nearest =
@@ -114,12 +114,12 @@ impl Association {
     }
 }
 
-/// How many of `addresses` are of the family of `other`.
+/// Number of `addresses` in the family of `other`.
 fn count_like(addresses: &[IpAddr], other: IpAddr) -> usize {
     addresses.iter().filter(|address| address.is_ipv4() == other.is_ipv4()).count()
 }
 
-/// Addresses in their order, each once.
+/// Returns the addresses in their order, each once.
 pub(super) fn distinct(addresses: impl Iterator<Item = IpAddr>) -> Vec<IpAddr> {
     let mut list: Vec<IpAddr> = Vec::new();
     for address in addresses {

@@ -2,7 +2,7 @@ use crate::config::Config;
 use crate::path::{PathId, Paths};
 use units::{Instant, Span};
 
-/// The states of an association (`rfc9260#section-4`), each with the data that exists only in it, mainly its timers.
+/// The states of an association (`rfc9260#section-4`), each with its data, mainly timers.
 #[derive(Debug)]
 #[repr(u8)] // the discriminant comes first, in the same cache line
 pub(crate) enum Phase {
@@ -32,7 +32,7 @@ pub(crate) enum Phase {
         t2: Retry,
     },
     Closed {
-        /// The last packet, if one is still to be sent.
+        /// The last packet, until it is sent.
         farewell: Option<Farewell>,
     },
 }
@@ -40,7 +40,7 @@ pub(crate) enum Phase {
 /// A handshake that we started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
-    /// Time at which the chunk that waits for an answer was first sent.
+    /// Time of the first transmission of the chunk that waits for an answer.
     pub(crate) at: Instant,
     /// Number of Stale Cookie errors received.
     pub(crate) stale: u32,
@@ -70,7 +70,7 @@ impl Retry {
         Retry { path, deadline: now + paths[path].rto.current(), count: 0 }
     }
 
-    /// Backs off the RTO of the path that the chunk was sent on, and selects another path if there is one
+    /// Backs off the RTO of the path of the chunk, and selects another path if possible
     /// (`rfc9260#section-6.3.3`).
     pub(crate) fn expired(&mut self, now: Instant, paths: &mut Paths, config: &Config) {
         paths[self.path].rto.back_off(config);
@@ -79,7 +79,7 @@ impl Retry {
         self.count += 1;
     }
 
-    /// The INIT goes to another path though the timeout has not passed.
+    /// Sends the INIT on another path before the timeout has passed.
     pub(crate) fn redirect_init(&mut self, now: Instant, path: PathId, paths: &Paths, config: &Config) {
         let timeout = paths[path].rto.current().min(config.init_rto_max.unwrap_or(Span::MAX));
         *self = Retry { path, deadline: now + timeout, count: self.count + 1 };
@@ -102,7 +102,7 @@ impl Phase {
         }
     }
 
-    /// True after the handshake until the association ends; the timers of the paths run.
+    /// True after the handshake until the association ends, while the timers of the paths run.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self, Phase::CookieWait { .. } | Phase::CookieEchoed { .. } | Phase::Closed { .. })
@@ -120,8 +120,8 @@ impl Phase {
         matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. })
     }
 
-    /// True if heartbeats are answered: from the time at which the peer's tag is known until the shutdown begins
-    /// (`rfc9260#section-8.3`).
+    /// True if heartbeats are answered: from the time at which the peer's tag is known until the shutdown
+    /// begins (`rfc9260#section-8.3`).
     pub(crate) fn answers_heartbeats(&self) -> bool {
         matches!(self, Phase::CookieEchoed { .. }) || self.sends_heartbeats()
     }
@@ -132,7 +132,7 @@ impl Phase {
         self.sends_data()
     }
 
-    /// Moves control chunks from path `from`, which is removed.
+    /// Moves control chunks from path `from`, which is removed, to path `to`.
     pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
         let path = match self {
             Phase::CookieWait { t1: retry, .. }

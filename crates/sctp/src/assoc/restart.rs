@@ -1,4 +1,4 @@
-//! What a cookie does to the association it finds (`rfc9260#section-5.2.4`).
+//! Effects of a cookie on an existing association (`rfc9260#section-5.2.4`).
 
 use super::collision::{Action, Tags, action};
 use super::control::Pending;
@@ -12,7 +12,7 @@ use units::Instant;
 use wire::Cause;
 
 impl Association {
-    /// Sets up everything from a cookie, as if nothing had been before, and answers it.
+    /// Sets up the association from a cookie, as a new one, and answers the cookie.
     pub(super) fn begin_anew(&mut self, now: Instant, cookie: &Cookie, datagram: &Datagram<'_>) {
         self.local_tag = cookie.local_tag;
         self.initial_tsn = cookie.local_tsn;
@@ -29,13 +29,13 @@ impl Association {
         self.start_heartbeats(now);
     }
 
-    /// Takes a valid cookie that came in `datagram`; false if it is to be discarded with the rest of its packet.
+    /// Processes a valid cookie that came in `datagram`; false if the rest of its packet is discarded, too.
     pub(crate) fn on_cookie(&mut self, now: Instant, cookie: &Cookie, datagram: &Datagram<'_>) -> bool {
         let ours = Tags { local: self.local_tag, peer: self.peer_tag, ties: self.ties };
         let theirs = Tags { local: cookie.local_tag, peer: cookie.peer.tag, ties: cookie.ties };
         match action(ours, theirs) {
             Some(Action::Restart) => self.restart(now, cookie, datagram),
-            // Once the peer's tag is settled no cookie changes it: it may be old, or somebody else's.
+            // Once the peer's tag is settled, no cookie changes it: the cookie may be old or of another host.
             Some(Action::Collision) if !self.is_opening() => false,
             Some(Action::Collision) => {
                 self.promised = cookie.peer.tag;
@@ -55,7 +55,7 @@ impl Association {
         true
     }
 
-    /// Action A: the peer began anew; the association goes on as a new one under the old name.
+    /// Action A: the peer restarted. The association goes on as a new one with the same identifier.
     fn restart(&mut self, now: Instant, cookie: &Cookie, datagram: &Datagram<'_>) -> bool {
         if let Phase::ShutdownAckSent { t2 } = &self.phase {
             let path = self.paths.of(datagram).map_or(t2.path, |path| self.answer_path(path));
@@ -70,7 +70,7 @@ impl Association {
         true
     }
 
-    /// True if the tags of a cookie are those of this association: then it is valid however old
+    /// True if a cookie has the tags of this association, so that it is valid at any age
     /// (`rfc9260#section-5.2.4`).
     pub(crate) fn is_named_by(&self, cookie: &Cookie) -> bool {
         (self.local_tag, self.peer_tag) == (cookie.local_tag, cookie.peer.tag)
@@ -81,13 +81,13 @@ impl Association {
         self.receiver.is_some()
     }
 
-    /// This association, which has just learnt its peer's tag, is not to go on beside `other`, which has an address of
-    /// that peer: its cookie would be refused, or restart the other one. But if the peer has begun an association of its
-    /// own, and `other` waits for the answer to an older cookie, it alone knows which of the two it will accept
-    /// (`rfc9260#section-5.2.4`).
+    /// True if this association, which has just learnt its peer's tag, ends because `other` has an address of
+    /// that peer: its cookie would be refused, or restart `other`. False if the peer began an association of
+    /// its own while `other` waits for the answer to an older cookie: only the peer knows which of the two it
+    /// accepts (`rfc9260#section-5.2.4`).
     pub(crate) fn yields_to(&self, other: &Association) -> bool {
         if matches!(self.phase, Phase::CookieEchoed { t1, .. } if t1.count > 0) {
-            // Both waited; only one that is established since then decides it.
+            // Both waited. Only an association that was established since then prevails.
             return other.phase.is_open();
         }
         let older = ![self.peer_tag, self.promised].contains(&other.peer_tag);
@@ -95,9 +95,8 @@ impl Association {
         other.has_peer() && !open
     }
 
-    /// Another association waits for the answer to an older cookie of the same peer. If this one's cookie is not from the
-    /// association that the peer began either, it may restart the other one: it is held back until T1 expires, and not
-    /// sent if the other one is established by then.
+    /// Holds the cookie back until T1 expires, since another association waits for the answer to an older
+    /// cookie of this peer, which this cookie may restart. A cookie that answers the peer's own INIT is sent.
     pub(crate) fn hold_cookie(&mut self) {
         if let Phase::CookieEchoed { t1, .. } = &self.phase
             && t1.count == 0
@@ -107,7 +106,7 @@ impl Association {
         }
     }
 
-    /// What an INIT from `source` that listed these addresses and `tag` means in this state.
+    /// Decides how to answer an INIT from `source` that listed these addresses and `tag`.
     pub(crate) fn on_unexpected_init(
         &mut self,
         tag: u32,
@@ -124,15 +123,15 @@ impl Association {
             Phase::CookieWait { .. } => TieTags::NONE,
             _ => self.ties,
         };
-        // rfc9260#section-5.4: nothing goes to an address that may be somebody else's, a cookie to take the association
-        // over least of all. The peer has others, and soon this one.
+        // rfc9260#section-5.4: nothing goes to an address that may belong to another host, least of all a
+        // cookie, which can take over the association. The peer has other addresses.
         let unconfirmed = self.paths.state_of(source) == PathState::Unconfirmed;
         if self.phase.is_open() && self.paths.find(source).is_some() && unconfirmed {
             return UnexpectedInit::Ignore;
         }
         let new = self.new_addresses(source, listed);
         if !new.is_empty() {
-            // An INIT of this very association that was on its way for long: an ABORT with its tag would end it.
+            // A delayed INIT of this very association: an ABORT with its tag would end it.
             let old = tag == self.peer_tag;
             return if old { UnexpectedInit::Ignore } else { UnexpectedInit::NewAddresses(new) };
         }
@@ -152,7 +151,7 @@ impl Association {
         }
     }
 
-    /// The addresses of an INIT that the peer did not name before, once it has named any.
+    /// The addresses of an INIT that the peer did not name before; none before it has named any.
     fn new_addresses(&self, source: IpAddr, listed: &[IpAddr]) -> Vec<IpAddr> {
         if !self.has_peer() {
             return Vec::new();
@@ -165,12 +164,12 @@ impl Association {
 /// How to answer an INIT for an association that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnexpectedInit {
-    /// To this address and UDP port, with the tag and TSN of our own INIT (`rfc9260#section-5.2.1`).
+    /// With the tag and TSN of our own INIT, to this address and UDP port (`rfc9260#section-5.2.1`).
     Same { ties: TieTags, to: IpAddr, udp_port: u16 },
     /// With a new tag and TSN (`rfc9260#section-5.2.2`).
     Fresh(TieTags),
-    /// With an ABORT: it names these addresses, which are not the peer's.
+    /// With an ABORT: the INIT names these addresses, which are new.
     NewAddresses(Vec<IpAddr>),
-    /// Not at all.
+    /// The INIT is not answered.
     Ignore,
 }

@@ -9,23 +9,22 @@ use crate::rx::Receiver;
 use units::{Instant, Span};
 use wire::{Heartbeat, PacketWriter};
 
-/// In a heartbeat information: it rides along with SACKs of other paths, and does not count as a heartbeat of its path.
+/// Kind in the Heartbeat Info of a probe that rides along with SACKs, not a heartbeat of its path.
 pub(super) const RETURN: u8 = 2;
 
-/// SACKs on such a path in a round trip at most, which has the mean time of both. More would hardly arrive earlier.
+/// Most SACKs on a faster path in the mean of the two round-trip times. More would hardly arrive earlier.
 const IN_A_ROUND_TRIP: u64 = 16;
 
-/// A path for the next SACK that is faster than that of the data.
+/// A path for the next SACK that is faster than the path of the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detour {
     path: PathId,
-    /// If a probe there takes longer, SACKs wait in a queue.
+    /// If a probe takes longer, SACKs queue on this path.
     limit: Span,
 }
 
 impl Association {
-    /// The path for the next SACK. If the selected path is not active, the SACK is sent on the path that the data
-    /// arrived on.
+    /// The path for the next SACK: the selected path if it is active, or else the path of the data.
     #[inline]
     pub(super) fn sack_path(&self, receiver: &Receiver) -> PathId {
         let source = receiver.sack_path();
@@ -49,7 +48,7 @@ impl Association {
         }
     }
 
-    /// Data may have arrived: looks whether a faster path has room for the SACK that is due.
+    /// Selects a faster path with room for the SACK that is due, if there is one.
     #[inline]
     pub(super) fn find_detour(&mut self, now: Instant) {
         if self.config().sack_path == SackPath::Fastest && self.paths.len() > 1 {
@@ -57,10 +56,10 @@ impl Association {
         }
     }
 
-    /// The fastest path that has room for SACKs, if it is faster than that of the data.
+    /// The fastest path with room for SACKs, if it is faster than the path of the data.
     ///
-    /// Only lean SACKs may leave there, since long ones would fill a narrow link. Several SACKs in each round trip stay on the path of the
-    /// data: if the faster path fails, they keep the sender going.
+    /// Only lean SACKs may leave there, since long ones would fill a narrow link. Some SACKs in each round
+    /// trip stay on the path of the data: if the faster path fails, they keep the sender going.
     #[cold]
     fn faster_path(&mut self, now: Instant) -> Option<Detour> {
         let receiver = self.receiver.as_ref().filter(|receiver| receiver.is_lean() && receiver.sack_due())?;
@@ -95,13 +94,13 @@ impl Association {
         Some(Detour { path, limit })
     }
 
-    /// The least round-trip time of a path, as far as this end has measured it.
+    /// The least round-trip time that this end has measured on a path, or else SRTT.
     fn return_time(&self, p: PathId) -> Option<Span> {
         let path = &self.paths[p];
         path.returns.as_ref()?.least().or(path.rto.srtt())
     }
 
-    /// A SACK is about to be written for `path`: if it takes a detour, a probe may ride along.
+    /// Adds a probe to a packet with a SACK that leaves on a faster path, if a probe is due.
     #[cold]
     pub(super) fn push_probe(
         &mut self,
@@ -124,7 +123,7 @@ impl Association {
         }
     }
 
-    /// A SACK was written for `path`, in a packet that has `bytes` so far, without a probe.
+    /// Notes a SACK on `path`, in a packet that has `bytes` so far, without a probe.
     #[cold]
     pub(super) fn note_return(&mut self, now: Instant, path: PathId, bytes: usize) {
         let detour = self.detour.take_if(|detour| detour.path == path);

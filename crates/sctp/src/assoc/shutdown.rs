@@ -39,7 +39,7 @@ impl Association {
         }
     }
 
-    /// Continues the shutdown once a FORWARD TSN has told the peer to skip all that is outstanding.
+    /// Continues the shutdown after a FORWARD TSN that makes the peer skip all outstanding chunks.
     pub(super) fn advance_shutdown_after_skip(&mut self, now: Instant) {
         self.sender.acknowledge_skipped(now, &mut self.paths);
         self.advance_shutdown(now);
@@ -70,7 +70,7 @@ impl Association {
     pub(super) fn on_shutdown(&mut self, now: Instant, from: PathId, cum: Tsn) {
         match self.phase {
             Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. } => {
-                // While the answer to a reset of TSNs is missing, nothing is outstanding, so there is nothing to acknowledge.
+                // Until the answer to a reset of TSNs arrives, no data is outstanding.
                 if !self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
                     match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
                         Ok(outcome) => self.acknowledged(&outcome),
@@ -84,7 +84,7 @@ impl Association {
                 }
                 self.phase = Phase::ShutdownReceived { from };
             }
-            // Both sides at the same time.
+            // Both ends shut down at the same time.
             Phase::ShutdownSent { .. } => self.answer_shutdown(Retry::start(now, from, &self.paths)),
             Phase::ShutdownAckSent { t2 } => self.control.push(t2.path, Pending::ShutdownAck),
             Phase::CookieWait { .. } | Phase::CookieEchoed { .. } | Phase::Closed { .. } => {}
@@ -131,16 +131,16 @@ impl Association {
         self.abort_with(&causes, CloseReason::ProtocolViolation { what });
     }
 
-    /// Ends the association with a peer that does not answer. An ABORT is sent, because the peer may still receive
-    /// packets and would otherwise keep the association (`rfc9260#section-9.1`).
+    /// Ends the association with a peer that does not answer. An ABORT is sent, because the peer may still
+    /// receive packets and would otherwise keep the association (`rfc9260#section-9.1`).
     pub(super) fn give_up(&mut self, why: &[u8], reason: CloseReason) {
         let mut causes = CauseList::new();
         causes.push(&Cause::ProtocolViolation(why));
         self.abort_with(&causes, reason);
     }
 
-    /// Ends this association without an ABORT because there is another one with the same peer: an ABORT with the peer's
-    /// tag could end the other one.
+    /// Ends this association without an ABORT because there is another one with the same peer: an ABORT with
+    /// the peer's tag could end the other one.
     pub(crate) fn end_as_duplicate(&mut self, of: AssocId) {
         self.close(CloseReason::Duplicate { of }, None);
     }
@@ -153,10 +153,10 @@ impl Association {
         self.close(reason, reachable.then_some(abort));
     }
 
-    /// Tells the user what the peer did not acknowledge.
+    /// Reports the messages that the peer did not acknowledge to the user.
     pub(super) fn fail_messages(&mut self) {
         while let Some(failure) = self.sender.next_abandoned() {
-            self.events.push(failed(failure)); // before those that follow from the end
+            self.events.push(failed(failure)); // before the events of the end
         }
         self.sender.failed(|failure| self.events.push(failed(failure)));
     }
@@ -178,7 +178,7 @@ impl Association {
     }
 }
 
-/// The event that tells of a failure.
+/// The event that reports a failure.
 pub(super) fn failed(failure: Failure) -> Event {
     let Failure { id, tsn, sent, abandoned, message } = failure;
     let (stream, length) = (message.stream, message.payload.len());

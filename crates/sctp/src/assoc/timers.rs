@@ -38,7 +38,7 @@ impl Association {
         (next != Instant::FAR).then_some(next)
     }
 
-    /// The next time at which a timer of an extension expires; far if there is none.
+    /// The next time at which a timer of an extension expires, or [`Instant::FAR`].
     #[inline(never)]
     fn extension_deadline(&self) -> Instant {
         let reset = self.re_config.as_ref().and_then(|config| config.deadline());

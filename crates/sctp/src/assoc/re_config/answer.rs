@@ -10,10 +10,10 @@ use crate::per_stream::StreamSet;
 use units::Instant;
 use wire::{CommonHeader, ReConfig, ReConfigList, ReConfigParameter, ReConfigResult, StreamNumbers, Tsn};
 
-/// The peer's last requests, and what we answered.
+/// The peer's last requests, and our answers.
 #[derive(Debug)]
 pub(super) struct Answers {
-    /// Number of its next request.
+    /// Number of the next request of the peer.
     expected: u32,
     /// The last two, the latest first: a chunk holds at most two requests.
     last: [Option<Answered>; 2],
@@ -25,17 +25,17 @@ struct Answered {
     request: u32,
     result: ReConfigResult,
     next_tsns: Option<(Tsn, Tsn)>,
-    /// A request of our own is the answer (`rfc6525#section-5.2.3`).
+    /// A request of our own answers this one (`rfc6525#section-5.2.3`).
     by_request: bool,
 }
 
-/// What happens to a request of the peer.
+/// The outcome of a request of the peer.
 enum Verdict {
-    /// It was processed, with this result.
+    /// The request was processed, with this result.
     Done(ReConfigResult),
     /// A request of our own will answer it.
     ByRequest,
-    /// It cannot be taken yet, and the peer is to repeat it.
+    /// The request cannot be processed yet: the peer is to repeat it.
     Later,
 }
 
@@ -44,7 +44,7 @@ impl Answers {
         Answers { expected: peer_initial_tsn.0, last: [None; 2] }
     }
 
-    /// Number of the last request that was processed.
+    /// Number of the last processed request.
     pub(super) fn last_processed(&self) -> u32 {
         self.expected.wrapping_sub(1)
     }
@@ -53,28 +53,28 @@ impl Answers {
         self.last.iter_mut().flatten().find(|answered| answered.request == request)
     }
 
-    /// The expected request is processed.
+    /// Records the result of the expected request.
     fn add(&mut self, result: ReConfigResult, by_request: bool) {
         let answered = Answered { request: self.expected, result, next_tsns: None, by_request };
         self.last = [Some(answered), self.last[0]];
         self.expected = self.expected.wrapping_add(1);
     }
 
-    /// A request that was in progress is performed.
+    /// Records that a request in progress was performed.
     pub(super) fn perform(&mut self, request: u32, next_tsns: Option<(Tsn, Tsn)>) {
         if let Some(answered) = self.find(request) {
             (answered.result, answered.next_tsns) = (ReConfigResult::Performed, next_tsns);
         }
     }
 
-    /// A request that was in progress is denied after all.
+    /// Records that a request in progress was denied.
     pub(super) fn deny(&mut self, request: u32) {
         if let Some(answered) = self.find(request) {
             answered.result = ReConfigResult::Denied;
         }
     }
 
-    /// The parameter that answers a request.
+    /// The response parameter for a request.
     fn parameter(&mut self, response: u32) -> Option<ReConfigParameter<'static>> {
         let Answered { result, next_tsns, .. } = *self.find(response)?;
         Some(ReConfigParameter::Response { response, result, next_tsns })
@@ -82,7 +82,7 @@ impl Answers {
 }
 
 impl Association {
-    /// Takes a RE-CONFIG chunk. One that is malformed is ignored.
+    /// Processes a RE-CONFIG chunk; a malformed one is ignored.
     pub(in crate::assoc) fn on_re_config(&mut self, now: Instant, answer: PathId, chunk: &ReConfig<'_>) {
         if !self.phase.is_open() {
             return;
@@ -110,7 +110,7 @@ impl Association {
         self.push_answers(answer, answers.into_bytes(), own);
     }
 
-    /// Queues what a chunk is answered with: in one chunk, if it may be (`rfc6525#section-5.2.1`).
+    /// Queues the answers and a request of our own, in one chunk if possible (`rfc6525#section-5.2.1`).
     fn push_answers(&mut self, answer: PathId, mut answers: Vec<u8>, own: Option<(PathId, Vec<u8>)>) {
         let Some((path, own)) = own else {
             if !answers.is_empty() {
@@ -130,7 +130,7 @@ impl Association {
         self.control.push(path, Pending::ReConfig(own));
     }
 
-    /// Processes one request and appends what answers it. Returns its number if a request of our own will answer it.
+    /// Processes one request and appends its answer. Returns its number if a request of ours will answer it.
     fn on_request(
         &mut self,
         answer: PathId,
@@ -192,7 +192,7 @@ impl Association {
         }
     }
 
-    /// Appends the answer to a request that was processed.
+    /// Appends the answer to a processed request.
     fn push_answer(&mut self, request: u32, answers: &mut ReConfigList) {
         if let Some(parameter) = self.re_config.as_mut().and_then(|config| config.answers.parameter(request))
         {
@@ -200,7 +200,7 @@ impl Association {
         }
     }
 
-    /// True if the request at hand answers this one of the peer.
+    /// True if our outstanding request answers this request of the peer.
     fn asks_in_answer_to(&self, request: u32) -> bool {
         let Some(config) = &self.re_config else { return false };
         let first = config.wishes.front();
@@ -208,7 +208,7 @@ impl Association {
             && matches!(first, Some(Wish::ResetOutgoing { answers: Some(answers), .. }) if *answers == request)
     }
 
-    /// Sends our own request again if it answers this one of the peer; false if none does.
+    /// Sends our own request again if it answers this request of the peer; otherwise false.
     fn repeat_own(&mut self, request: u32, answer: PathId) -> bool {
         let repeats = self.asks_in_answer_to(request);
         if repeats && let Some(asked) = self.re_config.as_ref().and_then(|config| config.asked.as_ref()) {
@@ -221,7 +221,7 @@ impl Association {
         self.config().allow_reset.rank() >= level.rank()
     }
 
-    /// The peer resets streams on which it sends (`rfc6525#section-5.2.2`).
+    /// Processes the peer's reset of streams on which it sends (`rfc6525#section-5.2.2`).
     fn on_outgoing_reset(
         &mut self,
         request: u32,
@@ -259,7 +259,7 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Does a reset of the peer's streams that waited for TSNs, if they have come. Returns its number.
+    /// Performs a deferred reset of the peer's streams once its TSNs have arrived. Returns its number.
     pub(super) fn finish_deferred(&mut self) -> Option<u32> {
         let (config, receiver) = (self.re_config.as_deref_mut()?, self.receiver.as_mut()?);
         let request = config.deferred?;
@@ -278,7 +278,7 @@ impl Association {
         }
     }
 
-    /// The peer asks us to reset streams on which we send (`rfc6525#section-5.2.3`).
+    /// Processes the peer's request to reset streams on which we send (`rfc6525#section-5.2.3`).
     fn on_incoming_reset(&mut self, request: u32, streams: StreamNumbers<'_>) -> Verdict {
         let set = StreamSet::of(streams.iter());
         let auth = self.auth_len(&[ReConfig::TYPE], &None);
@@ -302,7 +302,7 @@ impl Association {
         Verdict::ByRequest
     }
 
-    /// The peer resets all streams and TSNs (`rfc6525#section-5.2.4`).
+    /// Processes the peer's reset of all streams and TSNs (`rfc6525#section-5.2.4`).
     fn on_association_reset(&mut self, request: u32) -> Verdict {
         if !self.may_serve(AllowReset::All) {
             return Verdict::Done(ReConfigResult::Denied);
@@ -322,11 +322,11 @@ impl Association {
         Verdict::Done(ReConfigResult::InProgress)
     }
 
-    /// Does the reset of the association that the peer asked for, once nothing of ours is outstanding. Returns its number.
+    /// Performs the peer's reset of the association once no data of ours is outstanding. Returns its number.
     pub(super) fn finish_peer_reset(&mut self) -> Option<u32> {
         let (config, receiver) = (self.re_config.as_deref_mut()?, self.receiver.as_mut()?);
         let request = config.peer_reset.filter(|_| self.sender.is_at_rest())?;
-        // 2^31 away, so that no TSN still in the network is taken for a new one.
+        // 2^31 away, so that no TSN that is still in the network counts as new.
         let theirs = receiver.cumulative_tsn().next().add(1 << 31);
         let ours = self.sender.next_tsn();
         receiver.begin_again(theirs);
@@ -344,15 +344,16 @@ impl Association {
         Some(request)
     }
 
-    /// True if a reset of the association waits for our data: a SACK behind the request may acknowledge it. Some peers (usrsctp
-    /// 0.9.5) take "in progress" for the end of the request, and ask again for ever.
+    /// True if the answer to a reset of the association waits for a SACK, which may follow in the same
+    /// packet. Some peers (usrsctp 0.9.5) take "in progress" for the end of the request, and repeat it for
+    /// ever.
     fn answers_later(&mut self, request: u32) -> bool {
         let Some(config) = &mut self.re_config else { return false };
         config.answer_due = config.peer_reset.filter(|&waits| waits == request);
         config.answer_due.is_some()
     }
 
-    /// The peer will use more streams (`rfc6525#section-5.2.5`).
+    /// Processes the peer's addition of streams on which it sends (`rfc6525#section-5.2.5`).
     fn on_add_outgoing(&mut self, more: u16) -> Verdict {
         let allowed = self.allows(AllowReset::Add);
         let (Some(config), Some(receiver)) = (&mut self.re_config, &mut self.receiver) else {
@@ -375,7 +376,7 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// The peer asks us to use more streams: we ask for them in turn (`rfc6525#section-5.2.6`).
+    /// Processes the request that we add streams, which we request in turn (`rfc6525#section-5.2.6`).
     fn on_add_incoming(&mut self, more: u16) -> Verdict {
         if !self.may_serve(AllowReset::Add) || self.sender.streams().checked_add(more).is_none() {
             return Verdict::Done(ReConfigResult::Denied);
@@ -393,13 +394,12 @@ impl Association {
         Verdict::Done(ReConfigResult::Performed)
     }
 
-    /// True if requests of the peer that need one of ours are served.
+    /// True if requests of this level that need a request of ours are served.
     fn may_serve(&self, level: AllowReset) -> bool {
         matches!(self.phase, Phase::Established) && self.allows(level)
     }
 
-    /// True if our own request can only proceed after a request of the peer, or after all of its requests. Then a request of
-    /// the peer must not wait for ours.
+    /// True if our own request can only proceed after one of the peer, which must not wait for ours then.
     fn is_asking_in_turn(&self) -> bool {
         let Some(config) = &self.re_config else { return false };
         let first = config.wishes.front();
@@ -409,13 +409,13 @@ impl Association {
         config.peer_reset.is_some() || config.asked.is_some() && first.is_some_and(in_turn)
     }
 
-    /// True if so much waits already, for the user or for the peer, that a request of the peer must not add to it.
+    /// True if too much waits, for the user or for the peer, to accept another request of the peer.
     fn is_busy(&self) -> bool {
         self.events.has_many_resets()
             || self.re_config.as_ref().is_none_or(|config| config.wishes.len() >= super::MOST_WISHES)
     }
 
-    /// Queues a request that the peer waits for: before the other wishes, but after the one that is outstanding.
+    /// Queues a request that the peer waits for: before the other wishes, but after an outstanding one.
     fn wish_first(&mut self, wish: Wish) {
         if let Some(config) = &mut self.re_config {
             config.wishes.insert(usize::from(config.asked.is_some()), wish);
@@ -430,14 +430,14 @@ impl Association {
         self.control.push(self.paths.default_path(), Pending::ReConfig(list.into_bytes()));
     }
 
-    /// Makes packets with data leave room for the answer that goes in front of data.
+    /// Reserves room in packets with data for the answer in front of the data.
     pub(super) fn reserve_for_answer(&mut self) {
         let extra = self.ahead_of_data();
         self.sender.set_extra(extra, &self.paths);
     }
 }
 
-/// Appends a result that is not kept for a repeated request.
+/// Appends a result that is not stored for a repeated request.
 fn push_response(answers: &mut ReConfigList, response: u32, result: ReConfigResult) {
     answers.push(&ReConfigParameter::Response { response, result, next_tsns: None });
 }

@@ -1,4 +1,4 @@
-//! What we ask of the peer (`rfc6525#section-5.1`), and its answers (`rfc6525#section-5.2.7`).
+//! Our requests to the peer (`rfc6525#section-5.1`), and its responses (`rfc6525#section-5.2.7`).
 
 use super::{Asked, Invited, Wish};
 use crate::assoc::Association;
@@ -13,12 +13,11 @@ use wire::{ReConfigList, ReConfigParameter, ReConfigResult, StreamNumbers, Tsn};
 /// Reason in the ABORT to a peer that does not answer a request.
 const NO_ANSWER: &[u8] = b"a request to reset or add streams is not answered";
 
-/// Retransmissions of a request for streams that the peer has added.
+/// Largest number of retransmissions of a request for streams that the peer has added already.
 const SERVED_RETRIES: u32 = 3;
 
 impl Association {
-    /// Finishes resets of the peer that waited and now can take place, then sends the next of our own requests, if one may be
-    /// sent.
+    /// Finishes resets of the peer that can take place now, then sends our next request, if one may be sent.
     pub(in crate::assoc) fn advance_re_config(&mut self, now: Instant) {
         if let Some(request) = self.finish_deferred() {
             self.answer_now(request);
@@ -34,8 +33,7 @@ impl Association {
         }
     }
 
-    /// Drops the answer to a reset of the association once data that was sent behind it is acknowledged: then the peer has
-    /// it.
+    /// Drops the answer to a reset of the association once data sent behind it is acknowledged.
     fn prove_answer(&mut self) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let proven = |unproven: &mut super::Unproven| self.sender.is_acked_below(unproven.behind);
@@ -44,7 +42,7 @@ impl Association {
         }
     }
 
-    /// The request for the first wish, if it can be asked now, and its path.
+    /// The request for the first wish, and its path, if it may be sent now.
     pub(super) fn next_request(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         let config = self.re_config.as_deref_mut()?;
         config.not_before = config.not_before.filter(|&at| now < at);
@@ -86,7 +84,7 @@ impl Association {
                 if !self.sender.is_at_rest() {
                     return None;
                 }
-                // What the peer has sent must not stay unacknowledged until its TSNs mean something else.
+                // Data of the peer must not stay unacknowledged until its TSNs have another meaning.
                 if receiver.sack_pending() {
                     receiver.sack_now();
                 }
@@ -109,7 +107,7 @@ impl Association {
         Some((path, bytes))
     }
 
-    /// T-reconf expired: the same request is sent again, on another path if possible (`rfc6525#section-5.1.1`).
+    /// Handles the expiry of T-reconf: repeats the request, if possible elsewhere (`rfc6525#section-5.1.1`).
     pub(in crate::assoc) fn on_t_reconf(&mut self, now: Instant) {
         let limit = self.config().association_max_retrans;
         let Some(config) = self.re_config.as_deref_mut() else { return };
@@ -135,7 +133,7 @@ impl Association {
         self.path_error(now, failed, true);
     }
 
-    /// Takes the answer to a request (`rfc6525#section-5.2.7`).
+    /// Processes the response to a request (`rfc6525#section-5.2.7`).
     pub(super) fn on_response(
         &mut self,
         now: Instant,
@@ -160,12 +158,12 @@ impl Association {
                 return;
             }
             ReConfigResult::RequestInProgress if config.refused < limit => {
-                // Both may have asked at the same time: a random delay lets one of them go first.
+                // Requests of both ends may have crossed: a random delay lets one of them go first.
                 let rto = self.paths[asked.retry.path].rto.current();
                 config.not_before = Some(now + rto.mul_f64(0.5 + self.random.unit()));
                 config.refused += 1;
                 config.asked = None;
-                // The request of the peer may wait for another of our wishes: that one goes first.
+                // The request of the peer may wait for another wish of ours, which goes first now.
                 config.wishes.rotate_left(1);
                 return;
             }
@@ -188,7 +186,7 @@ impl Association {
         }
     }
 
-    /// The peer never received a request that was given up: it is asked again, and the one at hand later under its own number.
+    /// Repeats a given-up request, which the peer never received. The current one is numbered anew later.
     fn ask_again(&mut self, now: Instant, given_up: Asked, wish: Wish) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let path = self.paths.default_path();
@@ -200,7 +198,7 @@ impl Association {
         config.asked = Some(Asked { retry, in_progress: false, served: false, ..given_up });
     }
 
-    /// The request at hand is answered; returns the wish that it was for.
+    /// Ends the outstanding request and returns its wish.
     pub(super) fn end_request(&mut self) -> Option<Wish> {
         let config = self.re_config.as_deref_mut()?;
         config.asked = None;
@@ -208,12 +206,12 @@ impl Association {
         config.wishes.pop_front()
     }
 
-    /// The peer carried out our request.
+    /// Applies a request that the peer performed.
     fn performed(&mut self, wish: Wish, nothing: bool, served: bool, next_tsns: Option<(Tsn, Tsn)>) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         match &wish {
             Wish::ResetOutgoing { .. } => config.resets += 1,
-            // The peer will now send the request that we invited. The user is told when that is done.
+            // The peer now sends the request that we invited. The user gets the event when that one is done.
             Wish::ResetIncoming(streams) if !nothing => {
                 return config.invite(Invited::Reset(streams.clone()));
             }
@@ -231,7 +229,7 @@ impl Association {
                 config.resets += 1;
                 receiver.begin_again(theirs);
                 self.sender.begin_again(Some(ours));
-                return self.release(&wish, true); // a mark tells the user
+                return self.release(&wish, true); // the mark of the reset informs the user
             }
         }
         self.release(&wish, true);
@@ -239,7 +237,7 @@ impl Association {
         self.tell(wish, ResetResult::Performed);
     }
 
-    /// A wish that was made on a request of the peer has ended: records the final answer to that request.
+    /// Records the final answer to the request of the peer that caused a wish.
     fn answer_peer(&mut self, wish: &Wish, result: ResetResult) {
         if let (Wish::ResetOutgoing { answers: Some(request), .. }, Some(config)) =
             (wish, &mut self.re_config)

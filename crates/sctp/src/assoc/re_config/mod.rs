@@ -1,8 +1,7 @@
-//! Resetting and adding streams (`rfc6525`): what the user wishes, what is asked of the peer (`ask.rs`), and what the peer asks
-//! of us (`answer.rs`).
+//! Resets and additions of streams (`rfc6525`): wishes, our requests (`ask.rs`), the peer's (`answer.rs`).
 //!
-//! One request at a time is asked of the peer. What the user wishes waits in a queue until then, and streams that are to be
-//! reset take no new data from the moment of the wish.
+//! One request to the peer is outstanding at a time; further wishes wait in a queue. Streams that are to be
+//! reset send no new data after the wish.
 
 mod answer;
 mod ask;
@@ -18,31 +17,31 @@ use std::collections::VecDeque;
 use units::Instant;
 use wire::{ReConfig, StreamId, Tsn};
 
-/// What an association keeps for RE-CONFIG, if both ends have it.
+/// State of RE-CONFIG, if both ends support it.
 #[derive(Debug)]
 pub(super) struct ReConfiguration {
     /// Number of the next request to the peer (`rfc6525#section-5.1.1`).
     next_request: u32,
     wishes: VecDeque<Wish>,
-    /// The request for the first wish, once it is sent.
+    /// The outstanding request for the first wish.
     asked: Option<Asked>,
-    /// The request before the one at hand, and its wish, if it was given up as served. A peer that never received it refuses the
-    /// number of the next.
+    /// The request before the outstanding one, and its wish, if it was given up as served. A peer that never
+    /// received it refuses the number of the next one.
     given_up: Option<(Asked, Wish)>,
-    /// When to ask again, after the peer answered that its own request is in progress.
+    /// Earliest time of the next request, after the peer reported that its own request is in progress.
     not_before: Option<Instant>,
-    /// How often the peer gave that answer to the first wish.
+    /// Number of these reports for the first wish.
     refused: u32,
-    /// Requests that the peer may send because it agreed to; without the one that we are asking it for now.
+    /// Requests that the peer agreed to send, without the one that our outstanding request asks for.
     invited: Vec<Invited>,
     answers: Answers,
-    /// The peer's reset of its streams that waits for TSNs.
+    /// Number of the peer's reset of its streams that waits for TSNs.
     deferred: Option<u32>,
-    /// The peer's reset of the association that waits until our data is acknowledged.
+    /// Number of the peer's reset of the association that waits until our data is acknowledged.
     peer_reset: Option<u32>,
-    /// The number of that request until it is answered, after the last chunk of its packet.
+    /// That number until the reset is answered, after the last chunk of its packet.
     answer_due: Option<u32>,
-    /// The answer to a reset of the association goes before data until the peer has shown that it got it.
+    /// The answer to a reset of the association, sent in front of data until the peer has received it.
     unproven: Option<Unproven>,
     /// Requests sent, retransmissions included.
     pub(super) requests: u64,
@@ -50,16 +49,16 @@ pub(super) struct ReConfiguration {
     pub(super) resets: u64,
 }
 
-/// Something to be asked of the peer.
+/// A request that is to be sent to the peer.
 #[derive(Debug)]
 enum Wish {
     ResetOutgoing {
         streams: StreamSet,
-        /// Number of the peer's request that it answers.
+        /// Number of the peer's request that this one answers.
         answers: Option<u32>,
-        /// The streams before this place in the list have no data left to send.
+        /// The streams before this index have no data left to send.
         sent: usize,
-        /// Index behind the last chunk of the streams, once all of them are sent.
+        /// Index after the last chunk of the streams, once all their chunks are sent.
         behind: Option<u64>,
     },
     ResetIncoming(StreamSet),
@@ -72,13 +71,13 @@ enum Wish {
 #[derive(Debug)]
 struct Asked {
     request: u32,
-    /// The parameter as it was sent: retransmissions are the same (`rfc6525#section-5.1.1`).
+    /// The parameter as it was sent: retransmissions are identical (`rfc6525#section-5.1.1`).
     bytes: Vec<u8>,
     retry: Retry,
-    /// The peer answered that it is in progress: the request is repeated after an RTO, which does not count as an error.
+    /// The peer reported that the request is in progress: repeating it after an RTO is not an error.
     in_progress: bool,
-    /// The peer itself requested to add the streams that this request asks for. Some peers give no other answer. But a peer
-    /// may also do that of its own accord, without having received this request.
+    /// The peer itself requested to add the streams of this request. Some peers give no other answer. But a
+    /// peer may also do so of its own accord, without having received this request.
     served: bool,
 }
 
@@ -92,16 +91,16 @@ enum Invited {
 /// An answer that the peer may not have received.
 #[derive(Debug)]
 struct Unproven {
-    /// The parameter that holds it.
+    /// The parameter with the answer.
     answer: Vec<u8>,
     /// The peer has the answer once all chunks below this index are acknowledged.
     behind: u64,
 }
 
-/// Most wishes that may wait.
+/// Largest number of waiting wishes.
 const MOST_WISHES: usize = 64;
 
-/// Most streams in one request: they fit a packet of 576 bytes. Longer lists are split into several requests.
+/// Largest number of streams in one request, which fits a packet of 576 bytes. Longer lists are split.
 const MOST_STREAMS: usize = 250;
 
 impl ReConfiguration {
@@ -124,7 +123,7 @@ impl ReConfiguration {
         }
     }
 
-    /// True if a wish is about an outgoing stream of these.
+    /// True if a wish resets one of these outgoing streams.
     fn is_resetting(&self, streams: &StreamSet) -> bool {
         self.wishes.iter().any(|wish| match wish {
             Wish::ResetOutgoing { streams: others, .. } => others.meets(streams),
@@ -133,32 +132,32 @@ impl ReConfiguration {
         })
     }
 
-    /// When T-reconf expires, or a wish may be asked for again.
+    /// Time at which T-reconf expires, or the next request may be sent.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.asked.as_ref().map(|asked| asked.retry.deadline).or(self.not_before)
     }
 
-    /// The request that is not answered yet, as it was sent.
+    /// The bytes of the outstanding request.
     pub(super) fn request(&self) -> Option<&[u8]> {
         self.asked.as_ref().map(|asked| &asked.bytes[..])
     }
 
-    /// The path of the request at hand.
+    /// The path of the outstanding request.
     pub(super) fn path_mut(&mut self) -> Option<&mut crate::path::PathId> {
         self.asked.as_mut().map(|asked| &mut asked.retry.path)
     }
 
-    /// Bytes of an answer that goes before data.
+    /// Bytes of the answer in front of data.
     pub(super) fn answer_len(&self) -> usize {
         self.unproven.as_ref().map_or(0, |unproven| 4 + unproven.answer.len())
     }
 
-    /// That answer.
+    /// The answer in front of data.
     pub(super) fn answer_before_data(&self) -> Option<ReConfig<'_>> {
         self.unproven.as_ref().map(|unproven| ReConfig { bytes: &unproven.answer })
     }
 
-    /// The peer has agreed to ask for this.
+    /// Notes that the peer agreed to send this request.
     fn invite(&mut self, invited: Invited) {
         if self.invited.len() == MOST_WISHES {
             self.invited.remove(0);
@@ -166,13 +165,13 @@ impl ReConfiguration {
         self.invited.push(invited);
     }
 
-    /// True if the peer agreed to send this request. That is used up: the next such request needs a new agreement.
+    /// Uses up the agreement of the peer to send this request; false if there is none.
     fn take_invitation(&mut self, invited: &Invited) -> bool {
         let found = self.invited.iter().position(|other| other == invited);
         found.map(|at| self.invited.swap_remove(at)).is_some()
     }
 
-    /// True if the peer may have reset its TSNs: then it is not known which TSNs an acknowledgement means.
+    /// True if the peer may have reset its TSNs, so that the TSNs of an acknowledgement are ambiguous.
     #[cold]
     pub(super) fn awaits_new_tsns(&self) -> bool {
         self.asked.is_some() && matches!(self.wishes.front(), Some(Wish::ResetAssociation))
@@ -180,7 +179,7 @@ impl ReConfiguration {
 }
 
 impl Association {
-    /// Begins the reset of streams: all, or those listed (`rfc6525#section-6.3.2`).
+    /// Begins the reset of streams: the listed ones, or all if the list is empty (`rfc6525#section-6.3.2`).
     pub(crate) fn reset_streams(
         &mut self,
         now: Instant,
@@ -257,7 +256,7 @@ impl Association {
         Ok(())
     }
 
-    /// Checks that so many more wishes may be made.
+    /// Checks that `more` wishes may be added.
     fn may_wish(&self, more: usize) -> Result<&ReConfiguration, ResetError> {
         match (&self.phase, &self.re_config) {
             (Phase::Established, Some(config)) if config.wishes.len() + more <= MOST_WISHES => Ok(config),
@@ -273,7 +272,7 @@ impl Association {
         }
     }
 
-    /// Called once it is known whether both ends support stream reset. Request numbers start at the initial TSNs.
+    /// Starts anew once the extensions of both ends are known. Request numbers start at the initial TSNs.
     pub(super) fn start_re_config(&mut self, peer_initial_tsn: Tsn) {
         self.forget_wishes();
         let both = self.extensions.has(Ext::ReConfig);
@@ -290,8 +289,8 @@ impl Association {
         }
     }
 
-    /// Gives up requests before a shutdown. One goes on: an outstanding request that data is held for. That data cannot be
-    /// numbered without the answer.
+    /// Gives up requests before a shutdown, except an outstanding request that holds data back: without its
+    /// answer that data cannot be numbered.
     pub(super) fn give_up_wishes(&mut self) {
         let Some(config) = &mut self.re_config else { return };
         let needed = config.asked.is_some() && self.sender.has_held();
@@ -313,7 +312,7 @@ impl Association {
         }
     }
 
-    /// The streams of a wish send again, from 0 if they were reset.
+    /// Lets the streams of a wish send again, from number 0 if they were reset.
     fn release(&mut self, wish: &Wish, reset: bool) {
         match wish {
             Wish::ResetOutgoing { streams, .. } => self.sender.resume_streams(streams, reset),
@@ -322,7 +321,7 @@ impl Association {
         }
     }
 
-    /// Tells the user what became of a wish.
+    /// Reports the outcome of a wish to the user.
     fn tell(&mut self, wish: Wish, result: ResetResult) {
         let reset = |direction: ResetDirection, streams: &StreamSet| {
             let (outgoing, incoming) = direction.parts();
@@ -337,7 +336,7 @@ impl Association {
         });
     }
 
-    /// A reset of the peer's streams of which the user is told now: everything before it has been read.
+    /// The event of a reset of the peer's streams, once the user has read everything before it.
     pub(super) fn next_reset(&mut self) -> Option<Event> {
         let reset = self.receiver.as_mut()?.take_mark()?;
         self.events.all_read();
@@ -347,7 +346,7 @@ impl Association {
         Some(reset_by_peer(&reset))
     }
 
-    /// The association has ended, and the user may not ask for events before the rest is read.
+    /// Queues the events of all waiting resets at the end of the association, before unread data is read.
     pub(super) fn tell_of_marks(&mut self) {
         let resets = self.receiver.as_mut().map(|receiver| receiver.drop_marks());
         for reset in resets.into_iter().flatten() {
@@ -364,7 +363,7 @@ fn reset_by_peer(reset: &Reset) -> Event {
     Event::StreamsReset { incoming: true, outgoing, streams, result: ResetResult::Performed }
 }
 
-/// A set of streams in parts that fit a request.
+/// Splits a set of streams into parts that fit a request.
 fn parts_of(set: &StreamSet) -> Vec<StreamSet> {
     if set.is_all() {
         return vec![set.clone()];
