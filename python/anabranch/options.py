@@ -22,12 +22,12 @@ class Cmt(TypedDict, total=False):
     enabled: bool
     """Sends data on all active paths at once, not on the primary path only (``allowCMT``). Default: false."""
     groups: Sequence[int]
-    """Group of each path, by their numbers; further paths are in group 0. A coupled congestion control couples the
-    paths of one group, which are known to share a bottleneck, and no others. Default: []."""
+    """Group of each path, by path number; further paths are in group 0. A coupled congestion control couples only
+    the paths of one group, which are known to share a bottleneck. Default: []."""
     keep_room: bool
     """Sends no new chunks into the part of the peer's receive window that lost chunks need. RFC 9260, section
-    6.2.1, rule C, counts that part as free. With one path cwnd then holds new chunks back; with several it does
-    not, and the peer drops them if its buffer is full. Default: false."""
+    6.2.1, rule C, counts that part as free. With one path, cwnd then limits new chunks; with several paths it
+    does not, and the peer drops the chunks if its buffer is full. Default: false."""
     path_selection: Literal[
         "smallest-last-transmission",
         "largest-space",
@@ -42,60 +42,59 @@ class Cmt(TypedDict, total=False):
         "redundant",
         "weighted",
     ]
-    """The path that is served first (``cmtSendAllVariant``). Default: "smallest-last-transmission"."""
+    """The order in which paths send new data (``cmtSendAllVariant``). Default: "smallest-last-transmission"."""
     recovery_by_cuc: bool
-    """Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant. Otherwise it ends
-    only with the cumulative TSN of the association. Default: true."""
+    """Fast recovery of a path ends by its own pseudo-cumulative TSN, with every CUC variant. Otherwise it ends
+    only by the cumulative TSN of the association. Default: true."""
     reinjection: Literal["none", "blocked", "silent", "both"]
-    """When paths with room carry copies of overdue chunks of another path. Default: "none"."""
+    """When a path with room in its cwnd carries copies of chunks that are in flight on another path. Default:
+    "none"."""
     rescheduling: Literal["none", "sender", "receiver", "both"]
-    """The buffers for which chunk rescheduling works: once half of such a buffer waits for the earliest chunk,
-    that chunk may move to another path. The cwnd of its old path is then cut as for a loss, and no cwnd grows
-    by the chunk. Default: "none"."""
+    """The buffers that chunk rescheduling protects: once half of the buffer waits for the earliest chunk, that
+    chunk may move to another path. The cwnd of its old path is then reduced as for a loss, and no cwnd grows by
+    the chunk. Default: "none"."""
     rtt_heuristic: bool
-    """T3 marks only chunks that were sent at least one smoothed RTT ago. Default: true."""
+    """At an expiry of T3-rtx, only chunks that were sent at least one SRTT ago are lost. Default: true."""
     rtx: Literal["same", "asap", "cwnd", "ssthresh", "lossrate", "fastest", "alternate"]
     """The path on which lost chunks are retransmitted. Default: "alternate"."""
     sfr: bool
     """Split fast retransmission: a missing report counts only if newer data of the same path was acknowledged
     (``cmtUseSFR``). Default: true."""
     smart_fast_rtx: bool
-    """Acknowledgements of chunks that timed out make no missing reports on the path of the retransmission.
-    Default: true."""
+    """An acknowledgement of a chunk that timed out causes no missing reports on its path. Default: true."""
     smart_t3: bool
-    """T3 restarts when the oldest chunk of its path is acknowledged, not only when the cumulative TSN passes it.
-    Default: true."""
+    """T3-rtx restarts when the oldest chunk of its path is acknowledged, even by a Gap Ack Block. Default: true."""
     split_by: Literal["queued", "outstanding"]
-    """What counts against a path's share of a divided buffer. Default: "queued"."""
+    """Bytes that count against a path's share of a divided buffer. Default: "queued"."""
 
 
 class AssociationOptions(TypedDict, total=False):
     """Options that can change while an association exists."""
 
     association_max_retrans: int
-    """Consecutive errors after which the association is given up (``Association.Max.Retrans``). Best at most
-    ``path_max_retrans`` times the addresses of the peer: otherwise all of them may be inactive while the
-    association goes on (RFC 9260, section 8.2). Expected: at least 1. Default: 10."""
+    """Consecutive errors after which the association fails (``Association.Max.Retrans``). If the value exceeds
+    ``path_max_retrans`` times the peer's addresses, all of them may be inactive while the association goes on
+    (RFC 9260, section 8.2). Expected: at least 1. Default: 10."""
     hb_interval: str
-    """Time between heartbeats on an idle path (``HB.interval``). None: no heartbeats but those that verify
-    unconfirmed addresses; an association without data then never notices that its peer is gone. At most 15 s on
-    a path in UDP, so that a NAT keeps the port. Expected: more than zero, or none for no heartbeats. Default:
-    "30 s"."""
+    """Time between heartbeats on an idle path (``HB.interval``). None: heartbeats only verify unconfirmed
+    addresses, and an association without data does not notice that its peer is gone. At most 15 s on a path in
+    UDP, so that a NAT keeps the port. Expected: more than zero, or none for no heartbeats. Default: "30 s"."""
     max_burst: int
-    """Packets that a path sends at one instant (``Max.Burst``); an acknowledgement of data on the path lets it
-    send as many again. Expected: at least 1. Default: 4."""
+    """Packets that a path sends at one instant (``Max.Burst``). An acknowledgement of data on the path lets it
+    send the same number again. Expected: at least 1. Default: 4."""
     nagle: bool
-    """Nagle's algorithm: while data is outstanding only full packets are sent (RFC 9260, section 6.10), unless a
-    packet is sent in any case, as one with a SACK is. Default: false."""
+    """Nagle's algorithm: while data is outstanding, only full packets are sent (RFC 9260, section 6.10), except
+    packets that are sent in any case, for example with a SACK. Default: false."""
     path_max_retrans: int
     """Consecutive errors after which a path is inactive (``Path.Max.Retrans``). Default: 5."""
     potentially_failed: int | Literal["none"]
-    """Consecutive errors after which a path is potentially failed (``PotentiallyFailed.Max.Retrans``, RFC 7829):
-    it is probed once per RTO and carries no data while another path is active. None: no path ever is. Expected:
-    at most ``path_max_retrans``, or none. Default: "none"."""
+    """Consecutive errors after which a path is potentially failed (``PotentiallyFailed.Max.Retrans``, RFC 7829).
+    The path is then probed once per RTO and carries no data while another path is active. None: no path becomes
+    potentially failed. Expected: at most ``path_max_retrans``, or none. Default: "none"."""
     primary_switchover: int | Literal["none"]
     """Consecutive errors after which another path becomes the primary path (``Primary.Switchover.Max.Retrans``,
-    RFC 7829, section 5). None: never. Expected: at least ``potentially_failed``, or none. Default: "none"."""
+    RFC 7829, section 5). None: errors do not change it. Expected: at least ``potentially_failed``, or none.
+    Default: "none"."""
     rto_initial: str
     """RTO before the first measurement (``RTO.Initial``). Expected: more than zero, at most ``rto_max``. Default:
     "1 s"."""
@@ -114,21 +113,20 @@ class Options(AssociationOptions, total=False):
     """Every option of an endpoint."""
 
     accounting: Literal["payload", "chunk", "packet"]
-    """Bytes that one chunk counts as in flight. Default: "chunk"."""
+    """Bytes that are counted for one chunk in the flight size. Default: "chunk"."""
     allow_reset: Literal["none", "streams", "add", "all"]
-    """What the peer may do with ``stream_reset`` without being asked. Default: "none"."""
+    """Resets and additions of streams that the peer may request of its own accord. Default: "none"."""
     asconf: bool
-    """Lets addresses join and leave an association by ASCONF, if the peer has it too (RFC 5061; INET: ``addIP``).
-    Needs ``auth``. Expected: false unless ``auth`` is true. Default: false."""
+    """Adds and deletes addresses of an existing association by ASCONF, if the peer supports it too (RFC 5061;
+    INET: ``addIP``). Needs ``auth``. Expected: false unless ``auth`` is true. Default: false."""
     auth: bool
-    """Authenticates chunks that the peer wants authenticated, and accepts those in ``auth_chunks`` only so, if the
-    peer has AUTH too (RFC 4895; INET: ``auth``). Default: false."""
+    """Authenticates the chunk types that the peer requires, and accepts those in ``auth_chunks`` only if they are
+    authenticated, if the peer supports AUTH too (RFC 4895; INET: ``auth``). Default: false."""
     auth_chunks: Sequence[int]
-    """Types of the chunks that must come authenticated, beside those of ASCONF if ``asconf`` is on (INET:
-    ``chunks``). 0 is DATA, 3 SACK. Expected: at most 32 chunk types, and none of 1, 2, 14 and 15. Default: []."""
+    """Chunk types that the peer must authenticate, besides those of ASCONF if ``asconf`` is on (INET: ``chunks``).
+    0 is DATA, 3 is SACK. Expected: at most 32 chunk types, and none of 1, 2, 14 and 15. Default: []."""
     bundling: bool
-    """Bundles several chunks into a packet (RFC 9260, section 6.10), also DATA behind a SACK or a COOKIE ECHO.
-    Default: true."""
+    """Bundles chunks into packets (RFC 9260, section 6.10), also DATA with a SACK or a COOKIE ECHO. Default: true."""
     congestion_control: Literal[
         "standard",
         "cubic",
@@ -152,77 +150,77 @@ class Options(AssociationOptions, total=False):
     ]
     """The congestion control. Default: "standard"."""
     ecn: Literal["off", "on"]
-    """Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): a router may mark packets instead of
-    dropping them, if the peer has it, too. Default: "off"."""
+    """Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): routers may mark packets instead of
+    dropping them, if the peer supports it too. Default: "off"."""
     fill_packets: bool
-    """A message too long for one packet begins in the room that the message before it leaves in its last packet.
-    So successive long messages make full packets only, of one length. Default: false."""
+    """A message that is longer than a packet begins in the free bytes of the last packet of the message before it.
+    Successive long messages then fill all packets to the same length. Default: false."""
     growth: Literal["rfc2960", "rfc4960", "rfc9260"]
-    """The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative
-    TSN advances, RFC 9260 does not. Default: "rfc9260"."""
+    """The RFC whose rules let cwnd grow: by RFC 2960 and 4960 only if the cumulative TSN advances. Default:
+    "rfc9260"."""
     idle_threshold: Literal["window", "kept"]
-    """ssthresh of a path after an idle RTO. Default: "window"."""
+    """ssthresh of a path that was idle for an RTO. Default: "window"."""
     init_rto_max: str
     """Upper bound of the timeout of INIT and COOKIE ECHO (``sinit_max_init_timeo`` of RFC 6458, section 8.1.3).
     None: ``rto_max``. Expected: more than zero, or none for ``rto_max``. Default: "none"."""
     initial_ssthresh: str
-    """ssthresh of each path before its first loss. None: the peer's a_rwnd, the most that RFC 9260, section 7.2.1
-    suggests. Default: "none"."""
+    """ssthresh of each path before its first loss. None: the a_rwnd of the peer, the upper bound that RFC 9260,
+    section 7.2.1 suggests. Default: "none"."""
     initial_window: int | Literal["none"]
-    """Initial cwnd of each path in full packets (RFC 6928 argues for 10). None: that of the growth rule, at most 4
-    packets (RFC 9260, section 7.2.1). Expected: 1 to 10000 packets, or none for that of the growth rule.
+    """Initial cwnd of each path in full packets (RFC 6928 argues for 10). None: the value of the growth rule, at
+    most 4 packets (RFC 9260, section 7.2.1). Expected: 1 to 10000 packets, or none for that of the growth rule.
     Default: "none"."""
     interleaving: bool
-    """Announces I-DATA chunks (RFC 8260). If the peer does so too, fragments of messages of different streams may
-    alternate, so that a long message does not delay those of other streams. Default: false."""
+    """Sends I-DATA chunks (RFC 8260) if the peer supports them too. Fragments of messages on different streams may
+    then alternate, so that a long message does not delay those on other streams. Default: false."""
     knobs: Mapping[str, Mapping[str, str | float | bool]]
     """Options of the congestion controls, a table for each."""
     lean_sacks: bool
-    """SACKs that fit a narrow return link, if the peer has ``nr_sack``, too. As receiver without ``reneging``: a
-    SACK waits until it is short for the data that it acknowledges, at most 10 ms more than ``sack_frequency``
-    says, and leaves out gap blocks that were told of before. As sender: asks for a SACK at once (I bit, RFC
-    7053) where its window has to grow or is small or the window of the peer is full, and raises the burst limit
-    to what a SACK acknowledges. Default: false."""
+    """Sends fewer and shorter SACKs, for a narrow return link, if the peer has ``nr_sack``, too. A receiver
+    without ``reneging`` delays a SACK that is long for the data that it acknowledges, by at most 25 ms beyond
+    ``sack_frequency``, and omits Gap Ack Blocks that earlier SACKs reported. The sender sets the I bit (RFC
+    7053) in slow start, while cwnd is small, and in retransmitted chunks. Default: false."""
     loss_detection: Literal["missing-reports", "rack"]
-    """How the sender finds that a chunk is lost before T3 expires. Default: "missing-reports"."""
+    """How the sender detects the loss of a chunk before T3-rtx expires. Default: "missing-reports"."""
     max_inbound_streams: int
     """Inbound streams the peer may use. Expected: at least 1. Default: 2048."""
     max_init_retransmits: int
     """Attempts at each handshake step (``Max.Init.Retransmits``). Default: 8."""
     mtu: str
-    """Path MTU, with the IP header; with ``pmtud`` that of the interface. Expected: 576 to 65535 bytes. Default:
-    "1500 B"."""
+    """Path MTU, IP header included; with ``pmtud``, the MTU of the interface. Expected: 576 to 65535 bytes.
+    Default: "1500 B"."""
     nat_friendly: bool
-    """Our addresses are behind NATs: requests to add one leave from it and name no address (INET:
-    ``natFriendly``). Default: false."""
+    """Our addresses are behind NATs: a request to add an address is sent from it and holds the wildcard address
+    (INET: ``natFriendly``). Default: false."""
     nr_sack: bool
-    """Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
-    (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
+    """Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer supports
+    them too (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
     outbound_streams: int
     """Outbound streams requested. Expected: at least 1. Default: 10."""
     pacing: bool
-    """Spreads the packets of each path over its round-trip time under every congestion control. The rate is that
-    of the control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in
-    Linux, and in congestion avoidance at most 5/4 of the most that the path delivered in its last ten round
-    trips; in slow start after a timeout nothing is paced then. New data that is paced is not limited to
-    ``max_burst`` packets. Default: false."""
+    """Spreads the packets of each path over its round-trip time, under every congestion control. The rate is that
+    of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2 cwnd/SRTT above, as in Linux.
+    In congestion avoidance it is at most 5/4 of the most that the path delivered in one of its last ten round
+    trips. Without a rate of the control, slow start after a timeout is not paced. New data that is paced is not
+    limited to ``max_burst`` packets. Default: false."""
     packet_drop_reports: bool
-    """Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a
-    window, if the peer does so too (draft-stewart-sctp-pktdrprep-16; INET: ``packetDrop``). Default: false."""
+    """Reports packets that arrive with a wrong checksum, and retransmits chunks that the peer reports without a
+    cut of cwnd, if the peer supports it too (draft-stewart-sctp-pktdrprep-16; INET: ``packetDrop``). Default:
+    false."""
     paths: Literal["addresses", "pairs", "same-subnet"]
-    """What a path is: an address of the peer, or a pair of an address of ours and one of the peer. Default:
+    """Definition of a path: an address of the peer, or a pair of a local address and one of the peer. Default:
     "addresses"."""
     pmtud: bool
     """Finds the MTU of each path by probes, up to ``mtu`` (DPLPMTUD, RFC 8899). Otherwise each path has the MTU
     ``mtu``, unless the application sets another one. Default: false."""
     pr_sctp: bool
-    """Messages may be given up, by their lifetime, number of retransmissions or priority, if the peer supports it
-    (PR-SCTP, RFC 3758, RFC 7496). Otherwise every message is reliable whatever it asks for. Default: false."""
+    """Abandons messages by their lifetime, number of retransmissions or priority, if the peer supports it (PR-
+    SCTP, RFC 3758, RFC 7496). Otherwise every message is reliable, whatever its policy. Default: false."""
     profile: Literal["standard", "recommended"]
     """The values of options that the set leaves out: those of RFC 9260, or those for real use over several paths.
     The defaults in this schema are those of "standard". Default: "standard"."""
     receive_accounting: Literal["payload", "chunk", "packet"]
-    """Bytes that one chunk counts as in the receive buffer. Default: "payload"."""
+    """Bytes that are counted for one chunk in the receive buffer. Default: "payload"."""
     receive_buffer: str
     """Receive buffer, advertised as a_rwnd. Expected: 1500 to 4294967295 bytes. Default: "1048576 B"."""
     reneging: bool
@@ -240,20 +238,20 @@ class Options(AssociationOptions, total=False):
     """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
     least 1, or none for no limit in messages. Default: "none"."""
     stream_reset: bool
-    """Streams can be reset and added if the peer announces that, too (RE-CONFIG, RFC 6525; INET's
-    ``streamReset``). Default: false."""
+    """Allows resets and additions of streams, if the peer does (RE-CONFIG, RFC 6525; INET: ``streamReset``).
+    Default: false."""
     stream_scheduler: Literal["fcfs", "rr", "rr-packet", "priority", "fair", "wfq"]
-    """The stream that sends next (RFC 8260, section 3). Default: "fcfs"."""
+    """The order in which streams send (RFC 8260, section 3). Default: "fcfs"."""
     stream_values: Sequence[int]
-    """Values of the streams, by their numbers, for the stream schedulers ``priority`` (the least is served first;
-    further streams have 0) and ``wfq`` (weights; further streams have 1). Expected: at least 1 each for
+    """Values of the streams, by stream number, for the stream schedulers ``priority`` (the stream with the lowest
+    value sends first; the default is 0) and ``wfq`` (weights, by default 1). Expected: at least 1 each for
     ``wfq``. Default: []."""
     sws_limit: str
-    """A window below this is advertised, and taken, as closed (RFC 1122, section 4.2.3.3). Zero turns silly window
-    avoidance off. Expected: less than ``receive_buffer``. Default: "1500 B"."""
+    """A receive window below this limit is advertised as zero, and a lower a_rwnd of the peer counts as zero (RFC
+    1122, section 4.2.3.3). Zero turns the avoidance of silly windows off. Expected: less than
+    ``receive_buffer``. Default: "1500 B"."""
     timestamps: Literal["off", "chunk", "metadata"]
-    """How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
-    Default: "off"."""
+    """How packets carry their send time, from which a peer that supports it reports delays. Default: "off"."""
     valid_cookie_life: str
     """Lifetime of a state cookie (``Valid.Cookie.Life``). Expected: more than zero. Default: "60 s"."""
     cmt: Cmt

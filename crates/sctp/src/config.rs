@@ -380,7 +380,7 @@ named! {
 }
 
 named! {
-    /// Requests of the peer that need no invitation (`rfc6525#section-6.3.1`); each level includes those before.
+    /// After a fast retransmission the same path, after a timeout the next one (`rfc9260#section-6.4`).
     "level of allowed resets" AllowReset {
         /// None: each request is denied.
         None = "none",

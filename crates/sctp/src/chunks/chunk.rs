@@ -1,4 +1,4 @@
-//! One chunk that was sent: what it is, where it is, and what happened to it.
+//! A chunk that was sent: its contents, its path and its history.
 
 use crate::path::{List, LossCause, Path, PathId};
 use units::{ByteCount, Instant};
@@ -13,10 +13,9 @@ pub(crate) struct TxChunk {
     pub(super) ppid: Ppid,
     pub(crate) stream: StreamId,
     pub(super) ssn: Ssn,
-    /// User bytes: fewer than the MTU, which has 16 bits.
+    /// User bytes, fewer than the MTU, which has 16 bits.
     pub(super) length: u16,
-    /// Distances to the neighbours on its list, fewer than [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING); zero at
-    /// an end.
+    /// Distances to its neighbours on its list, below [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING), or zero.
     pub(super) to_prev: u16,
     pub(super) to_next: u16,
     /// [`DataFlags`] as bits.
@@ -36,13 +35,13 @@ const _: () = assert!(size_of::<TxChunk>() == 32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkState {
     InFlight,
-    /// Not in flight, waiting to be sent again.
+    /// Not in flight: waits for retransmission.
     Lost(LossCause),
-    /// The peer has it but may still renege.
+    /// Acknowledged, but the peer may still renege.
     Acked,
-    /// The peer has it and cannot renege; its bytes are freed.
+    /// Acknowledged, and the peer cannot renege; its bytes are freed.
     Freed,
-    /// It was [abandoned](Mark::Abandoned) and is not in flight; its bytes are freed.
+    /// [Abandoned](Mark::Abandoned) and not in flight; its bytes are freed.
     Abandoned,
 }
 
@@ -50,15 +49,15 @@ pub(crate) enum ChunkState {
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Mark {
-    /// It was acknowledged before: if the peer reneges, its next acknowledgement gives no growth credit.
+    /// The chunk was acknowledged before: if the peer reneges, the next acknowledgement lets no cwnd grow.
     Credited = 1 << 0,
-    /// An expiry of T3-rtx marked it as lost at least once, or spared it because its copy had just left.
+    /// T3-rtx marked the chunk as lost at least once, or spared it because its copy had just left.
     TimedOut = 1 << 1,
-    /// The sender sent copies of it on other paths because it was late, the latest at `sent_at`.
+    /// Copies of the chunk were sent on other paths because it was late, the latest at `sent_at`.
     Copied = 1 << 2,
-    /// It was rescheduled to another path once.
+    /// The chunk was rescheduled to another path once.
     Moved = 1 << 3,
-    /// The sender never sends it again, whatever its state (see `abandon.rs`).
+    /// The sender never sends the chunk again, whatever its state (see `abandon.rs`).
     Abandoned = 1 << 4,
 }
 
@@ -73,32 +72,32 @@ impl TxChunk {
         self.marks |= mark as u8;
     }
 
-    /// Sent once and not abandoned: in flight it may be reported missing.
+    /// True if the chunk was sent once and is not abandoned: in flight it may be reported missing.
     #[inline]
     pub(crate) fn is_fresh(&self) -> bool {
         self.transmissions == 1 && !self.is(Mark::Abandoned)
     }
 
-    /// It ends its message.
+    /// True for the last chunk of a message.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         DataFlags::from_bits(self.flags).ending
     }
 
-    /// It is a whole unordered message: the peer's application can read it, whatever is missing before it.
+    /// True for a whole unordered message, which the peer delivers whatever is missing before it.
     #[inline]
     pub(crate) fn stands_alone(&self) -> bool {
         let flags = DataFlags::from_bits(self.flags);
         flags.unordered && flags.beginning && flags.ending
     }
 
-    /// The peer has it for good, and its application can read it.
+    /// True if the peer cannot renege on the chunk, and its application can read it.
     #[inline]
     pub(crate) fn is_delivered(&self) -> bool {
         self.state == ChunkState::Freed && self.stands_alone()
     }
 
-    /// The list of its path that it is on while it is in flight.
+    /// The list of its path that holds the chunk while it is in flight.
     #[inline]
     pub(crate) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {
         if self.is_fresh() { &mut path.fresh } else { &mut path.resent }
@@ -114,18 +113,18 @@ impl TxChunk {
         usize::from(self.length)
     }
 
-    /// User bytes, as a quantity.
+    /// Number of user bytes.
     #[inline]
     pub(crate) fn byte_count(&self) -> ByteCount {
         ByteCount::from(self.len())
     }
 
-    /// Its next transmission asks for an acknowledgement without delay (`rfc7053`).
+    /// Sets the I bit for the next transmission (`rfc7053`).
     pub(crate) fn ask_for_sack(&mut self) {
         self.flags |= DataFlags { immediate: true, ..DataFlags::from_bits(0) }.to_bits();
     }
 
-    /// It asked for an acknowledgement without delay when it last left.
+    /// True if the last transmission had the I bit.
     pub(crate) fn asks_for_sack(&self) -> bool {
         DataFlags::from_bits(self.flags).immediate
     }

@@ -1,15 +1,15 @@
-//! Values beside the ring of outstanding chunks that only some associations have.
+//! Values of outstanding chunks that only some associations have.
 
 use std::collections::VecDeque;
 
-/// One value for each outstanding chunk, or nothing at all: a column in which no value was set takes one pointer and no work.
+/// A value for each outstanding chunk, or none at all: a column without values takes one pointer and no work.
 ///
-/// An extension that has to remember something of each chunk adds a column to [`Outstanding`](super::Outstanding), so that
-/// the chunk itself does not grow. Chunks are named by their place in the ring, counted from the lowest outstanding TSN. A
-/// chunk without a value has the default one.
+/// An extension with a value for each chunk adds a column to [`Outstanding`](super::Outstanding), so that the
+/// chunk itself does not grow. The place of a chunk is counted from the lowest outstanding TSN. A chunk
+/// without a value has the default value.
 #[derive(Debug)]
 pub(super) struct Column<T> {
-    /// Values of the lowest chunks; those above have the default value.
+    /// Values of the lowest chunks; the chunks above them have the default value.
     values: Option<Values<T>>,
 }
 
@@ -23,7 +23,7 @@ impl<T> Default for Column<T> {
 }
 
 impl<T: Default> Column<T> {
-    /// Makes the column hold values even before the first is set.
+    /// Lets the column hold values before the first is set.
     pub(super) fn open(&mut self) {
         self.values.get_or_insert_default();
     }
@@ -51,13 +51,13 @@ impl<T: Default> Column<T> {
         }
     }
 
-    /// The value of the chunk at `place`; none if it is the default one of a chunk above all that have another.
+    /// The value of the chunk at `place`; none if no chunk from there on has a value.
     #[inline]
     pub(super) fn get(&self, place: usize) -> Option<&T> {
         self.values.as_ref()?.get(place)
     }
 
-    /// Takes the value of the chunk at `place`, which has the default one from now on.
+    /// Takes the value of the chunk at `place` and leaves the default value.
     #[inline]
     pub(super) fn take(&mut self, place: usize) -> T {
         if self.is_open() { self.take_held(place) } else { T::default() }
@@ -69,7 +69,7 @@ impl<T: Default> Column<T> {
         value.map(std::mem::take).unwrap_or_default()
     }
 
-    /// The lowest chunk left the ring, which has memory for so many chunks now.
+    /// Removes the value of the lowest chunk, and keeps memory for `capacity` values.
     #[inline]
     pub(super) fn pop_front(&mut self, capacity: usize) {
         if self.is_open() {

@@ -1,4 +1,4 @@
-//! Chunks that were sent and that the peer has not cumulatively acknowledged.
+//! Chunks that were sent and not cumulatively acknowledged.
 
 use super::column::Column;
 use super::{ChunkState, Fragment, RecordId, Tag, TxChunk};
@@ -13,35 +13,35 @@ use transport::Octets;
 use units::{ByteCount, Instant};
 use wire::{Data, DataFlags, IData, Mid, PacketWriter, SkippedMessage, Ssn, Tsn};
 
-/// The ring keeps memory for so many chunks, so that a window that rises and falls does not allocate.
+/// Least number of chunks for which the ring keeps memory, so that a varying window does not allocate.
 const KEPT: usize = 32;
 
 /// The number of TSNs.
 const LAP: u64 = 1 << 32;
 
-/// A ring of chunks with consecutive TSNs, and columns beside it of what only some chunks need. TSNs are unwrapped into
-/// indices of 64 bits, which have an order.
+/// A ring of chunks with consecutive TSNs, and columns of values that only some chunks have. TSNs are
+/// unwrapped into indices of 64 bits, which are ordered.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
-    /// The first TSN of all; its index is that of one lap on.
+    /// The first TSN of the association; its index is larger by one [`LAP`].
     initial: u32,
-    /// TSN of the chunk that was last inserted between others of its list.
+    /// TSN of the chunk that was last inserted before another one of its list.
     inserted: u32,
     first: u64,
     chunks: VecDeque<TxChunk>,
-    /// User bytes; of filler none.
+    /// User bytes; none for filler.
     payload: Column<Bytes>,
-    /// State of the path at the last transmission; only if the congestion control wants rate samples.
+    /// State of the path at the last transmission, if the congestion control needs rate samples.
     records: Column<SendRecord>,
-    /// Tracked messages; of a chunk that the peer has for good none.
+    /// Tracked messages, until the peer cannot renege on the chunk.
     tags: Column<Tag>,
-    /// Records of messages that may be abandoned; of a chunk that the peer has for good none.
+    /// Records of messages that may be abandoned, until the peer cannot renege on the chunk.
     messages: Column<RecordId>,
-    /// Only with interleaving.
+    /// Places in their messages; used only with interleaving.
     places: Column<Place>,
 }
 
-/// What an I-DATA chunk says of its place in a message.
+/// The fields of an I-DATA chunk that give its place in a message.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     mid: u32,
@@ -50,7 +50,7 @@ struct Place {
 
 impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
-        // One lap ahead, so that there is room below.
+        // One lap ahead, so that lower TSNs have indices, too.
         let first = LAP + u64::from(initial_tsn.0);
         Outstanding {
             initial: initial_tsn.0,
@@ -65,7 +65,7 @@ impl Outstanding {
         }
     }
 
-    /// Chunks are I-DATA chunks from now on; called before the first.
+    /// Makes all chunks I-DATA chunks; called before the first.
     pub(crate) fn interleave(&mut self) {
         self.places.open();
     }
@@ -82,7 +82,7 @@ impl Outstanding {
         Tsn(index as u32)
     }
 
-    /// Number of a chunk, counted from 1 for the first of the association.
+    /// Number of a chunk: 1 for the first of the association.
     #[inline]
     pub(crate) fn number(&self, index: u64) -> u64 {
         index - (LAP + u64::from(self.initial)) + 1
@@ -96,19 +96,19 @@ impl Outstanding {
         cum.wrapping_add_signed(i64::from(distance))
     }
 
-    /// Index of the lowest chunk, one above the cumulative TSN.
+    /// Index of the lowest chunk, the first above the cumulative TSN.
     #[inline]
     pub(crate) fn first_index(&self) -> u64 {
         self.first
     }
 
-    /// The next chunk gets this TSN, whose index is above all others. Nothing is outstanding.
+    /// Sets the TSN of the next chunk, with an index above all others. No chunk may be outstanding.
     pub(crate) fn jump_to(&mut self, next: Tsn) {
         debug_assert!(self.chunks.is_empty());
         self.first += u64::from(next.0.wrapping_sub(self.first as u32));
     }
 
-    /// Index of the chunk to be sent next.
+    /// Index of the next chunk to be sent.
     #[inline]
     pub(crate) fn next_index(&self) -> u64 {
         self.first + self.chunks.len() as u64
@@ -168,7 +168,7 @@ impl Outstanding {
         i
     }
 
-    /// Keeps a record of each transmission from now on; called before the first.
+    /// Keeps a record of each transmission; called before the first.
     pub(crate) fn keep_records(&mut self) {
         self.records.open();
     }
@@ -188,7 +188,7 @@ impl Outstanding {
         self.records.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
-    /// Takes the tag of chunk `i`, which has none from now on.
+    /// Takes the tag of chunk `i` and leaves none.
     #[inline]
     pub(crate) fn take_tag(&mut self, i: u64) -> Tag {
         self.tags.take(self.place_of(i))
@@ -200,7 +200,7 @@ impl Outstanding {
         self.messages.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
-    /// Takes the record of the message of chunk `i`, which has none from now on.
+    /// Takes the record of the message of chunk `i` and leaves none.
     #[inline]
     pub(crate) fn take_message(&mut self, i: u64) -> RecordId {
         self.messages.take(self.place_of(i))
@@ -214,13 +214,13 @@ impl Outstanding {
         }
     }
 
-    /// Frees the bytes of a chunk that is never sent again, whose length is zero from now on. Returns how many there were.
+    /// Frees the bytes of a chunk that is never sent again. Its length becomes zero; returns the old length.
     pub(crate) fn free(&mut self, i: u64) -> ByteCount {
         self.payload.take(self.place_of(i));
         ByteCount::from(usize::from(std::mem::take(&mut self[i].length)))
     }
 
-    /// The DATA chunk as it is sent.
+    /// The DATA chunk that is sent.
     #[inline]
     pub(crate) fn data(&self, i: u64) -> Data<'_> {
         let chunk = &self[i];
@@ -235,15 +235,14 @@ impl Outstanding {
         }
     }
 
-    /// The I-DATA chunk as it is sent.
+    /// The I-DATA chunk that is sent.
     fn i_data(&self, i: u64) -> IData<'_> {
         let Data { flags, tsn, stream, ppid, payload, .. } = self.data(i);
         let Place { mid, fsn } = self.places.get(self.place_of(i)).copied().unwrap_or_default();
         IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
     }
 
-    /// The message of chunk `i`, for a receiver that is to skip it. Without interleaving its identifier is the stream sequence
-    /// number.
+    /// The message of chunk `i` as FORWARD TSN names it: without interleaving by its stream sequence number.
     #[cold]
     pub(crate) fn skipped(&self, i: u64) -> SkippedMessage {
         let IData { flags, stream, mid, .. } = self.i_data(i);
@@ -270,7 +269,7 @@ impl Outstanding {
         self.first += 1;
         let chunk = self.chunks.pop_front();
         if self.chunks.is_empty() {
-            self.chunks.clear(); // begins at its first place again, which the cache still holds
+            self.chunks.clear(); // starts at its first place again, which is still in the cache
         }
         if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
             self.chunks.shrink_to(KEPT.max(2 * self.chunks.len()));
@@ -305,7 +304,7 @@ impl Outstanding {
         std::iter::successors(list.first(), |&i| Some(self.following(i)).filter(|&next| next != NIL))
     }
 
-    /// Makes two chunks neighbours on a list; either may be [`NIL`], an end.
+    /// Makes two chunks neighbours on a list. [`NIL`] means an end of the list.
     #[inline]
     fn join(&mut self, list: &mut List, before: u64, after: u64) {
         let distance = if before == NIL || after == NIL { 0 } else { (after - before) as u16 };
@@ -319,20 +318,20 @@ impl Outstanding {
         }
     }
 
-    /// Inserts a chunk into a list by TSN, which is nearly always at the end.
+    /// Inserts a chunk into a list by TSN, nearly always at the end.
     #[inline(always)] // into `Sender::transmit`, which calls it for each chunk
     pub(crate) fn link(&mut self, list: &mut List, i: u64) {
         let before = self.place(list, i, &mut { u32::MAX }).unwrap_or(list.tail);
         self.link_after(list, before, i);
     }
 
-    /// The chunk on a list after which `i` belongs, or [`NIL`]. None if it is not found within `steps`, which are used up.
+    /// The chunk or [`NIL`] after which `i` belongs on a list. None if the search takes more than `steps`.
     #[inline]
     pub(crate) fn place(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
     }
 
-    /// Looks from both ends, or from where the last chunk was inserted: to insert successive chunks costs one pass in all.
+    /// Searches from both ends, or from the last insertion: successive chunks cost one pass in all.
     #[cold]
     fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.head > i {
@@ -357,7 +356,7 @@ impl Outstanding {
         }
     }
 
-    /// True if a chunk is on a list that is not empty, as its state and path tell.
+    /// True if a chunk is on a list that is not empty, by its state and path.
     fn is_on(&self, list: &List, i: u64) -> bool {
         self.indices().contains(&i) && {
             let (chunk, head) = (&self[i], &self[list.head]);
@@ -378,7 +377,7 @@ impl Outstanding {
         self.join(list, i, after);
     }
 
-    /// Takes a chunk off its list.
+    /// Removes a chunk from its list.
     #[inline]
     pub(crate) fn unlink(&mut self, list: &mut List, i: u64) {
         let (before, after) = (self.preceding(i), self.following(i));
@@ -409,7 +408,7 @@ mod tests {
     use wire::{Ppid, StreamId};
 
     proptest! {
-        /// Filler and real bytes in turn, acknowledged and let go of: every chunk carries what it was given.
+        /// Adds chunks of filler and bytes, acknowledges and removes them: each chunk carries its own bytes.
         #[test]
         fn a_chunk_carries_what_it_was_given(steps in prop::collection::vec((0u8..5, 1usize..40), 1..200)) {
             let mut out = Outstanding::new(Tsn(u32::MAX - 20));

@@ -16,11 +16,11 @@ use wire::{
     Packet, PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
 };
 
-/// INIT ACK cannot be fragmented by SCTP; if it exceeds the MTU, IP fragments it.
+/// SCTP cannot fragment an INIT ACK; if it exceeds the MTU, IP fragments it.
 const UNDIVIDED: usize = u16::MAX as usize;
 
-/// Largest ratio of the sizes of INIT ACK and INIT, because the source of the INIT may be forged. The limit is that of
-/// QUIC (`rfc9000#section-8.1`).
+/// Largest ratio of the sizes of INIT ACK and INIT, because the source of the INIT may be forged. QUIC has
+/// the same limit (`rfc9000#section-8.1`).
 const MAX_AMPLIFICATION: usize = 3;
 
 /// Bytes of type and length of a parameter.
@@ -87,9 +87,9 @@ impl Endpoint {
         self.send_init_ack(now, &reply, init, &offer, agreed, &config, name, limit);
     }
 
-    /// Answers an INIT from the address of an association whose packets come from another UDP port or without UDP. The
-    /// INIT does not change the association (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both are encapsulated, the
-    /// INIT may come from another host behind the same NAT.
+    /// Answers an INIT from the address of an association that uses another UDP port, or no UDP. The INIT
+    /// does not change the association (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both are
+    /// encapsulated, the INIT may come from another host behind the same NAT.
     fn on_other_udp_port(
         &self,
         datagram: &Datagram<'_>,
@@ -111,8 +111,8 @@ impl Endpoint {
         Some((!same).then_some(Cause::RestartWithNewPort { current, new: at.udp_port }))
     }
 
-    /// For an INIT that belongs to an association: the tag and TSN, the destination and the options of the INIT ACK;
-    /// `None` if no INIT ACK is sent (`rfc9260#section-5.2.1`, `rfc9260#section-5.2.2`).
+    /// The tag and TSN, the destination and the options of the INIT ACK for an existing association; `None`
+    /// if no INIT ACK is sent (`rfc9260#section-5.2.1`, `rfc9260#section-5.2.2`).
     fn name_for_existing(
         &mut self,
         slot: u32,
@@ -176,7 +176,7 @@ impl Endpoint {
             auth,
         };
         let outbound_streams = peer.outbound_streams;
-        // A requested extension at most doubles the lifetime.
+        // The requested extension counts up to a doubled lifetime.
         let extra = offer.preservative.unwrap_or(Span::ZERO).min(config.valid_cookie_life);
         let cookie = Cookie {
             expires: Cookie::expiry(now, config.valid_cookie_life + extra),
@@ -223,8 +223,8 @@ impl Endpoint {
         self.reply(reply, &ack);
     }
 
-    /// Our addresses that fit a list of `room` bytes. The source address of the packet is left out first, because the
-    /// receiver knows it (`rfc9260#section-5.1.2`).
+    /// The local addresses that fit a list of `room` bytes. If not all fit, the source of the packet is left
+    /// out, since the receiver knows it (`rfc9260#section-5.1.2`).
     fn addresses_to_list(&self, source: IpAddr, types: SupportedAddressTypes, room: usize) -> Vec<IpAddr> {
         let size = |address: &IpAddr| if address.is_ipv4() { 8 } else { 20 };
         let mut list = self.local.addresses.clone();
@@ -301,8 +301,8 @@ impl Endpoint {
         self.schedule(slot);
     }
 
-    /// Checks the AUTH chunk before a COOKIE ECHO with the key that follows from the cookie (`rfc4895#section-6.3`). The keys of
-    /// the user are those of the association that exists.
+    /// Checks the AUTH chunk before a COOKIE ECHO with the key from the cookie (`rfc4895#section-6.3`). The
+    /// user's keys are those of the existing association.
     fn is_authentic(
         &self,
         existing: Option<u32>,
@@ -324,8 +324,8 @@ impl Endpoint {
         }
     }
 
-    /// The association that a cookie belongs to: the one with its tags, from any source, because a NAT may have
-    /// assigned another UDP port to the peer; otherwise one with an address of the peer.
+    /// The association of a cookie: the one with its tags, from any source, since a NAT may have assigned a
+    /// new UDP port to the peer; otherwise one with an address of the peer.
     fn association_of(&self, cookie: &Cookie, udp_port: u16) -> Option<u32> {
         let named = |slot: &u32| self.associations.get(*slot).is_some_and(|a| a.is_named_by(cookie));
         let by_tag = self.tags.get(cookie.local_tag).filter(named);
@@ -343,7 +343,7 @@ impl Endpoint {
         if self.arrivals.contains(cookie.local_tag) {
             return None; // the peer retransmits while the user decides
         }
-        // Another association has drawn the same tag since; the peer must start a new handshake.
+        // Another association has the same tag now; the peer must start a new handshake.
         if self.tags.get(cookie.local_tag).is_some() {
             self.discarded.refused += 1;
             return None;
@@ -370,8 +370,7 @@ impl Endpoint {
         }
     }
 
-    /// Processes a packet with the tag of an arrival. It is ignored until the user has decided, except an ABORT, which
-    /// removes the arrival.
+    /// Processes a packet with the tag of an arrival: discards it or, if it is an ABORT, removes the arrival.
     pub(super) fn on_packet_of_arrival(&mut self, packet: &Packet<'_>, first: &Chunk<'_>) {
         let id = ArrivalId(packet.header.verification_tag);
         if matches!(first, Chunk::Abort(abort) if !abort.reflected_tag) {

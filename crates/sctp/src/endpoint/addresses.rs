@@ -1,21 +1,21 @@
-//! Finds the association of a packet without one of our tags, by its source address and port.
+//! Finds associations by source address and port, for packets without one of our tags.
 
 use crate::assoc::Remote;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The slots of associations by the addresses and ports of their peers. Peers behind one NAT share an address and may
-/// share an SCTP port; they differ in their UDP ports.
+/// The slots of associations by the addresses and ports of their peers. Peers behind one NAT share an address
+/// and may share an SCTP port; their UDP ports differ.
 ///
-/// A confirmed address belongs to the association that confirmed it first. An unconfirmed address may belong to another
-/// host. An association that confirms it replaces the entry, so that a peer cannot block another host by listing its
-/// address (`rfc5062#section-2.1`).
+/// A confirmed address belongs to the association that confirmed it first. An unconfirmed address may belong
+/// to another host. An association that confirms it replaces the entry, so that a peer cannot block another
+/// host by listing its address (`rfc5062#section-2.1`).
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     owners: BTreeMap<Remote, Owner>,
 }
 
-/// Largest number of peers behind one NAT, with the same SCTP port, that are searched for a conflict.
+/// Largest number of peers behind one NAT, with one SCTP port, that are searched for a conflict.
 const NEIGHBOURS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +30,13 @@ impl Addresses {
         self.owners.get(remote).filter(|owner| owner.confirmed).map(|owner| owner.slot)
     }
 
-    /// The association that has the address, confirmed or not.
+    /// The association that has the address, confirmed or unconfirmed.
     pub(super) fn user(&self, remote: &Remote) -> Option<u32> {
         self.owners.get(remote).map(|owner| owner.slot)
     }
 
     /// Finds an association that confirmed the address with the same SCTP port and another UDP port for which
-    /// `conflicts` is true; returns this UDP port and the association. Checks at most [`NEIGHBOURS`] associations.
+    /// `conflicts` is true; returns port and association. Checks at most [`NEIGHBOURS`] associations.
     pub(super) fn elsewhere(&self, remote: &Remote, conflicts: impl Fn(u16) -> bool) -> Option<(u16, u32)> {
         let of = |udp_port| Remote { udp_port, ..*remote };
         let neighbours = self.owners.range(of(0)..=of(u16::MAX)).take(NEIGHBOURS);
@@ -45,7 +45,7 @@ impl Addresses {
         others.find(|(other, _)| conflicts(other.udp_port)).map(|(other, owner)| (other.udp_port, owner.slot))
     }
 
-    /// Enters an association under an address. False if the address still belongs to another association.
+    /// Enters an association under an address; false if the address belongs to another association.
     pub(super) fn claim(&mut self, remote: Remote, slot: u32, confirmed: bool) -> bool {
         let claim = Owner { slot, confirmed };
         match self.owners.entry(remote) {

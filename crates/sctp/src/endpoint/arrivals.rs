@@ -9,15 +9,15 @@ use units::Instant;
 /// The peers that may start associations with an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listen {
-    /// None: an INIT is answered with ABORT.
+    /// No peer: each INIT is answered with an ABORT.
     #[default]
     Off,
     /// All peers.
     Accept,
-    /// Those that the user accepts: see [`Endpoint::poll_arrival`](crate::Endpoint::poll_arrival).
+    /// The peers that the user accepts: see [`Endpoint::poll_arrival`](crate::Endpoint::poll_arrival).
     Ask {
-        /// Largest number of arrivals that wait for a decision. Further COOKIE ECHO chunks are not answered, and their
-        /// peers retransmit them.
+        /// Largest number of arrivals that wait for a decision. Further COOKIE ECHO chunks are not answered,
+        /// and their peers retransmit them.
         waiting: usize,
     },
 }
@@ -28,22 +28,22 @@ impl From<bool> for Listen {
     }
 }
 
-/// Names an [`Arrival`].
+/// Identifies an [`Arrival`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrivalId(pub u32);
 
 /// A peer that has proved its address and requests an association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// For [`Endpoint::accept`](crate::Endpoint::accept) and [`Endpoint::refuse`](crate::Endpoint::refuse).
+    /// Identifier for [`accept`](crate::Endpoint::accept) and [`refuse`](crate::Endpoint::refuse).
     pub id: ArrivalId,
-    /// Its addresses: first the source of its packets, then those it listed.
+    /// Addresses of the peer: first the source of its packets, then the listed addresses.
     pub peer_addresses: Vec<IpAddr>,
-    /// Its SCTP port.
+    /// SCTP port of the peer.
     pub peer_port: u16,
-    /// Its UDP port; 0: not encapsulated.
+    /// UDP port of the peer; 0 if it is not encapsulated.
     pub udp_port: u16,
-    /// Our address to which it sent its packets.
+    /// Local address to which the peer sent its packets.
     pub local_address: IpAddr,
     /// Number of our outbound streams.
     pub outbound_streams: u16,
@@ -51,8 +51,7 @@ pub struct Arrival {
     pub inbound_streams: u16,
 }
 
-/// Arrivals that wait for a decision, by our tag in their cookies. Only peers that echoed a valid cookie use memory
-/// here.
+/// Arrivals that wait for a decision, by our tag in their cookies, which their peers have echoed.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     waiting: BTreeMap<u32, Waiting>,
@@ -83,7 +82,7 @@ impl Arrivals {
         self.waiting.contains_key(&tag)
     }
 
-    /// Stores a cookie; false if the largest number of arrivals with cookies that are not stale is reached.
+    /// Stores a cookie; false if `limit` arrivals with fresh cookies wait.
     pub(super) fn push(
         &mut self,
         now: Instant,

@@ -12,9 +12,9 @@ pub(super) struct Associations(Slab<Entry>);
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) association: Association,
-    /// The tag under which it is entered, or zero.
+    /// The tag in the table of tags, or zero.
     pub(super) tag: u32,
-    /// Addresses and ports of its peer under which it is entered, for packets without one of our tags.
+    /// Addresses and ports of the peer in the table of addresses, for packets without one of our tags.
     pub(super) remotes: Vec<Remote>,
 }
 
@@ -62,7 +62,7 @@ impl Associations {
         self.0.slot(id.0)
     }
 
-    /// The association of a name, and its slot.
+    /// The association of an identifier, and its slot.
     #[inline]
     pub(super) fn find_mut(&mut self, id: AssocId) -> Option<(u32, &mut Association)> {
         self.0.find_mut(id.0).map(|(slot, entry)| (slot, &mut entry.association))

@@ -13,11 +13,10 @@ use units::{ByteCount, Instant};
 use wire::StreamId;
 
 impl Endpoint {
-    /// Takes a message to send. It may be given before the association stands, and waits then. Returns the number of the
-    /// message if it is [tracked](Message::tracked).
+    /// Queues a message, also during the handshake. Returns the number of a [tracked](Message::tracked) one.
     ///
     /// # Errors
-    /// [`SendError`]; the message is not taken then.
+    /// [`SendError`]; the message is not queued then.
     pub fn send(
         &mut self,
         now: Instant,
@@ -32,8 +31,8 @@ impl Endpoint {
         Ok(id)
     }
 
-    /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
-    /// association ended can still be read after [`Event::Closed`](crate::Event::Closed).
+    /// Reads the next message, or at most `max` bytes of it; none if there is nothing to read. Messages that
+    /// arrived before the end of the association can be read after [`Event::Closed`](crate::Event::Closed).
     pub fn receive(&mut self, _now: Instant, id: AssocId, max: usize) -> Option<Received> {
         let (slot, association) = self.associations.find_mut(id)?;
         let received = association.receive(max)?;
@@ -43,24 +42,23 @@ impl Endpoint {
         Some(received)
     }
 
-    /// Ends an association once everything is delivered (`rfc9260#section-9.2`).
+    /// Ends an association once all data is delivered (`rfc9260#section-9.2`).
     #[inline(never)]
     pub fn shutdown(&mut self, now: Instant, id: AssocId) {
         self.change(id, |association| association.shutdown(now));
     }
 
-    /// Ends an association at once and tells the peer the reason (`rfc9260#section-9.1`). What arrived and was not
-    /// read is lost.
+    /// Aborts an association and tells the peer the reason (`rfc9260#section-9.1`). Unread messages are lost.
     pub fn abort(&mut self, _now: Instant, id: AssocId, reason: &[u8]) {
         self.change(id, |association| association.abort(reason));
     }
 
-    /// Begins to reset streams of an association: all, or those listed (`rfc6525`). Their next messages are numbered from 0. A
-    /// stream on which we send takes messages meanwhile, which are sent after the reset; those given before are delivered
-    /// first. [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it, for each direction.
+    /// Begins to reset streams of an association: the listed ones, or all if the list is empty (`rfc6525`).
+    /// Their next messages are numbered from 0. Earlier messages on our streams are delivered first; later
+    /// ones wait. [`Event::StreamsReset`](crate::Event::StreamsReset) reports the outcome for each direction.
     ///
     /// # Errors
-    /// [`ResetError`]. After an error nothing has changed.
+    /// [`ResetError`]; nothing changes then.
     pub fn reset_streams(
         &mut self,
         now: Instant,
@@ -73,10 +71,10 @@ impl Endpoint {
     }
 
     /// Begins to add streams on which we send, and streams on which the peer sends (`rfc6525`).
-    /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each direction.
+    /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) reports the outcome for each direction.
     ///
     /// # Errors
-    /// [`ResetError`]. After an error nothing has changed.
+    /// [`ResetError`]; nothing changes then.
     pub fn add_streams(
         &mut self,
         now: Instant,
@@ -88,30 +86,30 @@ impl Endpoint {
             .unwrap_or(Err(ResetError::Closed))
     }
 
-    /// Begins to reset an association: all its streams in both directions, and its TSNs (`rfc6525`). It waits until both ends
-    /// have acknowledged everything; messages given meanwhile are sent after the reset.
-    /// [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it.
+    /// Begins to reset an association: all its streams in both directions, and its TSNs (`rfc6525`). The
+    /// reset waits until both ends have acknowledged all data; later messages wait for the reset.
+    /// [`Event::StreamsReset`](crate::Event::StreamsReset) reports the outcome.
     ///
     /// # Errors
-    /// [`ResetError`]. After an error nothing has changed.
+    /// [`ResetError`]; nothing changes then.
     pub fn reset_association(&mut self, now: Instant, id: AssocId) -> Result<(), ResetError> {
         self.change(id, |association| association.reset_association(now)).unwrap_or(Err(ResetError::Closed))
     }
 
-    /// Sends a heartbeat to an address of the peer now (`rfc9260#section-11.1`); false if the association has no such
-    /// path or does not stand.
+    /// Sends a heartbeat to an address of the peer now (`rfc9260#section-11.1`); false if the association has
+    /// no path to it or sends no heartbeats in its state.
     pub fn heartbeat(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.heartbeat(now, address)).unwrap_or(false)
     }
 
-    /// Makes an address of the peer the primary one: new data goes there as long as it works. False if there is no
-    /// such path, or it is not confirmed.
+    /// Makes an address of the peer the primary one, to which new data goes while it works. False if the
+    /// address has no path, or is not confirmed.
     pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
     }
 
-    /// Sets the options of all paths of an association from `local`, an address of ours that may be added later. The peer is told. False
-    /// if the association has ended.
+    /// Sets the options of all paths of an association from `local`, a local address that may be added later.
+    /// The peer is informed. False if the association has ended.
     pub fn set_path_options(
         &mut self,
         now: Instant,
@@ -122,96 +120,99 @@ impl Endpoint {
         self.change(id, |association| association.set_path_options(now, local, options)).is_some()
     }
 
-    /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by ASCONF
-    /// (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) tells its answer. Then the address
-    /// gets its paths, which carry data once a heartbeat confirms them. Packets may arrive at the address from now on.
-    /// Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly) must be on. False if the association has the address
-    /// or 16 addresses, does not stand, or its peer has no ASCONF.
+    /// Adds a local address to an association, for example when an interface comes up. The peer is asked by
+    /// ASCONF (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) reports
+    /// its answer. Then the address gets paths, which carry data once a heartbeat confirms them. Packets may
+    /// arrive at the address from now on. Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly)
+    /// must be on. False if the association has the address already or has 16 addresses, is not established,
+    /// or its peer does not support ASCONF.
     pub fn add_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.add_local(now, address)).unwrap_or(false)
     }
 
-    /// Asks the peer by ASCONF to send to this address of ours whenever it sends on one path only
-    /// (`rfc5061#section-4.2.4`). An address that is being added is asked for together with it. False if the association does
-    /// not have the address, does not stand, or its peer has no ASCONF.
+    /// Asks the peer by ASCONF to send to this local address whenever it sends on one path only
+    /// (`rfc5061#section-4.2.4`). The address may still be in the process of being added. False if the
+    /// association does not have the address, is not established, or its peer does not support ASCONF.
     pub fn set_peer_primary(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_peer_primary(now, address)).unwrap_or(false)
     }
 
-    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both sides must have it before either
-    /// activates it; key 0 is empty unless it is set. False if the association has ended or has 64 keys.
+    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both ends need it
+    /// before either activates it; key 0 is empty until it is set. False if the association has ended or has
+    /// 64 keys.
     pub fn set_auth_key(&mut self, id: AssocId, key_id: u16, key: &[u8]) -> bool {
         self.change(id, |association| association.set_auth_key(key_id, key)).unwrap_or(false)
     }
 
-    /// Authenticates packets with this key from now on. False if the association has ended or has no such key.
+    /// Authenticates packets with this key from now on. False if the association has ended or lacks the key.
     pub fn activate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
         self.change(id, |association| association.activate_auth_key(key_id)).unwrap_or(false)
     }
 
-    /// Says that a key which is not active will not be activated again:
-    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) tells when nothing that was sent with it is outstanding. Packets of
-    /// the peer with this key are accepted until [`Self::remove_auth_key`]. False if there is no such key, or it is active.
+    /// Retires a key that is not active. [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) reports when
+    /// no chunk that was sent with it is outstanding. Packets of the peer with this key are accepted until
+    /// [`Self::remove_auth_key`]. False if there is no key with this identifier, or it is active.
     pub fn deactivate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
         self.change(id, |association| association.deactivate_auth_key(key_id)).unwrap_or(false)
     }
 
-    /// Forgets a key that is not active. False if there is no such key, or it is active.
+    /// Removes a key; false if there is no key with this identifier, or it is active.
     pub fn remove_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
         self.change(id, |association| association.remove_auth_key(key_id)).unwrap_or(false)
     }
 
-    /// Ends the use of an address of ours by an association, as when an interface goes down: its paths leave from another
-    /// address of ours or end, and what was in flight there is sent again elsewhere. A peer with ASCONF is asked to delete the
-    /// address (`rfc5061#section-4.2.2`), any other is not told. False, and nothing changes, if the association has ended, does
-    /// not use the address, or would have no path left.
+    /// Removes a local address from an association, for example when an interface goes down. Its paths get
+    /// another source address or end, and their chunks in flight are retransmitted elsewhere. A peer with
+    /// ASCONF is asked to delete the address (`rfc5061#section-4.2.2`), any other is not informed. False,
+    /// without a change, if the association has ended, does not use the address, or would have no path left.
     pub fn remove_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
     }
 
-    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF is asked to add the address again. False if the association
-    /// has ended, or if the address was not removed.
+    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF is asked to add the address again. False if
+    /// the association has ended, or the address was not removed.
     pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
     }
 
-    /// Sets the path MTU, IP header included, towards an address of an association's peer (`SCTP_PEER_ADDR_PARAMS` of
-    /// `rfc6458#section-8.1.12`). Chunks that have a TSN and are longer leave with
-    /// [`may_fragment`](transport::Transmit::may_fragment). False if there is no such path, or the MTU is not 576 to 65535
-    /// bytes.
+    /// Sets the path MTU, IP header included, towards an address of the peer (`SCTP_PEER_ADDR_PARAMS` of
+    /// `rfc6458#section-8.1.12`). Longer chunks with a TSN leave with
+    /// [`may_fragment`](transport::Transmit::may_fragment). False if the address has no path, or the MTU is
+    /// not 576 to 65535 bytes.
     pub fn set_path_mtu(&mut self, now: Instant, id: AssocId, address: IpAddr, mtu: ByteCount) -> bool {
         self.change(id, |association| association.set_path_mtu(now, address, mtu)).unwrap_or(false)
     }
 
-    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`, or its weight for
-    /// `wfq`; the other schedulers ignore it (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
-    /// next turn. False if the association has ended or has no such stream, or if the weight is 0.
+    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`,
+    /// or its weight for `wfq` (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). Other schedulers
+    /// ignore the value. It counts from the next turn of the stream. False if the association has ended or
+    /// lacks the stream, or if the weight is 0.
     pub fn set_stream_value(&mut self, id: AssocId, stream: StreamId, value: u16) -> bool {
         self.change(id, |association| association.set_stream_value(stream, value)).unwrap_or(false)
     }
 
-    /// Bytes of the next message that [`Self::receive`] would give, or of what has arrived of a large one; none if there is
-    /// nothing to read.
+    /// Bytes of the next message that [`Self::receive`] would return, or of its part that has arrived; none
+    /// if there is nothing to read.
     pub fn next_message_len(&self, id: AssocId) -> Option<usize> {
         self.get(id)?.next_message_len()
     }
 
-    /// What [`Self::receive`] would give, by stream; looks at each message that waits. Messages of a stream that come too early
-    /// are not counted.
+    /// The messages that [`Self::receive`] would return, by stream, without those that wait for earlier
+    /// messages. The cost is proportional to the number of waiting messages.
     pub fn unread(&self, id: AssocId) -> BTreeMap<StreamId, Unread> {
         self.get(id).map(Association::unread).unwrap_or_default()
     }
 
-    /// The options of an association that can change while it lives; none if it has ended.
+    /// The options of an association that can change while it exists; none if it has ended.
     pub fn options(&self, id: AssocId) -> Option<AssocOptions> {
         self.get(id).map(Association::options)
     }
 
-    /// Changes options of one association; timers that run keep their deadlines unless the new ones are earlier. False if
-    /// the association has ended.
+    /// Changes options of one association. Running timers keep their deadlines unless the new ones are
+    /// earlier. False if the association has ended.
     ///
     /// # Errors
-    /// [`ConfigError`] names an option whose value cannot work; nothing changes then.
+    /// [`ConfigError`] names an option with an invalid value; nothing changes then.
     pub fn set_options(
         &mut self,
         now: Instant,
@@ -233,24 +234,24 @@ impl Endpoint {
         self.get(id).map(Association::path_infos)
     }
 
-    /// As [`Self::paths`], with the paths whose addresses were deleted: what they counted stays, and the path at place `n` has
-    /// the number `n`.
+    /// As [`Self::paths`], including paths whose addresses were deleted: their counters stay, and the path at
+    /// place `n` has the number `n`.
     pub fn all_paths(&self, id: AssocId) -> Option<impl Iterator<Item = PathInfo>> {
         self.get(id).map(Association::all_path_infos)
     }
 
-    /// What an association did so far; none if it has ended and everything was read.
+    /// The counters and state of an association; none if it has ended and all data was read.
     pub fn stats(&self, id: AssocId) -> Option<AssocStats> {
         self.get(id).map(Association::stats)
     }
 
-    /// The messages that an association abandoned, by stream and policy (`SCTP_PR_STREAM_STATUS` of `rfc7496#section-4.3`); none
-    /// if it has ended.
+    /// The messages that an association abandoned, by stream and policy (`SCTP_PR_STREAM_STATUS` of
+    /// `rfc7496#section-4.3`); none if it has ended.
     pub fn abandoned(&self, id: AssocId) -> Option<BTreeMap<StreamId, AbandonedByPolicy>> {
         self.get(id).map(Association::abandoned)
     }
 
-    /// The port of an association's peer; none if it has ended.
+    /// The SCTP port of an association's peer; none if the association has ended.
     pub fn peer_port(&self, id: AssocId) -> Option<u16> {
         self.get(id).map(Association::peer_port)
     }

@@ -10,26 +10,26 @@ use transport::{Checksum, ConfigError, check, is_unicast};
 /// The configuration of an endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointConfig {
-    /// The SCTP port of all its associations.
+    /// The SCTP port of all associations.
     pub port: u16,
-    /// Its addresses: it is multi-homed if there are several.
+    /// The local addresses: several make the endpoint multi-homed.
     pub addresses: Vec<IpAddr>,
-    /// The source of its random numbers.
+    /// The source of the random numbers.
     pub seed: Seed,
-    /// Whether it computes and checks the CRC32c itself.
+    /// Whether the endpoint computes and checks the CRC32c itself.
     pub checksum: Checksum,
-    /// Largest number of simultaneous associations; more are refused with Out of Resource (`rfc9260#section-5.1`).
+    /// Largest number of simultaneous associations; further ones are refused (`rfc9260#section-5.1`).
     pub max_associations: usize,
-    /// UDP encapsulation (`rfc6951`); `None`: packets are sent directly in IP, and packets in UDP are discarded.
+    /// UDP encapsulation (`rfc6951`). `None`: packets are sent in IP, and packets in UDP are discarded.
     pub encapsulation: Option<Encapsulation>,
-    /// The protocol parameters of its associations. Endpoints may share them.
+    /// The options of the associations. Endpoints may share them.
     pub config: Arc<Config>,
 }
 
-/// UDP encapsulation of packets. A peer whose packets arrive without it is answered without it.
+/// UDP encapsulation of packets. A peer that sends packets without it gets packets without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encapsulation {
-    /// UDP port of a peer before its first packet arrives: [`Self::PORT`] unless it uses another one.
+    /// UDP port of a peer before its first packet arrives, usually [`Self::PORT`].
     pub remote_port: u16,
 }
 
@@ -45,7 +45,7 @@ impl Default for Encapsulation {
 }
 
 impl EndpointConfig {
-    /// An endpoint with checksums, without encapsulation, with the default options and at most 1024 associations.
+    /// The defaults: computed checksums, no encapsulation, default options, at most 1024 associations.
     pub fn new(port: u16, addresses: Vec<IpAddr>, seed: Seed) -> Self {
         EndpointConfig {
             port,
@@ -93,8 +93,8 @@ pub(super) fn check_addresses(addresses: &[IpAddr]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Upper bound of `max_associations`, so that the ids of thousands of successive associations in one slot fit an
-/// [`AssocId`](crate::AssocId).
+/// Upper bound of `max_associations`: the identifiers of thousands of successive associations in a slot fit
+/// an [`AssocId`](crate::AssocId).
 pub(super) const MAX_ASSOCIATIONS: usize = 1 << 20;
 
 #[cfg(test)]

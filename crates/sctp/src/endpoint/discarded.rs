@@ -1,30 +1,30 @@
 /// Packets that an endpoint discarded, whole or in part, by cause.
 ///
-/// Invalid packets cause no error for the user; these counters make them visible.
+/// Invalid packets cause no errors for the user; these counters show them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discarded {
-    /// Shorter than the common header.
+    /// Packets shorter than the common header.
     pub too_short: u64,
-    /// The CRC32c was wrong.
+    /// Packets with a wrong CRC32c.
     pub bad_checksum: u64,
-    /// Destination port is not our SCTP port, or source port is 0.
+    /// Packets to another SCTP port, or from port 0.
     pub wrong_port: u64,
-    /// From or to an address that is not unicast, or of an address family that we do not use.
+    /// Packets from or to an address that is not unicast, or of a family that we do not use.
     pub wrong_address: u64,
-    /// In UDP although the endpoint has no [`encapsulation`](crate::EndpointConfig::encapsulation).
+    /// Packets in UDP to an endpoint without [`encapsulation`](crate::EndpointConfig::encapsulation).
     pub encapsulated: u64,
-    /// From the address and ports of a peer, but with a wrong verification tag.
+    /// Packets from the address and ports of a peer, but with a wrong verification tag.
     pub wrong_tag: u64,
-    /// For no association (`rfc9260#section-8.4`).
+    /// Packets for no association (`rfc9260#section-8.4`).
     pub out_of_the_blue: u64,
-    /// A chunk was malformed; it and the rest of the packet were discarded.
+    /// Packets with a malformed chunk, which was discarded with the rest of the packet.
     pub malformed: u64,
-    /// INIT and COOKIE ECHO that did not start an association, and were answered with ABORT or not at all.
+    /// INIT and COOKIE ECHO that started no association, and were answered with ABORT or not at all.
     pub refused: u64,
-    /// COOKIE ECHO with a cookie that we did not sign, or from an address that the cookie does not contain.
+    /// COOKIE ECHO with a cookie that we did not sign, or from a source that the cookie does not contain.
     pub bad_cookie: u64,
-    /// COOKIE ECHO with a cookie past its lifetime.
+    /// COOKIE ECHO with a stale cookie.
     pub stale_cookie: u64,
-    /// Packets that were not answered because too many answers were waiting to be sent.
+    /// Packets without an answer, because too many answers waited to be sent.
     pub unanswered: u64,
 }

@@ -1,5 +1,4 @@
-//! Each line in the table of extensions is enough to announce the extension, to negotiate it, and to keep it in the
-//! state cookie.
+//! Each line in the table of extensions suffices to announce, negotiate and store the extension.
 
 use super::*;
 use crate::ext::{Ext, dummy};
@@ -24,8 +23,8 @@ fn endpoint(host: u8, seed: u64) -> Endpoint {
     endpoint
 }
 
-/// The announcements of an extension in INIT and INIT ACK of a handshake from the client, in which only `sides`
-/// announce it.
+/// Runs a handshake from the client, and returns the extensions that INIT and INIT ACK announce. The ends
+/// whose flag in `announcing` is set announce the extension.
 fn handshake(client: &mut Endpoint, server: &mut Endpoint, announcing: [bool; 2]) -> [Vec<u8>; 2] {
     let now = Instant::ZERO;
     client.connect(now, server.port, &[[10, 0, 0, SERVER].into()]).unwrap();
@@ -73,7 +72,7 @@ fn an_extension_is_announced_negotiated_and_kept_in_the_cookie() {
     ] {
         let (mut client, mut server) = (endpoint(CLIENT, 1), endpoint(SERVER, 2));
         assert_eq!(handshake(&mut client, &mut server, announcing), expected, "{announcing:?}");
-        // The server learns the extensions of the INIT only from the cookie.
+        // The server knows the extensions of the INIT only from the cookie.
         let both = announcing == [true, true];
         assert_eq!((has_dummy(&client), has_dummy(&server)), (vec![both], vec![both]), "{announcing:?}");
     }

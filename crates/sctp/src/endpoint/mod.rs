@@ -39,14 +39,14 @@ use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicas
 use units::Instant;
 use wire::{Abort, Auth, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
 
-/// Largest number of waiting answers that do not belong to an association.
+/// Largest number of waiting answers to packets that belong to no association.
 const ANSWERS: usize = 64;
 
 /// An SCTP endpoint: packets in, packets out, and the time is an argument.
 ///
-/// **Change once ([`handle`], [`handle_timeout`], [`connect`], [`accept`], [`send`], [`receive`], [`shutdown`] and so
-/// on), then call [`poll_transmit`] and [`poll_event`] until nothing is left, then sleep until
-/// [`poll_timeout`].** Time must not run backwards.
+/// **Change once ([`handle`], [`handle_timeout`], [`connect`], [`accept`], [`send`], [`receive`],
+/// [`shutdown`] and so on), then call [`poll_transmit`] and [`poll_event`] until nothing is left, then sleep
+/// until [`poll_timeout`].** Time must not run backwards.
 ///
 /// [`handle`]: Self::handle
 /// [`handle_timeout`]: Self::handle_timeout
@@ -63,16 +63,16 @@ const ANSWERS: usize = 64;
 pub struct Endpoint {
     port: u16,
     checksum: Checksum,
-    /// True if UDP encapsulation is configured.
+    /// True if the endpoint uses UDP encapsulation.
     encapsulated: bool,
     tags: Tags,
     /// The slots of associations that have packets or events, in turn.
     agenda: Agenda,
-    /// Packets that do not belong to an association: how to send them, and their bytes.
+    /// Packets that belong to no association: addresses, and bytes.
     answers: VecDeque<(Transmit, PacketBuf)>,
     associations: Associations,
     local: Arc<Local>,
-    /// Slots by address and ports of the peer: for packets without a tag of ours.
+    /// Slots by address and ports of the peer, for packets without one of our tags.
     addresses: Addresses,
     secrets: Box<Secrets>,
     listen: Listen,
@@ -81,7 +81,7 @@ pub struct Endpoint {
     max_associations: usize,
 }
 
-/// Secrets of the endpoint. They are large and used only when associations start, so they are stored separately.
+/// Secrets of the endpoint. They are large and only needed when associations start, so they are stored apart.
 #[derive(Debug)]
 struct Secrets {
     random: Random,
@@ -89,10 +89,10 @@ struct Secrets {
 }
 
 impl Endpoint {
-    /// An endpoint without associations that does not listen.
+    /// Makes an endpoint without associations that does not listen.
     ///
     /// # Errors
-    /// [`ConfigError`] names an option whose value cannot work.
+    /// [`ConfigError`] names an option with an invalid value.
     pub fn new(config: EndpointConfig) -> Result<Endpoint, ConfigError> {
         config.check()?;
         let mut random = Random::new(config.seed);
@@ -122,18 +122,19 @@ impl Endpoint {
         })
     }
 
-    /// Sets the addresses of associations that begin from now on. Those that exist keep theirs:
-    /// [`add_local_address`](Self::add_local_address) and [`remove_local_address`](Self::remove_local_address) change them.
+    /// Sets the addresses of later associations. Existing associations keep their addresses:
+    /// [`add_local_address`](Self::add_local_address) and
+    /// [`remove_local_address`](Self::remove_local_address) change them.
     ///
     /// # Errors
-    /// [`ConfigError`] names an address that cannot be used; nothing changes then.
+    /// [`ConfigError`] names an unusable address; nothing changes then.
     pub fn set_addresses(&mut self, addresses: Vec<IpAddr>) -> Result<(), ConfigError> {
         check_addresses(&addresses)?;
         Arc::make_mut(&mut self.local).addresses = addresses;
         Ok(())
     }
 
-    /// Says who may begin associations; `true` is [`Listen::Accept`] and `false` [`Listen::Off`].
+    /// Sets who may begin associations; `true` means [`Listen::Accept`] and `false` [`Listen::Off`].
     pub fn listen(&mut self, who: impl Into<Listen>) {
         self.listen = who.into();
     }
@@ -143,7 +144,7 @@ impl Endpoint {
         self.discarded
     }
 
-    /// Processes a packet. Its bytes may be arbitrary; an invalid packet is discarded and counted.
+    /// Processes a packet of arbitrary bytes; an invalid packet is discarded and counted.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
         let packet = match Packet::parse(datagram.bytes, self.checksum) {
             Ok(_) if datagram.udp_port != 0 && !self.encapsulated => {
@@ -180,8 +181,8 @@ impl Endpoint {
         }
     }
 
-    /// Discards a packet with a wrong checksum. The association that its source, ports and tag name may report it; that of the
-    /// tag alone may not, since the tag may be damaged.
+    /// Discards a packet with a wrong checksum. An association may report it if source, ports and tag are
+    /// those of the association; the tag alone is not enough, since it may be damaged.
     #[cold]
     fn on_damaged(&mut self, now: Instant, datagram: &Datagram<'_>) {
         self.discarded.bad_checksum += 1;
@@ -226,8 +227,8 @@ impl Endpoint {
         }
     }
 
-    /// Processes a packet that neither starts an association nor has the tag of one: it may be the ABORT or SHUTDOWN
-    /// COMPLETE of a peer that no longer has the association.
+    /// Processes a packet that neither starts an association nor has one of our tags. It may be the ABORT or
+    /// SHUTDOWN COMPLETE of a peer that no longer has the association.
     fn handle_without_tag(
         &mut self,
         now: Instant,
@@ -249,14 +250,14 @@ impl Endpoint {
             association.handle_reflected(now, datagram.dst, first);
             self.schedule(slot);
         } else if !confirmed && !matches!(first, Chunk::InitAck(_)) {
-            // A peer that lists the address of another host must not prevent our answers to that host.
+            // A peer that lists the address of another host must not suppress our answers to that host.
             self.on_out_of_the_blue(datagram, packet);
         } else {
             self.discarded.wrong_tag += 1;
         }
     }
 
-    /// Answers a packet out of the blue (`rfc9260#section-8.4`) to where it came from.
+    /// Answers an out of the blue packet (`rfc9260#section-8.4`) to its source.
     fn on_out_of_the_blue(&mut self, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         self.discarded.out_of_the_blue += 1;
         if !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
@@ -272,8 +273,8 @@ impl Endpoint {
         }
     }
 
-    /// Writes the next packet into `buf` and says where it goes; none if there is nothing to send now. The answer may
-    /// change after every call that takes the time.
+    /// Writes the next packet into `buf` and returns its addresses; none if there is nothing to send now. The
+    /// result may change after every call that takes the time.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if !self.answers.is_empty() {
@@ -298,7 +299,7 @@ impl Endpoint {
         None
     }
 
-    /// The next packet of those that answer for no association.
+    /// Returns the next answer that belongs to no association.
     #[cold]
     fn answer(&mut self, buf: &mut PacketBuf) -> Option<Transmit> {
         let (transmit, mut packet) = self.answers.pop_front()?;
@@ -306,8 +307,8 @@ impl Endpoint {
         Some(transmit)
     }
 
-    /// The next event; none if nothing happened. The answer may change after every call that takes the time but
-    /// [`Self::poll_transmit`].
+    /// Returns the next event; none if there is none. The result may change after every call that takes the
+    /// time except [`Self::poll_transmit`].
     #[inline]
     pub fn poll_event(&mut self) -> Option<(AssocId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
@@ -326,14 +327,14 @@ impl Endpoint {
         None
     }
 
-    /// When to call [`Self::handle_timeout`] if nothing happens before; none if never. It may be earlier than
-    /// needed. Valid once [`Self::poll_transmit`] has nothing left.
+    /// Time for the next [`Self::handle_timeout`] if nothing happens before; none if no timer runs. It may be
+    /// earlier than necessary. Valid once [`Self::poll_transmit`] returns nothing.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.agenda.next()
     }
 
-    /// Processes the timers that have expired.
+    /// Processes the expired timers.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(slot) = self.agenda.pop(now) {
             let Some(association) = self.associations.get_mut(slot) else { continue };

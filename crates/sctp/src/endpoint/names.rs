@@ -1,11 +1,11 @@
-//! Maintains the keys by which packets find an association: its tag, and the addresses and ports of its peer.
+//! Maintains the keys by which packets find an association: its tag, and its peer's addresses and ports.
 
 use super::Endpoint;
 use crate::assoc::{Association, Remote};
 use transport::{Agenda, Turn};
 
 impl Endpoint {
-    /// An association may have changed: enters it where it is asked for packets and events, and finds it by its new names.
+    /// Schedules an association that may have changed for polling, and updates its keys if they changed.
     pub(super) fn schedule(&mut self, slot: u32) {
         if let Some(association) = self.associations.get_mut(slot)
             && enter(&mut self.agenda, slot, association)
@@ -14,12 +14,12 @@ impl Endpoint {
         }
     }
 
-    /// The association with a peer that has confirmed one of these.
+    /// The association that has confirmed one of these addresses of its peer.
     pub(super) fn find(&self, remotes: impl IntoIterator<Item = Remote>) -> Option<u32> {
         remotes.into_iter().find_map(|remote| self.addresses.owner(&remote))
     }
 
-    /// A random tag that no association has.
+    /// Draws a tag that no association and no arrival has.
     pub(super) fn fresh_tag(&mut self) -> u32 {
         loop {
             let tag = self.secrets.random.tag();
@@ -29,7 +29,7 @@ impl Endpoint {
         }
     }
 
-    /// Updates the keys of an association after its tag, addresses or ports changed, or after it ended.
+    /// Updates the keys of an association after a change of its tag, addresses or ports, or after its end.
     #[cold]
     pub(super) fn rename(&mut self, slot: u32) {
         self.forget_names(slot);
@@ -53,8 +53,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles the first list of addresses of the peer of an association: if another association has the same peer,
-    /// this one ends or waits.
+    /// Processes the first address list of the peer of an association. If another association has the same
+    /// peer, this one ends or waits.
     fn end_duplicate(&mut self, slot: u32) {
         let others = self.others_with_peer_of(slot);
         let Some(this) = self.associations.get(slot) else { return };
@@ -65,7 +65,7 @@ impl Endpoint {
             Some(of) => {
                 this.end_as_duplicate(of);
                 self.agenda.enter(Turn::Tell, slot);
-                // The keys of this association belong to the others.
+                // The keys of this association belong to the other associations now.
                 others.into_iter().for_each(|other| self.rename(other));
             }
             None if !others.is_empty() => this.hold_cookie(),
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// The other associations with an address of this association's peer, if their peer has listed its addresses.
+    /// Other associations with an address of this association's peer, if their peer has listed its addresses.
     fn others_with_peer_of(&self, slot: u32) -> Vec<u32> {
         let Some(this) = self.associations.get(slot) else { return Vec::new() };
         let owners = this.remotes().filter_map(|(remote, _)| self.addresses.owner(&remote));
@@ -92,7 +92,7 @@ impl Endpoint {
         }
     }
 
-    /// Frees the slot of an association that has ended, once no packet, event or data of it is left.
+    /// Frees the slot of an ended association once no packet, event or data of it is left.
     #[cold]
     pub(super) fn reap(&mut self, slot: u32) {
         let read = self.associations.get(slot).is_some_and(|association| !association.is_readable());
@@ -102,7 +102,7 @@ impl Endpoint {
     }
 }
 
-/// Enters an association that may have changed where it is asked for packets and events. True if it has to be
+/// Schedules an association that may have changed for polling; true if it has to be
 /// [renamed](Endpoint::rename).
 #[inline(always)] // into the calls for each packet and each message
 pub(super) fn enter(agenda: &mut Agenda, slot: u32, association: &mut Association) -> bool {

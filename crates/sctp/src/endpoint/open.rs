@@ -1,4 +1,4 @@
-//! How the user begins associations, or accepts those that peers ask for.
+//! Calls of the user that begin associations, or accept those that peers request.
 
 use super::accept::Reply;
 use super::{Arrival, ArrivalId, Endpoint};
@@ -22,15 +22,15 @@ pub enum ConnectError {
     /// A pair of the list cannot be a path.
     #[error("no path can lead from {} to {}: {fault}", pair.local, pair.remote)]
     UnusablePair {
-        /// The first such pair.
+        /// The first unusable pair.
         pair: AddressPair,
-        /// What is wrong with it.
+        /// The reason.
         fault: PairFault,
     },
-    /// The remote port is 0, which is not a valid port.
+    /// The remote port is 0.
     #[error("the remote port is 0: expected 1 to 65535")]
     PortZero,
-    /// An association with this address and port exists already.
+    /// An association with this address and port exists.
     #[error("there is an association with {address} at this port already")]
     Exists {
         /// The address of that association.
@@ -50,7 +50,7 @@ pub enum ConnectError {
 /// Reason why a pair of addresses cannot be a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PairFault {
-    /// The local address is none of [`EndpointConfig::addresses`](crate::EndpointConfig::addresses).
+    /// The local address is not in [`EndpointConfig::addresses`](crate::EndpointConfig::addresses).
     #[error("the first is not an address of this endpoint")]
     UnknownLocal,
     /// The remote address is not a unicast address.
@@ -59,10 +59,10 @@ pub enum PairFault {
     /// One address is IPv4, the other IPv6.
     #[error("one is an IPv4 address and the other an IPv6 address")]
     MixedFamilies,
-    /// The list has the pair twice.
+    /// The list contains the pair twice.
     #[error("the list has this pair twice")]
     Duplicate,
-    /// The pairs before it are as many as an association may have.
+    /// The list contains more pairs than an association may have paths.
     #[error("an association has at most {} paths", Paths::LIMIT)]
     TooMany,
 }
@@ -70,13 +70,13 @@ pub enum PairFault {
 /// Reason why an arrival did not become an association.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AcceptError {
-    /// The cookie of the arrival expired, its peer aborted, or the application accepted or refused it before.
+    /// The cookie of the arrival expired, its peer aborted, or the user accepted or refused it before.
     #[error("the arrival is gone: it was accepted or refused, its peer aborted, or its cookie expired")]
     Gone,
-    /// An association with the peer exists by now.
+    /// An association with the peer exists.
     #[error("there is an association with the peer already")]
     Exists {
-        /// That association.
+        /// The existing association.
         of: AssocId,
     },
     /// The number of associations has reached `max_associations`.
@@ -91,8 +91,9 @@ pub enum AcceptError {
 }
 
 impl Endpoint {
-    /// Starts an association with the peer at the given addresses. The INIT goes to the first address, and to the next one after 250 ms
-    /// without an answer or at once after a refusal (`rfc8305#section-5`). The attempt is refused once all addresses have refused.
+    /// Starts an association with a peer at the given addresses. The INIT goes to the first address, and to
+    /// the next one after 250 ms without an answer or at once after a refusal (`rfc8305#section-5`). The
+    /// attempt ends once all addresses have refused.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
@@ -106,7 +107,7 @@ impl Endpoint {
         self.begin(now, remote_port, self.usable(remotes), config)
     }
 
-    /// As [`Self::connect`], with options of its own in place of those of the endpoint.
+    /// As [`Self::connect`], with options for this association instead of those of the endpoint.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
@@ -121,10 +122,10 @@ impl Endpoint {
         self.begin(now, remote_port, self.usable(remotes), config)
     }
 
-    /// As [`Self::connect_with`], over exactly these paths in this order, whatever [`Config::paths`] says; the INIT leaves on
-    /// the first. Of the pairs with one remote address the first may carry data at once, the others after a heartbeat.
-    /// Pairs with an address that the peer does not name as its own are left out; if none is left, [`Config::paths`]
-    /// decides.
+    /// As [`Self::connect_with`], over exactly these paths in this order, whatever [`Config::paths`] is. The
+    /// INIT leaves on the first path. The first pair of each remote address may carry data at once, further
+    /// ones after a heartbeat. Pairs with an address that the peer does not list are left out; if none is
+    /// left, [`Config::paths`] counts.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
@@ -151,8 +152,8 @@ impl Endpoint {
         self.begin(now, remote_port, Given::Pairs(pairs.to_vec()), config)
     }
 
-    /// The unicast addresses among `remotes`, each once; none unless we have an address of the family of one of them. Those of the
-    /// other family become paths if an address of it is added.
+    /// The unicast addresses of `remotes`, each once; none if we have no address in the family of any.
+    /// Addresses of another family become paths if we get an address of that family.
     fn usable(&self, remotes: &[IpAddr]) -> Given {
         let mut usable: Vec<IpAddr> = Vec::new();
         for &address in remotes {
@@ -198,8 +199,8 @@ impl Endpoint {
         self.insert(association).ok_or(ConnectError::TooManyAssociations { limit })
     }
 
-    /// The next peer that asks for an association while the endpoint listens with [`Listen::Ask`](super::Listen::Ask);
-    /// none if nobody did since. Each is told once.
+    /// Returns the next peer that requests an association from an endpoint that listens with
+    /// [`Listen::Ask`](super::Listen::Ask), each once; none if there is no further one.
     pub fn poll_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.next()
     }
@@ -213,11 +214,11 @@ impl Endpoint {
         self.accept_with(now, id, config)
     }
 
-    /// Accepts an arrival with options of its own. Of these the INIT ACK has told the peer those of the endpoint for its
-    /// streams, its extensions and its receive buffer, which must not be smaller.
+    /// Accepts an arrival with options of its own. Its extensions and the numbers of its streams stay those
+    /// of the endpoint, which the INIT ACK announced, and its receive buffer must not be smaller.
     ///
     /// # Errors
-    /// [`AcceptError`]; but for [`AcceptError::Config`] the arrival is gone then.
+    /// [`AcceptError`]; the arrival is gone then, except after [`AcceptError::Config`].
     pub fn accept_with(
         &mut self,
         now: Instant,
@@ -253,7 +254,7 @@ impl Endpoint {
         self.insert(association).ok_or(AcceptError::TooManyAssociations { limit: self.max_associations })
     }
 
-    /// Refuses an arrival: its peer gets an ABORT with the reason, and nothing is kept. False if it is gone.
+    /// Refuses an arrival with an ABORT that contains the reason; false if the arrival is gone.
     pub fn refuse(&mut self, id: ArrivalId, reason: &[u8]) -> bool {
         let Some(waiting) = self.arrivals.take(id) else { return false };
         let peer = &waiting.cookie.peer;
@@ -262,15 +263,15 @@ impl Endpoint {
         true
     }
 
-    /// Sends packets for an address of an association's peer to this UDP port from now on, until a packet from there comes
-    /// from another one (`rfc6951#section-6.1`); 0: not encapsulated. False if the association has no such path, or the
-    /// endpoint no [`encapsulation`](crate::EndpointConfig::encapsulation).
+    /// Sets the UDP port for packets to an address of the peer, until a packet from there has another port
+    /// (`rfc6951#section-6.1`); 0 means no encapsulation. False if the address has no path, or the endpoint
+    /// has no [`encapsulation`](crate::EndpointConfig::encapsulation).
     pub fn set_remote_port(&mut self, id: AssocId, address: IpAddr, udp_port: u16) -> bool {
         let set = |association: &mut Association| association.set_remote_port(address, udp_port);
         self.encapsulated && self.change(id, set).unwrap_or(false)
     }
 
-    /// Gives an association its slot; none if there is no room.
+    /// Adds an association to the endpoint; none if there is no free slot.
     fn insert(&mut self, association: Association) -> Option<AssocId> {
         let slot = self.associations.insert(association)?;
         self.schedule(slot);

@@ -1,15 +1,14 @@
 /// Finds the association of a packet by its verification tag.
 ///
-/// An open-addressed table. Tags are our own random numbers, so their low bits serve as the hash, and an attacker
-/// cannot make them collide. The cost of a lookup does not depend on the number of associations.
+/// An open-addressed table. Tags are our own random numbers, so their low bits serve as the hash, and an
+/// attacker cannot make them collide. The cost of a lookup does not depend on the number of associations.
 #[derive(Debug)]
 #[repr(C)] // the fields for a single association come first
 pub(crate) struct Tags {
     /// The only entry, if there is just one; the table is not read then.
     only: (u32, u32),
     used: usize,
-    /// The size is a power of two, and at most half of the slots are used. Tag 0, which no association has, marks a
-    /// free slot.
+    /// A power of two in size, at most half full. Tag 0, which no association has, marks a free slot.
     places: Vec<(u32, u32)>,
 }
 
@@ -68,7 +67,7 @@ impl Tags {
         }
     }
 
-    /// The slot of `tag`, or the free slot where it would be entered.
+    /// The slot of `tag`, or the free slot where it belongs.
     #[inline]
     fn place_of(&self, tag: u32) -> usize {
         let mask = self.places.len() - 1;
@@ -87,7 +86,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Tags with few different low bits, so that they collide often.
+        /// Tags with few different low bits, which collide often.
         #[test]
         fn it_agrees_with_a_map(steps in prop::collection::vec((0u32..6, 0u32..24, any::<bool>()), 1..300)) {
             let (mut tags, mut model) = (Tags::new(), BTreeMap::new());

@@ -1,4 +1,4 @@
-//! One-way delays: TIMESTAMP says when a packet with DATA left, LEDBAT-CONTROL how long such packets took.
+//! One-way delays: TIMESTAMP holds the send time of a packet with DATA, LEDBAT-CONTROL reports delays.
 
 use crate::config::{Config, Timestamps};
 use units::Instant;
@@ -10,23 +10,23 @@ pub(super) fn announced(config: &Config) -> bool {
     config.timestamps != Timestamps::Off
 }
 
-/// When a packet left, in microseconds of the peer's clock, and its first DATA chunk.
+/// Send time of a packet in microseconds of the peer's clock, and its first TSN.
 #[derive(Default)]
 pub(crate) struct Transit {
-    /// As a TIMESTAMP tells.
+    /// Send time from a TIMESTAMP chunk.
     pub(crate) departure: Option<u64>,
     pub(crate) first: Option<Tsn>,
 }
 
 impl Transit {
-    /// How long it took, by two clocks. `sent_at`: what the network knows of its departure.
+    /// Arrival time minus send time, by two clocks. `sent_at`: the send time if the network provides it.
     pub(crate) fn delay(&self, now: Instant, sent_at: Option<Instant>) -> Option<PacketDelay> {
         let (departure, tsn) = (self.departure.or(sent_at.map(micros))?, self.first?);
         Some(PacketDelay { tsn, micros: micros(now).wrapping_sub(departure) as i64 })
     }
 }
 
-/// An instant as TIMESTAMP has it.
+/// Microseconds since the start of the clock, as in TIMESTAMP.
 pub(crate) fn micros(at: Instant) -> u64 {
     at.as_nanos() / 1000
 }

@@ -1,4 +1,4 @@
-//! An extension for tests, which does nothing: whether its line in the table is enough.
+//! An extension without effect, to test that its line in the table is sufficient.
 
 use crate::config::Config;
 use std::cell::Cell;
@@ -9,7 +9,7 @@ thread_local! {
     static ON: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether endpoints of this thread announce it from now on.
+/// Sets whether endpoints of this thread announce the extension.
 pub(crate) fn announce(on: bool) {
     ON.set(on);
 }

@@ -1,5 +1,5 @@
-//! Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07). It has a parameter of its own; see `rx/echoes.rs` for
-//! the receiver of marked packets, and `tx/ecn.rs` for the sender.
+//! Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07), announced by a parameter of its own.
+//! `rx/echoes.rs` handles marked packets, and `tx/ecn.rs` their echoes.
 
 use crate::config::{Config, EcnMode};
 

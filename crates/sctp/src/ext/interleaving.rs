@@ -1,11 +1,11 @@
-//! User message interleaving (`rfc8260`): I-DATA chunks in place of DATA chunks, and I-FORWARD-TSN in place of FORWARD TSN.
+//! User message interleaving (`rfc8260`): I-DATA replaces DATA, and I-FORWARD-TSN replaces FORWARD TSN.
 
 use crate::config::Config;
 use wire::{IData, IForwardTsn};
 
 pub(super) const TYPES: &[u8] = &[IData::TYPE];
 
-/// Announced apart, so that interleaving without partial reliability is agreed upon as well.
+/// Announced separately, so that interleaving can be agreed upon without partial reliability.
 pub(super) const SKIPPING_TYPES: &[u8] = &[IForwardTsn::TYPE];
 
 pub(super) fn announced(config: &Config) -> bool {

@@ -1,8 +1,9 @@
-//! Extensions beyond RFC 9260 that both ends must have (`rfc5061#section-4.2.7`): one file each, and one line each in
-//! [`TABLE`], from which follow what INIT and INIT ACK announce, what both ends have, and what the state cookie keeps.
+//! Extensions beyond RFC 9260 that both ends must support (`rfc5061#section-4.2.7`). Each has a file, and a
+//! line in [`TABLE`], which determines its announcement, the agreement on it, and its bit in the state
+//! cookie.
 //!
-//! What both have is decided with the INIT and INIT ACK, and anew when the peer restarts. A chunk of an extension that they
-//! do not both have is an unknown chunk.
+//! INIT and INIT ACK decide which extensions both ends support, again after a restart of the peer. A chunk of
+//! any other extension is an unknown chunk.
 
 pub(crate) mod asconf;
 pub(crate) mod auth;
@@ -21,16 +22,16 @@ pub(crate) use delays::{Transit, micros};
 use crate::config::Config;
 use wire::{Parameter, ParameterList};
 
-/// One extension. The number is its bit in a state cookie.
+/// An extension. The number is its bit in a state cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ext {
     /// NR-SACK in place of SACK.
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
-    /// Chunks that are accepted only behind AUTH.
+    /// Chunk types that are accepted only behind AUTH.
     Auth = 12,
-    /// Addresses that come and go.
+    /// ASCONF, which adds and deletes addresses.
     Asconf = 13,
     /// ECNE and CWR, for packets that routers mark.
     Ecn = 10,
@@ -40,7 +41,7 @@ pub(crate) enum Ext {
     Interleaving = 6,
     /// I-FORWARD-TSN: messages in I-DATA chunks may be abandoned.
     InterleavedSkipping = 7,
-    /// Streams that are reset and added.
+    /// RE-CONFIG, which resets and adds streams.
     ReConfig = 2,
     /// FORWARD TSN: messages may be abandoned.
     PrSctp = 3,
@@ -48,11 +49,11 @@ pub(crate) enum Ext {
     Dummy = 15,
 }
 
-/// How an extension is announced.
+/// The announcement of an extension.
 struct Line {
     ext: Ext,
-    /// Types in the Supported Extensions parameter, all of which a peer must list; none if the extension has a parameter of
-    /// its own.
+    /// Types in the Supported Extensions parameter, all of which a peer must list; empty if the extension has
+    /// its own parameter.
     types: &'static [u8],
     /// Whether we announce it.
     announced: fn(&Config) -> bool,
@@ -78,7 +79,7 @@ const TABLE: &[Line] = &[
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];
 
-/// The extensions that one end announces, or that both have.
+/// The extensions that one end announces, or that both ends support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extensions(u16);
 
@@ -88,35 +89,35 @@ impl Extensions {
         self.0 & 1 << ext as u16 != 0
     }
 
-    /// Those of the table that the condition holds for.
+    /// The extensions of the table for which the condition holds.
     fn of_table(condition: impl Fn(&Line) -> bool) -> Self {
         let lines = TABLE.iter().filter(|line| condition(line));
         Extensions(lines.fold(0, |bits, line| bits | 1 << line.ext as u16))
     }
 
-    /// What we announce.
+    /// The extensions that we announce.
     pub(crate) fn of(config: &Config) -> Self {
         Self::of_table(|line| (line.announced)(config))
     }
 
-    /// What a list of chunk types announces, in any order, with any others.
+    /// The extensions that a list of chunk types announces. Order and other types do not matter.
     pub(crate) fn from_types(types: &[u8]) -> Self {
         let listed = |line: &Line| line.types.iter().all(|kind| types.contains(kind));
         Self::of_table(|line| !line.types.is_empty() && listed(line))
     }
 
-    /// An extension that a parameter of its own announces.
+    /// An extension that has its own parameter.
     pub(crate) const fn alone(ext: Ext) -> Self {
         Extensions(1 << ext as u16)
     }
 
-    /// True if there is none.
+    /// True if the set is empty.
     #[inline]
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// What either list announces.
+    /// The union of both sets.
     pub(crate) const fn and(self, other: Extensions) -> Self {
         Extensions(self.0 | other.0)
     }
@@ -131,13 +132,13 @@ impl Extensions {
         self.0 = self.0 & !(1 << ext as u16) | u16::from(on) << ext as u16;
     }
 
-    /// What both have.
+    /// The intersection of both sets.
     pub(crate) fn both(self, other: Extensions) -> Self {
         Extensions(self.0 & other.0)
     }
 
-    /// Appends what announces them: parameters of their own first, in the order in which all peers have seen them, and the
-    /// Supported Extensions parameter if types remain.
+    /// Appends the announcements: first the extensions with their own parameters, in a fixed order, and then
+    /// the Supported Extensions parameter if it has types.
     pub(crate) fn push(self, list: &mut ParameterList) {
         if self.has(Ext::Ecn) {
             list.push(&Parameter::EcnCapable);
@@ -152,7 +153,7 @@ impl Extensions {
         }
     }
 
-    /// As bits of a cookie; zero if there is nothing.
+    /// Bits for a cookie; zero for the empty set.
     pub(crate) const fn to_bits(self) -> u16 {
         self.0
     }
@@ -195,7 +196,7 @@ mod tests {
         assert!(Extensions::alone(Ext::PrSctp).has(Ext::PrSctp));
     }
 
-    // An unknown type or one listed twice is no error.
+    // An unknown type or a repeated type is no error.
     #[test]
     fn a_list_of_types_of_all_extensions_is_read() {
         let types = [0xc0, 0xc2, 0x40, 0x0f, 0xc1, 0x80, 0x82, 0x10, 0x81, 0x82];

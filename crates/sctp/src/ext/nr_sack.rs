@@ -1,4 +1,4 @@
-//! NR-SACK (draft-natarajan-tsvwg-sctp-nrsack): acknowledgements that say what the receiver will never give up.
+//! NR-SACK (draft-natarajan-tsvwg-sctp-nrsack): SACKs with blocks on which the receiver will never renege.
 
 use crate::config::Config;
 use wire::NrSack;

@@ -1,4 +1,4 @@
-//! Partial reliability (`rfc3758`): the sender may give messages up, and tells the receiver to skip them with FORWARD TSN.
+//! Partial reliability (`rfc3758`): messages may be abandoned, and FORWARD TSN lets the receiver skip them.
 
 use crate::config::Config;
 use wire::ForwardTsn;

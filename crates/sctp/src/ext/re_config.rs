@@ -1,4 +1,4 @@
-//! RE-CONFIG (`rfc6525`): streams that are reset and added while the association lives.
+//! RE-CONFIG (`rfc6525`): resets and additions of streams in an existing association.
 
 use crate::config::Config;
 use wire::ReConfig;

@@ -1,26 +1,26 @@
-//! Answers to the ASCONFs of the peer (`rfc5061#section-5.2`).
+//! Our answers to ASCONF chunks of the peer (`rfc5061#section-5.2`).
 
 /// The serial number and the responses of the last ASCONF of the peer.
 #[derive(Debug)]
 pub(crate) struct Answered {
     last: u32,
-    /// None before the first one.
+    /// None before the first ASCONF.
     responses: Option<Vec<u8>>,
 }
 
-/// What to do with an ASCONF.
+/// How to process an ASCONF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is the next one: it is carried out.
+    /// The next ASCONF: it is carried out.
     New,
-    /// It was answered with these responses, which are sent again.
+    /// The last ASCONF again: these responses are repeated.
     Again(Vec<u8>),
-    /// It is older, or too new.
+    /// An older ASCONF, or one after the next.
     Discard,
 }
 
 impl Answered {
-    /// Nothing is answered yet; the first serial number is `first`.
+    /// Starts without an answer; `first` is the first serial number.
     pub(crate) fn new(first: u32) -> Self {
         Answered { last: first.wrapping_sub(1), responses: None }
     }
@@ -33,7 +33,7 @@ impl Answered {
         }
     }
 
-    /// Keeps the responses to the next ASCONF, in place of those before.
+    /// Stores the responses to the next ASCONF instead of the last ones.
     pub(crate) fn keep(&mut self, responses: Vec<u8>) {
         self.last = self.last.wrapping_add(1);
         self.responses = Some(responses);

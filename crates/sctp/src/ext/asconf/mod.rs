@@ -1,5 +1,5 @@
-//! ASCONF (`rfc5061`): adds addresses to an association and deletes them. This module keeps the requests and serial numbers
-//! of one side; `assoc/asconf` changes the paths.
+//! ASCONF (`rfc5061`) adds addresses to an association and deletes them. This module keeps the requests and
+//! serial numbers of one end; `assoc/asconf` changes the paths.
 
 mod answer;
 mod queue;
@@ -18,26 +18,26 @@ pub(super) fn announced(config: &Config) -> bool {
     config.asconf
 }
 
-/// Addresses that the peer deleted, of which packets may still be on their way.
+/// Most addresses that the peer deleted and from which packets may still be in the network.
 const MOST_DEPARTED: usize = 16;
 
-/// What an association with ASCONF remembers.
+/// State of an association with ASCONF.
 #[derive(Debug)]
 pub(crate) struct AsconfState {
     /// Our requests.
     pub(crate) queue: Queue,
-    /// Answers to the peer's.
+    /// Our answers to requests of the peer.
     pub(crate) answered: Answered,
     /// Addresses that the peer deleted.
     departed: VecDeque<IpAddr>,
     /// Addresses that the current packet asks to add although they belong to other associations.
     pub(crate) taken: Vec<IpAddr>,
-    /// The address that the peer wants to be the primary one as soon as it is confirmed.
+    /// The address that becomes primary at the request of the peer once it is confirmed.
     pub(crate) preferred: Option<IpAddr>,
 }
 
 impl AsconfState {
-    /// The first serial number of each side is its initial TSN (`rfc5061#section-5.1`).
+    /// Starts with the initial TSNs as the first serial numbers (`rfc5061#section-5.1`).
     pub(crate) fn new(ours: Tsn, theirs: Tsn) -> Self {
         AsconfState {
             queue: Queue::new(ours.0),
@@ -48,7 +48,7 @@ impl AsconfState {
         }
     }
 
-    /// The peer deleted an address.
+    /// Notes that the peer deleted an address.
     pub(crate) fn depart(&mut self, address: IpAddr) {
         if self.departed.len() == MOST_DEPARTED {
             self.departed.pop_front();
@@ -56,7 +56,7 @@ impl AsconfState {
         self.departed.push_back(address);
     }
 
-    /// The peer added the address anew.
+    /// Notes that the peer added an address again.
     pub(crate) fn arrive(&mut self, address: IpAddr) {
         self.departed.retain(|&departed| departed != address);
     }

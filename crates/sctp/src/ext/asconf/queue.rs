@@ -1,4 +1,4 @@
-//! Our requests: those that wait, and the one ASCONF that is outstanding (`rfc5061#section-5.1`).
+//! Our requests: waiting requests, and the one outstanding ASCONF (`rfc5061#section-5.1`).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::Cause;
@@ -8,39 +8,38 @@ use wire::asconf::{AddressChange, Request, Response, Responses};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) change: AddressChange,
-    /// The address of ours.
+    /// The local address.
     pub(crate) address: IpAddr,
-    /// The address is behind a NAT, so the request names the wildcard address. A request to add such an address is sent from
-    /// that address.
+    /// True behind a NAT: the request holds the wildcard address. A request to add leaves from the address.
     pub(crate) hidden: bool,
 }
 
 impl Wanted {
-    /// A request to add an address behind a NAT.
+    /// True for a request to add an address behind a NAT.
     fn adds_hidden(&self) -> bool {
         self.hidden && self.change == AddressChange::Add
     }
 }
 
-/// An ASCONF that was sent and not answered yet.
+/// An ASCONF that was sent and not answered.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
     pub(crate) serial: u32,
-    /// The number of its first request.
+    /// Correlation ID of the first request.
     correlation: u32,
-    /// The address by which the peer finds the association: a retransmission has that of the first transmission
+    /// The address by which the peer finds the association, the same in retransmissions
     /// (`rfc5061#section-5.1`, rule B4).
     pub(crate) lookup: Option<IpAddr>,
     pub(crate) wanted: Vec<Wanted>,
 }
 
 impl Outstanding {
-    /// The source address of its packet, if it is not that of a path.
+    /// The source address of the packet, if it is not that of a path.
     pub(crate) fn source(&self) -> Option<IpAddr> {
         self.wanted.iter().find(|wanted| wanted.adds_hidden()).map(|wanted| wanted.address)
     }
 
-    /// Its requests as they are sent.
+    /// Encodes the requests.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (correlation, wanted) in (self.correlation..).zip(&self.wanted) {
@@ -50,8 +49,8 @@ impl Outstanding {
         bytes
     }
 
-    /// Each request, and whether the peer carried it out. A request without a response was carried out, unless one before it
-    /// failed (`rfc5061#section-5.1`).
+    /// Returns each request, and whether the peer carried it out. A request without a response was carried
+    /// out, unless one before it failed (`rfc5061#section-5.1`).
     pub(crate) fn outcomes(&self, responses: Responses<'_>) -> Vec<(Wanted, bool)> {
         let mut failed = false;
         let mut outcomes = Vec::with_capacity(self.wanted.len());
@@ -67,7 +66,7 @@ impl Outstanding {
         outcomes
     }
 
-    /// What the peer reports as unrecognized.
+    /// The changes that the peer reports as unrecognized.
     fn not_understood(&self, responses: Responses<'_>) -> impl Iterator<Item = AddressChange> {
         responses.iter().flatten().filter_map(|response| {
             let Response::Failed { correlation, causes } = response else { return None };
@@ -78,12 +77,12 @@ impl Outstanding {
     }
 }
 
-/// The address that stands for the source of a packet.
+/// The wildcard address, which stands for the source of a packet.
 pub(crate) fn unspecified(like: IpAddr) -> IpAddr {
     if like.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
-/// Our requests.
+/// Waiting and outstanding requests.
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// Serial number of the next ASCONF.
@@ -91,13 +90,13 @@ pub(crate) struct Queue {
     correlation: u32,
     waiting: Vec<Wanted>,
     pub(crate) outstanding: Option<Outstanding>,
-    /// The peer does not understand requests to add and to delete addresses.
+    /// The peer does not support requests to add and delete addresses.
     no_changes: bool,
-    /// The peer does not understand requests to prefer an address.
+    /// The peer does not support requests to set the primary address.
     no_primary: bool,
 }
 
-/// Most requests of one ASCONF: with addresses of IPv6 and an AUTH chunk it fits the smallest path MTU.
+/// Most requests in an ASCONF, which fits the smallest path MTU with IPv6 addresses and an AUTH chunk.
 const MOST: usize = 16;
 
 impl Queue {
@@ -112,7 +111,7 @@ impl Queue {
         }
     }
 
-    /// The peer may be asked for such a change.
+    /// True if the peer supports requests for this change.
     pub(crate) fn may_ask_for(&self, change: AddressChange) -> bool {
         !match change {
             AddressChange::Add | AddressChange::Delete => self.no_changes,
@@ -120,8 +119,8 @@ impl Queue {
         }
     }
 
-    /// Requests that the peer reports as unrecognized are never sent again; returns those that waited
-    /// (`rfc5061#section-5.3`, rules F3a and F3b).
+    /// Notes the changes that the peer reports as unrecognized, which are never requested again. Returns the
+    /// waiting requests for them (`rfc5061#section-5.3`, rules F3a and F3b).
     pub(crate) fn learn(&mut self, answered: &Outstanding, responses: Responses<'_>) -> Vec<Wanted> {
         for change in answered.not_understood(responses) {
             match change {
@@ -135,7 +134,7 @@ impl Queue {
         refused
     }
 
-    /// Queues a request. False if it cancels one that waits: to add and to delete an address.
+    /// Queues a request; false if it cancels a waiting one that adds or deletes the same address.
     pub(crate) fn push(&mut self, wanted: Wanted) -> bool {
         let opposite = match wanted.change {
             AddressChange::Add => Some(AddressChange::Delete),
@@ -147,13 +146,13 @@ impl Queue {
             AddressChange::SetPrimary => {
                 self.waiting.retain(|other| other.change != AddressChange::SetPrimary)
             }
-            // A request to delete an address replaces all that wait for the same address.
+            // A request to delete an address replaces all waiting requests for it.
             AddressChange::Delete => self.waiting.retain(|other| other.address != wanted.address),
             AddressChange::Add => self
                 .waiting
                 .retain(|other| other.address != wanted.address || other.change == AddressChange::SetPrimary),
         }
-        // The address may share its public address with one that is to be deleted.
+        // The new address may share its public address with one that is to be deleted.
         if wanted.adds_hidden() {
             self.waiting.retain(|other| !other.hidden || other.change != AddressChange::Delete);
         }
@@ -163,25 +162,25 @@ impl Queue {
         !cancels
     }
 
-    /// A request waits.
+    /// True if the request waits.
     pub(crate) fn waits(&self, change: AddressChange, address: IpAddr) -> bool {
         self.waiting.iter().any(|wanted| (wanted.change, wanted.address) == (change, address))
     }
 
-    /// A request waits or is outstanding.
+    /// True if the request waits or is outstanding.
     pub(crate) fn asks(&self, change: AddressChange, address: IpAddr) -> bool {
         let sent = self.outstanding.iter().flat_map(|sent| &sent.wanted);
         self.waiting.iter().chain(sent).any(|wanted| (wanted.change, wanted.address) == (change, address))
     }
 
-    /// Requests of a kind that wait or are outstanding.
+    /// Number of requests for a change that wait or are outstanding.
     pub(crate) fn count(&self, change: AddressChange) -> usize {
         let sent = self.outstanding.iter().flat_map(|sent| &sent.wanted);
         self.waiting.iter().chain(sent).filter(|wanted| wanted.change == change).count()
     }
 
-    /// Builds the next ASCONF from the requests that wait. False if there are none, or if one is outstanding. A request that
-    /// has to be sent from an address of its own gets an ASCONF of its own.
+    /// Makes the next ASCONF of waiting requests. False if there are none, or one is outstanding. A request
+    /// that is sent from its own address gets its own ASCONF.
     pub(crate) fn launch(&mut self) -> bool {
         if self.outstanding.is_some() || self.waiting.is_empty() {
             return false;
@@ -195,17 +194,17 @@ impl Queue {
         true
     }
 
-    /// The ASCONF that `serial` answers; none if it is none of ours that is outstanding.
+    /// Takes the outstanding ASCONF if it has this serial number.
     pub(crate) fn answered(&mut self, serial: u32) -> Option<Outstanding> {
         self.outstanding.take_if(|outstanding| outstanding.serial == serial)
     }
 
-    /// No ASCONF was sent with this serial number or a higher one yet (`rfc5061#section-5.3`, rule F0).
+    /// True if no ASCONF with this serial number was sent yet (`rfc5061#section-5.3`, rule F0).
     pub(crate) fn is_unsent(&self, serial: u32) -> bool {
         serial.wrapping_sub(self.next) < 1 << 31
     }
 
-    /// Forgets all requests, and returns them: the peer does not know ASCONF.
+    /// Removes and returns all requests: the peer does not support ASCONF.
     pub(crate) fn give_up(&mut self) -> Vec<Wanted> {
         let mut all = self.outstanding.take().map(|sent| sent.wanted).unwrap_or_default();
         all.append(&mut self.waiting);

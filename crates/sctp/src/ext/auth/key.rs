@@ -6,10 +6,10 @@ use sha2::Sha256;
 use std::cmp::Ordering;
 use transport::Octets;
 
-/// An HMAC algorithm (`rfc4895#section-8.4`). All of them can be offered and used.
+/// An HMAC algorithm (`rfc4895#section-8.4`). All variants are offered and accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
-    /// SHA-1, which every implementation has.
+    /// SHA-1, which is mandatory.
     Sha1,
     /// SHA-256.
     Sha256,
@@ -18,7 +18,7 @@ pub(crate) enum Algorithm {
 impl Algorithm {
     /// Bytes of the longest HMAC.
     pub(crate) const LONGEST: usize = 32;
-    /// What we offer, the preferred first.
+    /// The algorithms that we offer, in order of preference.
     pub(crate) const OFFERED: [Algorithm; 2] = [Algorithm::Sha256, Algorithm::Sha1];
 
     /// The algorithm with this identifier.
@@ -33,7 +33,7 @@ impl Algorithm {
         }
     }
 
-    /// Bytes of its HMAC.
+    /// Bytes of the HMAC.
     pub(crate) const fn len(self) -> usize {
         match self {
             Algorithm::Sha1 => 20,
@@ -41,7 +41,7 @@ impl Algorithm {
         }
     }
 
-    /// The HMAC of an AUTH chunk, whose first bytes are `fixed`, and of the rest of its packet.
+    /// The HMAC over the `fixed` part of an AUTH chunk, a zero HMAC, and the rest of the packet.
     pub(crate) fn compute(self, key: &[u8], fixed: &[u8], rest: Octets<'_>) -> Vec<u8> {
         match self {
             Algorithm::Sha1 => self.feed::<Hmac<Sha1>>(key, fixed, rest).finalize().into_bytes().to_vec(),
@@ -73,13 +73,13 @@ impl Algorithm {
     }
 }
 
-/// The association shared key: the endpoint pair shared key, then the key vectors of both sides, the smaller one first.
+/// The association shared key: endpoint pair shared key, then both key vectors, the smaller first.
 pub(crate) fn association_key(secret: &[u8], one: &[u8], other: &[u8]) -> Vec<u8> {
     let (first, second) = if by_number(one, other).is_le() { (one, other) } else { (other, one) };
     [secret, first, second].concat()
 }
 
-/// Compares vectors as unsigned numbers in network byte order; of equal numbers the shorter vector is less.
+/// Compares vectors as numbers in network byte order; of equal numbers, the shorter vector is less.
 fn by_number(one: &[u8], other: &[u8]) -> Ordering {
     let significant = |vector: &[u8]| vector.iter().position(|&byte| byte != 0).unwrap_or(vector.len());
     let (a, b) = (&one[significant(one)..], &other[significant(other)..]);

@@ -1,7 +1,7 @@
 //! AUTH (`rfc4895`): chunks that are accepted only behind a message authentication code.
 //!
-//! [`terms`] is what the two sides say about it in INIT and INIT ACK, [`key`] computes keys and HMACs, [`shared`] holds the
-//! keys of the user, and [`Authentication`] is what an association knows.
+//! [`terms`] holds the announcements in INIT and INIT ACK, [`key`] computes keys and HMACs, [`shared`] holds
+//! the keys of the user, and [`Authentication`] is the state of an association.
 
 mod key;
 mod shared;
@@ -26,8 +26,8 @@ pub(super) fn announced(config: &Config) -> bool {
 pub(crate) struct TypeSet([u64; 4]);
 
 impl TypeSet {
-    /// Those of a Chunk List parameter. INIT, INIT ACK, SHUTDOWN COMPLETE and AUTH are never authenticated
-    /// (`rfc4895#section-3.2`).
+    /// The types in a Chunk List parameter, without INIT, INIT ACK, SHUTDOWN COMPLETE and AUTH, which are
+    /// never authenticated (`rfc4895#section-3.2`).
     pub(crate) fn of_list(types: &[u8]) -> Self {
         let mut set = TypeSet::default();
         for &kind in types.iter().filter(|kind| !wire::Auth::NEVER_LISTED.contains(kind)) {
@@ -42,25 +42,25 @@ impl TypeSet {
     }
 }
 
-/// Why an AUTH chunk and what follows it are discarded.
+/// Reason why an AUTH chunk and the rest of the packet are discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AuthFault {
-    /// We did not offer its algorithm: the peer is told.
+    /// We did not offer the algorithm; this is reported to the peer.
     Algorithm,
-    /// There is no such key, or the HMAC is wrong.
+    /// The key does not exist, or the HMAC is wrong.
     Forged,
 }
 
-/// The keys and duties of an association with AUTH.
+/// The keys and the required types of an association with AUTH.
 #[derive(Clone, Debug)]
 pub(crate) struct Authentication {
     ours: Vec<u8>,
     theirs: Vec<u8>,
-    /// Types that we accept only behind AUTH.
+    /// Types that we require to be authenticated.
     required: TypeSet,
-    /// Types that the peer accepts only behind AUTH.
+    /// Types that the peer requires to be authenticated.
     demanded: TypeSet,
-    /// What we authenticate with.
+    /// The algorithm of the AUTH chunks that we send.
     algorithm: Algorithm,
 }
 
@@ -90,7 +90,7 @@ impl Authentication {
         Auth::FIXED_LEN + self.algorithm.len()
     }
 
-    /// Writes the AUTH chunk into its place at the beginning of `covered`, which is the rest of the packet.
+    /// Writes the AUTH chunk into its place at the beginning of `covered`, the rest of the packet.
     pub(crate) fn sign(&self, shared: &SharedKeys, covered: &mut [u8]) {
         let (key_id, secret) = shared.active();
         let zeros = [0; Algorithm::LONGEST];
@@ -104,7 +104,7 @@ impl Authentication {
         behind[..self.algorithm.len()].copy_from_slice(&hmac);
     }
 
-    /// Checks an AUTH chunk; `rest` is what follows it in the packet.
+    /// Checks an AUTH chunk; `rest` follows it in the packet.
     pub(crate) fn verify(
         &self,
         shared: &SharedKeys,

@@ -1,21 +1,21 @@
-//! What INIT and INIT ACK say about AUTH (`rfc4895#section-3`).
+//! The announcements of AUTH in INIT and INIT ACK (`rfc4895#section-3`).
 
 use super::{Algorithm, TypeSet};
 use crate::config::Config;
 use crate::ext::{Ext, Extensions, asconf};
 use wire::{Parameter, ParameterList, param};
 
-/// Bytes of the Random parameter's value (`rfc4895#section-3.1`).
+/// Bytes of the value of the Random parameter (`rfc4895#section-3.1`).
 const RANDOM_LEN: usize = 32;
 
-/// Most bytes of the peer's Chunk List parameter, without header: each type once. A peer that sends more does not get
-/// AUTH: a state cookie holds it.
+/// Most chunk types in the peer's Chunk List parameter: each type once. With more, the peer does not get
+/// AUTH, since a state cookie holds the list.
 const MOST_TYPES: usize = 256;
 
-/// Most bytes of the peer's Requested HMAC Algorithm parameter, without header.
+/// Most bytes of the value of the peer's Requested HMAC Algorithm parameter.
 const MOST_ALGORITHMS: usize = 32;
 
-/// The parameters of AUTH in an INIT or INIT ACK.
+/// The AUTH parameters of an INIT or INIT ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AuthOffer<'a> {
     pub(crate) random: Option<&'a [u8]>,
@@ -23,17 +23,17 @@ pub(crate) struct AuthOffer<'a> {
     pub(crate) algorithms: Option<&'a [u8]>,
 }
 
-/// What one side announces for AUTH: three parameters, without their headers.
+/// The announcements of one end: the values of three parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) random: [u8; RANDOM_LEN],
-    /// None: the parameter is not sent.
+    /// None if the parameter is not sent.
     pub(crate) chunks: Option<Vec<u8>>,
     pub(crate) algorithms: Vec<u8>,
 }
 
 impl Terms {
-    /// What we announce.
+    /// Our announcements.
     pub(crate) fn ours(config: &Config, random: [u8; RANDOM_LEN]) -> Self {
         let mut types = config.auth_chunks.clone();
         if config.asconf {
@@ -43,7 +43,7 @@ impl Terms {
         Terms { random, chunks: (!types.is_empty()).then_some(types), algorithms: algorithms.collect() }
     }
 
-    /// What the peer announces. None if it does not want AUTH, or if it announces more than we keep.
+    /// The announcements of the peer. None without AUTH, or if they are longer than we store.
     ///
     /// # Errors
     /// The parameter that violates the protocol.
@@ -60,7 +60,7 @@ impl Terms {
         Ok(few.then(terms))
     }
 
-    /// Its key vector: the parameters with their headers, without padding (`rfc4895#section-6.1`).
+    /// The key vector: the parameters with headers, without padding (`rfc4895#section-6.1`).
     pub(crate) fn vector(&self) -> Vec<u8> {
         let mut vector = Vec::with_capacity(3 * 4 + RANDOM_LEN + 16);
         let mut push = |kind: u16, value: &[u8]| {
@@ -85,22 +85,22 @@ impl Terms {
         }
     }
 
-    /// The types that it accepts only behind AUTH.
+    /// The chunk types that this end requires to be authenticated.
     pub(super) fn types(&self) -> TypeSet {
         TypeSet::of_list(self.chunks.as_deref().unwrap_or_default())
     }
 
-    /// The algorithm that it prefers of those that we have.
+    /// The algorithm that this end prefers among those that we support.
     pub(super) fn algorithm(&self) -> Algorithm {
         let (ids, _) = self.algorithms.as_chunks();
         let known = |id: &[u8; 2]| Algorithm::of(u16::from_be_bytes(*id));
         ids.iter().find_map(known).unwrap_or(Algorithm::Sha1)
     }
 
-    /// Appends it to a state cookie.
+    /// Appends the announcements to a state cookie.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.random);
-        // A list of 256 types does not fit a byte; zero says that there is no list.
+        // A list of 256 types has no length in one byte. Zero: there is no list.
         let chunks = self.chunks.as_ref().map_or(0, |chunks| chunks.len() as u16 + 1);
         out.extend_from_slice(&chunks.to_be_bytes());
         out.extend_from_slice(self.chunks.as_deref().unwrap_or_default());
@@ -108,7 +108,7 @@ impl Terms {
         out.extend_from_slice(&self.algorithms);
     }
 
-    /// Reads what [`Self::write`] wrote, and returns what follows it.
+    /// Reads the bytes that [`Self::write`] wrote, and returns the bytes after them.
     pub(crate) fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (random, rest) = bytes.split_first_chunk()?;
         let (chunks, rest) = rest.split_first_chunk()?;
@@ -124,8 +124,8 @@ impl Terms {
 }
 
 impl Extensions {
-    /// What both sides have if the peer announces this and says this about AUTH, and its terms. ASCONF needs AUTH
-    /// (`rfc5061#section-4.2.7`), and must not be announced without it (`rfc5061#section-6`).
+    /// Returns the extensions that both ends support, and the AUTH announcements of the peer. ASCONF needs
+    /// AUTH (`rfc5061#section-4.2.7`), and must not be announced without it (`rfc5061#section-6`).
     ///
     /// # Errors
     /// The parameter that violates the protocol.
