@@ -185,7 +185,7 @@ class Options(AssociationOptions, total=False):
     max_inbound_streams: int
     """Inbound streams the peer may use. Expected: at least 1. Default: 2048."""
     max_init_retransmits: int
-    """Attempts at each handshake step (``Max.Init.Retransmits``). Default: 8."""
+    """Most retransmissions in each handshake step (``Max.Init.Retransmits``). Default: 8."""
     mtu: str
     """Path MTU, IP header included; with ``pmtud``, the MTU of the interface. Expected: 576 to 65535 bytes.
     Default: "1500 B"."""
@@ -238,7 +238,7 @@ class Options(AssociationOptions, total=False):
     """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
     least 1, or none for no limit in messages. Default: "none"."""
     stream_reset: bool
-    """Allows resets and additions of streams, if the peer does (RE-CONFIG, RFC 6525; INET: ``streamReset``).
+    """Allows resets and additions of streams if the peer does so too (RE-CONFIG, RFC 6525; INET: ``streamReset``).
     Default: false."""
     stream_scheduler: Literal["fcfs", "rr", "rr-packet", "priority", "fair", "wfq"]
     """The order in which streams send (RFC 8260, section 3). Default: "fcfs"."""
@@ -251,7 +251,8 @@ class Options(AssociationOptions, total=False):
     1122, section 4.2.3.3). Zero turns the avoidance of silly windows off. Expected: less than
     ``receive_buffer``. Default: "1500 B"."""
     timestamps: Literal["off", "chunk", "metadata"]
-    """How packets carry their send time, from which a peer that supports it reports delays. Default: "off"."""
+    """How packets carry their send time, from which the peer reports one-way delays if it supports that. Default:
+    "off"."""
     valid_cookie_life: str
     """Lifetime of a state cookie (``Valid.Cookie.Life``). Expected: more than zero. Default: "60 s"."""
     cmt: Cmt

@@ -36,7 +36,7 @@ options! {
         /// (`Primary.Switchover.Max.Retrans`, `rfc7829#section-5`). None: errors do not change it.
         primary_switchover: Option<u32> = None, "at least `potentially_failed`, or none"
             if |errors, all| errors.is_none_or(|errors| errors >= all.potentially_failed.unwrap_or(0));
-        /// Attempts at each handshake step (`Max.Init.Retransmits`).
+        /// Most retransmissions in each handshake step (`Max.Init.Retransmits`).
         max_init_retransmits: u32 = 8;
         /// Upper bound of the timeout of INIT and COOKIE ECHO (`sinit_max_init_timeo` of
         /// `rfc6458#section-8.1.3`). None: `rto_max`.
@@ -77,14 +77,14 @@ options! {
         /// Abandons messages by their lifetime, number of retransmissions or priority, if the peer supports
         /// it (PR-SCTP, `rfc3758`, `rfc7496`). Otherwise every message is reliable, whatever its policy.
         pr_sctp: bool = false;
-        /// Allows resets and additions of streams, if the peer does (RE-CONFIG, `rfc6525`; INET:
+        /// Allows resets and additions of streams if the peer does so too (RE-CONFIG, `rfc6525`; INET:
         /// `streamReset`).
         stream_reset: bool = false;
         /// Resets and additions of streams that the peer may request of its own accord.
         allow_reset: AllowReset = AllowReset::None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
-        /// How packets carry their send time, from which a peer that supports it reports delays.
+        /// How packets carry their send time, from which the peer reports one-way delays if it supports that.
         timestamps: Timestamps = Timestamps::Off;
         /// Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): routers may mark packets
         /// instead of dropping them, if the peer supports it too.
@@ -225,7 +225,8 @@ impl Config {
 }
 
 options! {
-    /// Concurrent multipath transfer, part by part (Iyengar, Amer, Stewart, ToN 2006; paper 001 §3).
+    /// Concurrent multipath transfer (Iyengar, Amer, Stewart, ToN 2006; paper 001 §3), one option for each
+    /// mechanism.
     ///
     /// Unless `enabled` is true, no other option has any effect.
     pub struct Cmt in "cmt" {
@@ -380,7 +381,8 @@ named! {
 }
 
 named! {
-    /// After a fast retransmission the same path, after a timeout the next one (`rfc9260#section-6.4`).
+    /// Stream changes that the peer may request of its own accord (`rfc6525#section-6.3.1`). Each level
+    /// includes the levels before it.
     "level of allowed resets" AllowReset {
         /// None: each request is denied.
         None = "none",

@@ -124,7 +124,7 @@ pub enum Event {
         incoming: bool,
         /// True for streams on which we send. With `incoming`: all streams, and the TSNs.
         outgoing: bool,
-        /// The streams; empty: all.
+        /// The streams; an empty list means all streams.
         streams: Vec<StreamId>,
         /// The outcome. A reset that the peer requested is reported only if it was performed.
         result: ResetResult,

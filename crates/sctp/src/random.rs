@@ -3,8 +3,8 @@ use rand_core::{RngCore, SeedableRng};
 
 /// The source of all random numbers of an endpoint: tags, TSNs, nonces, heartbeat jitter and cookie secret.
 ///
-/// On a network use [`Seed::from_system`], once for each endpoint: who knows the seed knows the verification
-/// tags and can forge cookies. With [`Seed::for_simulation`] an endpoint repeats its output byte for byte.
+/// On a network use [`Seed::from_system`], once for each endpoint: a known seed reveals the verification tags
+/// and allows to forge cookies. With [`Seed::for_simulation`] an endpoint repeats itself byte for byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 

@@ -89,7 +89,7 @@ impl Association {
         }
     }
 
-    /// Requests that the peer sends to this local address; false if it is not ours, or must not be requested.
+    /// Requests that the peer sends to a local address; false if it is not ours, or may not be requested.
     pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> bool {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;

@@ -122,7 +122,7 @@ impl Association {
         distinct(addresses.filter(|address| of_family(address) && !self.has_departed(*address)))
     }
 
-    /// Handles the expiry of T4: repeats the ASCONF, if possible elsewhere (`rfc5061#section-5.1`, rule B).
+    /// On expiry of T4, repeats the ASCONF, on another path if possible (`rfc5061#section-5.1`, rule B).
     pub(super) fn on_t4(&mut self, now: Instant) {
         let limit = self.config().path_max_retrans;
         let Some(T4 { retry, due }) = &mut self.t4 else { return };

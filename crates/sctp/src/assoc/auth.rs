@@ -21,7 +21,7 @@ pub(super) struct AuthState {
 pub(super) type AuthPlace = Option<Range<usize>>;
 
 impl Association {
-    /// Determines algorithm and keys from the announcements of both ends. AUTH is off without the peer's.
+    /// Determines algorithm and keys from both announcements. If the peer announced nothing, AUTH is off.
     pub(super) fn agree_on_auth(&mut self, peer: &Peer) {
         let Some(theirs) = &peer.auth else {
             if let Some(auth) = &mut self.auth {

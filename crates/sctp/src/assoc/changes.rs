@@ -221,7 +221,7 @@ impl Association {
         Ok(())
     }
 
-    /// Deletes an address of the peer while others remain. They retransmit its chunks in flight.
+    /// Deletes an address of the peer while others remain, where its chunks in flight are retransmitted.
     fn delete_address(&mut self, now: Instant, address: IpAddr) {
         if self.paths[self.paths.primary].remote == address {
             let others =

@@ -107,7 +107,8 @@ impl Association {
         }
     }
 
-    /// True for a SHUTDOWN ACK during the handshake: it is of an older one (`rfc9260#section-8.5.1`, rule E).
+    /// True for a SHUTDOWN ACK in a handshake: an older association sent it (`rfc9260#section-8.5.1`, rule
+    /// E).
     #[inline]
     fn is_out_of_the_blue(&self, chunks: &Chunks<'_>) -> bool {
         self.is_opening() && Self::begins_with_shutdown_ack(chunks)

@@ -208,7 +208,7 @@ impl Association {
             return self.paths[p].heartbeat.rest(now, period);
         }
         let verifying = self.paths[p].state == PathState::Unconfirmed;
-        // rfc9260#section-8.1: for the association, only heartbeats on the path with the data count.
+        // rfc9260#section-8.1: it is an error of the association only if the path carries the data.
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
@@ -358,7 +358,7 @@ impl Association {
         }
     }
 
-    /// Handles the expiry of T2: repeats SHUTDOWN or SHUTDOWN ACK, if possible elsewhere
+    /// On expiry of T2, repeats SHUTDOWN or SHUTDOWN ACK, on another path if possible
     /// (`rfc9260#section-9.2`).
     pub(super) fn on_t2(&mut self, now: Instant) {
         let limit = self.config().association_max_retrans;

@@ -113,7 +113,7 @@ pub struct AssocStats {
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
-    /// Chunks and AUTH chunks discarded for want of a valid AUTH chunk (`rfc4895#section-6.3`).
+    /// Chunks without a valid AUTH chunk, and invalid AUTH chunks, discarded (`rfc4895#section-6.3`).
     pub unauthenticated: u64,
     /// Messages abandoned (`rfc7496#section-4.4`).
     pub abandoned: Abandoned,

@@ -173,7 +173,8 @@ pub(crate) struct Association {
     initial_tsn: Tsn,
     streams: (u16, u16),
     given: Given,
-    /// Addresses of the peer without a path: of an unused family, beyond the limit, or in no pair.
+    /// Addresses of the peer without a path: the family is unused, the limit is reached, or no pair of the
+    /// user has them.
     unused: Vec<IpAddr>,
     /// Addresses of the endpoint that this association no longer uses.
     lost_locals: Vec<IpAddr>,

@@ -35,7 +35,7 @@ impl Association {
         self.paths.note_costs();
     }
 
-    /// The chunk that accompanies heartbeats on path `p` and answers to them; none without options.
+    /// The PATH-STATUS for heartbeats on path `p` and for answers there; none if the user set no options.
     pub(super) fn path_status(&self, p: PathId) -> Option<PathStatus> {
         self.path_options(self.paths[p].local).map(PathOptions::to_status)
     }

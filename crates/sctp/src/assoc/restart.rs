@@ -151,7 +151,7 @@ impl Association {
         }
     }
 
-    /// The addresses of an INIT that the peer did not name before; none before it has named any.
+    /// Addresses of an INIT that the peer has not named yet; empty before its first list of addresses.
     fn new_addresses(&self, source: IpAddr, listed: &[IpAddr]) -> Vec<IpAddr> {
         if !self.has_peer() {
             return Vec::new();

@@ -8,7 +8,7 @@ use wire::{DataFlags, Ppid, Ssn, StreamId};
 #[derive(Debug)]
 pub(crate) struct TxChunk {
     pub(crate) sent_at: Instant,
-    /// Bytes by which it raises the flight size of its path.
+    /// Bytes of the chunk in the flight size of its path.
     pub(crate) flight_size: u32,
     pub(super) ppid: Ppid,
     pub(crate) stream: StreamId,

@@ -10,7 +10,7 @@ pub(super) enum Answer {
     Abort,
 }
 
-/// The answer to a packet that begins with neither INIT nor COOKIE ECHO, AUTH aside (`rfc4895#section-6.3`).
+/// The answer to a packet that, AUTH apart, begins with neither INIT nor COOKIE ECHO (`rfc4895#section-6.3`).
 pub(super) fn answer(packet: &Packet<'_>) -> Answer {
     let chunks = packet.chunks().map_while(Result::ok);
     let mut chunks = chunks.filter(|chunk| !matches!(chunk, Chunk::Auth(_))).peekable();

@@ -376,7 +376,7 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Processes the request that we add streams, which we request in turn (`rfc6525#section-5.2.6`).
+    /// Processes the peer's request to add streams of ours, which we request then (`rfc6525#section-5.2.6`).
     fn on_add_incoming(&mut self, more: u16) -> Verdict {
         if !self.may_serve(AllowReset::Add) || self.sender.streams().checked_add(more).is_none() {
             return Verdict::Done(ReConfigResult::Denied);

@@ -107,7 +107,7 @@ impl Association {
         Some((path, bytes))
     }
 
-    /// Handles the expiry of T-reconf: repeats the request, if possible elsewhere (`rfc6525#section-5.1.1`).
+    /// On expiry of T-reconf, repeats the request, on another path if possible (`rfc6525#section-5.1.1`).
     pub(in crate::assoc) fn on_t_reconf(&mut self, now: Instant) {
         let limit = self.config().association_max_retrans;
         let Some(config) = self.re_config.as_deref_mut() else { return };
@@ -186,7 +186,7 @@ impl Association {
         }
     }
 
-    /// Repeats a given-up request, which the peer never received. The current one is numbered anew later.
+    /// Repeats a given-up request, which the peer never received. The current one gets a new number later.
     fn ask_again(&mut self, now: Instant, given_up: Asked, wish: Wish) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let path = self.paths.default_path();

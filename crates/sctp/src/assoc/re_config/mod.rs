@@ -39,7 +39,7 @@ pub(super) struct ReConfiguration {
     deferred: Option<u32>,
     /// Number of the peer's reset of the association that waits until our data is acknowledged.
     peer_reset: Option<u32>,
-    /// That number until the reset is answered, after the last chunk of its packet.
+    /// The number of this reset until it is answered, after the last chunk of its packet.
     answer_due: Option<u32>,
     /// The answer to a reset of the association, sent in front of data until the peer has received it.
     unproven: Option<Unproven>,
@@ -272,7 +272,7 @@ impl Association {
         }
     }
 
-    /// Starts anew once the extensions of both ends are known. Request numbers start at the initial TSNs.
+    /// Starts again with the extensions of both ends. Request numbers start at the initial TSNs.
     pub(super) fn start_re_config(&mut self, peer_initial_tsn: Tsn) {
         self.forget_wishes();
         let both = self.extensions.has(Ext::ReConfig);

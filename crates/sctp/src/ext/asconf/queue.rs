@@ -10,7 +10,8 @@ pub(crate) struct Wanted {
     pub(crate) change: AddressChange,
     /// The local address.
     pub(crate) address: IpAddr,
-    /// True behind a NAT: the request holds the wildcard address. A request to add leaves from the address.
+    /// True if the address is behind a NAT: the request holds the wildcard address, and a request to add the
+    /// address is sent from this address.
     pub(crate) hidden: bool,
 }
 
