@@ -384,7 +384,7 @@ named! {
     /// Stream changes that the peer may request of its own accord (`rfc6525#section-6.3.1`). Each level
     /// includes the levels before it.
     "level of allowed resets" AllowReset {
-        /// None: each request is denied.
+        /// Each request is denied.
         None = "none",
         /// Resets of the streams on which the peer sends, and of those on which we send.
         Streams = "streams",

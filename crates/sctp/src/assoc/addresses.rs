@@ -89,7 +89,7 @@ impl Association {
         }
     }
 
-    /// Requests that the peer sends to a local address; false if it is not ours, or may not be requested.
+    /// Requests a local address as the peer's primary; false if it is not ours, or no request may be sent.
     pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> bool {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;

@@ -16,7 +16,7 @@ use units::{Instant, Span};
 const ATTEMPT_DELAY: Span = Span::from_millis(250);
 
 impl Association {
-    /// The next address without an INIT; none if there is none, or if the INIT may not be retransmitted.
+    /// The next address that got no INIT; none if there is none, or if the INIT may not be retransmitted.
     fn untried(&self) -> Option<PathId> {
         // After an INIT ACK with a stale cookie the peer is known to answer.
         let Phase::CookieWait { t1, .. } = self.phase else { return None };
@@ -33,7 +33,7 @@ impl Association {
         }
     }
 
-    /// Marks the last address as silent and tries the next. False if there is none, or a full RTO has passed.
+    /// Marks the last tried address as silent and tries another; false if none is left, or the RTO passed.
     pub(super) fn try_next_address(&mut self, now: Instant) -> bool {
         let next = self.untried();
         let Phase::CookieWait { t1, .. } = self.phase else { return false };

@@ -14,17 +14,17 @@ use units::{Instant, Span};
 /// Reason in the ABORT to a peer that no longer answers.
 const TOO_MANY_ERRORS: &[u8] = b"too many transmissions without an answer";
 
-/// Bytes of our Heartbeat Info: the number of the path and the nonce.
+/// Bytes of our Heartbeat Info: path, kind, number of repetitions and nonce.
 pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
 
-/// Bytes of a HEARTBEAT chunk: its header, that of the information, and the information.
+/// Bytes of a HEARTBEAT chunk: chunk header, parameter header and Heartbeat Info.
 pub(super) const HEARTBEAT_LEN: usize = 8 + HEARTBEAT_INFO_LEN;
 
 /// Longest interval between heartbeats on a path in UDP, because a NAT removes the mapping of an idle port
 /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10).
 const UDP_HB_INTERVAL: Span = Span::from_secs(15);
 
-/// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`), which is one.
+/// Limits heartbeats to one within an RTO (`HB.Max.Burst` of `rfc9260#section-5.4`).
 #[derive(Debug, Default)]
 pub(super) struct Probes {
     /// Earliest time of the next heartbeat.
@@ -202,7 +202,7 @@ impl Association {
 
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
-        // Data sent after the heartbeat arrived, so the path works.
+        // The path works: data that left later than the heartbeat has arrived.
         if self.paths[p].liveness.proof() > sent {
             let period = self.idle_period(p);
             return self.paths[p].heartbeat.rest(now, period);
@@ -350,7 +350,7 @@ impl Association {
         self.paths[p].heartbeat.rest(now, period);
     }
 
-    /// Handles the expiry of T3 of path `p` (`rfc9260#section-6.3.3`).
+    /// Handles the expiry of T3-rtx of path `p` (`rfc9260#section-6.3.3`).
     pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
         self.suspect_mtu(now, p);
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {

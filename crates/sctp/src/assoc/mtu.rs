@@ -13,7 +13,7 @@ use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{Heartbeat, PacketWriter, Pad};
 
-/// The second byte of the Heartbeat Info of a probe; that of any other heartbeat is zero.
+/// Kind in the Heartbeat Info of a probe; that of a heartbeat is zero.
 pub(super) const PROBE: u8 = 1;
 
 impl Association {

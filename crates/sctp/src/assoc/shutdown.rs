@@ -12,7 +12,7 @@ use wire::{Cause, CauseList, Tsn};
 /// Reason in the ABORT to a peer that does not complete the shutdown.
 pub(super) const SHUTDOWN_GUARD: &[u8] = b"shutdown takes too long";
 
-/// T5-shutdown-guard in RTO.Max (`rfc9260#section-9.2`).
+/// Duration of T5-shutdown-guard as a multiple of RTO.Max (`rfc9260#section-9.2`).
 const GUARD_RTOS: u64 = 5;
 
 impl Association {

@@ -15,7 +15,8 @@ pub(crate) struct TxChunk {
     pub(super) ssn: Ssn,
     /// User bytes, fewer than the MTU, which has 16 bits.
     pub(super) length: u16,
-    /// Distances to its neighbours on its list, below [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING), or zero.
+    /// Distances to the neighbours on its list, below [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING); zero at
+    /// an end.
     pub(super) to_prev: u16,
     pub(super) to_next: u16,
     /// [`DataFlags`] as bits.

@@ -9,5 +9,6 @@ pub(crate) use chunk::{ChunkState, Mark, TxChunk};
 pub(crate) use fragment::{Fragment, RecordId, Tag};
 pub(crate) use outstanding::Outstanding;
 
-/// Most chunks above the cumulative TSN: half of the range of an SSN has an order (`rfc9260#section-1.6`).
+/// Most chunks above the cumulative TSN: stream sequence numbers are ordered only within half of their range
+/// (`rfc9260#section-1.6`).
 pub(crate) const MOST_OUTSTANDING: usize = 1 << 15;

@@ -131,7 +131,7 @@ impl Endpoint {
     }
 
     /// Asks the peer by ASCONF to send to this local address whenever it sends on one path only
-    /// (`rfc5061#section-4.2.4`). The address may still be in the process of being added. False if the
+    /// (`rfc5061#section-4.2.4`). An address that is being added counts, too. False if the
     /// association does not have the address, is not established, or its peer does not support ASCONF.
     pub fn set_peer_primary(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_peer_primary(now, address)).unwrap_or(false)

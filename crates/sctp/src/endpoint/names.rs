@@ -5,7 +5,7 @@ use crate::assoc::{Association, Remote};
 use transport::{Agenda, Turn};
 
 impl Endpoint {
-    /// Schedules an association that may have changed for polling, and updates its keys if they changed.
+    /// Schedules an association for polling after a possible change, and updates its keys if they changed.
     pub(super) fn schedule(&mut self, slot: u32) {
         if let Some(association) = self.associations.get_mut(slot)
             && enter(&mut self.agenda, slot, association)
@@ -102,7 +102,7 @@ impl Endpoint {
     }
 }
 
-/// Schedules an association that may have changed for polling; true if it has to be
+/// Schedules an association for polling after a possible change; true if it has to be
 /// [renamed](Endpoint::rename).
 #[inline(always)] // into the calls for each packet and each message
 pub(super) fn enter(agenda: &mut Agenda, slot: u32, association: &mut Association) -> bool {
