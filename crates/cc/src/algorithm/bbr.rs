@@ -1,10 +1,9 @@
-//! BBR, version 3, each path for itself: a model of the path's bandwidth and propagation delay sets the rate and the
-//! window.
+//! BBR, version 3, on each path by itself: a model of bandwidth and delay sets rate and window.
 //!
-//! Source: draft-ietf-ccwg-bbr-04. B is the largest delivery rate of the last two probing cycles, b the short-term bound of
-//! the rate, r the least RTT of the last 10 s, e the largest number of bytes acknowledged beyond B t in the last 10 round
-//! trips, M a segment, h the long-term and l the short-term bound of the bytes in flight, x the bytes in flight when a
-//! packet was sent, and d what was lost since:
+//! Source: draft-ietf-ccwg-bbr-04. B is the largest delivery rate of the last two probing cycles, b the
+//! short-term bound of the rate, r the least RTT of the last 10 s, e the largest number of bytes acknowledged
+//! beyond B t in the last 10 round trips, and M a segment. h is the long-term and l the short-term bound of
+//! the bytes in flight, x the bytes in flight when a packet was sent, and d the bytes lost since then:
 //!
 //! ```text
 //! rate    = 0.99 g min(B, b)
@@ -21,10 +20,11 @@
 //!         l = max(bytes of the last round trip, 0.7 l)
 //! ```
 //!
-//! Deviations: the loss rate d/x is that of the packets that are acknowledged, not of each lost packet; an acknowledgement
-//! that reports losses is one loss event; a mark (ECN) counts as a loss above the threshold; after a timeout the window
-//! grows from one segment by the bytes acknowledged and is not restored; a spurious recovery restores the bounds and the
-//! window, not the state; where the draft draws random numbers, they are a hash of the time and of the bytes delivered.
+//! Deviations: the loss rate d/x is computed for acknowledged packets, not for each lost packet; an
+//! acknowledgement that reports losses is one loss event; a mark (ECN) counts as a loss above the threshold;
+//! after a timeout the window grows from one segment by the bytes acknowledged and is not restored; a
+//! spurious recovery restores the bounds and the window, not the state; hashes of the time and of the bytes
+//! delivered replace random numbers.
 
 mod bounds;
 mod cycle;
@@ -57,7 +57,7 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     build_as("bbr", None, setup)
 }
 
-/// BBR under another name, whose paths may be coupled.
+/// BBR under the name `name`; `coupling` couples its paths.
 pub(super) fn build_as(
     name: &'static str,
     coupling: Option<Coupling>,
@@ -66,7 +66,7 @@ pub(super) fn build_as(
     Box::new(Bbr { name, coupling, setup: *setup, paths: Vec::with_capacity(setup.paths) })
 }
 
-/// A model for each path.
+/// BBR of an association, with a model for each path.
 #[derive(Debug)]
 struct Bbr {
     name: &'static str,
@@ -76,13 +76,13 @@ struct Bbr {
 }
 
 impl Bbr {
-    /// The model of a path of which nothing is known.
+    /// A new model of a path without measurements.
     fn fresh(&self, path: &PathView) -> Flow {
         let segment = self.setup.segment(path.mtu);
         Flow::new(self.setup.knobs.bbr, segment, self.setup.initial_window(path.mtu), path.srtt)
     }
 
-    /// Divides what one flow would take among the coupled paths.
+    /// Sets the part of path `p`: the coupled paths divide the capacity that one flow would take.
     fn couple(&mut self, coupling: Coupling, now: Instant, before: &[PathView], p: usize) {
         let at = Snapshot::new(&self.setup, now, before, p);
         let flow = &self.paths[p];
@@ -139,7 +139,7 @@ impl CongestionControl for Bbr {
         w: &mut [CongestionWindow],
     ) {
         match kind {
-            // The losses themselves are in the acknowledgements.
+            // The acknowledgements report the losses themselves.
             LossKind::FastRetransmit => {}
             LossKind::Mark => w[p].cwnd = self.paths[p].on_mark(now, all[p].flight, w[p].cwnd),
             LossKind::Timeout => w[p].cwnd = self.setup.segment(all[p].mtu),
@@ -157,7 +157,7 @@ impl CongestionControl for Bbr {
         w[p].cwnd = w[p].cwnd.max(window.cwnd);
     }
 
-    /// The model stays as it is.
+    /// Does not change the model.
     fn on_idle(&mut self, _now: Instant, _all: &[PathView], _p: usize, _w: &mut [CongestionWindow]) {}
 
     fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {

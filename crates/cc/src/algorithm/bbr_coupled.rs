@@ -1,25 +1,25 @@
 //! Coupled BBR: ours. The paths of a group together take what one flow of BBR would take.
 //!
-//! It is BBR (draft-ietf-ccwg-bbr-04) but for the window gain k in Drain and ProbeBW. B is the bandwidth of a path, k that of
-//! BBR, srtt the smoothed and r the least RTT:
+//! It equals BBR (draft-ietf-ccwg-bbr-04) except for the window gain k in Drain and ProbeBW. B is the
+//! bandwidth of a path, k the gain in BBR, srtt the smoothed and r the least RTT:
 //!
 //! ```text
 //! a_P    = B_P²/Σ B_i²                      over the coupled paths
 //! k_P    = 1/(1 - a_P (1 - 1/k))            if srtt > 1.25 r, otherwise k_P = k
 //! ```
 //!
-//! Derivation. Beside flows that keep a queue of q seconds at a bottleneck, the window limits BBR. Its least RTT contains the
-//! queue of the others. A flow with the part p of the link and of the queue has r = t + (1 - p) q, with t the propagation
-//! delay, and is in balance if k r = t + q, whatever the number of the others:
+//! Derivation. Beside flows that keep a queue of q seconds at a bottleneck, the window limits BBR, and its
+//! least RTT includes the queue of the other flows. A flow with the part p of the link and of the queue has r
+//! = t + (1 - p) q, with t the propagation delay. It is in balance if k r = t + q:
 //!
 //! ```text
 //! p = (1 - 1/k) (t + q)/q
 //! ```
 //!
-//! So each of n paths over one bottleneck would take the part p of it, which for k = 2 is at least a half. With k_P the part
-//! is a_P p instead, and Σ a_P p = p. Without a queue of others there is nothing to divide: k_P = k lets a path
-//! use idle capacity, and find it. The square prefers the paths with more bandwidth, so that the flow as a whole has no less than a flow
-//! on the best path alone. On a single path it is BBR.
+//! So each of n paths over one bottleneck would take the part p of it, which for k = 2 is at least a half.
+//! With k_P the part is a_P p instead, and Σ a_P p = p. Without a queue of other flows there is nothing to
+//! divide: k_P = k lets a path find and use idle capacity. The square prefers the paths with more bandwidth,
+//! so that the flow as a whole gets no less than a flow on the best path alone. A single path equals BBR.
 
 use crate::{CongestionControl, Setup};
 
@@ -27,22 +27,22 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     super::bbr::build_as("bbr-coupled", Some(Coupling), setup)
 }
 
-/// How paths divide what one flow would take.
+/// The rule by which coupled paths divide the capacity that one flow would take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coupling;
 
-/// The paths are coupled above this multiple of the least RTT.
+/// The paths are coupled while srtt exceeds this multiple of the least RTT.
 const QUEUE: f64 = 1.25;
 
 impl Coupling {
-    /// a_P of a path, from its bandwidth and those of all coupled paths; 1 if there is no queue to divide.
+    /// a_P, from the bandwidth of the path and of all coupled paths; 1 if there is no queue to divide.
     pub(super) fn part(self, own: f64, all: impl Iterator<Item = f64>, srtt: f64, least_rtt: f64) -> f64 {
         let sum: f64 = all.map(|rate| rate * rate).sum();
         if srtt > QUEUE * least_rtt && sum > 0.0 { own * own / sum } else { 1.0 }
     }
 }
 
-/// k_P for the window gain k.
+/// The window gain k_P of a path with the part `part`, where one flow has the gain `k`.
 pub(super) fn gain(k: f64, part: f64) -> f64 {
     1.0 / (1.0 - part * (1.0 - 1.0 / k))
 }

@@ -1,33 +1,33 @@
-//! Bounds of the rate and of the bytes in flight that losses have shown.
+//! Upper bounds of the rate and of the bytes in flight, which losses reduce.
 
 use units::ByteCount;
 
-/// Factor by which a round trip with losses reduces a bound at most.
+/// A round trip with losses multiplies a bound by at least this factor.
 const BETA: f64 = 0.7;
 
-/// Bounds; without losses there are none.
+/// The bounds of one path; initially unlimited.
 #[derive(Debug)]
 pub(super) struct Bounds {
-    /// Bytes in flight that a probe has found safe (`inflight_hi`, `inflight_longterm`).
+    /// Upper bound of the bytes in flight from probes (`inflight_hi`, `inflight_longterm`).
     pub(super) long_term: ByteCount,
-    /// Bytes in flight since a loss outside probes (`inflight_lo`, `inflight_shortterm`).
+    /// Upper bound of the bytes in flight from losses outside probes (`inflight_lo`, `inflight_shortterm`).
     pub(super) short_term: ByteCount,
-    /// Rate in bytes/s since then (`bw_lo`, `bw_shortterm`).
+    /// Upper bound of the rate in bytes/s from losses outside probes (`bw_lo`, `bw_shortterm`).
     pub(super) rate: f64,
     latest: Latest,
-    /// There was a loss in the round trip at hand.
+    /// The current round trip had a loss.
     lossy: bool,
-    /// Acknowledgements of it that reported losses.
+    /// Acknowledgements of the current round trip that reported losses.
     pub(super) loss_events: u32,
-    /// Bytes delivered at its beginning.
+    /// Bytes delivered at the beginning of the current round trip.
     began: ByteCount,
-    /// The acknowledgement at hand ended it.
+    /// The current acknowledgement ended the round trip.
     pub(super) round_ended: bool,
-    /// The three bounds before the recovery at hand.
+    /// The three bounds before the current recovery.
     saved: (ByteCount, ByteCount, f64),
 }
 
-/// Largest samples of a round trip.
+/// Largest samples of the current round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latest {
     pub(super) rate: f64,
@@ -51,12 +51,12 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Keeps the bounds for the case that the losses which follow were none.
+    /// Saves the bounds, in case the losses that follow are spurious.
     pub(super) fn save(&mut self) {
         self.saved = (self.long_term, self.short_term, self.rate);
     }
 
-    /// The losses were none: the bounds are no less than those saved.
+    /// Raises the bounds to the saved ones at least, because the losses were spurious.
     pub(super) fn restore(&mut self) {
         let (long_term, short_term, rate) = self.saved;
         self.long_term = self.long_term.max(long_term);
@@ -65,7 +65,7 @@ impl Bounds {
         self.lossy = false;
     }
 
-    /// There are losses, after so many bytes were delivered.
+    /// Records losses, at a time when `delivered` bytes had been delivered.
     pub(super) fn note_loss(&mut self, delivered: ByteCount) {
         if !self.lossy {
             self.began = delivered;
@@ -74,7 +74,7 @@ impl Bounds {
         self.loss_events += 1;
     }
 
-    /// Takes a sample: `prior` bytes had been delivered when its packet was sent, `delivered` are now.
+    /// Adds a sample. `prior`: bytes delivered when its packet was sent; `delivered`: bytes delivered now.
     pub(super) fn take(&mut self, sample: Latest, prior: ByteCount, delivered: ByteCount) {
         self.latest.rate = self.latest.rate.max(sample.rate);
         self.latest.delivered = self.latest.delivered.max(sample.delivered);
@@ -84,7 +84,7 @@ impl Bounds {
         }
     }
 
-    /// Reduces the short-term bounds after a round trip with losses. `probing`: the losses are those of a probe.
+    /// Reduces the short-term bounds after a round trip with losses. `probing`: a probe caused the losses.
     pub(super) fn adapt(&mut self, probing: bool, max_rate: f64, window: ByteCount) {
         if !self.round_ended {
             return;
@@ -98,7 +98,7 @@ impl Bounds {
         self.lossy = false;
     }
 
-    /// The end of an acknowledgement: the samples of a new round trip begin with its own.
+    /// Ends an acknowledgement. If it ended the round trip, the next one begins with its sample.
     pub(super) fn advance(&mut self, sample: Latest) {
         if self.round_ended {
             self.latest = sample;
@@ -107,28 +107,28 @@ impl Bounds {
         }
     }
 
-    /// Largest volume delivered in the round trip at hand.
+    /// The most bytes that a sample of the current round trip delivered.
     pub(super) fn latest_delivered(&self) -> ByteCount {
         self.latest.delivered
     }
 
-    /// Forgets the round trip at hand.
+    /// Resets the samples and losses of the current round trip.
     pub(super) fn reset_signals(&mut self) {
         self.lossy = false;
         self.latest = Latest::default();
     }
 
-    /// Forgets the short-term bounds.
+    /// Removes the short-term bounds.
     pub(super) fn reset_short_term(&mut self) {
         (self.short_term, self.rate) = (ByteCount::MAX, f64::INFINITY);
     }
 
-    /// A probe with so many bytes in flight has lost too much; `target` were wanted.
+    /// Sets the long-term bound after a probe that lost too much with `in_flight` bytes in flight.
     pub(super) fn limit(&mut self, in_flight: ByteCount, target: ByteCount) {
         self.long_term = in_flight.max(reduced(target));
     }
 
-    /// The long-term bound less the headroom, which is at least a segment.
+    /// The long-term bound minus the headroom, which is at least one segment.
     pub(super) fn with_headroom(&self, headroom: f64, segment: ByteCount) -> ByteCount {
         if self.long_term == ByteCount::MAX {
             return ByteCount::MAX;

@@ -5,16 +5,16 @@ use units::{ByteCount, Instant, Span};
 use super::flow::{Event, Flow, State};
 use crate::RateSample;
 
-/// Which packets the acknowledgements are about.
+/// The packets that current acknowledgements cover, relative to a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Acks {
     #[default]
     Other,
-    /// The first round trip of a probe.
+    /// Packets sent before the probe: the first round trip of the probe.
     Starting,
-    /// What the probe sent.
+    /// Packets that the probe sent.
     Probe,
-    /// The probe is over; what it sent is still acknowledged.
+    /// Packets that the probe sent, after the probe has ended.
     Stopping,
 }
 
@@ -22,23 +22,23 @@ enum Acks {
 #[derive(Debug)]
 pub(super) struct Cycle {
     acks: Acks,
-    /// Losses are to be judged: they are those of a probe, and none was too high yet.
+    /// The losses are those of a probe, and are still to be judged.
     pub(super) sampling: bool,
-    /// Beginning of DOWN.
+    /// Time at which DOWN began.
     began: Instant,
-    /// Time from then to the next probe.
+    /// Time from the beginning of DOWN to the next probe.
     wait: Span,
-    /// Round trips since then.
+    /// Round trips since the beginning of DOWN, counted from 0 or 1 at random.
     pub(super) rounds: u64,
     /// The last probe lost too much.
     too_high: bool,
-    /// The last probe ended before it could.
+    /// The last probe ended early, at the long-term bound.
     cautious: bool,
     /// Round trips of UP in which the long-term bound grew.
     up_rounds: u32,
-    /// Bytes acknowledged since it last grew.
+    /// Bytes acknowledged since the long-term bound last grew.
     up_acked: ByteCount,
-    /// Bytes after which it grows by a segment.
+    /// Bytes acknowledged for each segment by which the long-term bound grows.
     step: ByteCount,
 }
 
@@ -59,7 +59,7 @@ impl Default for Cycle {
     }
 }
 
-/// Least time between two probes; at most a second is added.
+/// Least time between two probes; up to one second is added at random.
 const LEAST_WAIT: Span = Span::from_secs(2);
 
 /// Most round trips between two probes, so that Reno and CUBIC get a share.
@@ -69,7 +69,7 @@ const MOST_ROUNDS: u64 = 63;
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 
 impl Flow {
-    /// Advances the cycle.
+    /// Advances the cycle after an acknowledgement.
     pub(super) fn update_cycle(&mut self, event: &Event, sample: &RateSample, limited: bool, rate: f64) {
         if !self.full.reached || self.adapt_long_term(event, sample, limited) {
             return;
@@ -83,7 +83,7 @@ impl Flow {
         }
     }
 
-    /// Judges the probe, and moves the long-term bound. True if that changed the state.
+    /// Evaluates the probe and changes the long-term bound. True if the state changed.
     fn adapt_long_term(&mut self, event: &Event, sample: &RateSample, limited: bool) -> bool {
         if self.rounds.started {
             match self.cycle.acks {
@@ -118,12 +118,12 @@ impl Flow {
         false
     }
 
-    /// True if too much was lost of what was in flight.
+    /// True if too large a part of the bytes in flight was lost.
     pub(super) fn is_too_high(&self, sample: &RateSample) -> bool {
         sample.lost.as_f64() > sample.tx_in_flight.as_f64() * self.knobs.loss_threshold
     }
 
-    /// The probe lost too much with so many bytes in flight; `None`: the sender had no more to send.
+    /// Ends a probe that lost too much with `in_flight` bytes in flight; `None`: application-limited.
     pub(super) fn probed_too_high(&mut self, now: Instant, in_flight: Option<ByteCount>) {
         self.cycle.too_high = true;
         self.cycle.sampling = false;
@@ -171,13 +171,13 @@ impl Flow {
         now > self.cycle.began + self.cycle.wait || self.cycle.rounds >= segments.min(MOST_ROUNDS)
     }
 
-    /// The queue is empty, and other flows have room.
+    /// True if the queue is empty and the headroom for other flows is free.
     fn may_cruise(&self, inflight: ByteCount) -> bool {
         let room = self.bounds.with_headroom(self.knobs.headroom, self.segment).max(self.segment);
         inflight <= room && inflight <= self.inflight(self.rates.get(), 1.0)
     }
 
-    /// UP ends when the bandwidth is found, or with caution after a probe that lost too much.
+    /// Ends UP once the bandwidth stops growing, or at the long-term bound after a probe that lost too much.
     fn check_up(&mut self, event: &Event, rate: f64) {
         if self.is_time_to_go_down(event.inflight, rate) {
             self.cycle.too_high = false;
@@ -191,14 +191,14 @@ impl Flow {
             return true;
         }
         if self.is_window_limited() && self.window >= self.bounds.long_term {
-            // The bound, not the path, limits the rate.
+            // The long-term bound, not the path, limits the rate.
             self.full.reset(rate);
             return false;
         }
         self.full.now
     }
 
-    /// The long-term bound grows twice as fast in each round trip of UP.
+    /// Doubles the growth rate of the long-term bound, once per round trip of UP.
     fn raise_slope(&mut self) {
         self.cycle.step = ByteCount::new(self.window.get() >> self.cycle.up_rounds).max(self.segment);
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
@@ -217,7 +217,7 @@ impl Flow {
         }
     }
 
-    /// Begins, continues and ends ProbeRTT.
+    /// Begins, continues or ends ProbeRTT.
     pub(super) fn check_probe_rtt(&mut self, event: &Event) {
         if self.state != State::ProbeRtt && self.rtt.expired && !self.restarted {
             self.state = State::ProbeRtt;
@@ -241,7 +241,7 @@ impl Flow {
         self.restarted = false;
     }
 
-    /// Ends ProbeRTT if its time is over.
+    /// Ends ProbeRTT once its time is over.
     pub(super) fn check_probe_end(&mut self, now: Instant) {
         if self.probe_ends.is_none_or(|end| now <= end) {
             return;
@@ -250,7 +250,7 @@ impl Flow {
         self.bounds.reset_short_term();
         if self.full.reached {
             self.start_down(now);
-            // The low rates of ProbeRTT end no cycle, and little is in flight.
+            // The low rates of ProbeRTT must not end a cycle of the rate filter, and little is in flight.
             self.cycle.acks = Acks::Other;
             self.cycle.sampling = false;
             self.state = State::Cruise;
@@ -260,7 +260,7 @@ impl Flow {
     }
 }
 
-/// A number whose bits depend on all of those of another (SplitMix64).
+/// Mixes the bits of a number (SplitMix64).
 fn mixed(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,8 +1,8 @@
-//! Largest delivery rates, least round-trip times, and aggregation of acknowledgements.
+//! Filters: largest delivery rates, least round-trip times, and aggregation of acknowledgements.
 
 use units::{ByteCount, Instant, Span};
 
-/// Largest delivery rate of this probing cycle and of the last, in bytes/s.
+/// Largest delivery rates of the current and the previous probing cycle, in bytes/s.
 #[derive(Debug, Default)]
 pub(super) struct MaxRate {
     this: f64,
@@ -18,7 +18,7 @@ impl MaxRate {
         self.this = self.this.max(rate);
     }
 
-    /// A cycle ends. One without a sample does not count.
+    /// Ends a cycle. A cycle without a sample does not count.
     pub(super) fn advance(&mut self) {
         if self.this > 0.0 {
             *self = MaxRate { this: 0.0, last: self.this };
@@ -26,16 +26,16 @@ impl MaxRate {
     }
 }
 
-/// How long the least RTT counts.
+/// Time for which the least RTT is valid.
 const MIN_RTT_LIFE: Span = Span::from_secs(10);
 
-/// Least round-trip time of the last 10 s, and when it has to be measured anew.
+/// Least round-trip time of the last 10 s, and whether it has to be measured again.
 #[derive(Debug, Default)]
 pub(super) struct MinRtt {
     least: Option<(Span, Instant)>,
-    /// The least since the last probe.
+    /// The least RTT since the last probe.
     recent: Option<(Span, Instant)>,
-    /// No lower RTT has been seen for the interval between two probes.
+    /// No lower RTT was measured during the interval between two probes.
     pub(super) expired: bool,
 }
 
@@ -44,7 +44,7 @@ impl MinRtt {
         self.least.map(|(rtt, _)| rtt)
     }
 
-    /// Takes the RTT of an acknowledgement, if it has one.
+    /// Adds the RTT of an acknowledgement, if there is one.
     pub(super) fn take(&mut self, now: Instant, rtt: Option<Span>, interval: Span) {
         self.expired = self.recent.is_some_and(|(_, at)| now > at + interval);
         if let Some(rtt) = rtt
@@ -60,7 +60,7 @@ impl MinRtt {
         }
     }
 
-    /// A probe ended.
+    /// Records that ProbeRTT ended.
     pub(super) fn probed(&mut self, now: Instant) {
         if let Some((_, at)) = &mut self.recent {
             *at = now;
@@ -68,20 +68,20 @@ impl MinRtt {
     }
 }
 
-/// Round trips for which aggregation is remembered.
+/// Round trips for which the aggregation is kept.
 const AGGREGATION_ROUNDS: usize = 10;
 
-/// Bytes acknowledged beyond what the bandwidth explains: a link or the receiver holds acknowledgements back.
+/// Bytes acknowledged beyond the bandwidth, because a link or the receiver delays acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct Aggregation {
     began: Instant,
     delivered: f64,
-    /// Largest excess of a round trip, by its number.
+    /// Number of each of the last round trips, and its largest excess.
     most: [(u64, f64); AGGREGATION_ROUNDS],
 }
 
 impl Aggregation {
-    /// Takes `acked` bytes. `rate` is the bandwidth in bytes/s.
+    /// Adds `acked` bytes. `rate` is the bandwidth in bytes/s.
     pub(super) fn take(&mut self, now: Instant, acked: ByteCount, rate: f64, window: ByteCount, round: u64) {
         let mut expected = rate * now.since(self.began).as_secs_f64();
         if self.delivered <= expected {
@@ -96,13 +96,13 @@ impl Aggregation {
         slot.1 = slot.1.max(extra);
     }
 
-    /// Largest excess of the last `rounds` round trips.
+    /// The largest excess of the last `rounds` round trips.
     pub(super) fn get(&self, round: u64, rounds: u64) -> f64 {
         let recent = |&&(number, _): &&(u64, f64)| number <= round && number + rounds > round;
         self.most.iter().filter(recent).fold(0.0, |most, &(_, extra)| most.max(extra))
     }
 
-    /// The interval begins anew: the path was idle.
+    /// Restarts the interval after an idle time.
     pub(super) fn restart(&mut self, now: Instant) {
         self.began = now;
     }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(rtts.get(), Some(ms(45)));
     }
 
-    // 1000 bytes/s; 300 bytes arrive at once each 100 ms.
+    // 1000 bytes/s; 300 bytes arrive together every 100 ms.
     #[test]
     fn aggregation_is_what_arrives_beyond_the_rate() {
         let mut extra = Aggregation::default();

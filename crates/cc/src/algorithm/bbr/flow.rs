@@ -1,4 +1,4 @@
-//! The model of one path: what an acknowledgement changes in it, and the rate and window that follow.
+//! The model of one path: how acknowledgements change it, and the rate and window that result.
 
 use units::{BitRate, ByteCount, Instant, Span};
 
@@ -10,20 +10,20 @@ use super::filters::{Aggregation, MaxRate, MinRtt};
 use super::rounds::{FullPipe, Rounds};
 use crate::RateSample;
 
-/// What a path does now.
+/// State of a path in the state machine of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// The rate doubles each round trip.
     Startup,
-    /// The queue of Startup empties.
+    /// The queue of Startup drains.
     Drain { since: u64 },
-    /// ProbeBW: the queue of UP empties.
+    /// ProbeBW: the queue of UP drains.
     Down,
-    /// ProbeBW: the rate is the measured one.
+    /// ProbeBW: the rate equals the measured bandwidth.
     Cruise,
-    /// ProbeBW: the pipe is filled before the rate is raised.
+    /// ProbeBW: the path is filled before the rate is raised.
     Refill,
-    /// ProbeBW: the rate is raised.
+    /// ProbeBW: the rate exceeds the measured bandwidth.
     Up,
     /// The queue is drained to measure the propagation delay.
     ProbeRtt,
@@ -48,12 +48,12 @@ impl State {
         }
     }
 
-    /// One of the states of ProbeBW.
+    /// True in the states of ProbeBW.
     pub(super) fn is_probe_bw(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// Losses are expected.
+    /// True in states in which losses are expected.
     fn is_probing(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
@@ -62,31 +62,31 @@ impl State {
 /// Pacing gain with which the rate doubles each round trip: 4 ln 2.
 const STARTUP_GAIN: f64 = 2.77;
 
-/// Part of the bandwidth that the pacing rate uses.
+/// Fraction of the bandwidth that the pacing rate uses.
 const MARGIN: f64 = 0.99;
 
-/// RTT of the first pacing rate, before one is known.
+/// RTT for the first pacing rate, until an RTT is measured.
 const NOMINAL_RTT: Span = Span::from_millis(1);
 
-/// Segments that are in flight at least.
+/// Least window in segments.
 const LEAST_SEGMENTS: u64 = 4;
 
-/// Acknowledgements with losses in a round trip that end Startup.
+/// Number of acknowledgements with losses in one round trip that ends Startup.
 const STARTUP_LOSSES: u32 = 6;
 
-/// Round trips after which Drain ends in any case.
+/// Round trips after which Drain ends even if the queue has not drained.
 const DRAIN_ROUNDS: u64 = 3;
 
-/// Longest burst at any rate.
+/// Longest burst in bytes at any rate.
 const LARGEST_QUANTUM: f64 = 65_536.0;
 
-/// An acknowledgement.
+/// An acknowledgement on one path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) now: Instant,
     pub(super) acked: ByteCount,
     pub(super) lost: ByteCount,
-    /// Bytes in flight before and after it.
+    /// Bytes in flight before and after the acknowledgement.
     pub(super) before: ByteCount,
     pub(super) inflight: ByteCount,
     pub(super) in_recovery: bool,
@@ -97,11 +97,11 @@ pub(super) struct Event {
 pub(super) struct Flow {
     pub(super) knobs: BbrKnobs,
     pub(super) segment: ByteCount,
-    /// Part of what one flow would take, if paths are coupled.
+    /// Part of the capacity of one flow (a_P); 1 unless paths are coupled.
     pub(super) part: f64,
     initial_window: ByteCount,
     pub(super) state: State,
-    /// The window as of the last acknowledgement.
+    /// The window after the last acknowledgement.
     pub(super) window: ByteCount,
     /// Bytes delivered on the path.
     pub(super) delivered: ByteCount,
@@ -112,24 +112,24 @@ pub(super) struct Flow {
     pub(super) full: FullPipe,
     pub(super) bounds: Bounds,
     pub(super) cycle: Cycle,
-    /// ProbeRTT: when it may end. `None` until enough has left the path.
+    /// ProbeRTT: earliest end; `None` until the bytes in flight have fallen to the window of ProbeRTT.
     pub(super) probe_ends: Option<Instant>,
-    /// ProbeRTT: a round trip has passed since then.
+    /// ProbeRTT: a round trip has passed since `probe_ends` was set.
     pub(super) probe_round: bool,
-    /// Window before ProbeRTT, until it is restored.
+    /// The window before ProbeRTT, until it is restored.
     pub(super) saved: Option<ByteCount>,
-    /// Nothing was acknowledged since the path was idle.
+    /// No data was acknowledged since the last idle time.
     pub(super) restarted: bool,
-    /// The window was full in this round trip, and in the last.
+    /// Whether the window was full in the current round trip, and in the last one.
     used: (bool, bool),
     /// Pacing rate in bytes/s.
     rate: f64,
-    /// The rate is based on an RTT.
+    /// An RTT sample has replaced the nominal RTT in `rate`.
     timed: bool,
 }
 
 impl Flow {
-    /// A path of which no more is known than its smoothed RTT.
+    /// A path without measurements other than a smoothed RTT.
     pub(super) fn new(
         knobs: BbrKnobs,
         segment: ByteCount,
@@ -161,7 +161,7 @@ impl Flow {
         }
     }
 
-    /// True if the transport counts deliveries anew: the path was replaced.
+    /// True if the transport restarted its count of deliveries, because the path was replaced.
     pub(super) fn is_outdated(&self, sample: &RateSample) -> bool {
         sample.prior_delivered + sample.delivered < self.delivered
     }
@@ -170,7 +170,7 @@ impl Flow {
         BitRate::from_bps((self.rate * 8.0) as u64)
     }
 
-    /// Takes an acknowledgement, and returns the new window.
+    /// Processes an acknowledgement and returns the new window.
     pub(super) fn on_ack(
         &mut self,
         event: &Event,
@@ -196,7 +196,7 @@ impl Flow {
         self.window
     }
 
-    /// Updates the model and the state.
+    /// Updates the model and the state from a rate sample.
     fn take(&mut self, event: &Event, sample: &RateSample) {
         let rate = sample.rate.map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
         let latest = Latest { rate, delivered: sample.delivered };
@@ -229,7 +229,7 @@ impl Flow {
         }
     }
 
-    /// Startup ends when the rate stops growing, or when a round trip loses too much.
+    /// Ends Startup if the rate stops growing, or after a round trip with too many losses.
     fn check_startup(&mut self, event: &Event, sample: &RateSample) {
         if self.state != State::Startup {
             return;
@@ -243,7 +243,7 @@ impl Flow {
         }
     }
 
-    /// Losses show that the pipe is full.
+    /// Records that the path is full, because of losses.
     fn fill_by_loss(&mut self) {
         self.full.reached = true;
         self.bounds.long_term = self.volume(1.0).max(self.bounds.latest_delivered());
@@ -258,7 +258,7 @@ impl Flow {
         }
     }
 
-    /// A packet was marked (ECN).
+    /// Processes a mark (ECN) and returns the new window.
     pub(super) fn on_mark(&mut self, now: Instant, inflight: ByteCount, window: ByteCount) -> ByteCount {
         self.window = window;
         self.bounds.note_loss(self.delivered);
@@ -272,7 +272,7 @@ impl Flow {
         self.window
     }
 
-    /// Something is sent after the path was idle for want of data.
+    /// Reports that data is sent after an application-limited idle time.
     pub(super) fn on_restart(&mut self, now: Instant) {
         self.restarted = true;
         self.extra.restart(now);
@@ -283,22 +283,22 @@ impl Flow {
         }
     }
 
-    /// Notes if so many bytes in flight fill the window.
+    /// Records whether `flight` bytes in flight fill the window.
     pub(super) fn note_use(&mut self, flight: ByteCount, window: ByteCount) {
         self.used.0 |= flight + self.segment > window;
     }
 
-    /// True if the window was full at any time of the last round trip.
+    /// True if the window was full at any time of the current or the last round trip.
     pub(super) fn is_window_limited(&self) -> bool {
         self.used.0 || self.used.1
     }
 
-    /// Bandwidth in bytes/s, with the short-term bound.
+    /// Bandwidth in bytes/s, at most the short-term bound.
     pub(super) fn bandwidth(&self) -> f64 {
         self.rates.get().min(self.bounds.rate)
     }
 
-    /// So many bandwidth-delay products.
+    /// `gain` times the bandwidth-delay product.
     fn volume(&self, gain: f64) -> ByteCount {
         self.volume_at(self.bandwidth(), gain)
     }
@@ -308,7 +308,7 @@ impl Flow {
         ByteCount::round_f64(gain * rate * rtt.as_secs_f64())
     }
 
-    /// Bytes in flight for so many bandwidth-delay products, with room for bursts.
+    /// `gain` times the bandwidth-delay product at `rate`, with additional room for bursts.
     pub(super) fn inflight(&self, rate: f64, gain: f64) -> ByteCount {
         self.with_burst(self.volume_at(rate, gain))
     }
@@ -319,7 +319,7 @@ impl Flow {
         if self.state == State::Up { most + self.segment * 2 } else { most }
     }
 
-    /// What should be in flight: the bandwidth-delay product, unless the window is smaller.
+    /// Desired bytes in flight: the bandwidth-delay product, or the window if it is smaller.
     pub(super) fn target(&self) -> ByteCount {
         self.volume(1.0).min(self.window)
     }
@@ -328,7 +328,7 @@ impl Flow {
         self.segment * LEAST_SEGMENTS
     }
 
-    /// Bandwidth-delay products in the window.
+    /// The window in bandwidth-delay products.
     fn window_gain(&self) -> f64 {
         let gain = self.state.window_gain();
         match self.state {
@@ -338,12 +338,12 @@ impl Flow {
         }
     }
 
-    /// Largest window of ProbeRTT.
+    /// The largest window in ProbeRTT.
     pub(super) fn probe_window(&self) -> ByteCount {
         self.volume(State::ProbeRtt.window_gain()).max(self.least_window())
     }
 
-    /// Until the pipe is full the rate only rises.
+    /// Sets the pacing rate. Until the path is full, the rate only rises.
     fn set_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * MARGIN;
         if rate > self.rate || (self.full.reached && rate > 0.0) {
@@ -373,7 +373,7 @@ impl Flow {
         self.bound_window();
     }
 
-    /// The bounds that losses have shown hold for the window.
+    /// Applies the bounds to the window.
     fn bound_window(&mut self) {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.bounds.long_term,
@@ -385,7 +385,7 @@ impl Flow {
     }
 }
 
-/// Pacing rate in bytes/s that the initial window suggests.
+/// Pacing rate in bytes/s for the initial window.
 fn first_rate(initial_window: ByteCount, rtt: Span) -> f64 {
     STARTUP_GAIN * initial_window.as_f64() / rtt.as_secs_f64().max(1e-6)
 }

@@ -1,19 +1,19 @@
-//! Round trips counted by packets, and the end of growth that they show.
+//! Round trips counted by packets, and the detection that the delivery rate stops growing.
 
 use units::ByteCount;
 
-/// Counts round trips: one ends with the acknowledgement of a packet that was sent after its beginning.
+/// Counts round trips: one ends with the acknowledgement of a packet that was sent after it began.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
-    /// Bytes delivered at the beginning of the round trip at hand.
+    /// Bytes delivered at the beginning of the current round trip.
     began: ByteCount,
-    /// The acknowledgement at hand ended a round trip.
+    /// The current acknowledgement ended a round trip, and the next one started.
     pub(super) started: bool,
 }
 
 impl Rounds {
-    /// Takes an acknowledgement: `prior` bytes had been delivered when its packet was sent, `delivered` are now.
+    /// Processes an acknowledgement. `prior`: bytes delivered when its packet was sent; `delivered`: now.
     pub(super) fn take(&mut self, prior: ByteCount, delivered: ByteCount) {
         self.started = prior >= self.began;
         if self.started {
@@ -22,37 +22,37 @@ impl Rounds {
         }
     }
 
-    /// A new round trip begins now.
+    /// Begins a new round trip now.
     pub(super) fn restart(&mut self, delivered: ByteCount) {
         self.began = delivered;
     }
 }
 
-/// Round trips without growth after which the pipe is full.
+/// Round trips without growth after which the path is full.
 const FULL_ROUNDS: u32 = 3;
 
-/// Growth of the delivery rate in a round trip that counts as such.
+/// Least growth of the delivery rate in a round trip that counts as growth.
 const GROWTH: f64 = 1.25;
 
-/// Notices that the delivery rate no longer grows.
+/// Detects that the delivery rate no longer grows.
 #[derive(Debug, Default)]
 pub(super) struct FullPipe {
-    /// Rate that the next ones are compared with.
+    /// The rate from which growth is measured.
     rate: f64,
     rounds: u32,
     /// The rate has stopped growing since the last reset.
     pub(super) now: bool,
-    /// It has once, or losses ended Startup.
+    /// The rate stopped growing at any time, or losses ended Startup.
     pub(super) reached: bool,
 }
 
 impl FullPipe {
-    /// Looks for growth beyond `rate` from now on.
+    /// Restarts the detection: growth is measured from `rate`.
     pub(super) fn reset(&mut self, rate: f64) {
         *self = FullPipe { rate, rounds: 0, now: false, ..*self };
     }
 
-    /// Takes the delivery rate at the end of a round trip.
+    /// Adds the delivery rate of a round trip.
     pub(super) fn check(&mut self, rate: f64) {
         if self.now {
             return;
