@@ -1,20 +1,18 @@
-//! BALIA, balanced linked adaptation: a coupled control chosen for the balance between friendliness, responsiveness and
-//! small window oscillation.
+//! BALIA, balanced linked adaptation: a coupled control that balances friendliness, responsiveness and
+//! oscillation.
 //!
-//! Source: Peng, Walid, Hwang, Low, "Multipath TCP: Analysis, Design, and Implementation", ToN 24(1), 2016, and
-//! draft-walid-mptcp-congestion-control-04. With x = c/r the rate of a path, X the sum over the coupled paths, and
-//! a = max x_i/x_P, windows in packets and before the update:
+//! Source: Peng, Walid, Hwang, Low, "Multipath TCP: Analysis, Design, and Implementation", ToN 24(1), 2016,
+//! and draft-walid-mptcp-congestion-control-04. With x = c/r the rate of a path, X the sum over the coupled
+//! paths, and a = max x_i/x_P, windows in packets and before the update:
 //!
 //! ```text
 //! avoidance   c_P = c_P + x_P/(r_P X²) (1 + a)/2 (4 + a)/5     for each packet acknowledged
 //! loss        s_P = c_P - c_P/2 min(a, 1.5)
 //! ```
 //!
-//! SCTP grows when a whole window is acknowledged: by M (x_P/X)² (1 + a)/2 (4 + a)/5. Slow start is standard. The lower
-//! bound after a loss is 2 M, ours: with the draft's 1 M no fast retransmission is possible. A single path has
-//! a = 1 and is standard, lower bound included.
-//!
-//! The Linux implementation truncates a to an integer.
+//! SCTP grows when a whole window is acknowledged: by M (x_P/X)² (1 + a)/2 (4 + a)/5. Slow start is standard.
+//! The lower bound after a loss is 2 M, ours: with the 1 M of the draft, no fast retransmission is possible.
+//! On a single path a = 1, and the control is standard, including the lower bound. Linux truncates a.
 
 use units::ByteCount;
 
@@ -27,7 +25,7 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
 #[derive(Debug)]
 struct Balia;
 
-/// a: rate of the fastest path over the rate of this one.
+/// a: the rate of the fastest path divided by the rate of this path.
 fn advantage(at: &Snapshot<'_>) -> f64 {
     at.coupled().map(PathView::rate).fold(0.0, f64::max) / at.path().rate()
 }

@@ -1,7 +1,8 @@
-//! Coupled CUBIC, a control of this project. All paths together take what one flow of CUBIC would, whichever of them share a bottleneck.
+//! Coupled CUBIC: ours. All paths together take as much as one flow of CUBIC.
 //!
-//! Path P is the share κ_P of a flow. Let y_1 ≤ … ≤ y_n be what a whole flow carries on each of the coupled paths, measured as the mean of
-//! c/(κ r) over the last 32 round trips of the path. Everything that does not stand here is as in [CUBIC](super::cubic):
+//! Path P is the share κ_P of a flow. Let y_1 ≤ … ≤ y_n be the rates that a whole flow would have on each of
+//! the coupled paths, measured as the mean of c/(κ r) over the last 32 round trips of the path. All other
+//! rules are those of [CUBIC](super::cubic):
 //!
 //! ```text
 //! ρ_k = y_k/(y_1 + … + y_k)
@@ -12,16 +13,14 @@
 //! loss       s_P = max(β c_P, 4 κ_P M, 2 M)
 //! ```
 //!
-//! [`shares`](crate::shares) says why paths with these shares do no harm, whichever of them share a bottleneck.
+//! [`shares`](crate::shares) shows that paths with these shares do no harm on any set of shared bottlenecks.
 //!
-//! Derivation. With the loss probability p a flow of CUBIC has a mean window of ((3 + β) C/(4 (1 - β)))^(1/4) (r/p)^(3/4) segments
-//! (`rfc9438#section-5.1`), and one of Reno a window proportional to √(α/p). So C κ⁴ and α κ² make the mean window κ times as large,
-//! and the rate as well. The decrease stays that of one flow.
+//! Derivation. With the loss probability p, a flow of CUBIC has a mean window of ((3 + β)C/(4(1 - β)))^(1/4)
+//! (r/p)^(3/4) segments (`rfc9438#section-5.1`), and a flow of Reno a window proportional to √(α/p). So C κ⁴
+//! and α κ² make the mean window and the rate κ times as large. The decrease stays that of one flow.
 //!
-//! Slow start is that of CUBIC: windows that double in a round trip do so together, too, and the initial windows of three paths are no more
-//! than the ten packets that `rfc6928` gives one flow.
-//!
-//! A path that is alone is CUBIC.
+//! Slow start is that of CUBIC: windows that double in each round trip also double together, and the initial
+//! windows of three paths do not exceed the ten packets of `rfc6928`. A single path equals CUBIC.
 
 use crate::{CongestionControl, Setup};
 

@@ -1,8 +1,8 @@
-//! LIA, linked increases: the first coupled control of MPTCP. A loss halves the window of its own path; all paths
-//! together grow no faster than one flow on the best of them.
+//! LIA, linked increases: the first coupled control of MPTCP. A loss halves the window of its own path; all
+//! paths together grow no faster than one flow on the best path.
 //!
-//! Source: `rfc6356#section-3`. C is the sum of the windows c_i of the coupled paths, r the smoothed RTT, all before
-//! the update:
+//! Source: `rfc6356#section-3`. C is the sum of the windows c_i of the coupled paths, r the smoothed RTT,
+//! before the update:
 //!
 //! ```text
 //! A = C max(c_i/r_i²) / (Σ c_i/r_i)²                                    (2)
@@ -11,7 +11,7 @@
 //!
 //! SCTP grows when a whole window is acknowledged, by min(A c_P M/C, M). Slow start and losses are standard.
 //!
-//! The simulator of paper 004 (INET) and usrsctp scale slow start too: `coupled_slow_start` does that.
+//! The simulator of paper 004 (INET) and usrsctp also scale slow start: `coupled_slow_start` enables that.
 
 use units::ByteCount;
 
@@ -36,7 +36,7 @@ struct Lia {
     knobs: LiaKnobs,
 }
 
-/// A c_P/C, at most 1: the factor of the growth of a single path.
+/// A c_P/C, at most 1: the factor by which coupling reduces the growth of the path.
 fn part(at: &Snapshot<'_>) -> f64 {
     let best = at.coupled().map(|path| path.rate() / path.rtt()).fold(0.0, f64::max);
     let total: f64 = at.coupled().map(PathView::rate).sum();

@@ -1,10 +1,9 @@
-//! OLIA, opportunistic linked increases: coupled as LIA, and moves growth from the paths with the largest windows to
-//! the best paths with smaller windows.
+//! OLIA, opportunistic linked increases: LIA that shifts growth to the best paths with smaller windows.
 //!
 //! Source: Khalili, Gast, Popovic, Le Boudec, "MPTCP is not Pareto-Optimal: Performance Issues and a Possible
-//! Solution", ToN 21(5), 2013, and draft-khalili-mptcp-congestion-control-05. A path counts the bytes l₁ acknowledged
-//! between its last two losses and l₂ since the last one; l is the greater. Over the n coupled paths, before the
-//! update:
+//! Solution", ToN 21(5), 2013, and draft-khalili-mptcp-congestion-control-05. l₁ is the number of bytes
+//! acknowledged on a path between its last two losses, l₂ since the last loss, and l the larger of both. Over
+//! the n coupled paths, before the update:
 //!
 //! ```text
 //! W = paths with the largest window,   B = paths with the largest l²/r,   K = B without W
@@ -15,11 +14,11 @@
 //! loss        l₁ = l₂, l₂ = 0
 //! ```
 //!
-//! SCTP grows when a whole window is acknowledged: by M ((c_P/r_P)²/(Σ c_i/r_i)² + e), which may be negative, down to a
-//! window of M. Slow start and the decrease are standard.
+//! SCTP grows when a whole window is acknowledged: by M ((c_P/r_P)²/(Σ c_i/r_i)² + e), which may be negative,
+//! down to a window of M. Slow start and the decrease are standard.
 //!
-//! The Linux implementation takes l/r² for the best path: `best` chooses. That of INET never counts the bytes and
-//! divides 1/n in integers, so that e is always 0.
+//! The Linux implementation ranks paths by l/r²: `best` chooses. INET never counts the bytes and divides 1/n
+//! in integers, so that e is always 0.
 
 use units::ByteCount;
 
@@ -31,9 +30,9 @@ use transport::{named, options};
 named! {
     /// Measure by which OLIA selects the best paths.
     "measure of the best path" OliaBest {
-        /// l²/r, as the draft says.
+        /// l²/r, as in the draft.
         SquaredBytes = "l2r",
-        /// l/r², as Linux has it.
+        /// l/r², as in Linux.
         SquaredRtt = "lr2",
     }
 }
@@ -57,7 +56,7 @@ struct Olia {
     paths: Vec<Acked>,
 }
 
-/// Bytes acknowledged on a path.
+/// Bytes acknowledged on a path since its last losses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acked {
     /// Between the last two losses, l₁.
@@ -76,7 +75,7 @@ impl Olia {
         }
     }
 
-    /// e: growth that moves to (positive) or from this path.
+    /// e: growth that is shifted to this path (positive) or away from it.
     fn shift(&self, at: &Snapshot<'_>) -> f64 {
         let best = at.coupled_with_index().map(|entry| self.quality(entry)).fold(0.0, f64::max);
         let widest = at.coupled().map(|path| path.window.cwnd).max().unwrap_or_default();

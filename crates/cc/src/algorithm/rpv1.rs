@@ -1,9 +1,8 @@
-//! CMT/RP, version 1: the paths of an association share one pool of resources, as if one of them were a bottleneck
-//! they all cross.
+//! CMT/RP, version 1: the paths of an association share resources as if all of them crossed one bottleneck.
 //!
-//! Source: Dreibholz, Becke, Pulinthanath, Rathgeb, "Applying TCP-Friendly Congestion Control to Concurrent Multipath
-//! Transfer", AINA 2010, §IV. C is the sum of the windows c_i and S the sum of the thresholds s_i of the coupled
-//! paths, both before the update; M is the segment, a the newly acknowledged bytes:
+//! Source: Dreibholz, Becke, Pulinthanath, Rathgeb, "Applying TCP-Friendly Congestion Control to Concurrent
+//! Multipath Transfer", AINA 2010, §IV. C is the sum of the windows c_i and S the sum of the thresholds s_i
+//! of the coupled paths, both before the update; M is the segment, a the newly acknowledged bytes:
 //!
 //! ```text
 //! fast retransmission   s_P = max(c_P - C/2, 4 M s_P/S, M)    (5)    c_P = s_P   (6)
@@ -12,9 +11,9 @@
 //! avoidance             c_P = c_P + ceil(M s_P/S)            (10)    for each full window
 //! ```
 //!
-//! Equations 5 and 7 halve the *total* by a cut of the lossy path alone: c_P - C/2 may be negative.
-//! The initial window is the standard one divided by the number of paths, at least M. With one path C = c_P and
-//! s_P/S = 1: a single path is standard.
+//! Equations 5 and 7 halve the *total* by reducing the lossy path alone: c_P - C/2 may be negative. The
+//! initial window is the standard one divided by the number of paths, at least M. A single path has C = c_P
+//! and s_P/S = 1, and is standard.
 
 use units::ByteCount;
 
@@ -52,7 +51,7 @@ impl WindowPolicy for CmtRpV1 {
     }
 }
 
-/// s_P/S as a fraction: multiplied before it is divided, so that whole results stay whole under `ceil`.
+/// s_P/S as a fraction. It is multiplied before it is divided, so that whole results stay whole under `ceil`.
 struct Share {
     part: f64,
     whole: f64,
@@ -60,8 +59,8 @@ struct Share {
 
 impl Share {
     fn of(at: &Snapshot<'_>) -> Share {
-        // A threshold that nothing has set counts as the peer's receive window, as the paper's authors did. The first path with a
-        // loss then hardly grows until the others have a loss, too.
+        // An unset ssthresh counts as the peer's receive window, as in the authors' simulator. So the first
+        // path with a loss hardly grows until the other paths have a loss, too.
         let unset = at.setup().initial_ssthresh;
         let threshold = |path: &crate::PathView| path.window.ssthresh.unwrap_or(unset).as_f64();
         let whole: f64 = at.coupled().map(threshold).sum();
