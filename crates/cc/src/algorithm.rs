@@ -17,8 +17,8 @@ pub use olia::{OliaBest, OliaKnobs};
 pub use rpv2::RpV2Knobs;
 pub use wvegas::WVegasKnobs;
 
-/// One line for each algorithm: its value, its word, its file below `algorithm/`, which holds a function `build(&Setup)
-/// -> Box<dyn CongestionControl>`, and the algorithm that it equals on a path that is coupled to no other.
+/// Declares the algorithms: enum value, name, file below `algorithm/` with a function `build(&Setup) ->
+/// Box<dyn CongestionControl>`, and the algorithm that it equals on an uncoupled path.
 macro_rules! algorithms {
     ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident, alone $parent:ident;)+) => {
         $(mod $file;)+
@@ -34,7 +34,7 @@ macro_rules! algorithms {
                 match self { $(Algorithm::$variant => $file::build(setup)),+ }
             }
 
-            /// Algorithm that it equals on a path that is coupled to no other: itself, if it couples no paths.
+            /// The algorithm that this one equals on an uncoupled path; itself if it couples no paths.
             pub fn alone(self) -> Algorithm {
                 match self { $(Algorithm::$variant => Algorithm::$parent),+ }
             }

@@ -1,9 +1,8 @@
-//! CUBIC, each path for itself: the window follows a cubic function of the time since the last loss, flat around the
-//! window at which that loss happened.
+//! CUBIC, on each path by itself: the window is a cubic function of the time since the last loss.
 //!
-//! Source: `rfc9438`. W is the window at the last loss, c₀ the window when congestion avoidance began, t the time
-//! since then, r the smoothed RTT, and windows are counted in segments:
-//!
+//! The function is flat around the window at which that loss happened. Source: `rfc9438`. W is the window at
+//! the last loss, c₀ the window when congestion avoidance began, t the time since then, r the smoothed RTT,
+//! and windows are counted in segments:
 //! ```text
 //! w(t)     = C (t - K)³ + W                          C = 0.4       (1)
 //! K        = cbrt((W - c₀)/C)                                      (2)
@@ -16,7 +15,7 @@
 //! timeout    K = 0, and W and e are c₀                             section 4.8
 //! ```
 //!
-//! Slow start is that of the transport, or HyStart++. SCTP grows once for each window acknowledged, by `target - c`.
+//! Slow start is that of the transport, or HyStart++. SCTP grows by `target - c` per window acknowledged.
 
 use units::{ByteCount, Instant};
 
@@ -35,8 +34,8 @@ options! {
         scale: f64 = 0.4, "a number from 0.001 to 1000" if |c| (0.001..=1000.0).contains(&c);
         /// Fast convergence: a flow whose window shrinks from loss to loss lowers its plateau for new flows.
         fast_convergence: bool = true;
-        /// Ends the initial slow start when the RTT rises (HyStart++, `rfc9406`); a SACK lets the window grow by up to 8 MTU in
-        /// slow start.
+        /// Ends the initial slow start when the RTT rises (HyStart++, `rfc9406`); a SACK lets the window grow
+        /// by up to 8 MTU in slow start.
         hystart: bool = false;
     }
 }
@@ -45,7 +44,7 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     build_as("cubic", false, setup)
 }
 
-/// CUBIC under another name, whose paths may be [coupled](super::coupled_cubic).
+/// CUBIC under the name `name`; its paths may be [coupled](super::coupled_cubic).
 pub(super) fn build_as(name: &'static str, coupled: bool, setup: &Setup) -> Box<dyn CongestionControl> {
     Box::new(LossBased::new(Cubic { name, coupled, knobs: setup.knobs.cubic, paths: Vec::new() }, setup))
 }
@@ -68,7 +67,7 @@ struct Memory {
     epoch: Option<Epoch>,
 }
 
-/// What a path remembers, and what it remembered before its last fast retransmission.
+/// State of a path, and its state before the last fast retransmission, which a spurious loss restores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Undoable {
     now: Memory,
@@ -77,16 +76,16 @@ struct Undoable {
     carried: Carried,
 }
 
-/// One stage of congestion avoidance.
+/// One period of congestion avoidance, without a loss.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     began: Instant,
     plateau: f64,
-    /// C, for the share of a flow that the path is.
+    /// C, scaled by the share of the path.
     scale: f64,
     /// K in seconds.
     climb: f64,
-    /// The window Reno would have, e.
+    /// The window that Reno would have (e).
     reno: f64,
 }
 
@@ -187,7 +186,7 @@ impl WindowPolicy for Cubic {
         path.hystart.has_ended() && at.path().window.ssthresh.is_none()
     }
 
-    /// `rfc9438#section-4.9`
+    /// Restores the state before the loss (`rfc9438#section-4.9`).
     fn on_spurious_loss(&mut self, p: usize) {
         self.paths[p].now = self.paths[p].before;
     }

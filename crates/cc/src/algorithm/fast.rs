@@ -1,26 +1,27 @@
-//! FAST: computes the window such that α packets of the flow wait in queues. Over several paths each path is a flow of
-//! its own.
+//! FAST: computes the window at which α packets of the flow wait in queues, on each path by itself.
 //!
 //! Source: equation 1 of paper 002 (Arshad, Mian, JAS 5(1), 2009), from Jin, Wei, Low, "FAST TCP: Motivation,
-//! Architecture, Algorithms, Performance", INFOCOM 2004; the timing is that of the authors' module for ns-2. Windows in
-//! packets, b the propagation RTT, r the RTT averaged with weight min(3/w, 1/4), and w₀ the window when the packet that
-//! is acknowledged now was sent:
+//! Architecture, Algorithms, Performance", INFOCOM 2004; the timing is that of the authors' module for ns-2.
+//! Windows are in packets, b is the propagation RTT, r the RTT averaged with weight min(3/w, 1/4), and w₀ the
+//! window when the packet that is acknowledged now was sent:
 //!
 //! ```text
 //! w = min(2 w, (1 - γ) w + γ (b/r w₀ + α))                               (1)
 //! ```
 //!
-//! at most every 10 ms, in every other round trip; growth is spread over the acknowledgements until the next update.
-//! While there is no queue (r - b < `mi_threshold`), w grows by one for each packet acknowledged in every other round
-//! trip, which is α(w, 0) = α w of the paper and takes the place of slow start. So does a path that has carried
-//! only retransmissions and has no RTT yet. Losses are those of the transport, a timeout leaves w = 2.
-//! Where the buffer holds less than the path, a window between half of both and the path overruns it when it doubles,
-//! and again after each halving; with `mi_once` a path doubles only until it has seen a queue or a loss, and α is
-//! constant from then on, as Jin et al. say that theirs was.
+//! The window is updated in every other round trip, at most every 10 ms; growth is spread over the
+//! acknowledgements until the next update. While there is no queue (r - b < `mi_threshold`), w grows by one
+//! for each packet acknowledged in every other round trip. That is α(w, 0) = α w of the paper and replaces
+//! slow start. The same holds for a path that has carried only retransmissions and has no RTT yet. Losses are
+//! those of the transport; a timeout leaves w = 2.
 //!
-//! Paper 002 prints α outside γ(...), with which a flow would hold α/γ packets; `alpha_inside` chooses. b is the least
-//! RTT measured: a flow that begins later counts the others' queue as propagation delay and holds more than α.
-//! `base_rtt` sets the true value.
+//! If the buffer is smaller than the bandwidth-delay product, a window above half of their sum overruns the
+//! buffer when it doubles, and again after each halving. With `mi_once` a path doubles only until its first
+//! queue or loss. After that α is constant, as Jin et al. state for their α.
+//!
+//! Paper 002 prints α outside γ(...), with which a flow would hold α/γ packets; `alpha_inside` chooses. b is
+//! the least RTT measured: a flow that begins later counts the queue of the others as propagation delay and
+//! holds more than α. `base_rtt` sets the true value.
 
 use units::{ByteCount, Instant, Span};
 
@@ -55,7 +56,7 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     with("fast", |_, knobs, _| knobs.alpha, setup)
 }
 
-/// FAST with another rule for the α of a path.
+/// FAST under the name `name`; `alpha` computes the α of a path.
 pub(super) fn with(name: &'static str, alpha: AlphaRule, setup: &Setup) -> Box<dyn CongestionControl> {
     Box::new(DelayBased::new(Fast { name, alpha, knobs: setup.knobs.fast, paths: Vec::new() }, setup))
 }
@@ -76,7 +77,7 @@ struct Memory {
     base: Option<f64>,
     average: f64,
     round: Round,
-    /// There has been a queue or a loss.
+    /// The path has had a queue or a loss.
     found_end: bool,
     /// Updates are made in every other round.
     may_update: bool,
@@ -84,9 +85,9 @@ struct Memory {
     /// Packets acknowledged in this round and in the last.
     acked: f64,
     acked_last: f64,
-    /// Window at the start of this round, with which the data acknowledged now was sent.
+    /// Window at the start of this round, with which the data that is acknowledged now was sent.
     sent_window: f64,
-    /// Pending growth, and its part for each packet acknowledged.
+    /// Growth not applied yet, and its part for each packet acknowledged.
     pending: f64,
     pace: f64,
 }
@@ -94,7 +95,7 @@ struct Memory {
 const LEAST: f64 = 2.0;
 
 impl Memory {
-    /// One RTT for so many packets acknowledged.
+    /// Adds an RTT sample, weighted by the number of packets acknowledged.
     fn sample(&mut self, rtt: Span, packets: f64, window: f64) {
         let rtt = rtt.max(Span::from_nanos(1)).as_secs_f64();
         match self.base {
@@ -109,7 +110,7 @@ impl Memory {
 }
 
 impl Fast {
-    /// The averaged rate of a path with this window; none before the first sample.
+    /// The rate of a path with the window `cwnd` at the averaged RTT; 0 before the first sample.
     pub(super) fn rate(&self, path: usize, cwnd: f64) -> f64 {
         let memory = &self.paths[path];
         if memory.base.is_some() { cwnd / memory.average } else { 0.0 }

@@ -1,9 +1,9 @@
-//! Multipath FAST, weighted: the paths of an association together keep α packets in queues, each path in proportion
-//! to its rate. Over one bottleneck all paths then hold as many packets as one flow of FAST; disjoint paths fill their
-//! links.
+//! Multipath FAST, weighted: the paths of an association together keep α packets in queues.
 //!
-//! Source: ours, a realisation of what paper 002, §3.2.3, asks for, with the weights of Vegas over several paths (Cao,
-//! Xu, Fu, ICNP 2012). Everything else is [`fast`](super::fast), whose options hold here too:
+//! Each path keeps a part in proportion to its rate. Over one bottleneck all paths together then hold as many
+//! packets as one flow of FAST; disjoint paths fill their links. Source: ours, an implementation of the
+//! proposal in paper 002, §3.2.3, with the weights of Vegas over several paths (Cao, Xu, Fu, ICNP 2012). All
+//! other rules and the options are those of [`fast`](super::fast):
 //!
 //! ```text
 //! α_P = max(2, α x_P/X),   x = w/r

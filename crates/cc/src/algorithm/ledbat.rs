@@ -1,8 +1,7 @@
-//! LEDBAT: a background flow that keeps the queue at a target delay and yields to other traffic. Over several paths
-//! each path is a flow of its own.
+//! LEDBAT: a background flow that keeps the queue at a target delay and yields to other traffic, per path.
 //!
-//! Source: `rfc6817#section-2.4.2`. q is the queueing delay, the minimum of the last one-way delays minus the minimum
-//! of some minutes; f is the flight size, a the newly acknowledged bytes, T the target:
+//! Source: `rfc6817#section-2.4.2`. q is the queueing delay: the minimum of the latest one-way delays minus
+//! the minimum of the latest minutes; f is the flight size, a the newly acknowledged bytes, T the target:
 //!
 //! ```text
 //! c = c + GAIN (1 - q/T) a M/c
@@ -12,8 +11,8 @@
 //! timeout   c = M
 //! ```
 //!
-//! There is no slow start. Where the peer reports no one-way delays, RTTs take their place, which include queues on
-//! the return path.
+//! There is no slow start. RTTs, with queues on the return path, replace one-way delays that the peer does
+//! not report.
 
 use units::ByteCount;
 
@@ -46,7 +45,7 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     with("ledbat", setup.knobs.ledbat, setup)
 }
 
-/// LEDBAT by another name.
+/// LEDBAT under the name `name`, with the options `knobs`.
 pub(super) fn with(name: &'static str, knobs: LedbatKnobs, setup: &Setup) -> Box<dyn CongestionControl> {
     Box::new(DelayBased::new(Ledbat { name, knobs, paths: Vec::new() }, setup))
 }

@@ -1,7 +1,7 @@
 //! LEDBAT-MP: uncoupled LEDBAT on each path, with the shorter base delay history of its paper.
 //!
-//! Source: Adhari, Werner, Dreibholz, Rathgeb, "LEDBAT-MP – On the Application of Lower-than-Best-Effort for Concurrent
-//! Multipath Transfer", AINA workshops 2014, §II:
+//! Source: Adhari, Werner, Dreibholz, Rathgeb, "LEDBAT-MP – On the Application of Lower-than-Best-Effort for
+//! Concurrent Multipath Transfer", AINA workshops 2014, §II:
 //!
 //! ```text
 //! base       b_P = the least delay of path P in the last 6 minutes
@@ -9,12 +9,12 @@
 //! window     c_P = c_P + GAIN (1 - q_P/T) a M/c_P
 //! ```
 //!
-//! Bounds and losses are those of [`ledbat`](super::ledbat), whose options hold here too.
+//! Bounds, losses and the other options are those of [`ledbat`](super::ledbat).
 //!
-//! The paper shows its faults where paths share a bottleneck: a subflow whose base delay was measured a few
-//! milliseconds too long keeps a longer queue than the other and starves it; and once the minute with the empty queue
-//! is no longer in the history, the queue itself counts as base delay, and the target is added once more.
-//! [`mpplus`](super::mpplus) repairs both.
+//! The paper shows two faults on a shared bottleneck. A subflow whose measured base delay is a few
+//! milliseconds too long keeps a longer queue than the other subflow and starves it. And once the minute with
+//! the empty queue has left the history, the queue itself counts as base delay, and the target is added once
+//! more. [`mpplus`](super::mpplus) repairs both.
 
 use crate::{CongestionControl, LedbatKnobs, Setup};
 use transport::options;

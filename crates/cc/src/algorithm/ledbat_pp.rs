@@ -1,7 +1,7 @@
-//! LEDBAT++: LEDBAT that is fair to other LEDBAT++ flows. Over several paths each path is a flow of its own.
+//! LEDBAT++: LEDBAT that is fair to other LEDBAT++ flows, on each path by itself.
 //!
-//! Source: draft-irtf-iccrg-ledbat-plus-plus. q is the queueing delay by round-trip times, b the base RTT, T the
-//! target, w the window in packets:
+//! Source: draft-irtf-iccrg-ledbat-plus-plus. q is the queueing delay by round-trip times, b the base RTT, T
+//! the target, w the window in packets:
 //!
 //! ```text
 //! G = 1/min(16, ceil(2 T/b))
@@ -10,10 +10,10 @@
 //! slow start  w = w + G                                 for each packet acknowledged
 //! ```
 //!
-//! The first slow start ends once q > 3/4 T. Two round trips later comes the first slowdown: s = w, two round trips
-//! with w = 2, then slow start up to s. The next follows after nine times as long as that took. In a slowdown the queue
-//! empties, so that the base delay can be measured again. A loss halves the window, down to two packets; after a
-//! timeout it is one. When the window shrinks because of the delay, s is reduced with it.
+//! The first slow start ends once q > 3/4 T. Two round trips later the first slowdown begins: s = w, two
+//! round trips with w = 2, then slow start up to s. The next slowdown begins after nine times the duration of
+//! this one. In a slowdown the queue empties, so that the base delay can be measured again. A loss halves the
+//! window, but not below two packets; a timeout leaves one. If the delay reduces the window, s follows.
 
 use units::{ByteCount, Instant, Span};
 
@@ -43,20 +43,20 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     Box::new(DelayBased::new(LedbatPp { knobs: setup.knobs.ledbat_pp, paths: Vec::new() }, setup))
 }
 
-/// G, by the target and the base RTT in seconds.
+/// The gain G for the target and the base RTT, both in seconds.
 pub(super) fn gain(target: f64, base: f64) -> f64 {
     1.0 / libm::ceil(2.0 * target / base).clamp(1.0, 16.0)
 }
 
-/// Packets that avoidance adds to a window of w packets for each packet acknowledged; `off` is q/T.
+/// Packets that congestion avoidance adds to a window of `w` packets per packet acknowledged; `off` is q/T.
 pub(super) fn step(w: f64, off: f64, gain: f64) -> f64 {
     if off < 1.0 { gain / w } else { (gain - w * (off - 1.0)).max(-w / 2.0) / w }
 }
 
-/// Part of the target at which the first slow start ends.
+/// Fraction of the target at which the first slow start ends.
 pub(super) const ENOUGH: f64 = 0.75;
 
-/// The window after a loss, by half and down to two segments, or to one after a timeout.
+/// The window after a loss: half, but at least two segments; one segment after a timeout.
 pub(super) fn after_loss(kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
     let half = at.reduced_no_lower(0.5, at.segment() * 2);
     let cwnd = match kind {
@@ -82,16 +82,16 @@ struct Memory {
 enum Stage {
     /// The first slow start.
     First,
-    /// Until the next slowdown.
+    /// Congestion avoidance until the next slowdown, which begins at this time.
     Until(Instant),
-    /// Two packets, since and until.
+    /// A slowdown with two packets in flight: its beginning, and the end of this stage.
     Low(Instant, Instant),
-    /// Slow start after a slowdown that began then.
+    /// Slow start after the slowdown that began at this time.
     Back(Instant),
 }
 
 impl LedbatPp {
-    /// Moves to the next stage when its time has come, and changes the window with it.
+    /// Enters the next stage if its time has come, and changes the window for it.
     fn advance(&mut self, at: &Snapshot<'_>, off: f64, window: &mut Exact) {
         let (now, m) = (at.now(), at.segment().as_f64());
         let two_rounds = Span::from_secs_f64(2.0 * at.path().rtt());
@@ -149,7 +149,7 @@ impl DelayPolicy for LedbatPp {
             window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(2.0 * m);
         }
         if each < 0.0 {
-            // ssthresh shrinks with the window: below ssthresh slow start would raise the window again.
+            // Below ssthresh, slow start would raise the window again.
             let below = ByteCount::new(window.cwnd as u64);
             window.ssthresh = window.ssthresh.map(|s| s.min(below));
         }

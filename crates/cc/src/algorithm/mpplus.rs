@@ -1,9 +1,9 @@
-//! LEDBAT-MP+, our repair of LEDBAT-MP: a background control whose paths share a bottleneck instead of starving each
-//! other, and that does not count its own queue as base delay.
+//! LEDBAT-MP+, our repair of LEDBAT-MP: a background control whose paths share a bottleneck fairly.
 //!
-//! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), but by one-way delays where the peer gives them: q
-//! is the queue on the way to the peer, b the round trip without it. Over the n coupled paths, with x = c/r the rate of
-//! a path and x̄ their mean, five things are different:
+//! No path starves another, and the control does not count its own queue as base delay. Each path uses the
+//! congestion avoidance of [`ledbat_pp`](super::ledbat_pp), but with one-way delays if the peer reports them:
+//! q is the queue on the way to the peer, b the RTT without it. n is the number of coupled paths, x = c/r the
+//! rate of a path and x̄ the mean rate. Five rules differ:
 //!
 //! ```text
 //! growth   G_P = G/n                                              below 3/4 T_P
@@ -14,45 +14,48 @@
 //! pacing   2 x_P below half of the window at which slow start ends, 1.2 x_P above
 //! ```
 //!
-//! **The targets.** A control that keeps the queue at a target does not determine the shares of the paths: if two paths
-//! measure the same queue with a difference of a millisecond, one always finds it too long and the other too short,
-//! until the first is starved. So a path slower than the mean has a slightly higher target and a faster one a lower
-//! target. Over one bottleneck the paths then meet near the same rate, as long as their base delays are wrong by less
-//! than 2 τ T. Over links of their own every path still fills its link, with a queue between (1 - τ) T and (1 + τ) T.
+//! **The targets.** A control that keeps the queue at a target does not determine the shares of the paths. If
+//! the measurements of two paths differ by a millisecond, one always finds the queue too long and the other
+//! too short, until the first is starved. So a path slower than the mean has a slightly higher target and a
+//! faster path a lower one. Over one bottleneck the paths then converge to nearly the same rate, if the
+//! errors of their base delays are below 2 τ T. On a link of its own, every path still fills the link, with a
+//! queue from (1 - τ) T to (1 + τ) T.
 //!
-//! **The drains.** While all paths together keep a queue, none can measure the base delay. So all let it empty at once:
-//! they go down to half of what the empty path holds, wait for what was in flight and two rounds more, and come back by
-//! slow start. While the queue drains the link stays busy: the price is about one and a half base round trips. The next
-//! drain comes after fifty times as long as this one took, which keeps the price below two percent on any path; the
-//! first, two round trips after the first slow start of any path.
+//! **The drains.** While all paths together keep a queue, none can measure the base delay. So all let the
+//! queue empty at once: they go down to half of the window of the empty path, wait one round trip for the
+//! bytes in flight and two more, and return by slow start. While the queue drains the link stays busy: the
+//! cost is about one and a half base round trips. The next drain begins after fifty times the duration of
+//! this one, which keeps the cost below two percent on any path. The first drain begins two round trips after
+//! the first slow start of any path.
 //!
-//! **The base delay** is the least delay ever. It may rise only by the evidence of ten drains in a row whose least
-//! delays lie within a quarter of the target: a longer route gives such delays, the varying queues of other flows do
-//! not. Without one-way delays a flow in the other direction disturbs the RTTs: its queue delays the acknowledgements,
-//! and the path yields on a link that it has for itself.
+//! **The base delay** is the least delay ever measured. It rises only after ten drains in a row whose least
+//! delays differ by at most a quarter of the target: a longer route gives such delays, the varying queues of
+//! other flows do not. Without one-way delays a flow in the other direction disturbs the RTTs: its queue
+//! delays the acknowledgements, and the path yields although it has the link for itself.
 //!
-//! **The growth.** At equal rates a path settles where its shrink equals its growth: G_P segments per round trip, at a
-//! queue above T_P by the share G_P/(x T). LEDBAT++'s G depends on the base RTT. Beside a path of 20 ms, for which G is 1/6, one of
-//! 120 ms would grow by a whole segment, settle at a longer queue, and take a larger share. So near their targets
-//! coupled paths that are as fast as the mean grow by the same gain, the least. A slower path keeps more of its own gain, up to
-//! all of it at half the mean rate: otherwise a path with a large window would need too long to reach its share.
+//! **The growth.** At equal rates a path settles where its shrinking equals its growth: G_P segments per
+//! round trip, at a queue above T_P by the share G_P/(x T). The G of LEDBAT++ depends on the base RTT. Beside
+//! a path of 20 ms with G = 1/6, a path of 120 ms would grow by a whole segment, settle at a longer queue,
+//! and take a larger share. So near their targets coupled paths that are as fast as the mean grow by the same
+//! gain, the least. A slower path keeps more of its own gain, up to all of it at half the mean rate.
+//! Otherwise a path with a large window would need too long to reach its share.
 //!
-//! **The pacing.** Where SACKs arrive on the path of the data they answer, a SACK of a short path overtakes those of a
-//! long one and acknowledges a part of its window at once. Without pacing the long path answers with a burst. Its
-//! first packets meet the queue that others left, and the packets of the short path behind the burst meet all of it, which
-//! differs by more than 2 τ T, so that the short path yields until it is nearly starved. A mean of all delays of a round trip
-//! is not enough, because the packets of the paths do meet different queues. So the paths are paced, whether the transport's
-//! option says so or not.
+//! **The pacing.** If SACKs return on the path of the data that they acknowledge, a SACK of a short path
+//! overtakes those of a long path and acknowledges a part of its window at once. Without pacing the long path
+//! answers with a burst. The first packets of the burst meet the queue of other flows, but the packets of the
+//! short path behind the burst meet all of it. These delays differ by more than 2 τ T, so that the short path
+//! yields until it is nearly starved. A mean over all delays of a round trip does not help, because the
+//! packets do meet different queues. So the paths are always paced, even without the transport's option.
 //!
-//! **The rest.** G/n makes all paths together grow as one flow of LEDBAT++ does. The window is answered by a queue of
-//! (b + T)/w a segment: without the factor T/(T + b), a path whose base delay is longer than its target overshoots in
-//! each round trip by more than it was wrong, and its queue swings between nothing and twice the target. Losses and
-//! timeouts are LEDBAT++'s.
+//! **Other rules.** With G/n all paths together grow as one flow of LEDBAT++. One more segment lengthens the
+//! queue by (b + T)/w. Without the factor T/(T + b), a path whose base delay exceeds its target would
+//! overshoot in each round trip by more than its error, and its queue would swing between zero and twice the
+//! target. Losses and timeouts are those of LEDBAT++.
 //!
-//! Where it fails: a constant standing queue, such as that of a sender faster than the link, counts as a longer route
-//! after ten drains. After a real change to a route longer by more than the target the path
-//! stays at two packets for as long as ten drains take. And two associations drain at different times: one that
-//! begins later measures the base delay only when the other drains.
+//! Limits: a constant standing queue, such as that of a sender faster than the link, counts as a longer route
+//! after ten drains. After a change to a route longer by more than the target, the path stays at two packets
+//! until ten drains are over. Two associations drain at different times: the later one measures the base
+//! delay only while the other drains.
 
 use units::{ByteCount, Instant, Span};
 
@@ -90,46 +93,46 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
 struct MpPlus {
     knobs: MpPlusKnobs,
     paths: Vec<Memory>,
-    /// One for each group of coupled paths.
+    /// Drain state of each group of coupled paths, by group number.
     groups: Vec<Group>,
 }
 
-/// When coupled paths drain.
+/// The drains of one group of coupled paths.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    /// Drains begun so far.
+    /// Number of drains begun.
     drains: u64,
-    /// When the drain that is on began, and when it ends at the latest.
+    /// Beginning and latest end of the current drain.
     draining: Option<(Instant, Instant)>,
-    /// When the next begins; none before the first slow start has ended.
+    /// Beginning of the next drain; `None` before the first slow start has ended.
     next: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Memory {
     gauge: Gauge,
-    /// The least delay.
+    /// The base delay: the least delay measured, until [`Memory::learn`] raises it.
     base: Option<OneWayDelay>,
     recent: Recent<OneWayDelay>,
     rtts: Recent<Span>,
     round: Round,
-    /// The first slow start is not over.
+    /// The path is in its first slow start.
     first: bool,
-    /// The last drain it took part in.
+    /// Number of the last drain in which the path took part.
     drain: u64,
-    /// Round trips that the path waited during this drain.
+    /// Round trips that the path has waited in this drain.
     rounds: u32,
-    /// The window to return to.
+    /// The window to which the path returns after a drain.
     back: Option<f64>,
-    /// The least delay of the drain that is on, since its queue is gone.
+    /// The least delay in the current drain after the queue has drained.
     bottom: Option<OneWayDelay>,
     bottoms: Recent<OneWayDelay>,
 }
 
-/// Rounds of a drain: one in which what was in flight leaves, and two with an empty queue.
+/// Rounds of a drain: one in which the bytes in flight leave, and two with an empty queue.
 const ROUNDS: u32 = 3;
 
-/// Round-trip times of the slowest path that a drain lasts at most: one path may begin a round after the others.
+/// Longest drain, in RTTs of the slowest path: one path may begin a round after the others.
 const PATIENCE: u64 = 5;
 
 /// How much slower the path is than the mean of the coupled paths: x̄/x_P - 1, from -1 to 1.
@@ -148,13 +151,14 @@ impl Memory {
         Some(self.recent.min()?.beyond(self.base?))
     }
 
-    /// RTT without the queue, in seconds (b).
+    /// The RTT without the queue, in seconds (b).
     fn rest(&self) -> f64 {
         let rest = self.rtts.min().unwrap_or_default() - self.queue().unwrap_or_default();
         rest.max(Span::from_nanos(1)).as_secs_f64()
     }
 
-    /// Takes a delay, in a drain whose queue is gone as evidence of the base.
+    /// Adds the delay of an acknowledgement; `drained`: the queue is empty, so that the delay may be the
+    /// base.
     fn sample(&mut self, ack: &PathAck, drained: bool) {
         if let Some(rtt) = ack.rtt {
             self.rtts.push(rtt);
@@ -172,7 +176,7 @@ impl Memory {
         }
     }
 
-    /// The drain is over: its least delay may be evidence of a longer route.
+    /// Ends a drain. The base delay rises if the least delays of the latest drains agree on a longer route.
     fn learn(&mut self, target: Span) {
         let Some(bottom) = self.bottom.take() else { return };
         self.bottoms.push(bottom);
@@ -195,7 +199,7 @@ impl MpPlus {
         &mut self.groups[index]
     }
 
-    /// The first slow start of a path ended: a drain comes soon.
+    /// Ends the first slow start of a path and schedules a drain.
     fn first_ended(&mut self, at: &Snapshot<'_>) {
         self.paths[at.index()].first = false;
         let soon = at.now() + Span::from_secs_f64(2.0 * at.path().rtt());
@@ -203,7 +207,7 @@ impl MpPlus {
         group.next = Some(group.next.map_or(soon, |next| next.min(soon)));
     }
 
-    /// Begins a drain that is due.
+    /// Begins the drain of the group if it is due.
     fn begin_drain(&mut self, at: &Snapshot<'_>) {
         let now = at.now();
         let slowest = at.coupled().map(PathView::rtt).fold(0.0, f64::max);
@@ -214,7 +218,7 @@ impl MpPlus {
         }
     }
 
-    /// Keeps the window of a path down while its group drains; false if it does not, or no longer.
+    /// Keeps the window of a path small while its group drains; false if no drain is active.
     fn drain(&mut self, ack: &PathAck, at: &Snapshot<'_>, queue: f64, window: &mut Exact) -> bool {
         let Group { drains, draining, .. } = *self.group(at);
         let Some((began, latest)) = draining else { return false };
@@ -242,13 +246,13 @@ impl MpPlus {
         true
     }
 
-    /// T_P in seconds, with the `lag` of the path.
+    /// T_P in seconds, for a path with this `lag`.
     fn target(&self, lag: f64) -> f64 {
         self.knobs.target.as_secs_f64() * (1.0 + self.knobs.tilt * lag)
     }
 
-    /// G of a path with this `lag`, whose queue is q = `off` · T_P: its own if it is far from its target or slow, the least of
-    /// the coupled paths otherwise.
+    /// The gain G of a path with this `lag`, whose queue is q = `off` · T_P. It is the path's own gain far
+    /// below the target, otherwise the least gain of the coupled paths, or more if the path is slow.
     fn gain(&self, at: &Snapshot<'_>, off: f64, lag: f64) -> f64 {
         let target = self.knobs.target.as_secs_f64();
         let of = |memory: &Memory| gain(target, memory.rest());
@@ -261,7 +265,7 @@ impl MpPlus {
         least + (own - least) * lag.max(0.0)
     }
 
-    /// Bytes to add for each byte acknowledged.
+    /// Bytes to add for each byte acknowledged; negative to reduce the window.
     fn each(&mut self, at: &Snapshot<'_>, queue: f64, window: &Exact) -> f64 {
         let target = self.knobs.target.as_secs_f64();
         let lag = lag(at);

@@ -1,16 +1,15 @@
-//! mulTCP(N): one path behaves as N standard flows together. It serves as a reference for uncoupled paths on one
-//! bottleneck, which take the share of N flows.
+//! mulTCP(N): one path behaves as N standard flows. A reference for N uncoupled paths on one bottleneck.
 //!
-//! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional fair
-//! sharing TCP", CCR 28(3), 1998, in the notation of paper 003 (Becke et al., ICC 2012), where b = 1/2 N means 1/(2 N).
-//! All N windows grow, and a loss halves one of them:
+//! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional
+//! fair sharing TCP", CCR 28(3), 1998, in the notation of paper 003 (Becke et al., ICC 2012), where b = 1/2 N
+//! means 1/(2 N). All N windows grow, and a loss halves one of them:
 //!
 //! ```text
 //! avoidance   c = c + N M M/c     for each ACK of TCP; N M for each full window of SCTP
 //! loss        s = c - c/(2 N)     no less than standard, and of what was in flight in TCP
 //! ```
 //!
-//! Slow start is standard, and N = 1 is standard altogether.
+//! Slow start is standard, and N = 1 equals the standard control.
 
 use units::ByteCount;
 

@@ -1,9 +1,9 @@
-//! Standard SCTP, each path for itself. Over several paths at once this is uncoupled CMT: each path is as aggressive
-//! as an association of its own. Under TCP's rules it is Reno.
+//! Standard SCTP, on each path by itself. Over several paths at once this is uncoupled CMT: each path is as
+//! aggressive as a separate association. Under TCP's rules it is Reno.
 //!
-//! Sources: `rfc4960#section-7.2`, `rfc9260#section-7.2`; written as equations 1 to 4 by Dreibholz et al., "Applying
-//! TCP-Friendly Congestion Control to Concurrent Multipath Transfer", AINA 2010, §III. M is the segment, a the newly
-//! acknowledged bytes:
+//! Sources: `rfc4960#section-7.2`, `rfc9260#section-7.2`; written as equations 1 to 4 by Dreibholz et al.,
+//! "Applying TCP-Friendly Congestion Control to Concurrent Multipath Transfer", AINA 2010, §III. M is the
+//! segment, a the newly acknowledged bytes:
 //!
 //! ```text
 //! fast retransmission   s = max(c - c/2, 4 M)   (1)    c = s   (2)
@@ -12,7 +12,7 @@
 //! avoidance             c = c + M               for each full window
 //! ```
 //!
-//! TCP, `rfc5681#section-3.1`, with f the bytes in flight; with appropriate byte counting and its limit L, `rfc3465`:
+//! TCP, `rfc5681#section-3.1`, with f the flight size, and ABC with the limit L, `rfc3465`:
 //!
 //! ```text
 //! fast retransmission   s = max(f/2, 2 M)       c = s

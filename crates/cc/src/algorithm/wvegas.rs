@@ -1,9 +1,9 @@
-//! wVegas, weighted Vegas: delay-based and coupled. Each path keeps some packets in its queues; a path's
-//! share of the total is proportional to its rate.
+//! wVegas, weighted Vegas: delay-based and coupled. Each path keeps some packets in its queues, a share of
+//! the total in proportion to its rate.
 //!
 //! Source: Cao, Xu, Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012, and
-//! draft-xu-mptcp-congestion-control-05. Once a round trip, with r̄ the mean RTT of the round, b the least RTT ever,
-//! and the window w in packets:
+//! draft-xu-mptcp-congestion-control-05. The window is updated once per round trip. r̄ is the mean RTT of the
+//! round, b the least RTT measured, and w the window in packets:
 //!
 //! ```text
 //! d = w (r̄ - b)/r̄                                      packets in the queue
@@ -13,10 +13,8 @@
 //! drain        q = r̄ - b > 0, q₀ the least such:  q >= 2 q₀:  w = w b/(2 r̄), and q₀ begins anew
 //! ```
 //!
-//! w is at least 2, α begins at 2. A round of fewer than three samples is not evaluated: the window grows by one
-//! packet, as in Reno. Losses are those of the transport.
-//!
-//! The Linux implementation drains at q = 0 too, where there is nothing to drain.
+//! w is at least 2, and α begins at 2. In a round of fewer than three samples the window grows by one packet,
+//! as in Reno. Losses are those of the transport. Linux drains also at q = 0.
 
 use units::{ByteCount, Span};
 
@@ -48,13 +46,13 @@ struct WVegas {
 #[derive(Clone, Copy, Debug)]
 struct Memory {
     round: Round,
-    /// The SACK at hand ended a round.
+    /// The current SACK ended a round.
     ended: bool,
     base: Option<f64>,
-    /// Sum and number of the round's samples.
+    /// Sum and number of the RTT samples of the round.
     sum: f64,
     samples: u32,
-    /// Mean RTT of the last round with enough of them.
+    /// Mean RTT of the last round with at least three samples.
     mean: Option<f64>,
     alpha: f64,
     /// The shortest queue since the last drain.
@@ -65,7 +63,7 @@ const LEAST_ALPHA: f64 = 2.0;
 const LEAST_WINDOW: f64 = 2.0;
 
 impl Memory {
-    /// d.
+    /// d: the packets in the queue.
     fn queued(&self, w: f64, mean: f64) -> f64 {
         w * (mean - self.base.unwrap_or(mean)) / mean
     }
@@ -79,7 +77,7 @@ impl Memory {
 }
 
 impl WVegas {
-    /// y_P/Σ y by the windows before the SACK; a path without a measurement has rate zero.
+    /// y_P/Σ y, from the windows before the SACK; a path without a measurement has rate zero.
     fn share(&self, at: &Snapshot<'_>) -> f64 {
         let rate = |(index, path): (usize, &crate::PathView)| {
             self.paths[index].mean.map_or(0.0, |mean| path.window.cwnd.as_f64() / mean)
@@ -87,7 +85,7 @@ impl WVegas {
         rate((at.index(), at.path())) / at.coupled_with_index().map(rate).sum::<f64>()
     }
 
-    /// One round with a mean RTT: windows in packets.
+    /// Returns the window after a round with the given mean RTT; windows are in packets.
     fn round(&mut self, mean: f64, at: &Snapshot<'_>, w: f64, slow_start: bool) -> f64 {
         let share = self.share(at);
         let total = self.knobs.total_alpha;
