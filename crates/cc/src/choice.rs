@@ -7,8 +7,8 @@ use transport::{OptionType, OptionValue, UnknownName, Word};
 
 /// The congestion control of an association: a built-in algorithm, or a controller that the program supplies.
 ///
-/// As an option it is a word: scenarios name a built-in algorithm. `Algorithm::Cubic.into()` and
-/// `ControlFactory::new(...).into()` make a choice.
+/// Scenarios name a built-in algorithm by its word. `Algorithm::Cubic.into()` and
+/// `ControlFactory::new(...).into()` make a choice in a program.
 #[derive(Clone, PartialEq)]
 pub enum ControlChoice {
     /// An algorithm of this crate.
@@ -39,7 +39,7 @@ impl From<ControlFactory> for ControlChoice {
     }
 }
 
-/// Shows a built-in algorithm as [`Algorithm`] does: the laboratory stores runs under a hash of this text.
+/// Formats a built-in algorithm like [`Algorithm`]: the laboratory stores runs under a hash of this text.
 impl fmt::Debug for ControlChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -73,10 +73,9 @@ impl OptionType for ControlChoice {
     }
 }
 
-/// Builds a controller for each association.
 type Build = dyn Fn(&Setup) -> Box<dyn CongestionControl> + Send + Sync;
 
-/// A function of the program that builds a controller for each association. Clones are equal, others are not.
+/// A function that builds a controller for each association. A factory equals only its clones.
 #[derive(Clone)]
 pub struct ControlFactory(Arc<Named<Build>>);
 
@@ -86,9 +85,9 @@ struct Named<F: ?Sized> {
 }
 
 impl ControlFactory {
-    /// A factory of controllers. An association calls `build` when it learns the parameters of its peer, and again when the
-    /// peer restarts; the controller has no paths yet. `name` identifies the factory in debugging output, and in the hash
-    /// under which the laboratory stores a run.
+    /// A factory of controllers. An association calls `build` when it receives the parameters of its peer,
+    /// and again when the peer restarts; the controller has no paths yet. `name` identifies the factory in
+    /// debugging output, and in the hash under which the laboratory stores a run.
     pub fn new(
         name: &'static str,
         build: impl Fn(&Setup) -> Box<dyn CongestionControl> + Send + Sync + 'static,

@@ -8,29 +8,33 @@ use crate::{CongestionWindow, LossKind, PathAck, PathView, WindowRule};
 
 /// The congestion control of one association: one controller sees all paths.
 ///
-/// Nobody else writes a window. What else limits sending (the window of a path that potentially failed, the inflated
-/// window of a TCP recovery, `Max.Burst`, pacing) is a limit that the transport derives from its own state.
+/// Only the controller changes windows. The transport derives all other limits of sending from its own state:
+/// the window of a potentially failed path, the inflated window of a TCP recovery, `Max.Burst` and pacing.
 ///
-/// Paths are numbered from 0 in the order they were added. Slices of [`PathView`] hold every path and are the
-/// snapshot from *before* the event; `w` holds the windows to change, equal to those of the snapshot except where a
-/// call for the same event has changed them already. Totals over paths come from the snapshot, so that they do not
-/// depend on the order in which the paths are treated. A window is never zero: its path would send no more data.
+/// Paths are numbered from 0 in the order in which they were added. Slices of [`PathView`] hold every path as
+/// it was *before* the event. `w` holds the windows to change; they equal those of the snapshot unless an
+/// earlier call for the same event changed them. Controllers take totals over paths from the snapshot, so
+/// that the order of the paths does not matter. A window is never zero: its path would send no more data.
 pub trait CongestionControl: Send + Debug {
-    /// The name the algorithm goes by in scenarios and results.
+    /// The name of the algorithm in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// Adds path `p`, the last so far, and returns its initial window. `all` may hold paths yet to come; their windows
-    /// and that of `p` are not read.
+    /// Adds path `p` after all earlier paths, and returns its initial window. `all` may hold paths that are
+    /// added later; their windows and the window of `p` are not read.
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow;
 
-    /// Takes a SACK: called once for each SACK, with every path in `acked` on which it newly acknowledged bytes. In
-    /// TCP, once for each ACK of new data that arrives outside recovery. A controller that wants rate samples is also
-    /// told of paths on which a SACK only found losses, and in TCP of each ACK that newly acknowledges anything.
+    /// Processes a SACK. `acked` holds each path on which the SACK newly acknowledged bytes.
+    ///
+    /// Called once per SACK; in TCP once per ACK of new data outside recovery. A controller that wants rate
+    /// samples also gets paths on which a SACK only reported losses, and in TCP each ACK that newly
+    /// acknowledges anything.
     fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]);
 
-    /// Takes a loss on path `p`. The transport reports a fast retransmission once per recovery; if one SACK finds
-    /// losses on several paths, it reports each with the same snapshot. `flight` in `all` counts what was lost. In TCP,
-    /// a timer that expires again for the same segment is not reported (`rfc5681#section-3.1`).
+    /// Processes a loss on path `p`. The transport reports a fast retransmission once per recovery.
+    ///
+    /// If one SACK reveals losses on several paths, the transport reports each with the same snapshot.
+    /// `flight` in `all` still includes the lost bytes. In TCP, repeated timeouts of a segment are reported
+    /// once (`rfc5681#section-3.1`).
     fn on_loss(
         &mut self,
         now: Instant,
@@ -40,8 +44,9 @@ pub trait CongestionControl: Send + Debug {
         w: &mut [CongestionWindow],
     );
 
-    /// The chunks or segments whose loss [`Self::on_loss`] last reported on path `p` as [`LossKind::FastRetransmit`] had arrived:
-    /// they were only late. `window` is the window of the path before (`rfc4015#section-3.2`).
+    /// Reports that the last [`LossKind::FastRetransmit`] on path `p` was spurious: the data was only late.
+    ///
+    /// `window` is the window of the path before that loss (`rfc4015#section-3.2`).
     fn on_spurious_loss(
         &mut self,
         all: &[PathView],
@@ -53,54 +58,57 @@ pub trait CongestionControl: Send + Debug {
         w[p] = CongestionWindow { cwnd: w[p].cwnd.max(window.cwnd), ssthresh: window.ssthresh };
     }
 
-    /// Path `p` carried no data for one more RTO. In TCP, called before data is sent again.
+    /// Reports that path `p` carried no data for one more RTO. In TCP, called before data is sent again.
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]);
 
-    /// The transport's specification prescribes the window of path `p`. The controller may do more, such as reset what
-    /// it derived from the old window.
+    /// Applies a window that the transport's specification prescribes for path `p`. The controller may also
+    /// reset its state, for example what it derived from the old window.
     fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
         let _ = all;
         w[p] = rule.apply(w[p]);
     }
 
-    /// Whether the controller models the rate of the paths. Asked once, before the first path. If false, the transport
-    /// keeps no state for each transmission, does not call [`Self::on_sent`], and [`PathAck`] has neither a rate sample
-    /// nor the bytes lost.
+    /// True if the controller needs rate samples. Called once, before the first path is added.
+    ///
+    /// If false, the transport keeps no state for each transmission and does not call [`Self::on_sent`], and
+    /// [`PathAck`] has neither a rate sample nor the bytes lost.
     fn wants_rate_samples(&self) -> bool {
         false
     }
 
-    /// A packet with `bytes` of data, as the window counts them, was sent on path `p`: new data, retransmissions or
-    /// copies of chunks that are in flight elsewhere. `app_limited`: the sender, not the path, limits the rate.
+    /// Reports a packet with `bytes` of data, as the window counts them, sent on path `p`: new data,
+    /// retransmissions, or copies of chunks in flight on other paths. `app_limited`: the sender limits the
+    /// rate.
     fn on_sent(&mut self, now: Instant, all: &[PathView], p: usize, bytes: ByteCount, app_limited: bool) {
         let _ = (now, all, p, bytes, app_limited);
     }
 
-    /// Whether the transport asks for [`Self::pacing_rate`]. Asked once, before the first path.
+    /// True if the transport calls [`Self::pacing_rate`]. Called once, before the first path is added.
     fn is_paced(&self) -> bool {
         self.wants_rate_samples()
     }
 
-    /// The rate at which path `p` may send data, as the window counts bytes; `None`: not paced. Asked after each other
-    /// call.
+    /// The rate at which path `p` may send data, in bytes as the window counts them; `None`: not paced.
+    /// Called after each other call.
     fn pacing_rate(&self, p: usize) -> Option<BitRate> {
         let _ = p;
         None
     }
 
-    /// True if its paths are to be paced by their windows whatever [`Setup::paced`](crate::Setup::paced) says ([`paced`](crate::paced())).
+    /// True if the paths are paced by their windows even if [`Setup::paced`](crate::Setup::paced) is false
+    /// ([`paced`](crate::paced())).
     fn wants_pacing(&self) -> bool {
         false
     }
 
-    /// The window up to which path `p` is in slow start, for pacing by the window; `None` counts as
-    /// [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh). By default ssthresh.
+    /// The window below which path `p` is in slow start, for pacing by the window; by default ssthresh.
+    /// `None` counts as [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
     fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
         let _ = p;
         window.ssthresh
     }
 
-    /// `partial_bytes_acked` of path `p`, for traces; zero for controllers that have no such thing.
+    /// `partial_bytes_acked` of path `p`, for traces; zero for controllers without this counter.
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {
         let _ = p;
         ByteCount::ZERO

@@ -7,16 +7,16 @@ use units::{ByteCount, Instant, Span};
 use crate::one_way_delay::OneWayDelay;
 use crate::window::PathAck;
 
-/// Selects the delay of an acknowledgement: the one-way delay once the peer reports it, the RTT until then, which
-/// includes queues on the return path.
+/// Selects the delay of an acknowledgement: the RTT, which includes queues on the return path, until the peer
+/// reports a one-way delay, then the one-way delay.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     one_way: bool,
 }
 
 impl Gauge {
-    /// The delay of an acknowledgement, and whether it is the first one-way delay, to which earlier delays do not
-    /// compare.
+    /// Returns the delay of an acknowledgement, and whether it is the first one-way delay, which is not
+    /// comparable with earlier delays.
     pub(crate) fn read(&mut self, ack: &PathAck) -> Option<(OneWayDelay, bool)> {
         let first = ack.owd.is_some() && !self.one_way;
         self.one_way |= first;
@@ -25,7 +25,7 @@ impl Gauge {
     }
 }
 
-/// The last few values and their minimum and maximum.
+/// The latest values, up to a limit, and their minimum and maximum.
 #[derive(Debug)]
 pub(crate) struct Recent<T> {
     values: VecDeque<T>,
@@ -69,8 +69,10 @@ impl<T: Copy + Ord> Recent<T> {
     }
 }
 
-/// The queueing delay of LEDBAT, `rfc6817#section-2.4.2`: the minimum of the last few delays minus the minimum of
-/// the last few minutes (base delay). Minutes are those of the clock and include the current one.
+/// The queueing delay of LEDBAT (`rfc6817#section-2.4.2`): the current delay minus the base delay.
+///
+/// The current delay is the minimum of the latest delays, the base delay the minimum of the latest minutes.
+/// Minutes are those of the clock and include the current one.
 #[derive(Debug)]
 pub(crate) struct QueueingDelay {
     base: Recent<OneWayDelay>,
@@ -81,7 +83,7 @@ pub(crate) struct QueueingDelay {
 const MINUTE: u64 = Span::from_secs(60).as_nanos();
 
 impl QueueingDelay {
-    /// With the number of minutes of the base history, and the number of delays of the current filter.
+    /// Sets the number of minutes of the base history, and the number of delays of the current filter.
     pub(crate) fn new(minutes: u32, filter: u32) -> Self {
         QueueingDelay { base: Recent::new(minutes), current: Recent::new(filter), minute: None }
     }
@@ -115,19 +117,19 @@ impl QueueingDelay {
     }
 }
 
-/// Detects the end of a round trip: when all bytes that were in flight at its start are acknowledged.
+/// Detects the end of a round trip: all bytes that were in flight at its start are acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
     left: ByteCount,
 }
 
 impl Round {
-    /// A round that begins with so many bytes in flight.
+    /// A round that begins with `in_flight` bytes in flight.
     pub(crate) fn starting(in_flight: ByteCount) -> Self {
         Round { left: in_flight }
     }
 
-    /// True if the acknowledgement ends the round; the next begins then.
+    /// True if the acknowledgement ends the round; then the next round begins.
     pub(crate) fn ends(&mut self, ack: &PathAck) -> bool {
         let ends = ack.acked >= self.left;
         self.left = if ends { ack.flight_after } else { self.left - ack.acked };

@@ -1,5 +1,5 @@
-//! Mechanism shared by all delay-based algorithms: windows with fractions of a byte, losses and idle time. A
-//! [`DelayPolicy`] says how the window follows the delay.
+//! Mechanism of all delay-based algorithms: windows with fractions of a byte, losses and idle time. A
+//! [`DelayPolicy`] computes the window from the delays.
 
 use std::fmt::Debug;
 
@@ -9,19 +9,20 @@ use crate::fraction::Fraction;
 use crate::idle::IdleState;
 use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot, WindowRule};
 
-/// Rule by which windows follow delays, which [`DelayBased`] turns into a congestion control.
+/// Formula that computes windows from delays. [`DelayBased`] makes a congestion control of it.
 pub trait DelayPolicy: Send + Debug {
-    /// The name the algorithm goes by in scenarios and results.
+    /// The name of the algorithm in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// Initial window of a path, the last so far.
+    /// Returns the initial window of the path that is being added.
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount;
 
-    /// Takes the measurements of a SACK for a path, in recovery too. Called for all paths of a SACK before
-    /// [`Self::steer`].
+    /// Updates the measurements of a path from a SACK, also in recovery.
+    ///
+    /// Called for all paths of a SACK before [`Self::steer`] is called for any of them.
     fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>);
 
-    /// Changes the window of a path that is not in recovery, after [`Self::measure`].
+    /// Changes the window of a path that is not in recovery. Called after [`Self::measure`].
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact);
 
     /// See [`CongestionControl::wants_pacing`].
@@ -29,18 +30,18 @@ pub trait DelayPolicy: Send + Debug {
         false
     }
 
-    /// The window up to which path `p` is in slow start, for pacing: see [`CongestionControl::slow_start_threshold`].
+    /// The threshold of slow start for pacing: see [`CongestionControl::slow_start_threshold`].
     fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
         let _ = p;
         window.ssthresh
     }
 
-    /// cwnd and ssthresh after a loss. By default those of the transport.
+    /// Returns cwnd and ssthresh after a loss; by default those of the transport's standard rules.
     fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let ssthresh = at.halved();
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
-            // Nothing was lost: a window that is below the least threshold stays.
+            // A mark never raises a window that is below the lower bound of ssthresh.
             LossKind::Mark => ssthresh.min(at.cwnd()),
             LossKind::Timeout => at.segment(),
         };
@@ -137,7 +138,7 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
         }
     }
 
-    /// As in a loss-based control, but a window below the one that decay would leave stays.
+    /// Decays the window as a loss-based control does, but never raises it.
     fn on_idle(&mut self, _now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         let progress = &mut self.paths[p];
         progress.fraction = Fraction::default();

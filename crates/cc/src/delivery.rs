@@ -1,16 +1,16 @@
-//! What a path delivered in its last round trips, by acknowledgements alone.
+//! Measures the delivery rate of a path over its last round trips, from acknowledgements only.
 
 use transport::RoundRates;
 use units::{ByteCount, Instant, Span};
 
-/// So many round trips are remembered.
+/// Number of round trips whose rates are kept.
 const ROUNDS: usize = 10;
 
-/// A round trip that delivered this share of the most tells what the path can carry, as does one with a full window. In any other the path had less
-/// to do than it could.
+/// A round trip counts if its window was full, or if its rate is at least this share of the highest rate
+/// kept. In other round trips the application sent less than the path can carry.
 const FULL: f64 = 0.9;
 
-/// The rates of the last round trips of a path that had enough to do.
+/// Delivery rates of the last round trips in which the path was fully used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delivery {
     acked: ByteCount,
@@ -18,7 +18,7 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// So many bytes were acknowledged. `full`: whether the whole window was in flight.
+    /// Adds bytes that were acknowledged at `now`. `full`: the whole window was in flight before.
     pub(crate) fn acknowledged(&mut self, now: Instant, bytes: ByteCount, srtt: Span, full: bool) {
         self.acked += bytes;
         let Some(rate) = self.rounds.update(now, self.acked.get(), srtt) else { return };
@@ -27,7 +27,7 @@ impl Delivery {
         }
     }
 
-    /// The highest rate in bytes a second; none before the first round trip.
+    /// The highest rate in bytes/s; `None` before the first round trip ends.
     pub(crate) fn most(&self) -> Option<f64> {
         self.rounds.most()
     }
@@ -37,7 +37,7 @@ impl Delivery {
 mod tests {
     use super::*;
 
-    /// Acknowledges so many kB in each of the round trips of 100 ms.
+    /// Acknowledges one element of `kilobytes` in each round trip of 100 ms, from round trip `from` on.
     fn rounds(delivery: &mut Delivery, from: u64, kilobytes: &[u64], full: bool) {
         for (n, &kb) in kilobytes.iter().enumerate() {
             let now = Instant::from_nanos((from + n as u64) * 100_000_000);
@@ -45,7 +45,7 @@ mod tests {
         }
     }
 
-    // By hand: 40 kB in 100 ms are 400 kB a second. What came before the first round trip began does not count.
+    // By hand: 40 kB in 100 ms are 400 kB/s. Bytes acknowledged before the first round trip do not count.
     #[test]
     fn the_best_of_ten_full_round_trips_counts() {
         let mut delivery = Delivery::default();

@@ -1,14 +1,13 @@
-//! Fractions of a byte of a congestion window, which is kept in whole bytes.
+//! Fractions of a byte of a congestion window, whose whole bytes are kept separately.
 
 use units::ByteCount;
 
-/// Fraction of a byte of a window: at least 0, less than 1.
+/// Fraction of a byte of a window, in [0, 1).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fraction(f64);
 
 impl Fraction {
-    /// Adds a step and returns the whole bytes to add to the window, possibly negative; 0 for a step that is not
-    /// finite.
+    /// Adds a step and returns the whole bytes to add to the window; 0 if the step is not finite.
     pub(crate) fn add(&mut self, step: f64) -> f64 {
         let sum = self.0 + step;
         if !sum.is_finite() {

@@ -1,16 +1,16 @@
 //! HyStart++: slow start ends before the queue of the bottleneck overflows (`rfc9406`).
 //!
-//! A round of a path ends when everything that was in flight at its beginning is acknowledged. If the least RTT of a round is
-//! greater than that of the round before by a threshold η, the window grows by a quarter only, in conservative slow start (CSS).
-//! If the RTT falls below that of its first round again, the rise was jitter and slow start resumes. After five rounds
-//! ssthresh is the window.
+//! A round of a path ends when all bytes that were in flight at its beginning are acknowledged. If the least
+//! RTT of a round exceeds that of the round before by a threshold η, conservative slow start (CSS) begins, in
+//! which the window grows at a quarter of the rate. If the RTT falls below that of the round in which CSS
+//! began, the rise was jitter and slow start resumes. After five rounds of CSS ssthresh becomes cwnd.
 //!
 //! ```text
 //! η = r/8, no less than 4 ms, no more than 16 ms      r least RTT of the round before
 //! growth for each SACK = min(acknowledged, L), in CSS a quarter of it
 //! ```
 //!
-//! L is 8 MTU. It is unlimited with pacing, since then no SACK lets a burst out (`rfc9406#section-4.2`).
+//! L is 8 MTU. With pacing a SACK releases no burst, so there is no limit (`rfc9406#section-4.2`).
 
 use units::{ByteCount, Span};
 
@@ -18,25 +18,25 @@ use crate::PathAck;
 
 const LEAST_THRESHOLD: Span = Span::from_millis(4);
 const MOST_THRESHOLD: Span = Span::from_millis(16);
-/// r over the threshold (MIN_RTT_DIVISOR).
+/// Divisor of r in the threshold (MIN_RTT_DIVISOR).
 const DIVISOR: u64 = 8;
-/// RTT samples of a round before its least one counts.
+/// RTT samples of a round that are needed before its least RTT is compared (N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
-/// CSS_GROWTH_DIVISOR.
+/// Divisor of the growth in CSS (CSS_GROWTH_DIVISOR).
 const SLOWER: f64 = 4.0;
-/// Rounds of CSS before congestion avoidance begins.
+/// Rounds of CSS before congestion avoidance begins (CSS_ROUNDS).
 const ROUNDS: u32 = 5;
-/// Segments by which one SACK lets the window grow at most (L without pacing).
+/// Segments by which one SACK may grow the window at most (L without pacing).
 const MOST_SEGMENTS: u64 = 8;
 
-/// State of one path.
+/// HyStart++ state of one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HyStart {
     /// Bytes that the last SACK acknowledged.
     acked: ByteCount,
     /// Bytes that were in flight when the round began and are not acknowledged yet.
     left: ByteCount,
-    /// Least RTT of the round before, and of this one.
+    /// Least RTT of the previous round, and of the current round.
     last: Option<Span>,
     least: Option<Span>,
     samples: u32,
@@ -47,18 +47,18 @@ pub(crate) struct HyStart {
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// Least RTT of the round in which it began.
+    /// Least RTT of the round in which CSS began.
     baseline: Span,
-    /// Rounds that began since.
+    /// Rounds that began since then.
     rounds: u32,
 }
 
 impl HyStart {
-    /// Takes an acknowledgement; `initial` if ssthresh was never set. Later slow starts end at ssthresh.
+    /// Processes an acknowledgement. `initial`: ssthresh was never set; later slow starts end at ssthresh.
     pub(crate) fn on_ack(&mut self, ack: &PathAck, initial: bool) {
         self.acked = ack.acked;
         if !initial {
-            self.conservative = None; // a loss ended it
+            self.conservative = None; // a loss ended CSS
             return;
         }
         if self.ended {
@@ -92,7 +92,7 @@ impl HyStart {
         }
     }
 
-    /// Bytes by which slow start lets the window grow for the last acknowledgement.
+    /// Bytes by which the last acknowledgement grows the window in slow start.
     pub(crate) fn growth(&self, segment: ByteCount, paced: bool) -> f64 {
         let most = if paced { ByteCount::MAX } else { segment * MOST_SEGMENTS };
         let growth = self.acked.min(most).as_f64();
@@ -105,7 +105,7 @@ impl HyStart {
     }
 }
 
-/// η.
+/// The threshold η after a round with the least RTT `last`.
 fn threshold(last: Span) -> Span {
     (last / DIVISOR).min(MOST_THRESHOLD).max(LEAST_THRESHOLD)
 }
@@ -120,7 +120,7 @@ mod tests {
         Span::from_millis(n)
     }
 
-    /// An acknowledgement of one MTU with this RTT; so many are in flight.
+    /// An acknowledgement of one MTU with the RTT `rtt`, while `flight` MTUs are in flight.
     fn ack(flight: u64, rtt: Span) -> PathAck {
         PathAck {
             path: 0,
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// A round of `samples` acknowledgements; as much is in flight as it acknowledges.
+    /// A round of `samples` acknowledgements of one MTU each, with `samples` MTUs in flight.
     fn round(path: &mut HyStart, samples: u64, rtt: Span) {
         for _ in 0..samples {
             path.on_ack(&ack(samples, rtt), true);

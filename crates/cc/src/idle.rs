@@ -4,22 +4,22 @@ use units::ByteCount;
 
 use crate::{CongestionWindow, GrowthRule, IdleThreshold, Rules, Setup};
 
-/// Whether a path is idle: from the first RTO without data until data is acknowledged.
+/// Whether a path is idle: true from the first RTO without data until data is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IdleState {
     idle: bool,
 }
 
 impl IdleState {
-    /// Data was acknowledged.
+    /// Ends the idle time, since data was acknowledged.
     pub(crate) fn end(&mut self) {
         self.idle = false;
     }
 
-    /// The window after one more RTO without data.
+    /// Returns the window after one more RTO without data.
     ///
-    /// SCTP: max(c/2, 4 M), 2 M in RFC 2960. Under `rfc9260#section-7.2.1` the first such RTO also sets ssthresh, by
-    /// [`Setup::idle_threshold`]. TCP: at most the initial window (`rfc5681#section-4.1`).
+    /// SCTP: max(c/2, 4 M), in RFC 2960 2 M. Under `rfc9260#section-7.2.1` the first RTO without data also
+    /// sets ssthresh, by [`Setup::idle_threshold`]. TCP: at most the initial window (`rfc5681#section-4.1`)
     pub(crate) fn decay(
         &mut self,
         setup: &Setup,

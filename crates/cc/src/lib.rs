@@ -1,14 +1,14 @@
-//! Congestion control over several paths: one controller an association, which sees all its paths.
+//! Congestion control over several paths: one controller per association, which sees all its paths.
 //!
-//! A transport talks to a [`CongestionControl`]: it says once per SACK what was acknowledged on which path, and gets
-//! the windows. Time is an argument and nothing is allocated after the paths are known.
+//! A transport calls a [`CongestionControl`] once per SACK with the bytes acknowledged on each path, and the
+//! controller sets the windows. Time is an argument. Nothing is allocated once all paths are added.
 //!
 //! # How to add a congestion control in one file
 //!
-//! Papers on loss-based congestion control mostly change two formulas: the increase of the window, and its decrease
-//! after a loss. The rest is the same each time: telling slow start from congestion avoidance, growing only full
-//! windows, counting `partial_bytes_acked`, freezing the window during fast recovery, one segment after a timeout,
-//! decay when idle. That is the mechanism, [`LossBased`]. The formulas are a [`WindowPolicy`]:
+//! Papers on loss-based congestion control mostly change two formulas: the increase of the window, and its
+//! decrease after a loss. The other rules are the same in all of them: slow start or congestion avoidance,
+//! growth of full windows only, counting `partial_bytes_acked`, no growth during fast recovery, one segment
+//! after a timeout, decay when idle. [`LossBased`] has these rules, a [`WindowPolicy`] the formulas:
 //!
 //! ```
 //! use anabranch_cc::{
@@ -43,15 +43,16 @@
 //! assert_eq!(control.name(), "gentle");
 //! ```
 //!
-//! Through the [`Snapshot`] a formula sees all paths as they were before the SACK, so that its totals do not depend
-//! on the order in which paths are treated: [`Snapshot::coupled`] are the paths that the control couples, and
-//! [`Snapshot::total_cwnd`] is C of the papers.
+//! Through the [`Snapshot`] a formula sees all paths as they were before the SACK, so that its totals do not
+//! depend on the order in which paths are treated: [`Snapshot::coupled`] are the paths that the control
+//! couples, and [`Snapshot::total_cwnd`] is C of the papers.
 //!
-//! An SCTP endpoint takes it as a [`ControlFactory`], the option `congestion_control` of its configuration:
+//! An SCTP endpoint takes the policy as a [`ControlFactory`], the option `congestion_control` of its
+//! configuration:
 //! `ControlFactory::new("gentle", |setup| Box::new(LossBased::new(Gentle, setup))).into()`.
 //!
-//! To give the algorithm a name in scenarios, on the command line and in results, put it into a file of its own
-//! below `src/algorithm/`, with its source and its equations in the header and a function
+//! To give the algorithm a name in scenarios, on the command line and in results, add a file below
+//! `src/algorithm/`, with the source and the equations in its header and a function
 //!
 //! ```ignore
 //! pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
@@ -66,27 +67,27 @@
 //! Gentle = "gentle" in gentle, alone Standard;
 //! ```
 //!
-//! `cargo test -p anabranch-cc` tests it, and `make build` builds the command `anabranch` and the Python module with it.
-//! docs/tutorials/researcher.md shows these steps with the whole file. For a change of this repository it also needs a
-//! page in docs/controls, which `cargo test -p anabranch --test controls` checks.
+//! `cargo test -p anabranch-cc` tests it, and `make build` builds the command `anabranch` and the Python
+//! module with it. docs/tutorials/researcher.md shows these steps with the whole file. A change of this
+//! repository also needs a page in docs/controls, which `cargo test -p anabranch --test controls` checks.
 //!
-//! The entry also names the algorithm that it equals on one path; a property test runs random histories through every
-//! algorithm of the list and checks that. The same formulas serve SCTP and TCP, whose rules of growth are in
-//! [`Setup::rules`].
+//! The entry also names the algorithm that the new one equals on one path. A property test runs random
+//! histories through every algorithm of the list and checks that. The same formulas serve SCTP and TCP;
+//! [`Setup::rules`] holds the rules of growth of the transport.
 //!
-//! Parameters that a paper leaves open are declared beside the formulas with [`transport::options!`], each with its
-//! documentation, type, default and valid values, and one more line in `src/algorithm.rs` (`gentle: gentle::GentleKnobs
-//! = Default::default();`) makes `[sctp.x.knobs.gentle]` a table of scenarios.
+//! Parameters that a paper leaves open are declared beside the formulas with [`transport::options!`], each
+//! with its documentation, type, default and valid values. One more line in `src/algorithm.rs` (`gentle:
+//! gentle::GentleKnobs = Default::default();`) makes `[sctp.x.knobs.gentle]` a table of scenarios.
 //!
-//! A delay-based algorithm is a [`DelayPolicy`] for the mechanism [`DelayBased`]; any other implements
-//! [`CongestionControl`] itself. The rest is the same.
+//! A delay-based algorithm is a [`DelayPolicy`] for [`DelayBased`]. Any other algorithm implements
+//! [`CongestionControl`] itself. The other steps are the same.
 //!
 //! # Rate-based algorithms
 //!
-//! A controller whose [`CongestionControl::wants_rate_samples`] is true is told of each packet sent, gets a
-//! [`RateSample`] and the bytes lost with each acknowledgement, and may have its paths paced. The transports keep the
-//! state for that ([`RateEstimator`], [`SendRecord`], [`Pacer`]) for such a controller only. [`paced()`] has the paths of any
-//! other control paced by their windows.
+//! If [`CongestionControl::wants_rate_samples`] is true, the transport reports each packet sent, adds a
+//! [`RateSample`] and the bytes lost to each acknowledgement, and paces the paths if the controller is paced.
+//! The transports keep the state for that ([`RateEstimator`], [`SendRecord`], [`Pacer`]) for these
+//! controllers only. [`paced()`] paces the paths of any other controller by their windows.
 #![forbid(unsafe_code)]
 
 mod algorithm;

@@ -1,9 +1,9 @@
-//! Mechanism shared by all loss-based algorithms: when a window may grow, and its change at a loss.
+//! Mechanism of all loss-based algorithms: when a window may grow, and how a loss changes it.
 //!
-//! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`, `rfc5681#section-4.1` and
-//! `rfc3465#section-2` for TCP. The window before the SACK decides between the phases. In SCTP c <= s is slow start,
-//! so a window that a fast retransmission has just set to s grows by slow start once more; in TCP c = s is congestion
-//! avoidance.
+//! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`,
+//! `rfc5681#section-4.1` and `rfc3465#section-2` for TCP. The window before the SACK decides between slow
+//! start and congestion avoidance. If c equals s, SCTP is in slow start and TCP in congestion avoidance. So
+//! in SCTP the first growth after a fast retransmission is by slow start.
 
 use units::{ByteCount, Instant};
 
@@ -64,7 +64,7 @@ impl<P: WindowPolicy> LossBased<P> {
     }
 }
 
-/// A window after a step of whole bytes; a negative step leaves at least one segment.
+/// Returns a window after a step of whole bytes; a negative step leaves at least one segment.
 fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
     if step < 0.0 {
         (window - ByteCount::round_f64(-step)).max(segment).min(window)
@@ -74,7 +74,7 @@ fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
 }
 
 impl Progress {
-    /// SCTP: a full window grows; in congestion avoidance once a whole window has been acknowledged.
+    /// SCTP: full windows grow, in congestion avoidance once per window of acknowledged bytes.
     fn sctp(&mut self, rule: GrowthRule, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         if !ack.advanced && rule != GrowthRule::Rfc9260 {
             return None;
@@ -98,8 +98,7 @@ impl Progress {
         None
     }
 
-    /// TCP: the window grows with each ACK; in congestion avoidance with byte counting, once a whole window has been
-    /// acknowledged.
+    /// TCP: windows grow with each ACK, or with byte counting in avoidance once per window of bytes.
     fn tcp(&mut self, rules: TcpRules, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         let (cwnd, segment) = (at.cwnd(), at.segment());
         if rules.grow_full_only && ack.flight_before + segment <= cwnd {
@@ -170,7 +169,7 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         let ssthresh = self.policy.decrease(kind, &at);
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
-            // Nothing was lost: a window that is below the least threshold stays.
+            // A mark never raises a window that is below the lower bound of ssthresh.
             LossKind::Mark => ssthresh.min(at.cwnd()),
             LossKind::Timeout => at.segment(),
         };

@@ -1,37 +1,40 @@
-//! Pacing for controls that only have a window: the rate follows from the window and the round-trip time.
+//! Pacing for controls that have only a window: computes the rate from the window and the RTT.
 //!
-//! Source: `tcp_update_pacing_rate` of Linux. The rate is g w/r: w is the larger of the window and the bytes in flight, r
-//! the smoothed round-trip time, and g is 2 below half of ssthresh and 1.2 above. A gain above 1 leaves the
-//! window the limit, so that pacing changes the bursts and not the share.
+//! Source: `tcp_update_pacing_rate` of Linux. The rate is g w/r: w is the larger of cwnd and the bytes in
+//! flight, r the smoothed round-trip time, and g is 2 below half of ssthresh and 1.2 above. Because g exceeds
+//! 1, the window still limits the throughput: pacing changes the bursts, not the share of the path.
 //!
-//! Beyond Linux, g is 1 in congestion avoidance while less than half of the window is in flight, after a pause or when the peer's window was closed. With
-//! 1.2 a window that is larger than the bandwidth-delay product would make a longer queue than it had before. And the rate is at most 5/4 of
-//! the [most that the path delivered](crate::delivery) in one of its last round trips. With several paths SACKs may begin to return on a faster one. Then r
-//! gets shorter although the link is as slow as before, and a window that just filled the link would overflow its queue.
+//! Two rules are not in Linux. In congestion avoidance g is 1 while less than half of the window is in
+//! flight, as after a pause or after the peer's window was closed. With 1.2, a window larger than the
+//! bandwidth-delay product would build a longer queue than it had before. And the rate is at most 5/4 of the
+//! [highest delivery rate](crate::delivery) of the last round trips. With several paths, SACKs may begin to
+//! return on a faster path. Then r decreases although the link is as slow as before, and a window that just
+//! filled the link would overflow its queue.
 //!
-//! In slow start after a timeout there is no rate. The round-trip time is that of a queue which is gone, and where all that is sent are
-//! retransmissions, nothing measures a new one (`rfc9260#section-6.3.1`, C5): a window of two packets over two seconds would hardly grow.
+//! Slow start after a timeout is not paced. The smoothed round-trip time includes a queue that is gone, and
+//! if only retransmissions are in flight, no new one is measured (`rfc9260#section-6.3.1`, C5). A window of
+//! two packets that leave over two seconds would hardly grow.
 
 use units::{BitRate, ByteCount, Instant};
 
 use crate::delivery::Delivery;
 use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, WindowRule};
 
-/// Gain while the window is below half of ssthresh: it may double in the next round trip.
+/// Gain while the window is below half of ssthresh, because the window may double in the next round trip.
 const SLOW_START_GAIN: f64 = 2.0;
 
-/// Gain otherwise.
+/// Gain in all other cases.
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Gain in congestion avoidance while less than half of the window is in flight. Controls that want pacing themselves keep [`AVOIDANCE_GAIN`]: they
-/// empty and fill their windows on purpose.
+/// Gain in congestion avoidance while less than half of the window is in flight. Controls with `wants_pacing`
+/// keep [`AVOIDANCE_GAIN`]: they empty and fill their windows on purpose.
 const REFILL_GAIN: f64 = 1.0;
 
-/// In congestion avoidance the rate of a path is at most this multiple of what the path delivered. If its link has become faster, the rate can grow by a
-/// quarter in each round trip.
+/// In congestion avoidance the rate of a path is at most this multiple of its delivery rate. If its link
+/// becomes faster, the rate can grow by a quarter in each round trip.
 const BEYOND: f64 = 1.25;
 
-/// Has the paths of `control` paced if `setup` or the control wants it. A control with pacing rates of its own stays as it is.
+/// Adds pacing to `control` if `setup` or the control wants it and the control sets no pacing rates itself.
 pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn CongestionControl> {
     if !(setup.paced || control.wants_pacing()) || control.is_paced() {
         return control;
@@ -50,14 +53,14 @@ pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Cong
 #[derive(Debug)]
 struct Paced {
     control: Box<dyn CongestionControl>,
-    /// What each path delivered; none if the control wants pacing.
+    /// Delivery rate of each path; `None` if the control wants pacing.
     deliveries: Option<Vec<Delivery>>,
-    /// Pacing rate of each path; none before its first round-trip time.
+    /// Pacing rate of each path; `None` before its first RTT sample and in slow start after a timeout.
     rates: Vec<Option<BitRate>>,
-    /// Paths in slow start after a timeout.
+    /// True for each path in slow start after a timeout.
     restarts: Vec<bool>,
     initial_ssthresh: ByteCount,
-    /// What a SACK acknowledged, as [`used`] passes it on.
+    /// The acknowledgements of the current SACK, as [`used`] changes them; kept to reuse the allocation.
     acks: Vec<PathAck>,
 }
 
@@ -79,7 +82,7 @@ impl Paced {
     }
 }
 
-/// The pacing rate of a path with a new window, and with what it delivered if the control does not want pacing.
+/// The pacing rate of a path with the window `cwnd`. `delivery` is `None` if the control wants pacing.
 fn rate_of(
     path: &PathView,
     cwnd: ByteCount,
@@ -100,8 +103,8 @@ fn rate_of(
     Some(BitRate::from_bps((rate.min(most) * 8.0) as u64))
 }
 
-/// A window grows only while it is full, and in slow start the pacer keeps part of it back. So half of it in flight counts as full
-/// there, as in `tcp_is_cwnd_limited` of Linux.
+/// Reports a window in slow start as full once half of it is in flight, as `tcp_is_cwnd_limited` of Linux
+/// does. Only full windows grow, and the pacer holds a part of the window back.
 fn used(ack: &PathAck, cwnd: ByteCount, ssthresh: ByteCount) -> PathAck {
     let full = cwnd < ssthresh && ack.flight_before * 2 >= cwnd;
     let flight_before = if full { ack.flight_before.max(cwnd) } else { ack.flight_before };
@@ -266,7 +269,7 @@ mod tests {
         assert_eq!(rate.map(BitRate::as_bps), Some(960_000), "recovery");
     }
 
-    // By hand: 10 000 bytes in 50 ms and 1.2 times that are 1.92 Mbit/s; 10 000 bytes in 100 ms and 5/4 of that are 1.
+    // By hand: 1.2 times 10 000 bytes in 50 ms are 1.92 Mbit/s; 5/4 of 10 000 bytes in 100 ms are 1 Mbit/s.
     #[test]
     fn a_shorter_way_back_does_not_make_the_link_faster() {
         let mut delivery = Delivery::default();

@@ -2,16 +2,16 @@
 
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// Holds packets back so that no interval of length t sees more than burst + rate * t bytes.
+/// Delays packets so that at most burst + rate * t bytes leave in any interval of length t.
 ///
-/// The burst is the larger of 2 MTU and the bytes of 1 ms at the pacing rate. A packet may leave once the bucket
-/// holds one MTU. Bytes are counted as the congestion window counts them.
+/// The burst is the larger of 2 MTU and the bytes of 1 ms at the pacing rate. A packet may leave once the
+/// bucket holds one MTU. Bytes are counted as the congestion window counts them.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    /// `None`: packets are not held back.
+    /// `None`: packets are not delayed.
     rate: Option<BitRate>,
     mtu: ByteCount,
-    /// Content of the bucket at `filled_at`, in bits times 10^-9. Negative after a packet larger than the MTU.
+    /// Tokens at `filled_at`, in units of 10^-9 bit. Negative after a packet larger than the MTU.
     tokens: i128,
     filled_at: Instant,
 }
@@ -19,19 +19,19 @@ pub struct Pacer {
 /// Tokens in a byte: at 1 bit/s the bucket gains one token each nanosecond.
 const PER_BYTE: i128 = 8_000_000_000;
 
-/// The bucket holds at least what the rate gives in this time: hosts' timers are not more exact.
+/// Least capacity of the bucket in time at the pacing rate: the resolution of host timers.
 const BURST_TIME: Span = Span::from_millis(1);
 
-/// The bucket holds at least so many packets.
+/// Least capacity of the bucket in packets of one MTU.
 const BURST_PACKETS: u64 = 2;
 
 impl Pacer {
-    /// A pacer that holds nothing back until it has a rate.
+    /// A pacer that delays no packet until it has a rate.
     pub fn new(mtu: ByteCount) -> Self {
         Pacer { rate: None, mtu, tokens: 0, filled_at: Instant::ZERO }
     }
 
-    /// Sets the rate from `now` on; zero counts as 1 bit/s. A bucket that had no rate begins full.
+    /// Sets the rate from `now` on; zero counts as 1 bit/s. Without a rate before, the bucket is full.
     pub fn set_rate(&mut self, now: Instant, rate: Option<BitRate>, mtu: ByteCount) {
         let had_rate = self.rate.is_some();
         self.fill(now);
@@ -41,7 +41,7 @@ impl Pacer {
         self.tokens = if had_rate { self.tokens.min(burst) } else { burst };
     }
 
-    /// A packet of so many bytes left at `now`.
+    /// Removes the tokens of a packet of `bytes` that left at `now`.
     pub fn on_sent(&mut self, now: Instant, bytes: ByteCount) {
         if self.rate.is_some() {
             self.fill(now);
@@ -49,12 +49,12 @@ impl Pacer {
         }
     }
 
-    /// True if it holds packets back.
+    /// True if a rate is set.
     pub fn has_rate(&self) -> bool {
         self.rate.is_some()
     }
 
-    /// Time from which the next packet may leave; `None` if it need not wait at all.
+    /// Time from which the next packet may leave; `None` if it may leave now.
     pub fn ready_at(&self) -> Option<Instant> {
         let rate = i128::from(self.rate?.as_bps());
         let missing = i128::from(self.mtu.get()) * PER_BYTE - self.tokens;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     proptest! {
-        /// A sender that wakes at random times and sends packets of random sizes, as many as it may.
+        /// The sender wakes at random times and sends packets of random sizes while the pacer allows it.
         #[test]
         fn no_interval_sees_more_than_burst_plus_rate_times_length(
             mbps in 1u64..2000,

@@ -8,66 +8,67 @@ use crate::{LossKind, PathAck, PathView, Rules, Setup};
 
 /// Increase and decrease of a window, which [`LossBased`](crate::LossBased) turns into a congestion control.
 ///
-/// Most formulas keep no state; for those that do there are two more methods.
+/// Most formulas keep no state. Those that do update it in the methods whose default does nothing.
 pub trait WindowPolicy: Send + Debug {
-    /// The name the algorithm goes by in scenarios and results.
+    /// The name of the algorithm in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// Initial window of a path, the last so far. By default that of the transport.
+    /// Returns the initial window of the path that is being added; by default that of the transport.
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
         at.initial_window()
     }
 
-    /// Bytes to add to the window; negative to reduce it. SCTP rounds up, TCP keeps the fraction for the next ACK.
+    /// Returns the bytes to add to the window, negative to reduce it.
+    ///
+    /// SCTP rounds the result up; TCP keeps the fraction of a byte for the next ACK.
     fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64;
 
-    /// The slow start threshold after a loss. The window becomes this after a fast retransmission, and one segment
-    /// after a timeout.
+    /// Returns ssthresh after a loss. cwnd becomes ssthresh, or one segment after a timeout.
     fn decrease(&mut self, kind: LossKind, at: &Snapshot<'_>) -> ByteCount;
 
-    /// The peer acknowledged bytes on a path, whether its window may grow or not; called before any window grows.
+    /// Processes newly acknowledged bytes, also if the window may not grow. Called before any window grows.
     fn on_ack(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
         let _ = (ack, at);
     }
 
-    /// True if slow start ends here: ssthresh becomes cwnd. Asked after each acknowledgement.
+    /// True if slow start ends now: ssthresh becomes cwnd. Called after each acknowledgement.
     #[inline]
     fn ends_slow_start(&self, at: &Snapshot<'_>) -> bool {
         let _ = at;
         false
     }
 
-    /// The last fast retransmission on path `p` was needless: what a policy derived from it is as it was before.
+    /// Restores the state from before the last fast retransmission on path `p`, which was spurious.
     fn on_spurious_loss(&mut self, p: usize) {
         let _ = p;
     }
 
-    /// The path was idle for one more RTO.
+    /// Reports that the path was idle for one more RTO.
     fn on_idle(&mut self, at: &Snapshot<'_>) {
         let _ = at;
     }
 }
 
-/// A step by which a window may grow.
+/// A step by which a window may grow under the transport's rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
     /// Slow start or congestion avoidance.
     pub phase: Phase,
-    /// Bytes by which the window of a single path grows under the transport's standard rules. In congestion avoidance
-    /// SCTP grows by M for each window acknowledged, TCP by M²/c for each ACK.
+    /// Bytes by which the window grows under the transport's standard rules if the path is not coupled. In
+    /// congestion avoidance SCTP adds M for each window acknowledged, TCP M²/c for each ACK.
     pub standard: f64,
 }
 
 /// Slow start or congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The window is below its threshold; in SCTP it may be at it.
+    /// cwnd is below ssthresh; in SCTP also if they are equal.
     SlowStart,
-    /// The window is above its threshold; in TCP it may be at it.
+    /// cwnd is above ssthresh; in TCP also if they are equal.
     Avoidance,
 }
 
-/// All paths as they were before the event, and the one whose window is to change.
+/// All paths as they were before the event, and the number of the path whose window is to change.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
     setup: &'a Setup,
@@ -77,7 +78,7 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    /// Snapshot of all paths for a change of path number `path`.
+    /// A snapshot of all paths for a change of the window of path `path`.
     pub fn new(setup: &'a Setup, now: Instant, all: &'a [PathView], path: usize) -> Self {
         Snapshot { setup, now, all, path }
     }
@@ -102,17 +103,17 @@ impl<'a> Snapshot<'a> {
         self.setup
     }
 
-    /// Its window, c_P.
+    /// cwnd of the path, c_P.
     pub fn cwnd(&self) -> ByteCount {
         self.path().window.cwnd
     }
 
-    /// Its slow start threshold, s_P; while unset, [`Setup::initial_ssthresh`].
+    /// ssthresh of the path, s_P; while unset, [`Setup::initial_ssthresh`].
     pub fn ssthresh(&self) -> ByteCount {
         self.path().window.ssthresh.unwrap_or(self.setup.initial_ssthresh)
     }
 
-    /// Its unit of growth, M: see [`Setup::segment`].
+    /// The segment of the path, M: see [`Setup::segment`].
     pub fn segment(&self) -> ByteCount {
         self.setup.segment(self.path().mtu)
     }
@@ -129,7 +130,7 @@ impl<'a> Snapshot<'a> {
         self.coupled_with_index().map(|(_, path)| path)
     }
 
-    /// True if it is coupled to no other path.
+    /// True if the path is coupled to no other path.
     pub fn is_alone(&self) -> bool {
         self.coupled().nth(1).is_none()
     }
@@ -144,19 +145,19 @@ impl<'a> Snapshot<'a> {
         self.setup.initial_window(self.path().mtu)
     }
 
-    /// The initial window of the transport divided by the number of paths in the group, at least M (paper 000, §IV).
+    /// The initial window divided by the number of paths in the group, at least M (paper 000, §IV).
     pub fn initial_share(&self) -> ByteCount {
         let group = self.all.iter().filter(|path| path.group == self.path().group).count();
         let paths = group.min(self.setup.paths).max(1) as f64;
         ByteCount::ceil_f64(self.initial_window().as_f64() / paths).max(self.segment())
     }
 
-    /// True if the window had room for less than a segment before the SACK: a window that is not used must not grow.
+    /// True if less than a segment of the window was unused before the SACK. Other windows must not grow.
     pub fn was_used(&self, ack: &PathAck) -> bool {
         ack.flight_before + self.segment() > self.cwnd()
     }
 
-    /// Bytes that a loss reduces by its factor: for SCTP cwnd, for TCP the flight size (`rfc5681#section-3.1`).
+    /// Bytes that a loss reduces: cwnd for SCTP, the flight size for TCP (`rfc5681#section-3.1`).
     pub fn used(&self) -> ByteCount {
         match self.setup.rules {
             Rules::Sctp { .. } => self.cwnd(),
@@ -169,13 +170,13 @@ impl<'a> Snapshot<'a> {
         self.setup.least_ssthresh(self.path().mtu)
     }
 
-    /// ssthresh after a loss that removes `part` of [`Self::used`], no less than [`Self::least_ssthresh`]. The part is
-    /// rounded to even.
+    /// ssthresh after a loss that removes `part` of [`Self::used`], at least [`Self::least_ssthresh`]. The
+    /// removed bytes are rounded to the nearest whole number, halves to the even one.
     pub fn reduced_by(&self, part: f64) -> ByteCount {
         self.reduced_no_lower(part, self.least_ssthresh())
     }
 
-    /// ssthresh after a loss that removes `part` of [`Self::used`], no less than `least`.
+    /// ssthresh after a loss that removes `part` of [`Self::used`], at least `least`.
     pub fn reduced_no_lower(&self, part: f64, least: ByteCount) -> ByteCount {
         let used = self.used().as_f64();
         ByteCount::round_f64(used - (used * part).round_ties_even()).max(least)

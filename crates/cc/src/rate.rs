@@ -1,32 +1,32 @@
 //! Delivery rate samples (draft-cardwell-iccrg-delivery-rate-estimation-02).
 //!
-//! A transport keeps one [`RateEstimator`] for each path and one [`SendRecord`] for each transmission in flight. The
-//! rate of a sample is the bytes delivered between two times divided by the longer of the send interval and the
-//! acknowledgement interval, so that compressed acknowledgements cannot make it larger than the send rate.
+//! A transport keeps one [`RateEstimator`] for each path and one [`SendRecord`] for each transmission in
+//! flight. The rate of a sample is the bytes delivered between two times divided by the longer of the send
+//! interval and the acknowledgement interval. So ACK compression cannot raise it above the send rate.
 
 use units::{BitRate, ByteCount, Instant, Span};
 
 /// State of a path when a chunk or segment was sent (the draft's `P` variables).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SendRecord {
-    /// Bytes delivered on the path up to then (`P.delivered`).
+    /// Bytes delivered on the path before the transmission (`P.delivered`).
     delivered: ByteCount,
-    /// Time of the latest delivery up to then (`P.delivered_time`).
+    /// Time of the latest delivery before the transmission (`P.delivered_time`).
     delivered_at: Instant,
     /// Start of the send interval (`P.first_sent_time`).
     first_sent_at: Instant,
     /// The path was application-limited (`P.is_app_limited`).
     app_limited: bool,
-    /// Bytes in flight before it was sent.
+    /// Bytes in flight before the transmission.
     flight: ByteCount,
-    /// Bytes lost on the path up to then (`P.lost`).
+    /// Bytes lost on the path before the transmission (`P.lost`).
     lost: ByteCount,
 }
 
-/// What one acknowledgement says about the delivery rate of a path (the draft's `rs` variables).
+/// Delivery rate sample of one acknowledgement on one path (the draft's `rs` variables).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
-    /// Bytes delivered since the state of `prior_at` (`rs.delivered`).
+    /// Bytes delivered since `prior_at` (`rs.delivered`).
     pub delivered: ByteCount,
     /// The longer of the send interval and the acknowledgement interval (`rs.interval`).
     pub interval: Span,
@@ -36,17 +36,17 @@ pub struct RateSample {
     pub prior_delivered: ByteCount,
     /// Time of the latest delivery before that transmission (`rs.prior_time`).
     pub prior_at: Instant,
-    /// The sender, not the path, limited the rate when that transmission was sent (`rs.is_app_limited`).
+    /// The sender limited the rate when the newest transmission was sent (`rs.is_app_limited`).
     pub app_limited: bool,
-    /// Round-trip time of that transmission; `None` if it was a retransmission.
+    /// Round-trip time of the newest transmission; `None` if it was a retransmission.
     pub rtt: Option<Span>,
-    /// Bytes in flight when it had been sent, itself included (`rs.tx_in_flight`).
+    /// Bytes in flight just after the newest transmission was sent, including it (`rs.tx_in_flight`).
     pub tx_in_flight: ByteCount,
-    /// Bytes found lost on the path since it was sent (`rs.lost`).
+    /// Bytes declared lost on the path since the newest transmission was sent (`rs.lost`).
     pub lost: ByteCount,
 }
 
-/// Newest transmission that the acknowledgement at hand covers.
+/// The newest transmission that the current acknowledgement covers.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     record: SendRecord,
@@ -61,13 +61,13 @@ pub struct RateEstimator {
     delivered: ByteCount,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// The path is application-limited until more than this has been delivered (`C.app_limited`).
+    /// The path is application-limited until more than this number of bytes is delivered (`C.app_limited`).
     app_limited: Option<ByteCount>,
     min_rtt: Option<Span>,
     newest: Option<Newest>,
-    /// Bytes lost (`C.lost`).
+    /// Bytes declared lost (`C.lost`).
     lost: ByteCount,
-    /// Part of them that [`Self::take_lost`] has returned.
+    /// The part of `lost` that [`Self::take_lost`] has returned.
     lost_taken: ByteCount,
 }
 
@@ -88,7 +88,7 @@ impl RateEstimator {
         }
     }
 
-    /// So many bytes in flight were found lost.
+    /// Adds bytes that were in flight and are now declared lost.
     pub fn on_lost(&mut self, bytes: ByteCount) {
         self.lost += bytes;
     }
@@ -98,25 +98,25 @@ impl RateEstimator {
         self.lost > self.lost_taken
     }
 
-    /// Bytes lost since the last call.
+    /// Returns the bytes declared lost since the last call.
     pub fn take_lost(&mut self) -> ByteCount {
         let lost = self.lost - self.lost_taken;
         self.lost_taken = self.lost;
         lost
     }
 
-    /// The path could have carried more than the sender had to send, with `flight` bytes in flight.
+    /// Marks the path as application-limited: the sender has no more data, with `flight` bytes in flight.
     pub fn on_app_limited(&mut self, flight: ByteCount) {
         self.app_limited = Some(self.delivered + flight);
     }
 
-    /// Whether a transmission now is application-limited.
+    /// True if a transmission at this time is application-limited.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited.is_some()
     }
 
-    /// Takes the first acknowledgement of `bytes` that were last sent at `sent_at`. An acknowledgement of a
-    /// `retransmitted` chunk is ambiguous and gives no RTT (Karn's rule).
+    /// Processes the first acknowledgement of `bytes` whose latest transmission was at `sent_at`. An
+    /// acknowledgement of a `retransmitted` chunk is ambiguous and gives no RTT (Karn's rule).
     pub fn on_delivered(
         &mut self,
         now: Instant,
@@ -139,7 +139,7 @@ impl RateEstimator {
         }
     }
 
-    /// Ends an acknowledgement. `None` if it delivered nothing.
+    /// Returns the sample of the current acknowledgement; `None` if it delivered nothing.
     pub fn take_sample(&mut self) -> Option<RateSample> {
         if self.app_limited.is_some_and(|limit| self.delivered > limit) {
             self.app_limited = None;
@@ -164,7 +164,7 @@ impl RateEstimator {
     }
 }
 
-/// Bytes over a time that is not zero.
+/// Rate for `bytes` in `time`, which is not zero.
 fn rate_of(bytes: ByteCount, time: Span) -> BitRate {
     let bps = u128::from(bytes.get()) * 8_000_000_000 / u128::from(time.as_nanos());
     BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
@@ -184,7 +184,7 @@ mod tests {
         Span::from_millis(n)
     }
 
-    /// One packet of 1000 bytes, sent at `0` and acknowledged at `1`, with `2` bytes in flight before it.
+    /// Sends one packet at `now` ms, with `flight` bytes in flight before it.
     fn send(path: &mut RateEstimator, now: u64, flight: u64) -> (Instant, SendRecord) {
         (at(now), path.on_sent(at(now), ByteCount::new(flight)))
     }
@@ -200,12 +200,12 @@ mod tests {
     #[test]
     fn delivery_rate_is_bytes_delivered_in_one_round_trip() {
         let mut path = RateEstimator::default();
-        // One packet each 10 ms; each is acknowledged after 40 ms.
+        // One packet leaves every 10 ms, and each is acknowledged after 40 ms.
         let sent: Vec<_> = (0..4).map(|n| send(&mut path, 100 + 10 * n, 1000 * n)).collect();
         let first = ack(&mut path, 140, &sent[..1]);
         assert_eq!((first.delivered, first.interval), (FULL, ms(40)));
         assert_eq!(first.rate, Some(BitRate::from_bps(200_000)));
-        // Sent when 1000 bytes had been delivered at 140 ms; acknowledged at 180 ms after 3 packets more.
+        // Sent when 1000 bytes had been delivered at 140 ms; acknowledged at 180 ms after three more packets.
         let fifth = send(&mut path, 140, 3000);
         for (n, packet) in sent[1..].iter().enumerate() {
             ack(&mut path, 150 + 10 * n as u64, &[*packet]);
@@ -226,26 +226,26 @@ mod tests {
         assert_eq!(path.take_sample(), None);
     }
 
-    // Section 2.2.2: the path holds acknowledgements back and passes them on at once.
+    // Section 2.2.2: the path holds acknowledgements back and then delivers them together.
     #[test]
     fn ack_compression_does_not_raise_the_rate_above_the_send_rate() {
         let mut path = RateEstimator::default();
         let first = send(&mut path, 0, 0);
         ack(&mut path, 40, &[first]);
-        // A packet each 20 ms from 40 ms on.
+        // One packet every 20 ms from 40 ms on.
         let sent: Vec<_> =
             (0..4).map(|n| send(&mut path, 40 + 20 * n, if n == 0 { 1 } else { 1000 * n })).collect();
-        // All acknowledgements arrive at 141 ms, but for the first at 140 ms.
+        // The first acknowledgement arrives at 140 ms, all others at 141 ms.
         ack(&mut path, 140, &sent[..1]);
         let last = send(&mut path, 140, 3000);
         ack(&mut path, 141, &sent[1..]);
-        // Its acknowledgement interval is the 40 ms from 140 to 180, its send interval the 100 ms since 40.
+        // The acknowledgement interval is 140 to 180 ms (40 ms), the send interval 40 to 140 ms (100 ms).
         let sample = ack(&mut path, 180, &[last]);
         assert_eq!((sample.delivered, sample.interval), (FULL * 4, ms(100)));
         assert_eq!(sample.rate, Some(BitRate::from_bps(320_000)));
     }
 
-    // Section 3.4: the mark is on what is sent until all that was in flight has been delivered.
+    // Section 3.4: packets are marked until all bytes that were in flight at the time have been delivered.
     #[test]
     fn samples_are_app_limited_until_the_flight_at_that_time_is_delivered() {
         let mut path = RateEstimator::default();
@@ -262,7 +262,7 @@ mod tests {
         assert!(!ack(&mut path, 100, &[free]).app_limited);
     }
 
-    // Section 3.3: an acknowledgement of the first transmission arrives just after the second.
+    // Section 3.3: the acknowledgement of the first transmission arrives just after the second transmission.
     #[test]
     fn a_spurious_retransmission_gives_no_rate_and_no_rtt() {
         let mut path = RateEstimator::default();
@@ -273,7 +273,7 @@ mod tests {
         path.on_delivered(at(121), FULL, sent_at, record, true);
         let sample = path.take_sample().unwrap();
         assert_eq!((sample.delivered, sample.interval, sample.rate, sample.rtt), (FULL, ms(1), None, None));
-        // A genuine one gives a rate, but no RTT.
+        // A genuine retransmission gives a rate, but no RTT.
         let (sent_at, record) = send(&mut path, 200, 0);
         path.on_delivered(at(240), FULL, sent_at, record, true);
         let sample = path.take_sample().unwrap();
@@ -296,7 +296,7 @@ mod tests {
         let other = send(&mut path, 5, 1000);
         ack(&mut path, 40, &[old]);
         let new = send(&mut path, 41, 1000);
-        // In any order.
+        // The order does not matter.
         let sample = ack(&mut path, 90, &[new, other]);
         assert_eq!((sample.delivered, sample.prior_at, sample.rtt), (FULL * 2, at(40), Some(ms(49))));
     }

@@ -7,77 +7,73 @@ use transport::named;
 
 /// Parameters of an association that its controller depends on.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)] // the knobs, which most controllers read only once, come last
+#[repr(C)] // most controllers read the knobs only once, so they come last
 pub struct Setup {
     /// The transport's rules of growth.
     pub rules: Rules,
-    /// Value of a slow start threshold that nothing has set yet: for SCTP by default the peer's receive window from its
-    /// INIT or INIT ACK.
+    /// ssthresh while no event has set it; for SCTP by default the a_rwnd of the peer's INIT or INIT ACK.
     pub initial_ssthresh: ByteCount,
-    /// Paths the association is expected to use; CMT/RP divides its initial window among those of a group.
+    /// Number of paths expected in the association. CMT/RP divides the initial window among them.
     pub paths: usize,
-    /// CMT/RP: factor of the MTU in the scaled lower bound of equations 5 and 7 of the paper, which says 4.
+    /// CMT/RP, version 1: factor of M in the lower bound of equations 5 and 7; 4 in the paper.
     pub rp_min: u64,
     /// SCTP: how idle time changes the slow start threshold.
     pub idle_threshold: IdleThreshold,
-    /// SCTP: initial window of each path in units of M ([`Self::segment`]); none: that of the growth rule.
+    /// SCTP: initial window of each path in segments M ([`Self::segment`]); `None`: that of the growth rule.
     pub initial_window: Option<u32>,
-    /// A pacer spreads the packets of each path.
+    /// True if a pacer spreads the packets of each path over time.
     pub paced: bool,
-    /// Options of single algorithms.
+    /// Options of the algorithms.
     pub knobs: Knobs,
 }
 
-/// Rules in which the transports differ.
+/// Rules of window growth in which the transports differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// SCTP: counts bytes, grows only full windows, and is in slow start up to and including ssthresh.
+    /// SCTP: counts bytes, grows only full windows, and is in slow start if cwnd is at most ssthresh.
     Sctp {
-        /// Edition of the rules.
+        /// Edition of the growth rules.
         growth: GrowthRule,
-        /// IP header of the paths: 20 bytes for IPv4, 40 for IPv6.
+        /// Length of the IP header of the paths: 20 bytes for IPv4, 40 for IPv6.
         ip_header: ByteCount,
     },
-    /// TCP: in congestion avoidance from ssthresh on; a loss halves the flight size.
+    /// TCP: is in slow start if cwnd is below ssthresh; a loss sets ssthresh to half of the flight size.
     Tcp(TcpRules),
 }
 
-/// TCP's rules (`rfc5681#section-3.1`) in which stacks differ.
+/// TCP's rules (`rfc5681#section-3.1`) in which implementations differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpRules {
-    /// Header bytes of a full packet: IP header, TCP header and the options of every segment. SMSS is the MTU minus
-    /// these.
+    /// Bytes of the IP header, TCP header and options of every segment. SMSS is the MTU minus these bytes.
     pub headers: ByteCount,
     /// The initial window, and the window after an idle time (`rfc5681#section-4.1`).
     pub initial_window: ByteCount,
-    /// Appropriate byte counting (`rfc3465`) with this limit in segments; none: each ACK counts, whatever it covers.
+    /// Byte counting (`rfc3465`) with this limit in segments; `None`: each ACK counts as one segment.
     pub abc_limit: Option<u32>,
-    /// Only a window that was used grows: one with room for less than a segment (`rfc7661#section-4.1`,
-    /// `rfc9438#section-5.8`).
+    /// A window grows only if it was used (`rfc7661#section-4.1`, `rfc9438#section-5.8`).
     pub grow_full_only: bool,
 }
 
 named! {
     /// Edition of SCTP's rules for the growth of a window.
     "growth rule" GrowthRule {
-        /// RFC 2960: as RFC 4960, but the initial window is 2 MTU, and so is the lower bound after losses and idle
-        /// time.
+        /// RFC 2960: as RFC 4960, but initial window and lower bound after losses and idle time are 2 MTU.
         Rfc2960 = "rfc2960",
         /// `rfc4960#section-7.2`: windows are counted in MTUs and grow only when the cumulative TSN advances.
         Rfc4960 = "rfc4960",
-        /// `rfc9260#section-7.2`: windows are counted in PMDCS (MTU without IP and common header), every newly
-        /// acknowledged byte counts, `partial_bytes_acked` is clamped on windows that are not full, and idle time sets
-        /// ssthresh to the window before it decays.
+        /// `rfc9260#section-7.2`: windows are counted in PMDCS (MTU without IP and common header), every
+        /// newly acknowledged byte counts, `partial_bytes_acked` is at most cwnd if the window is not full,
+        /// and idle time sets ssthresh to cwnd before cwnd decays.
         Rfc9260 = "rfc9260",
     }
 }
 
 named! {
-    /// Slow start threshold of a path that is idle for an RTO, under the rules of RFC 9260.
+    /// ssthresh of a path that is idle for an RTO, under the rules of RFC 9260.
     "idle threshold" IdleThreshold {
-        /// The window it had (`rfc9260#section-7.2.1`). An unused path then begins in congestion avoidance.
+        /// cwnd before the idle time (`rfc9260#section-7.2.1`). Unused paths then begin in avoidance.
         Window = "window",
-        /// Never less than before, since idle time is no sign of congestion (`rfc2861#section-3`).
+        /// The larger of cwnd and ssthresh: idle time is no sign of congestion (`rfc2861#section-3`).
         Kept = "kept",
     }
 }
@@ -86,12 +82,12 @@ named! {
 const COMMON_HEADER: ByteCount = ByteCount::new(12);
 
 impl Setup {
-    /// An SCTP association on so many paths; `peer_rwnd` is the peer's initial receive window, `ip_header` 20 or 40.
+    /// Parameters of an SCTP association; `peer_rwnd` is the peer's initial a_rwnd, `ip_header` 20 or 40.
     pub fn sctp(growth: GrowthRule, ip_header: ByteCount, peer_rwnd: ByteCount, paths: usize) -> Setup {
         Setup { paths, ..Setup::new(Rules::Sctp { growth, ip_header }, peer_rwnd) }
     }
 
-    /// A TCP connection.
+    /// Parameters of a TCP connection.
     pub fn tcp(rules: TcpRules, initial_ssthresh: ByteCount) -> Setup {
         Setup::new(Rules::Tcp(rules), initial_ssthresh)
     }
@@ -109,8 +105,9 @@ impl Setup {
         }
     }
 
-    /// Unit of a window in bytes, written M in the formulas, never zero: the MTU (RFC 4960), the largest DATA chunk
-    /// that fits it (RFC 9260: PMDCS), or the data of a full segment (TCP: SMSS).
+    /// The segment, M in the formulas: unit of a window in bytes, never zero.
+    ///
+    /// RFC 4960: the MTU. RFC 9260: the largest DATA chunk that fits the MTU (PMDCS). TCP: SMSS.
     pub fn segment(&self, mtu: ByteCount) -> ByteCount {
         let segment = match self.rules {
             Rules::Sctp { growth: GrowthRule::Rfc2960 | GrowthRule::Rfc4960, .. } => mtu,
@@ -120,8 +117,10 @@ impl Setup {
         segment.max(ByteCount::new(1))
     }
 
-    /// Initial window of a path. SCTP, unless [`Self::initial_window`](Setup#structfield.initial_window) says
-    /// otherwise: min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`, `rfc9260#section-7.2.1`; 2 M in RFC 2960.
+    /// Initial window of a path.
+    ///
+    /// SCTP, unless [`Self::initial_window`](Setup#structfield.initial_window) sets it: min(4 M, max(2 M, a
+    /// constant)) (`rfc4960#section-7.2.1`, `rfc9260#section-7.2.1`); 2 M in RFC 2960.
     pub fn initial_window(&self, mtu: ByteCount) -> ByteCount {
         let m = self.segment(mtu);
         match (self.rules, self.initial_window) {
@@ -138,8 +137,8 @@ impl Setup {
         }
     }
 
-    /// Lower bound of ssthresh after a loss: 4 M for SCTP (`rfc9260#section-7.2.3`), 2 M for SCTP of RFC 2960 and for
-    /// TCP (`rfc5681#section-3.1`, equation 4).
+    /// Lower bound of ssthresh after a loss: 4 M for SCTP (`rfc9260#section-7.2.3`), 2 M for SCTP of RFC 2960
+    /// and for TCP (`rfc5681#section-3.1`, equation 4).
     pub fn least_ssthresh(&self, mtu: ByteCount) -> ByteCount {
         let segments = match self.rules {
             Rules::Sctp { growth: GrowthRule::Rfc2960, .. } | Rules::Tcp(_) => 2,

@@ -1,7 +1,7 @@
-//! Shares of a flow: how much of a flow each of several paths may be if nobody knows which of them share a bottleneck.
+//! Shares of one flow for several paths, if nobody knows which of them share a bottleneck.
 //!
-//! A path with the share κ is as aggressive as the fraction κ of a flow: where a whole flow carries y, it carries κ y. Let
-//! y_1 ≤ … ≤ y_n be what a whole flow carries on each path:
+//! A path with the share κ is as aggressive as the fraction κ of a flow: if a whole flow would carry y on it,
+//! the path carries κ y. Let y_1 ≤ … ≤ y_n be the rates that a whole flow would have on each path:
 //!
 //! ```text
 //! ρ_k = y_k/(y_1 + … + y_k)
@@ -9,24 +9,24 @@
 //! κ_n = 1 - (κ_1 y_1 + … + κ_{n-1} y_{n-1})/y_n
 //! ```
 //!
-//! **No harm under every sharing.** Let any of the paths lead over one bottleneck, and let k be the one of them with the
-//! largest y. If k < n, each of them has a share of at most ρ_k, and is among the first k. So they carry at most
-//! ρ_k (y_1 + … + y_k) = y_k, what one flow on path k would. If k = n, they carry at most what all paths carry, which is y_n
-//! by the definition of κ_n.
+//! **No harm under every sharing.** Let any set of the paths share one bottleneck, and let k be the path of
+//! the set with the largest y. If k < n, each path of the set has a share of at most ρ_k and is among the
+//! first k paths. So together they carry at most ρ_k (y_1 + … + y_k) = y_k, the rate of one flow on path k.
+//! If k = n, they carry at most as much as all paths together, which is y_n by the definition of κ_n.
 //!
-//! **No less than the best path.** All paths together carry Σ κ_i y_i = y_n. That is where others limit each path. Where
-//! nobody else uses them, a path with any share fills its link, and what limits it is not y.
+//! **No less than the best path.** All paths together carry Σ κ_i y_i = y_n if other flows limit each path.
+//! On a path without other flows, any share fills the link, and y does not limit the rate.
 //!
-//! With two paths both shares are y_2/(y_1 + y_2): 1/2 on equal paths, and nearly 1 if one of them is much slower. A share is
-//! never less than 1/n.
+//! With two paths both shares are y_2/(y_1 + y_2): 1/2 on equal paths, and nearly 1 if one of them is much
+//! slower. A share is never less than 1/n.
 
-/// Round trips over which [`Carried`] is averaged: several times the time between two losses is too long to follow a path, and one
-/// round trip follows every swing of the window.
+/// Round trips over which [`Carried`] is averaged. A mean over one round trip would follow each swing of the
+/// window; a mean over several loss intervals would follow changes of the path too late.
 const ROUNDS: u32 = 32;
 
-/// The share κ of path `own` among `paths`: numbers of paths with what a whole flow carries on each of them, in any unit.
+/// The share κ of path `own`. `paths` holds path numbers and the rate of a whole flow on each, in any unit.
 ///
-/// A path that is not among them, or is alone, is a whole flow.
+/// The share is 1 if `own` is alone or not among `paths`.
 pub(crate) fn share(own: usize, paths: impl Iterator<Item = (usize, f64)> + Clone) -> f64 {
     let best = paths.clone().max_by(|a, b| a.1.total_cmp(&b.1));
     let Some((best, most)) = best.filter(|&(_, most)| most > 0.0) else { return 1.0 };
@@ -37,30 +37,31 @@ pub(crate) fn share(own: usize, paths: impl Iterator<Item = (usize, f64)> + Clon
     paths.clone().find(|&(path, _)| path == own).map_or(1.0, |(_, y)| least_part(y, paths))
 }
 
-/// The least ρ of the paths that carry `y` or more.
+/// The smallest ρ of the paths that carry `y` or more.
 fn least_part(y: f64, paths: impl Iterator<Item = (usize, f64)> + Clone) -> f64 {
     let up_to = |most: f64| paths.clone().map(|(_, z)| z).filter(move |&z| z <= most).sum::<f64>();
     let larger = paths.clone().filter(|&(_, z)| z >= y && z > 0.0);
     larger.map(|(_, z)| z / up_to(z)).fold(1.0, f64::min)
 }
 
-/// y of a path: the mean of what a whole flow carries on it, over tens of round trips.
+/// y of a path: the mean rate of a whole flow on it, over [`ROUNDS`] round trips.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     mean: f64,
     rounds: u32,
-    /// Of the round trip that is over, and does not count yet.
+    /// y of the latest round trip, which [`Self::settle`] adds to the mean.
     newest: Option<f64>,
 }
 
 impl Carried {
-    /// A round trip is over, in which a whole flow carries `y`: what the path carries divided by its share. It counts from the
-    /// next [`Self::settle`] on: the order in which a SACK lets windows grow must not matter.
+    /// Ends a round trip in which a whole flow would carry `y`: the rate of the path divided by its share.
+    ///
+    /// `y` counts after the next [`Self::settle`], so that the order of the paths in a SACK does not matter.
     pub(crate) fn round(&mut self, y: f64) {
         self.newest = Some(y);
     }
 
-    /// Lets the newest round trip count.
+    /// Adds the latest round trip to the mean.
     pub(crate) fn settle(&mut self) {
         if let Some(y) = self.newest.take() {
             self.rounds = (self.rounds + 1).min(ROUNDS);
@@ -68,7 +69,7 @@ impl Carried {
         }
     }
 
-    /// The mean, or `y` before the first round trip.
+    /// The mean; `y` before the first round trip.
     pub(crate) fn or(&self, y: f64) -> f64 {
         if self.rounds == 0 { y } else { self.mean }
     }
@@ -97,19 +98,19 @@ mod tests {
         assert_shares(&[7.0, 7.0, 7.0, 7.0], &[0.25, 0.25, 0.25, 0.25]);
     }
 
-    // ρ = 1, 3/4: both have 3/4, and carry 0.75 + 2.25 = 3.
+    // ρ = 1, 3/4: both paths have the share 3/4, and carry 0.75 + 2.25 = 3.
     #[test]
     fn two_unequal_paths_have_the_part_of_the_larger_one() {
         assert_shares(&[3.0, 1.0], &[0.75, 0.75]);
     }
 
-    // ρ = 1, 1/2, 8/10: the slow paths have 1/2 each, and carry 1 together. The fast path has 1 - 1/8, and all carry 8.
+    // ρ = 1, 1/2, 8/10: the slow paths have 1/2 each and carry 1 together; the fast path has 1 - 1/8.
     #[test]
     fn slow_paths_divide_what_one_of_them_carries_and_the_fast_one_has_the_rest() {
         assert_shares(&[1.0, 8.0, 1.0], &[0.5, 0.875, 0.5]);
     }
 
-    // ρ = 1, 2/3, 3/6: all have 1/2, and carry 0.5 + 1 + 1.5 = 3.
+    // ρ = 1, 2/3, 3/6: all paths have the share 1/2, and carry 0.5 + 1 + 1.5 = 3.
     #[test]
     fn similar_paths_all_have_the_part_of_the_largest() {
         assert_shares(&[1.0, 2.0, 3.0], &[0.5, 0.5, 0.5]);
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!(share(0, std::iter::empty()), 1.0);
     }
 
-    // 1/1, then 1/2, then 1/32 of the distance.
+    // The first round trip has the weight 1, the second 1/2, the 32nd and all later ones 1/32.
     #[test]
     fn what_a_path_carries_is_a_mean_of_tens_of_round_trips() {
         let mut carried = Carried::default();
@@ -144,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever paths share a bottleneck, together they carry no more there than the largest of them would alone.
+        /// Paths that share a bottleneck carry at most the rate of one flow on the largest of them.
         #[test]
         fn paths_over_one_bottleneck_carry_at_most_what_their_largest_would(
             logs in prop::collection::vec(-7.0_f64..7.0, 1..7),

@@ -1,4 +1,4 @@
-//! What a transport reports about its paths, and the windows that a controller sets.
+//! Paths and acknowledgements that a transport reports, and windows that a controller sets.
 
 use units::{ByteCount, Span};
 
@@ -9,7 +9,7 @@ use crate::{OneWayDelay, RateSample};
 pub struct CongestionWindow {
     /// Bytes that may be in flight (`cwnd`).
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` until the first loss or idle time sets it, and counts as
+    /// Slow start threshold; `None` until the first loss or idle time sets it. `None` counts as
     /// [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
     pub ssthresh: Option<ByteCount>,
 }
@@ -17,11 +17,11 @@ pub struct CongestionWindow {
 /// State of one path of an association when the transport calls the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
-    /// Its window.
+    /// Congestion window of the path.
     pub window: CongestionWindow,
-    /// Bytes sent on it and neither acknowledged nor given up.
+    /// Flight size: bytes sent on the path that are neither acknowledged nor declared lost.
     pub flight: ByteCount,
-    /// Its path MTU, IP header included; in TCP, no more than the peer's MSS and all headers.
+    /// Path MTU, including the IP header; in TCP at most the peer's MSS plus all headers.
     pub mtu: ByteCount,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Span>,
@@ -29,7 +29,7 @@ pub struct PathView {
     pub rto: Span,
     /// The path may carry data. Only active paths are coupled to others.
     pub active: bool,
-    /// Group of paths that share a bottleneck: only paths of one group are coupled to each other.
+    /// Number of the group of paths that share a bottleneck. Only paths of the same group are coupled.
     pub group: u8,
     /// The path is in fast recovery: its window does not grow.
     pub in_recovery: bool,
@@ -47,15 +47,15 @@ impl PathView {
     }
 }
 
-/// What one SACK newly acknowledged on one path.
+/// Bytes that one SACK newly acknowledged on one path, and measurements from it.
 #[derive(Clone, Copy, Debug)]
 pub struct PathAck {
     /// Number of the path.
     pub path: usize,
     /// Bytes acknowledged for the first time.
     pub acked: ByteCount,
-    /// True if the SACK advanced the (pseudo-)cumulative TSN of the path. Read under
-    /// [`GrowthRule::Rfc4960`](crate::GrowthRule::Rfc4960) and before only.
+    /// True if the SACK advanced the (pseudo-)cumulative TSN of the path. Only
+    /// [`GrowthRule::Rfc4960`](crate::GrowthRule::Rfc4960) and `Rfc2960` use it.
     pub advanced: bool,
     /// Bytes in flight before the SACK.
     pub flight_before: ByteCount,
@@ -63,28 +63,28 @@ pub struct PathAck {
     pub flight_after: ByteCount,
     /// A round-trip sample, if the SACK gave one.
     pub rtt: Option<Span>,
-    /// A one-way delay towards the peer, if one came with the SACK; the least, if several came.
+    /// The smallest one-way delay towards the peer that arrived with the SACK, if any.
     pub owd: Option<OneWayDelay>,
-    /// Bytes found lost on the path since the last call, by this SACK or by a timer. Zero unless the controller
-    /// [wants rate samples](crate::CongestionControl::wants_rate_samples).
+    /// Bytes declared lost on the path since the last call, by this SACK or by a timer. Zero unless the
+    /// controller [wants rate samples](crate::CongestionControl::wants_rate_samples).
     pub lost: ByteCount,
     /// The delivery rate. `None` unless the controller wants rate samples.
     pub rate: Option<RateSample>,
 }
 
-/// A window that the transport's specification prescribes, whatever the algorithm.
+/// A window that the transport's specification prescribes for every algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowRule {
-    /// The window becomes so many bytes: a path answers again after it had potentially failed, a SYN was lost
-    /// (`rfc5681#section-3.1`), TCP Tahoe found a loss.
+    /// Sets cwnd, for example when a potentially failed path answers again, after a lost SYN
+    /// (`rfc5681#section-3.1`), or after a loss in TCP Tahoe.
     Set(ByteCount),
-    /// cwnd and ssthresh become these, and what the controller counted towards a change of the window is forgotten: a path
-    /// leads elsewhere than before (`rfc9260#section-7.2.5.2`), a middlebox reported the rate of its link.
+    /// Sets cwnd and ssthresh and resets the counters of growth: the route of the path changed
+    /// (`rfc9260#section-7.2.5.2`), or a middlebox reported the rate of its link.
     Replace(CongestionWindow),
 }
 
 impl WindowRule {
-    /// The window under the rule.
+    /// Returns the window under the rule.
     pub fn apply(self, window: CongestionWindow) -> CongestionWindow {
         match self {
             WindowRule::Set(cwnd) => CongestionWindow { cwnd, ..window },
@@ -93,14 +93,14 @@ impl WindowRule {
     }
 }
 
-/// How a loss was found, or that a mark stands for one.
+/// The congestion signal that reduces a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossKind {
-    /// Enough SACKs reported the TSN missing.
+    /// The transport detected a loss before T3-rtx expired: by missing reports, duplicate ACKs or RACK.
     FastRetransmit,
-    /// Nothing was lost: the network marked a packet (ECN). Unless an algorithm says otherwise, the window is reduced as by
-    /// a fast retransmission (`rfc3168#section-5`).
+    /// The network marked a packet (ECN) and dropped none. Unless an algorithm says otherwise, a mark reduces
+    /// the window as a fast retransmission does (`rfc3168#section-5`).
     Mark,
-    /// The retransmission timer of the path expired.
+    /// The retransmission timer of the path (T3-rtx) expired.
     Timeout,
 }
