@@ -1,4 +1,4 @@
-//! LEDBAT++ and LEDBAT-MP+ by hand-worked vectors. The MTU is 1500, the window counted in it.
+//! LEDBAT++ and LEDBAT-MP+ by hand-worked vectors. The MTU is 1500 bytes; windows are counted in MTUs.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ fn paths(algorithm: Algorithm, n: usize) -> Bench {
     bench
 }
 
-/// `acked` bytes of a full window on path `p` with an RTT in milliseconds, so much left in flight.
+/// A SACK of `acked` bytes of a full window on path `p`; `flight_after` bytes stay in flight, `rtt` is in ms.
 fn ack(bench: &mut Bench, p: usize, acked: u64, flight_after: u64, rtt: u64) {
     let mut ack = bench.ack_of(p, acked, true);
     ack.flight_after = bytes(flight_after);
@@ -23,7 +23,7 @@ fn ack(bench: &mut Bench, p: usize, acked: u64, flight_after: u64, rtt: u64) {
     bench.sack(&[ack]);
 }
 
-/// The last four delays of path `p`, which leave its window alone.
+/// Gives path `p` four RTT samples that do not change its window.
 fn delays(bench: &mut Bench, p: usize, rtt: u64) {
     bench.paths[p].in_recovery = true;
     for _ in 0..4 {
@@ -32,13 +32,13 @@ fn delays(bench: &mut Bench, p: usize, rtt: u64) {
     bench.paths[p].in_recovery = false;
 }
 
-/// A path with a base RTT of 20 ms, hence G = 1/6, in avoidance at 20 segments.
+/// A path in congestion avoidance at 20 segments, with a base RTT of 20 ms, hence G = 1/6.
 fn steady(algorithm: Algorithm, n: usize) -> Bench {
     let mut bench = paths(algorithm, n);
     for p in 0..n {
         delays(&mut bench, p, 20);
         bench = bench.put(p, 20 * M, 0);
-        // The first slow start ends: a slowdown is due in two round trips, at 200 ms.
+        // The first slow start ends: a slowdown begins two round trips later, at 200 ms.
         delays(&mut bench, p, 70);
         ack(&mut bench, p, 0, 1000 * M, 70);
         bench = bench.put(p, 20 * M, 10 * M);
@@ -88,7 +88,7 @@ fn above_the_target_a_round_removes_at_most_half_of_the_window() {
         // q = 72: 1/6 - 20 (72/60 - 1).
         (Algorithm::LedbatPp, 92, 20.0 + 1.0 / 6.0 - 4.0),
         (Algorithm::LedbatPp, 300, 10.0),
-        // The same, but for T/(T + b) = 60/80.
+        // The same, times T/(T + b) = 60/80.
         (Algorithm::MpPlus, 92, 20.0 + 1.0 / 6.0 - 3.0),
         (Algorithm::MpPlus, 300, 10.0),
     ] {
@@ -101,7 +101,7 @@ fn above_the_target_a_round_removes_at_most_half_of_the_window() {
 
 #[test]
 fn ssthresh_does_not_stop_a_decrease_above_the_target() {
-    // 20 segments at their threshold, q = 1.5 T before the slowdown is due: w (q/T - 1) a round trip, and again.
+    // 20 segments at ssthresh, q = 1.5 T before the slowdown: w (q/T - 1) per round trip, for two SACKs.
     let mut bench = steady(Algorithm::LedbatPp, 1).put(0, 20 * M, 20 * M);
     delays(&mut bench, 0, 110);
     ack(&mut bench, 0, 10 * M, 1000 * M, 110);
@@ -142,7 +142,7 @@ fn ledbat_pp_slowdown_comes_after_two_rounds_and_then_after_nine_times_its_durat
     close(segments(&bench, 0), 3.0);
     ack(&mut bench, 0, 102 * M, 1000 * M, 20);
     close(segments(&bench, 0), 20.0);
-    // From 200 ms to 500 ms: the next comes 2.7 s later.
+    // The slowdown lasts from 200 ms to 500 ms: the next one begins 2.7 s later.
     later(&mut bench, 500);
     delays(&mut bench, 0, 80);
     ack(&mut bench, 0, 1, 1000 * M, 80);
@@ -182,7 +182,7 @@ fn mpplus_paths_together_grow_as_one_flow() {
 
 #[test]
 fn mpplus_target_is_lower_on_faster_paths_and_higher_on_slower_ones() {
-    // Windows of 30 and 10: the mean is 20, the targets 60 (1 - 0.1/3) = 58 ms and, no more than a tenth, 66 ms.
+    // Windows of 30 and 10, mean 20: the targets are 60 (1 - 0.1/3) = 58 ms and, at the limit, 66 ms.
     let at = |p: usize, queue: u64| {
         let mut bench = steady(Algorithm::MpPlus, 2).put(0, 30 * M, 4 * M).put(1, 10 * M, 4 * M);
         delays(&mut bench, p, 20 + queue);
@@ -194,7 +194,7 @@ fn mpplus_target_is_lower_on_faster_paths_and_higher_on_slower_ones() {
     assert!(at(1, 65) > 0.0 && at(1, 67) < 0.0);
 }
 
-/// Two paths of 20 and 120 ms, for which G is 1/6 and 1, with so many segments and so much queue in milliseconds.
+/// Two paths of 20 and 120 ms, hence G = 1/6 and 1, with windows in segments and a queue in ms.
 fn unequal(windows: [u64; 2], queue: u64) -> Bench {
     let mut bench = paths(Algorithm::MpPlus, 2);
     for (p, (window, base)) in windows.into_iter().zip([20, 120]).enumerate() {
@@ -209,14 +209,14 @@ fn unequal(windows: [u64; 2], queue: u64) -> Bench {
 
 #[test]
 fn mpplus_coupled_paths_near_their_targets_grow_by_the_least_gain() {
-    // A round of path 1: both paths have the same rate, with a queue of 50 of 60 ms.
+    // One round on path 1: both paths have the same rate, with a queue of 50 ms of the target of 60 ms.
     let grown = |windows: [u64; 2], queue: u64| {
         let mut bench = unequal(windows, queue);
         ack(&mut bench, 1, windows[1] * M, 1000 * M, 120 + queue);
         segments(&bench, 1) - windows[1] as f64
     };
     close(grown([20, 20], 50), 1.0 / 12.0);
-    // A faster path, too. One slower than the mean by x̄/x - 1 = 1/3 has g + (1 - g)/3 = 4/9, and all of it from 1 on.
+    // The same holds for a faster path. A path slower by x̄/x - 1 = 1/3 has g + (1 - g)/3 = 4/9, by 1 all.
     close(grown([10, 30], 50), 1.0 / 12.0);
     close(grown([25, 15], 50), 2.0 / 9.0);
     close(grown([30, 10], 50), 1.0 / 2.0);
@@ -245,14 +245,14 @@ fn mpplus_paces_without_the_option_of_the_transport() {
     delays(&mut bench, 0, 70);
     ack(&mut bench, 0, 0, 1000 * M, 70);
     assert_eq!(rate(&bench), 2_880_000, "avoidance");
-    // A drain leaves 20/7 segments and comes back to 20.
+    // A drain reduces the window to 20/7 segments; then it returns to 20.
     later(&mut bench, 200);
     ack(&mut bench, 0, 1, 1000 * M, 70);
     let drained = bench.cwnd(0) as f64 * 2.0 * 80.0;
     assert!((rate(&bench) as f64 - drained).abs() < 2.0, "{} and {drained}", rate(&bench));
 }
 
-/// As [`ack`], with a one-way delay in milliseconds as well.
+/// As [`ack`], but with a one-way delay in ms as well.
 fn ack_with_delay(bench: &mut Bench, p: usize, acked: u64, (rtt, owd): (u64, i64)) {
     let mut ack = bench.ack_of(p, acked, true);
     ack.flight_after = bytes(1000 * M);
@@ -263,7 +263,7 @@ fn ack_with_delay(bench: &mut Bench, p: usize, acked: u64, (rtt, owd): (u64, i64
 
 #[test]
 fn mpplus_ignores_queues_on_the_return_path() {
-    // Clocks that are an hour apart. What the path had measured by round trips counts no more.
+    // The clocks differ by an hour. The delays measured from RTTs no longer count.
     let away = -3_600_000;
     let grown = |rtt: u64, owd: i64| {
         let mut bench = steady(Algorithm::MpPlus, 1);
@@ -276,15 +276,15 @@ fn mpplus_ignores_queues_on_the_return_path() {
         ack_with_delay(&mut bench, 0, 20 * M, (rtt, away + owd));
         segments(&bench, 0) - 20.0
     };
-    // A queue of 180 ms there: half the window at most is given up. The same on the way back: G = 1/min(16,
-    // ceil(120/200)).
+    // A queue of 180 ms towards the peer halves the window at most. The same queue on the way back only
+    // changes G = 1/min(16, ceil(120/200)).
     close(grown(200, 180), -10.0);
     close(grown(200, 0), 1.0);
-    // 72 ms there and 100 ms back: 20 (72/60 - 1), by T/(T + b) with b = 192 - 72, and G = 1.
+    // 72 ms there and 100 ms back: 20 (72/60 - 1) times T/(T + b) with b = 192 - 72, and G = 1.
     close(grown(192, 72), 1.0 - 4.0 / 3.0);
 }
 
-/// Path `p` of `bench` sees one round of a drain end.
+/// Ends one round of a drain on path `p`.
 fn round(bench: &mut Bench, p: usize, rtt: u64) {
     ack(bench, p, 1000 * M, 1000 * M, rtt);
 }
@@ -293,7 +293,7 @@ fn round(bench: &mut Bench, p: usize, rtt: u64) {
 fn mpplus_paths_drain_together_and_return_to_their_windows() {
     let mut bench = steady(Algorithm::MpPlus, 2).put(1, 40 * M, 10 * M);
     later(&mut bench, 200);
-    // Half of 20 · 20/(20 + 50) segments, and of 40 · 20/70.
+    // Half of 20 · 20/(20 + 50) segments, and half of 40 · 20/70.
     ack(&mut bench, 0, 1, 1000 * M, 70);
     close(segments(&bench, 0), 20.0 / 7.0);
     ack(&mut bench, 1, 1, 1000 * M, 70);
@@ -305,7 +305,7 @@ fn mpplus_paths_drain_together_and_return_to_their_windows() {
     for _ in 0..2 {
         round(&mut bench, 1, 20);
     }
-    // The last of three rounds of the last path: both return, as fast as data is acknowledged.
+    // The slower path ends its third round: both paths return, as fast as data is acknowledged.
     later(&mut bench, 300);
     ack(&mut bench, 1, 1000 * M, 1000 * M, 20);
     assert!(segments(&bench, 1) > 39.0);
@@ -329,7 +329,7 @@ fn mpplus_drain_ends_without_acks_of_one_path() {
     close(segments(&bench, 0), 20.0 / 7.0 + 1.0);
 }
 
-/// So many drains of one path of MP+ that see these RTTs; answers whether a queue of 61 ms beyond 20 ms is one.
+/// True if a path with a base RTT of 20 ms yields at 81 ms, after drains with the least RTTs `bottoms`.
 fn after_drains(bottoms: impl Iterator<Item = u64>) -> bool {
     let mut bench = steady(Algorithm::MpPlus, 1);
     let mut ms = 200;

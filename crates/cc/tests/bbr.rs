@@ -12,13 +12,13 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Span::from_millis(ms)
 }
 
-/// A link with a queue of so many bandwidth-delay products.
+/// A link with a queue of `queue` bandwidth-delay products.
 fn link(mbps: u64, queue: f64) -> Link {
     let rate = BitRate::from_mbps(mbps);
     Link { rate, queue: ByteCount::round_f64(queue * rate.bytes_in(RTT).as_f64()), loss: 0.0 }
 }
 
-/// A pipe of 10 Mbit/s, with a queue of so many bandwidth-delay products, after two minutes.
+/// A pipe of 10 Mbit/s, with a queue of `queue` bandwidth-delay products, after two minutes.
 fn shared(queue: f64, flows: Vec<Flow>) -> Pipe {
     let mut pipe = Pipe::new(link(10, queue), flows);
     pipe.run(at(120_000));
@@ -39,8 +39,8 @@ fn rates(pipe: &Pipe) -> Vec<f64> {
     pipe.flows.iter().map(|flow| flow.rate(at(20_000), at(120_000)) / 1e6).collect()
 }
 
-/// draft-ietf-ccwg-bbr, "Exiting STARTUP on Bandwidth Plateau": the rates of Startup, Drain and ProbeBW are 2.77, 0.5 and
-/// 0.9 to 1.25 times 0.99 of the bandwidth.
+/// draft-ietf-ccwg-bbr, "Exiting STARTUP on Bandwidth Plateau": the rates of Startup, Drain and ProbeBW are
+/// 2.77, 0.5 and 0.9 to 1.25 times 0.99 of the bandwidth.
 #[test]
 fn bandwidth_is_found_within_5_percent_in_10_round_trips() {
     for mbps in [5, 10, 50] {

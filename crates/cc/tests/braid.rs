@@ -6,8 +6,8 @@ use anabranch_cc::{Algorithm, GrowthRule, LossKind};
 use common::{Bench, M, bytes, setup};
 use units::Span;
 
-/// Two paths after a hundred loss intervals of so many segments at these RTTs in milliseconds, with windows of so many.
-/// All losses are at a window of four segments, for which 24 segments are a usual interval.
+/// Two paths with windows in segments, after a hundred loss intervals of `intervals` segments at `rtts` ms.
+/// All losses are at a window of four segments, for which the usual interval is 24 segments.
 fn braid(exponent: f64, intervals: [u64; 2], rtts: [u64; 2], windows: [u64; 2]) -> Bench {
     let mut setup = setup(GrowthRule::Rfc4960, 2);
     setup.knobs.braid.exponent = exponent;
@@ -36,7 +36,7 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn braid_grows_equal_paths_by_a_quarter_each() {
-    // a = 1/2; of 1000 segments a lone window of 20 spends 20 in recovery, one of 10 spends 10.
+    // a = 1/2. Of 1000 segments a lone window of 20 segments spends 20 in recovery, a window of 10 spends 10.
     close(step(braid(10.0, [1000, 1000], [50, 50], [10, 10]), 0), 0.25 * 0.98 / 0.99);
 }
 
@@ -77,7 +77,7 @@ fn braid_loss_halves_the_window_of_its_path_only() {
     let mut bench = bench.put(0, 3 * M, 3 * M);
     bench.loss(0, LossKind::FastRetransmit);
     assert_eq!(bench.cwnd(0), 2 * M, "two segments");
-    // A share of 900/1000 of four segments.
+    // A share of 900/1000 of four segments of 1500 bytes.
     let mut bench = braid(2.0, [900, 100], [50, 50], [5, 5]);
     bench.slack_ack(0, 900 * M);
     bench.loss(0, LossKind::FastRetransmit);
@@ -86,7 +86,7 @@ fn braid_loss_halves_the_window_of_its_path_only() {
 
 #[test]
 fn braid_mean_includes_the_current_interval_once_it_is_longer() {
-    // 800 and then 1600 segments: a mean of 900, against 900 on the other path.
+    // 800 and then 1600 segments: a mean of 900, the same as on the other path.
     let mut bench = braid(2.0, [800, 900], [50, 50], [10, 10]).put(0, 1 << 40, 4 * M);
     bench.slack_ack(0, 1600 * M);
     bench = bench.put(0, 10 * M, 4 * M);
@@ -116,7 +116,7 @@ fn braid_path_without_loss_counts_as_the_best() {
     assert_eq!(bench.cwnd(1), 10 * M + M / 2);
 }
 
-/// Two paths after a slow start of 100 segments each. They lose at windows of so many segments.
+/// Two paths after a slow start of 100 segments each, with losses at these windows in segments.
 fn after_slow_start(windows: [u64; 2]) -> Bench {
     let mut bench = Bench::new(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2));
     for (p, window) in windows.into_iter().enumerate() {
@@ -131,7 +131,7 @@ fn after_slow_start(windows: [u64; 2]) -> Bench {
 
 #[test]
 fn braid_first_interval_is_at_least_that_of_losses_at_the_same_window() {
-    // With half a share from 20 to 40 segments in 80 rounds of 30 segments: 2400, not 100.
+    // With half a share, from 20 to 40 segments in 80 rounds of 30 segments: 2400 segments, not 100.
     let equal = || after_slow_start([40, 40]).put(0, 20 * M, 4 * M);
     close(step(equal(), 0), 0.25 * (1.0 - 40.0 / 2400.0) / (1.0 - 20.0 / 2400.0));
 }
@@ -145,13 +145,13 @@ fn braid_first_interval_does_not_change_the_shares() {
 
 #[test]
 fn braid_grows_slowly_after_many_rounds_without_loss_since_slow_start() {
-    // 1000 segments are ten times as many as slow start carried, and less than half of a usual interval.
+    // 1000 segments are ten times as many as slow start carried, but less than half of the usual interval.
     let mut bench = after_slow_start([40, 40]).put(0, 1 << 40, 4 * M);
     bench.slack_ack(0, 1000 * M);
     close(step(bench.put(0, 20 * M, 4 * M), 0), 0.25 * (1.0 - 40.0 / 2400.0) / (1.0 - 20.0 / 2400.0));
 }
 
-/// Two paths, the first after a slow start and one interval of 100 segments, the second after its slow start.
+/// Two paths after slow start; the first has had one more interval of 100 segments.
 fn after_one_interval() -> Bench {
     let mut bench = after_slow_start([40, 40]).put(0, 1 << 40, 4 * M);
     bench.slack_ack(0, 100 * M);
@@ -162,7 +162,7 @@ fn after_one_interval() -> Bench {
 
 #[test]
 fn braid_second_interval_replaces_the_first_and_has_an_eighth_of_the_exponent() {
-    // y² of 100, against 2400 on the other path. It has the exponent 5/8, not 5.
+    // y² of 100 and 2400: the exponent of y is 5/8 here, not 5.
     let share = 1.0 / (1.0 + 24.0_f64.powf(0.625));
     let growth = share * share * 0.5 / (1.0 - 20.0 / 100.0);
     close(step(after_one_interval().put(0, 20 * M, 4 * M), 0), growth);
@@ -181,7 +181,7 @@ fn braid_forgets_a_single_interval_after_64_of_them_without_loss() {
 
 #[test]
 fn braid_forgets_the_mean_after_eight_mean_intervals_without_loss() {
-    // After 8 mean intervals of 100 segments without a loss the share is that of the best again, 1/2, for each round.
+    // After 8 mean intervals of 100 segments without a loss, the share is that of the best path again: 1/2.
     let good = |segments: u64| {
         let mut bench = braid(10.0, [100, 90_000], [50, 50], [10, 10]).put(0, 1 << 40, M);
         bench.slack_ack(0, segments * M);

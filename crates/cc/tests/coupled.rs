@@ -1,5 +1,5 @@
-//! CMT/RP version 2, LIA, OLIA and BALIA by hand-worked vectors. M is the MTU; avoidance grows when a whole window is
-//! acknowledged, so that a step for each segment acknowledged appears times the window in segments.
+//! CMT/RP version 2, LIA, OLIA and BALIA by hand-worked vectors. M is the MTU. Avoidance grows once per
+//! window of acknowledged bytes, so that a step per segment appears multiplied by the window in segments.
 
 use crate::common;
 
@@ -21,21 +21,21 @@ fn with(algorithm: Algorithm, setup: &Setup, windows: [u64; 2], rtts: [u64; 2]) 
     bench
 }
 
-/// What a whole window adds on path `p`, in segments.
+/// Growth on path `p` for a whole window of acknowledged bytes, in segments.
 fn step(mut bench: Bench, p: usize) -> f64 {
     let before = bench.cwnd(p);
     bench.full_ack(p, before);
     (bench.cwnd(p) as f64 - before as f64) / M as f64
 }
 
-/// What a loss leaves of path `p`, in segments.
+/// The window of path `p` after a loss, in segments.
 fn left(mut bench: Bench, p: usize) -> f64 {
     bench.loss(p, LossKind::FastRetransmit);
     assert_eq!(bench.ssthresh(p), Some(bench.cwnd(p)));
     bench.cwnd(p) as f64 / M as f64
 }
 
-/// Bytes are whole, and SCTP rounds growth up.
+/// Tolerance: windows are whole bytes, and SCTP rounds growth up.
 const BYTE: f64 = 1.0 / M as f64;
 
 fn close(found: f64, expected: f64) {
@@ -85,7 +85,7 @@ fn lia_growth_depends_on_all_paths() {
 
 #[test]
 fn lia_grows_no_faster_than_a_single_path() {
-    // A = 101 max(10000, 1)/(100 + 10)²: A/C = 0.826 for each M, too much for a window of 100.
+    // A = 101 max(10000, 1)/(100 + 10)²: A/C = 0.826 for each M, more than a window of 100 segments may grow.
     let bench = || two(Algorithm::Lia, [1, 100], [10, 10_000]).put(0, M, M / 2);
     close(step(bench(), 0), 0.82645);
     close(step(bench(), 1), 1.0);
@@ -117,8 +117,8 @@ fn olia() -> Bench {
 
 #[test]
 fn olia_moves_growth_to_the_best_path() {
-    // W = {1}, B = K = {2}: 20/900 - 1/(2·1·20) = -0.0028 and 10/900 + 1/(2·1·10) = 0.0611 for each segment. The
-    // window of path 2 is counted from what it has: 40 of the 10 segments it needs.
+    // W = {1}, B = K = {2}: 20/900 - 1/(2·1·20) = -0.0028 and 10/900 + 1/(2·1·10) = 0.0611 for each segment.
+    // Path 2 already has 40 segments acknowledged, more than the 10 that it needs for a step.
     let mut first = olia();
     first.full_ack(0, 10 * M);
     close((first.cwnd(0) as f64 - (20 * M) as f64) / M as f64, -0.00278 * 20.0);
@@ -138,13 +138,13 @@ fn olia_moves_no_growth_if_the_path_with_the_largest_window_is_the_best() {
 
 #[test]
 fn olia_remembers_the_bytes_between_two_losses() {
-    // The last loss on path 2 is no worse than none: l is the greater of what was acknowledged before and since.
+    // One loss on path 2 changes nothing: l is the larger of the bytes acknowledged before and after it.
     let mut bench = olia();
     bench.loss(1, LossKind::FastRetransmit);
     bench = bench.put(1, 10 * M, 4 * M);
     bench.full_ack(1, 10 * M);
     close((bench.cwnd(1) as f64 - (10 * M) as f64) / M as f64, 0.06111 * 10.0);
-    // Two in a row forget it: path 1 with 15 segments is best, and growth follows the windows.
+    // After two losses in a row l is zero: path 1 with 15 segments is best, and growth follows the windows.
     let mut bench = olia();
     bench.slack_ack(0, 5 * M);
     bench = bench.put(0, 20 * M, 4 * M);
@@ -157,7 +157,7 @@ fn olia_remembers_the_bytes_between_two_losses() {
 
 #[test]
 fn olia_selects_the_best_path_by_either_measure() {
-    // l in the ratio of 1 to 3, r of 1 to 2: l²/r 1 to 4.5, l/r² 1 to 0.75. W is the path that is not asked for.
+    // l as 1 to 3, r as 1 to 2: l²/r as 1 to 4.5, l/r² as 1 to 0.75. W is the other path.
     let shifted = |best, p: usize| {
         let mut setup = setup(GrowthRule::Rfc4960, 2);
         setup.knobs.olia.best = best;
@@ -190,7 +190,7 @@ fn balia_increase_and_decrease_follow_the_equations() {
     // Equal paths: each acknowledged packet adds 0.025 packets, and a loss halves the window.
     close(step(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 0.025 * 10.0);
     close(left(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 5.0);
-    // x = 300 and 100: a is 3 on path 2, the cut 1.5/2, the step (1/4)² (1 + 3)/2 (4 + 3)/5.
+    // x = 300 and 100: a = 3 on path 2, the cut is 1.5/2, the step (1/4)² (1 + 3)/2 (4 + 3)/5.
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 2.5);
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 0), 15.0);
     close(step(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 0.0625 * 2.0 * 1.4);

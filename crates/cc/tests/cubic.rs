@@ -1,4 +1,4 @@
-//! CUBIC (`rfc9438`), coupled CUBIC and mulTCP, by hand-worked vectors, under TCP's rules and SCTP's.
+//! CUBIC (`rfc9438`), coupled CUBIC and mulTCP by hand-worked vectors, under the rules of TCP and SCTP.
 
 use crate::common;
 
@@ -6,8 +6,8 @@ use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup, TcpRules};
 use common::{Bench, M, SMSS, bytes, setup, tcp};
 use units::{Instant, Span};
 
-/// A window of 100 segments that a loss cut to 70, at time 0 in congestion avoidance; no RTT is known, so that
-/// targets are those of now.
+/// A window of 100 segments that a loss reduced to 70 at time 0. There is no RTT, so that targets are for the
+/// current time.
 fn cut_from_100(algorithm: Algorithm, rules: TcpRules) -> Bench {
     let mut bench = Bench::new(algorithm, &Setup::tcp(rules, bytes(1 << 30))).put(0, 100 * SMSS, 0);
     bench.paths[0].flight = bytes(100 * SMSS);
@@ -19,7 +19,7 @@ fn at(seconds: f64) -> Instant {
     Instant::ZERO + Span::from_secs_f64(seconds)
 }
 
-/// One whole window acknowledged at a time; byte counting makes that one step.
+/// Acknowledges one whole window at once, which is one step with byte counting.
 fn window_at(bench: &mut Bench, seconds: f64) -> f64 {
     bench.now = at(seconds);
     bench.full_ack(0, bench.cwnd(0));
@@ -73,7 +73,7 @@ fn cubic_target_is_at_most_one_and_a_half_windows() {
     assert!((after / before - 1.5).abs() < 0.001);
 }
 
-// rfc9438#section-4.3: where CUBIC would be slower than Reno, it is Reno.
+// rfc9438#section-4.3: if CUBIC would be slower than Reno, it grows as Reno.
 #[test]
 fn cubic_grows_as_reno_in_the_reno_friendly_region() {
     let rules = counted();
@@ -81,7 +81,7 @@ fn cubic_grows_as_reno_in_the_reno_friendly_region() {
     bench.paths[0].flight = bytes(10 * SMSS);
     bench.loss(0, LossKind::FastRetransmit);
     let windows: Vec<f64> = (0..8).map(|round| window_at(&mut bench, 0.01 * f64::from(round))).collect();
-    // 3 (1 - 0.7)/(1 + 0.7) = 0.529 segments a round until the window before the loss, 10, then one.
+    // 3 (1 - 0.7)/(1 + 0.7) = 0.529 segments a round up to 10, the window before the loss, then one segment.
     for (round, window) in windows.iter().enumerate() {
         let reno = 7.0 + 0.529_41 * (round + 1) as f64;
         let reno = if reno > 10.53 { 10.176 + (round as f64 - 5.0) } else { reno };
@@ -146,7 +146,7 @@ fn cubic_over_sctp_grows_once_a_window() {
     assert!((reached - 87.26).abs() < 0.01, "{reached}");
 }
 
-/// Two coupled paths with windows of `w` segments that losses cut to 0.7 w at time 0. Each is half a flow.
+/// Two coupled paths, each half a flow; losses at time 0 reduced their windows of `w` segments to 0.7 w.
 fn two_halves(w: u64) -> Bench {
     let setup = Setup { paths: 2, ..Setup::tcp(counted(), bytes(1 << 30)) };
     let mut bench = Bench::new(Algorithm::CoupledCubic, &setup);
@@ -160,7 +160,7 @@ fn two_halves(w: u64) -> Bench {
     bench
 }
 
-/// The windows of both paths in segments after a SACK of both.
+/// Windows of both paths in segments after one SACK for both.
 fn windows_at(bench: &mut Bench, seconds: f64) -> [f64; 2] {
     bench.now = at(seconds);
     let acks = [0, 1].map(|p| bench.ack_of(p, bench.cwnd(p), true));
@@ -181,7 +181,7 @@ fn coupled_cubic_of_two_equal_paths_grows_with_a_sixteenth_of_the_scale() {
     }
 }
 
-// 0.529/4 segments a round.
+// 0.529/4 segments per round.
 #[test]
 fn coupled_cubic_of_two_equal_paths_grows_by_a_quarter_of_reno() {
     let mut bench = two_halves(10);
@@ -195,7 +195,7 @@ fn coupled_cubic_of_two_equal_paths_grows_by_a_quarter_of_reno() {
     }
 }
 
-// Whole flows have 300 and 100 here: shares of 3/4. 4 M · 3/4 = 3 M, and 2 M at the least.
+// Whole flows have 300 and 100 here, hence shares of 3/4. 4 M · 3/4 = 3 M; the least bound is 2 M.
 #[test]
 fn coupled_cubic_has_its_part_of_the_least_threshold() {
     let setup = setup(GrowthRule::Rfc4960, 2);

@@ -6,7 +6,7 @@ use anabranch_cc::{Algorithm, GrowthRule, IdleThreshold, LossKind, OneWayDelay, 
 use common::{Bench, bytes, setup};
 use units::{Instant, Span};
 
-/// The MTU, and under RFC 4960 the unit of windows.
+/// The MTU, which under RFC 4960 is the unit of windows.
 const M: u64 = 1452;
 
 fn paths(algorithm: Algorithm, n: usize) -> Bench {
@@ -17,7 +17,7 @@ fn from(algorithm: Algorithm, setup: &Setup) -> Bench {
     Bench::with_mtu(algorithm, setup, M)
 }
 
-/// What a SACK measured.
+/// Delays that a SACK measured.
 #[derive(Clone, Copy, Default)]
 struct Delays {
     rtt: Option<Span>,
@@ -32,7 +32,7 @@ fn owd(ms: i64) -> Delays {
     Delays { owd: Some(OneWayDelay::from_nanos(ms * 1_000_000)), rtt: None }
 }
 
-/// A SACK of `acked` bytes of a full window on path `p`, that leaves `flight_after` in flight.
+/// A SACK of `acked` bytes of a full window on path `p`; `flight_after` bytes stay in flight.
 fn ack(bench: &mut Bench, p: usize, acked: u64, flight_after: u64, delays: Delays) {
     let mut ack = bench.ack_of(p, acked, true);
     ack.flight_after = bytes(flight_after);
@@ -40,7 +40,7 @@ fn ack(bench: &mut Bench, p: usize, acked: u64, flight_after: u64, delays: Delay
     bench.sack(&[ack]);
 }
 
-/// Ends the round that is on path `p`, and begins one of `next` bytes.
+/// Ends the current round on path `p`, and begins a round of `next` bytes.
 fn end_round(bench: &mut Bench, p: usize, next: u64, delays: Delays) {
     ack(bench, p, 1 << 40, next, delays);
 }
@@ -53,7 +53,7 @@ fn segments(bench: &Bench, p: usize) -> f64 {
     bench.cwnd(p) as f64 / M as f64
 }
 
-/// A round of wVegas on path `p`, of the given mean RTT, with a window of 20 in avoidance.
+/// A round of wVegas on path `p` with the given mean RTT in ms, in avoidance with a window of 20 packets.
 fn wvegas_round(bench: &mut Bench, p: usize, mean: f64) -> f64 {
     bench.paths[p].window.cwnd = bytes(20 * M);
     bench.paths[p].window.ssthresh = Some(bytes(4 * M));
@@ -66,7 +66,7 @@ fn wvegas_round(bench: &mut Bench, p: usize, mean: f64) -> f64 {
     segments(bench, p)
 }
 
-/// wVegas that knows the base RTT of 100 ms on each path.
+/// wVegas on paths with a measured base RTT of 100 ms.
 fn wvegas(n: usize) -> Bench {
     let mut bench = paths(Algorithm::WVegas, n);
     for p in 0..n {
@@ -84,13 +84,13 @@ fn wvegas_grows_while_fewer_than_alpha_packets_are_queued() {
 
 #[test]
 fn wvegas_on_one_path_keeps_ten_packets() {
-    // 20 (0.125 - 0.1)/0.125 = 4 >= 2, and with a share of 1 α becomes 10.
+    // 20 (0.125 - 0.1)/0.125 = 4 >= 2; with a share of 1, α becomes 10.
     close(wvegas_round(&mut wvegas(1), 0, 125.0), 21.0);
 }
 
 #[test]
 fn wvegas_with_a_share_of_three_tenths_shrinks() {
-    // y = 20/0.125 = 160 here, 140/0.375 = 373.3 there: a share of 0.3, α = 3 < 4.
+    // y = 20/0.125 = 160 here and 140/0.375 = 373.3 on the other path: a share of 0.3, so α = 3 < 4.
     let mut bench = wvegas(2);
     wvegas_round(&mut bench, 1, 375.0);
     bench = bench.put(1, 140 * M, 4 * M);
@@ -120,24 +120,25 @@ fn wvegas_leaves_slow_start_once_a_packet_is_queued() {
     assert_eq!(bench.ssthresh(0), Some(16 * M));
 }
 
-/// FAST with one round of a window of 100 behind it, so that the next may update, and a base RTT of 100 ms.
+/// FAST after one round with a window of 100, so that the next round may update; the base RTT is 100 ms.
 fn fast(setup: &Setup) -> Bench {
     let mut bench = from(Algorithm::Fast, setup).put(0, 100 * M, 4 * M);
     end_round(&mut bench, 0, 1, rtt(100.0));
     bench.put(0, 100 * M, 4 * M)
 }
 
-/// One update, long after the last, by an average RTT of 110 ms.
+/// The window after one update, long after the last one, at an average RTT of 110 ms.
 fn fast_update(mut bench: Bench) -> f64 {
     bench.now = Instant::ZERO + Span::from_secs(1);
-    // The average follows with a weight of 3/100 and is at 110 ms after some hundred samples.
+    // The average follows with a weight of 3/100 and reaches 110 ms after some hundred samples.
     for _ in 0..2000 {
         bench = bench.put(0, 100 * M, 4 * M);
         bench.paths[0].in_recovery = true;
         ack(&mut bench, 0, 0, 1, rtt(110.0));
     }
     bench.paths[0].in_recovery = false;
-    // A growth is spread over the acknowledgements of the 10 ms until the next update: one round of 2000 M is more.
+    // Growth is spread over the acknowledgements of the 10 ms until the next update: a round of 2000 M is
+    // longer.
     ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
     if segments(&bench, 0) <= 100.0 {
         ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
@@ -185,7 +186,7 @@ fn fast_without_a_queue_grows_by_the_acked_bytes_in_every_other_round() {
     }
 }
 
-/// 100 + 0.5 · 200 without a queue, not twice as much: the path has lost.
+/// 100 + 0.5 · 200 without a queue, not twice the window, because the path has had a loss.
 #[test]
 fn fast_that_doubles_once_grows_by_alpha_after_a_loss() {
     for (mi_once, grown) in [(false, 200.0), (true, 150.0)] {
@@ -213,7 +214,7 @@ fn fast_loss_halves_the_window_and_timeout_leaves_two_packets() {
 
 #[test]
 fn fast_is_in_equilibrium_with_alpha_packets_queued() {
-    // w - w b/r = α: 220 packets of 110 ms, 20 of which wait.
+    // w - w b/r = α: 220 packets at 110 ms, of which 20 wait in queues.
     let mut bench = from(Algorithm::Fast, &knobs(20.0)).put(0, 220 * M, 4 * M);
     ack(&mut bench, 0, M, M, rtt(100.0));
     for step in 0..3000u64 {
@@ -252,7 +253,7 @@ fn fast_weighted_divides_alpha_by_rate() {
     close(segments(&bench, 0), 120.4545);
 }
 
-/// LEDBAT whose base delay is 10 ms, at a window.
+/// LEDBAT with the window `cwnd` and a base delay of 10 ms.
 fn ledbat(cwnd: u64) -> Bench {
     let mut bench = paths(Algorithm::Ledbat, 1).put(0, cwnd, 0);
     bench.paths[0].in_recovery = true;
@@ -261,7 +262,7 @@ fn ledbat(cwnd: u64) -> Bench {
     bench
 }
 
-/// The window after a segment was acknowledged, with so much queue in each of the last four delays.
+/// The window after one acknowledged segment, with a queue of `queue` ms in each of the last four delays.
 fn ledbat_after(mut bench: Bench, queue: i64) -> f64 {
     bench.paths[0].in_recovery = true;
     for _ in 0..3 {
@@ -287,7 +288,7 @@ fn ledbat_window_follows_the_distance_to_the_target() {
 fn ledbat_keeps_fractions_of_a_byte() {
     let mut bench = ledbat(1_452_000);
     for _ in 0..100 {
-        // 0.9 · 1 · 1452/1452000 bytes: less than a thousandth each.
+        // 0.9 · 1 · 1452/1452000 bytes: less than a thousandth of a byte each.
         ack(&mut bench, 0, 1, 1, owd(20));
     }
     assert_eq!(bench.cwnd(0), 1_452_000);
@@ -324,7 +325,7 @@ fn ledbat_uses_rtts_until_one_way_delays_arrive() {
     let mut bench = paths(Algorithm::Ledbat, 1).put(0, 14_520, 0);
     ack(&mut bench, 0, M, 1, rtt(1.0));
     assert_eq!(bench.cwnd(0), 14_520 + 145, "no queue: 1452/10");
-    // One-way delays have another base: the first of them is no queue of 499 ms.
+    // One-way delays have another base: the first one does not mean a queue of 499 ms.
     let before = bench.cwnd(0);
     ack(&mut bench, 0, M, 1, owd(500));
     assert!(bench.cwnd(0) > before);
@@ -362,7 +363,7 @@ fn idle_time_sets_ssthresh_of_delay_based_controls_as_of_loss_based_ones() {
         let mut bench = from(Algorithm::Fast, &setup).put(0, 6 * M, 9 * M);
         bench.idle(0);
         assert_eq!(bench.ssthresh(0), Some(ssthresh));
-        // 4 M of RFC 9260, where M is without IP and common header.
+        // 4 M of RFC 9260, where M is the MTU without IP and common header.
         assert_eq!(bench.cwnd(0), 4 * (M - 32));
     }
 }

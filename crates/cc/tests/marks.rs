@@ -14,7 +14,7 @@ fn after(algorithm: Algorithm, kind: LossKind, cwnd: u64) -> u64 {
 
 #[test]
 fn a_mark_reduces_a_window_as_a_fast_retransmission_does_and_never_raises_it() {
-    // BBR takes losses from the acknowledgements, and a mark bounds the window only with the model.
+    // BBR learns of losses from the acknowledgements, and a mark changes only its bounds.
     for &algorithm in Algorithm::ALL.iter().filter(|algorithm| algorithm.alone() != Algorithm::Bbr) {
         let reduced = after(algorithm, LossKind::Mark, 200_000);
         assert_eq!(reduced, after(algorithm, LossKind::FastRetransmit, 200_000), "{algorithm}");

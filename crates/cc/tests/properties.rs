@@ -1,4 +1,4 @@
-//! Laws that hold after any history of a path.
+//! Properties that hold after any sequence of events on a path.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use common::{Bench, bytes, setup};
 use proptest::prelude::*;
 use units::Span;
 
-/// Something that happens to a path.
+/// An event on a path.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Sack {
@@ -23,7 +23,7 @@ enum Event {
     Loss(LossKind),
     Recovery(bool),
     Idle,
-    /// A SACK of so many bytes with a rate sample, the bytes lost, and the bytes delivered before.
+    /// A SACK of `acked` bytes with a rate sample, the bytes lost, and the bytes delivered before.
     Sample {
         acked: u64,
         lost: u64,
@@ -247,8 +247,8 @@ proptest! {
             bench.sack(&acks);
             let total: u64 = (0..4).map(|p| bench.cwnd(p) - 6000).sum();
             let segment = setup.segment(bytes(common::M)).get();
-            // Each of four shares is rounded up by less than a byte. Some may be in slow start, others in avoidance,
-            // which asks for a whole window; 6000 bytes are one.
+            // Each of four shares is rounded up by less than a byte. Some paths may be in slow start, others
+            // in avoidance, which needs a whole window; 6000 bytes are one.
             prop_assert!((segment..segment + 4).contains(&total), "{}: {} of {}", algorithm, total, segment);
         }
     }

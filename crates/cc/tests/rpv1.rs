@@ -1,4 +1,4 @@
-//! CMT/RP version 1: equations 5 to 10 of the AINA 2010 paper, by hand-worked vectors.
+//! CMT/RP, version 1: equations 5 to 10 of the AINA 2010 paper, by hand-worked vectors.
 
 use crate::common;
 
@@ -70,7 +70,7 @@ fn rpv1_half_of_an_odd_total_is_rounded_to_even() {
 
 #[test]
 fn slow_start_is_scaled_by_the_share() {
-    // Equation 9: 1500 * 10/40. The window is at its threshold here, hence still in slow start.
+    // Equation 9: 1500 * 10/40. cwnd equals ssthresh, so the path is still in slow start.
     let mut bench = worked_example().put(0, 10 * M, 10 * M);
     bench.full_ack(0, 3000);
     assert_eq!(bench.cwnd(0), 10 * M + 375);
@@ -118,7 +118,7 @@ fn rpv1_inactive_path_counts_for_itself() {
     assert_eq!((bench.cwnd(1), bench.ssthresh(1)), (M, Some(5 * M)), "30 - 50/2");
 }
 
-/// What slow start adds on path `p` for a full segment, at the given thresholds (zero: unset).
+/// Growth on path `p` in slow start for a full segment, with these thresholds (zero: unset).
 fn slow_start_step<const N: usize>(thresholds: [u64; N], p: usize) -> u64 {
     let setup = setup(GrowthRule::Rfc4960, N);
     let mut bench = Bench::new(Algorithm::CmtRpV1, &setup);

@@ -203,7 +203,7 @@ fn rfc9260_sets_ssthresh_to_the_window_when_idle_time_begins() {
     assert_eq!((new.cwnd(0), new.ssthresh(0)), (4 * PMDCS, Some(10_000 + PMDCS)));
 }
 
-// rfc2861#section-3: a path that was not used has not learnt anything
+// rfc2861#section-3: an unused path gives no information about congestion
 #[test]
 fn idle_threshold_kept_does_not_lower_ssthresh() {
     let kept = |cwnd, ssthresh| {

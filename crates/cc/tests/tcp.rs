@@ -10,7 +10,7 @@ fn reno(rules: TcpRules, cwnd: u64, ssthresh: u64) -> Bench {
     Bench::new(Algorithm::Standard, &Setup::tcp(rules, bytes(1 << 30))).put(0, cwnd, ssthresh)
 }
 
-/// A loss found while so many bytes were in flight.
+/// A loss while `flight` bytes are in flight.
 fn lose(bench: &mut Bench, flight: u64, kind: LossKind) {
     bench.paths[0].flight = bytes(flight);
     bench.loss(0, kind);
@@ -54,7 +54,7 @@ fn a_window_at_its_threshold_is_in_avoidance() {
 
 #[test]
 fn avoidance_adds_fractions_of_a_segment_for_each_ack() {
-    // 1460²/100000 = 21.316, 1460²/100021 = 21.31…: three ACKs are 63.94 bytes, four 85.25.
+    // 1460²/100000 = 21.316, 1460²/100021 = 21.31…: three ACKs add 63.94 bytes, four 85.25.
     let mut bench = reno(tcp(), 100_000, 50_000);
     let grown: Vec<u64> = (0..4)
         .map(|_| {

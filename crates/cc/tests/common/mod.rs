@@ -1,4 +1,4 @@
-//! An association reduced to what its congestion control sees.
+//! An association as its congestion control sees it.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -25,7 +25,7 @@ pub const TCP_HEADERS: u64 = 40;
 /// SMSS of an MTU of [`M`].
 pub const SMSS: u64 = M - TCP_HEADERS;
 
-/// TCP with an initial window of two segments that counts ACKs.
+/// TCP without byte counting, with an initial window of two segments.
 pub fn tcp() -> TcpRules {
     TcpRules {
         headers: bytes(TCP_HEADERS),
@@ -35,7 +35,7 @@ pub fn tcp() -> TcpRules {
     }
 }
 
-/// A controller and the windows it rules.
+/// A controller and the paths whose windows it sets.
 pub struct Bench {
     pub control: Box<dyn CongestionControl>,
     pub paths: Vec<PathView>,
@@ -51,7 +51,7 @@ impl Bench {
         Bench::in_groups(algorithm, setup, mtu, &vec![0; setup.paths])
     }
 
-    /// A path in each of `groups`.
+    /// Adds a path for each element of `groups`, which is the group of the path.
     pub fn in_groups(algorithm: Algorithm, setup: &Setup, mtu: u64, groups: &[u8]) -> Bench {
         let path = |&group: &u8| PathView {
             window: CongestionWindow::default(),
@@ -72,25 +72,25 @@ impl Bench {
         bench
     }
 
-    /// Puts path `p` at a window; a threshold of zero stands for unset.
+    /// Sets cwnd and ssthresh of path `p`; an ssthresh of zero stands for unset.
     pub fn put(mut self, p: usize, cwnd: u64, ssthresh: u64) -> Bench {
         let ssthresh = (ssthresh > 0).then(|| bytes(ssthresh));
         self.paths[p].window = CongestionWindow { cwnd: bytes(cwnd), ssthresh };
         self
     }
 
-    /// One SACK.
+    /// Processes one SACK.
     pub fn sack(&mut self, acks: &[PathAck]) {
         let now = self.now;
         self.changing(|control, before, w| control.on_sack(now, before, acks, w));
     }
 
-    /// One SACK of `acked` bytes of a full window on path `p`.
+    /// Processes one SACK of `acked` bytes of a full window on path `p`.
     pub fn full_ack(&mut self, p: usize, acked: u64) {
         self.sack(&[self.ack_of(p, acked, true)]);
     }
 
-    /// One SACK of `acked` bytes on path `p`, whose window was one byte short of full.
+    /// Processes one SACK of `acked` bytes on path `p`, whose window was one byte short of full.
     pub fn slack_ack(&mut self, p: usize, acked: u64) {
         self.sack(&[self.ack_of(p, acked, false)]);
     }

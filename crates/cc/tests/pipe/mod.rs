@@ -1,7 +1,7 @@
-//! Flows with unlimited data over one bottleneck with a drop-tail queue: a sender that acknowledges each packet.
+//! Flows with unlimited data over one drop-tail bottleneck. The receiver acknowledges each packet.
 //!
-//! A packet is lost once three later ones of its flow are acknowledged, or after a second without acknowledgement. Lost
-//! packets are not sent again; there is always new data.
+//! A packet counts as lost after three acknowledgements of later packets of its flow, or after a second
+//! without an acknowledgement. Lost packets are not retransmitted; there is always new data.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,7 +15,7 @@ use units::{BitRate, ByteCount, Instant, Span};
 /// Bytes of data in a packet; the link carries nothing else.
 pub const SEGMENT: ByteCount = ByteCount::new(1460);
 
-/// Later packets that are acknowledged before a packet counts as lost.
+/// Acknowledged later packets after which a packet counts as lost.
 const REORDERING: u64 = 3;
 
 const TIMEOUT: Span = Span::from_secs(1);
@@ -30,9 +30,9 @@ enum Event {
 /// The bottleneck.
 pub struct Link {
     pub rate: BitRate,
-    /// Bytes that wait at most.
+    /// Capacity of the queue in bytes.
     pub queue: ByteCount,
-    /// Share of packets that are lost at random.
+    /// Fraction of packets that the link loses at random.
     pub loss: f64,
 }
 
@@ -45,10 +45,10 @@ pub struct Flow {
     rates: RateEstimator,
     out: BTreeMap<u64, (Instant, SendRecord)>,
     next: u64,
-    /// End of the recovery at hand.
+    /// The first packet after the current recovery.
     recovery: u64,
     timer: Option<Instant>,
-    /// Time and bytes of the deliveries.
+    /// Times and bytes of the deliveries.
     pub delivered: Vec<(Instant, u64)>,
     pub lost: u64,
 }
