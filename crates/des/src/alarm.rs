@@ -66,7 +66,7 @@ impl Alarm {
         None
     }
 
-    /// Tells the meaning of the wake-up event that runs at `now`.
+    /// Returns the meaning of the wake-up event that runs at `now`.
     #[inline]
     pub fn fire(&mut self, now: Instant) -> Wake {
         if now != self.pending {

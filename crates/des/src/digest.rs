@@ -1,7 +1,7 @@
 /// A hash of a sequence of words, to compare two runs.
 ///
-/// Each step is a bijection of the state, so two runs that differ in one word only never have the same value,
-/// and runs that differ in more have it with probability 2^-64. Not secure against an adversary.
+/// Each step is a bijection of the state, so two runs that differ in exactly one word always have different
+/// values. Runs that differ in more words have equal values with probability 2^-64. Not secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     state: u64,

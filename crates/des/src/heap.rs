@@ -4,11 +4,11 @@ use units::Instant;
 /// one.
 const ARITY: usize = 4;
 
-/// An event that waits.
+/// A pending event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<E> {
     pub(crate) time: Instant,
-    /// Number of the scheduling call: the order within an instant.
+    /// Number of the scheduling call, which orders events of the same instant.
     pub(crate) number: u64,
     pub(crate) event: E,
 }
@@ -68,7 +68,7 @@ impl<E: Copy> Heap<E> {
         }
     }
 
-    /// Moves entries from the free last place up to where `key` belongs, and returns that place, free.
+    /// Moves entries from the free last place up to the place of `key`, and returns that free place.
     #[inline]
     fn open_upwards(&mut self, key: u128) -> usize {
         let entries = self.entries.as_mut_slice();
@@ -84,7 +84,7 @@ impl<E: Copy> Heap<E> {
         free
     }
 
-    /// Moves entries from the free root down to where `key` belongs, and returns that place, free.
+    /// Moves entries from the free root down to the place of `key`, and returns that free place.
     #[inline]
     fn open_downwards(&mut self, key: u128) -> usize {
         let entries = self.entries.as_mut_slice();

@@ -26,7 +26,7 @@ pub struct Kernel<E> {
     /// Events from the horizon on.
     far: Heap<E>,
     horizon: Instant,
-    /// The time by which the horizon moves.
+    /// Distance by which the horizon moves.
     stride: Span,
     /// Events processed when the horizon last moved.
     processed_then: u64,
@@ -37,8 +37,7 @@ pub struct Kernel<E> {
 
 /// Target number of events between two moves of the horizon.
 ///
-/// With fewer the stride doubles, with more than four times as many it halves. So most timers are beyond the
-/// horizon.
+/// With fewer events the stride doubles, with more than four times as many it halves. So most timers are far.
 const BATCH: u64 = 64;
 
 const LONGEST_STRIDE: Span = Span::from_secs(1);
@@ -64,13 +63,13 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// The time of the event that runs now (the last one popped).
+    /// The time of the current event, which is the last one popped.
     #[inline]
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Schedules `event` at `at`; if that has passed, now, behind all other events of now.
+    /// Schedules `event` at `at`, or if that has passed, now, after all other events of this instant.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
         let time = at.max(self.now);
@@ -83,7 +82,7 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Schedules an event that is not before the horizon, or for which there is no room there.
+    /// Schedules an event beyond the horizon, or one for which the near queue is full.
     #[inline(never)] // so that [`Self::schedule`] needs no registers for it
     fn defer(&mut self, time: Instant, number: u64, event: E) {
         if time < self.horizon && time < self.draw_horizon_in() {
@@ -95,7 +94,7 @@ impl<E: Copy> Kernel<E> {
 
     /// Removes the next event not later than `until`; its time becomes [`Kernel::now`].
     ///
-    /// `None` if there is none; the clock then does not move.
+    /// Returns `None` if there is no such event; then the clock does not move.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<E> {
         if self.near.is_empty() {
@@ -112,8 +111,7 @@ impl<E: Copy> Kernel<E> {
         Some(event)
     }
 
-    /// Moves the clock to `to` without an event, as real time does; never back, and never beyond the next
-    /// event.
+    /// Moves the clock to `to` without an event; never back, and never beyond the next event.
     pub fn advance(&mut self, to: Instant) {
         self.now = self.now.max(self.peek_time().map_or(to, |next| to.min(next)));
     }
@@ -129,17 +127,17 @@ impl<E: Copy> Kernel<E> {
         self.processed
     }
 
-    /// Number of events that wait.
+    /// Number of pending events.
     pub fn len(&self) -> usize {
         self.near.len() + self.far.len()
     }
 
-    /// True if no event waits.
+    /// True if no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Moves the horizon behind the first far event, which is next, when no event is near.
+    /// Moves the horizon behind the first far event when no near event is left.
     fn move_horizon(&mut self) {
         let Some(&first) = self.far.first() else { return };
         self.near.begin(first.time);
@@ -162,11 +160,9 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Moves the horizon back when too many events are near: the later half becomes far. Returns the new
-    /// horizon.
+    /// Moves the horizon back if too many events are near: the later half becomes far. Returns the horizon.
     ///
-    /// Events of the instant of the new horizon keep their order, since later events of that instant are far
-    /// as well.
+    /// Events at the new horizon keep their order, since later events of that instant are far, too.
     #[cold]
     fn draw_horizon_in(&mut self) -> Instant {
         for entry in self.near.spill() {
@@ -272,7 +268,7 @@ mod tests {
             }
         }
 
-        /// Thousands of events, dense and sparse, so that the horizon moves in both directions.
+        /// Schedules thousands of events, dense and sparse, so that the horizon moves in both directions.
         #[test]
         fn dense_and_sparse_events_keep_their_order(
             rounds in prop::collection::vec((0u32..50, 1usize..600, 0usize..400), 1..20),

@@ -3,20 +3,20 @@ use units::Instant;
 
 /// The next few events, in order.
 ///
-/// Each has one of eight places, and the bytes of `order` name the places of the events in their order. The
-/// rank of a new event is the number of events before it: the places from that rank on move up by a byte. No
-/// branch depends on times, since it would be unpredictable.
+/// Each event has one of eight places, and the bytes of `order` list the places in the order of the events.
+/// The rank of a new event is the number of events before it: the places from that rank on move up by a byte.
+/// No branch depends on times, since it would be unpredictable.
 #[derive(Debug)]
 pub(crate) struct Near<E> {
-    /// Nanoseconds after `base`; [`FREE`] where there is no event.
+    /// Nanoseconds after `base`; [`FREE`] at places without an event.
     times: [u32; PLACES],
-    /// What lies beyond the last event means nothing.
+    /// Places in the order of their events, one byte each. Bytes after the last event are meaningless.
     order: u64,
-    /// The places without an event, a bit each.
+    /// The free places, one bit each.
     free: u32,
     /// No event is before this time.
     base: Instant,
-    /// By place. None before the first event.
+    /// The entries by place; `None` before the first event.
     entries: Option<Box<[Entry<E>; PLACES]>>,
 }
 
@@ -48,7 +48,7 @@ impl<E: Copy> Near<E> {
         self.free == 0
     }
 
-    /// The place of the event of a rank.
+    /// The place of the event with the given rank.
     #[inline]
     fn place(&self, rank: u32) -> usize {
         (self.order >> (8 * rank)) as usize % PLACES
@@ -72,22 +72,22 @@ impl<E: Copy> Near<E> {
         self.free |= 1 << place;
     }
 
-    /// Sets the base: from now on no event is before it. There must be no event.
+    /// Sets the base: no later event is before it. The queue must be empty.
     #[inline]
     pub(crate) fn begin(&mut self, base: Instant) {
         debug_assert!(self.is_empty());
         self.base = base;
     }
 
-    /// Adds an event behind all others of its instant.
+    /// Adds an event after all others of its instant.
     ///
-    /// It must be at most four seconds after the base, and there must be room. The parts of the entry are
-    /// written to their place directly: a copy of a whole entry would wait for its parts to reach the cache.
+    /// The time must be at most four seconds after the base, and a place must be free. The parts of the entry
+    /// are written to their place directly: a copy of the entry would wait for the cache.
     #[inline(always)] // into `Kernel::schedule`, which calls it for nearly all events
     pub(crate) fn insert(&mut self, at: Instant, number: u64, event: E) {
         debug_assert!(at >= self.base && !self.is_full());
         let time = at.since(self.base).as_nanos() as u32;
-        // One by one: a vector would wait until the time that was written last has reached the cache.
+        // The loop is not vectorised: a vector load would wait for the time that was written last.
         let rank: u32 = self.times.iter().map(|&other| u32::from(other <= time)).sum();
         let place = self.free.trailing_zeros();
         let shift = 8 * rank % u64::BITS;
@@ -107,8 +107,7 @@ impl<E: Copy> Near<E> {
         self.entries = Some(Box::new([Entry { time, number, event }; PLACES]));
     }
 
-    /// Removes the later half of the events, which take all places, the latest first. The caller must exhaust
-    /// the iterator.
+    /// Removes the later half of a full queue, the latest first. The caller must exhaust the iterator.
     pub(crate) fn spill(&mut self) -> impl Iterator<Item = Entry<E>> + '_ {
         (PLACES as u32 / 2..PLACES as u32).rev().filter_map(|rank| {
             let place = self.place(rank);

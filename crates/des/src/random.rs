@@ -12,7 +12,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// A generator with this state and sequence. Components get theirs from [`crate::Streams`].
+    /// A generator with this state and sequence. Components get their generators from [`crate::Streams`].
     pub fn new(state: u128, sequence: u128) -> Self {
         Random { generator: Pcg64::new(state, sequence) }
     }
@@ -40,7 +40,7 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// `product` if it favours no result, else the first of further ones.
+    /// Returns `product` if it favours no result, otherwise the first such product of further draws.
     #[cold]
     fn fair_product(&mut self, mut product: u128, bound: u64) -> u128 {
         let unfair = bound.wrapping_neg() % bound;

@@ -4,7 +4,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Probability(f64);
 
-/// The number was below 0, above 1, or not a number.
+/// Error: the number is below 0, above 1, or not a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NotAProbability(pub f64);
 
@@ -28,7 +28,7 @@ impl Probability {
         let Some(percent) = text.strip_suffix('%').map(str::trim_end) else {
             return Probability::new(text.parse().ok()?).ok();
         };
-        // `5e-2` is rounded once, and 5.0 * 0.01 would be rounded twice.
+        // `5e-2` is rounded once; 5.0 * 0.01 would be rounded twice.
         let value = match percent.contains(['e', 'E']) {
             true => percent.parse::<f64>().ok()? / 100.0,
             false => format!("{percent}e-2").parse().ok()?,
@@ -36,7 +36,7 @@ impl Probability {
         Probability::new(value).ok()
     }
 
-    /// What is expected instead of a wrong text or number, for messages: 5 is probably meant as 5 %.
+    /// Describes the valid values for error messages: 5 is probably meant as 5 %.
     pub fn expected(given: Option<f64>) -> String {
         let percent = given.filter(|given| *given > 1.0 && *given <= 100.0).unwrap_or(5.0);
         format!("a number from 0 to 1, such as {}, or a percentage, such as \"{percent} %\"", percent / 100.0)

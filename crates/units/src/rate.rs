@@ -30,7 +30,7 @@ impl BitRate {
         Pace { nanos: NANOS_PER_BYTE_AT_1_BPS / divisor, bytes: self.0 / divisor }
     }
 
-    /// Bytes this rate carries in `time`, rounded down.
+    /// Bytes that this rate carries in `time`, rounded down.
     pub fn bytes_in(self, time: Span) -> ByteCount {
         let bits = u128::from(self.0) * u128::from(time.as_nanos()) / 1_000_000_000;
         ByteCount::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
@@ -102,7 +102,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the same in 128 bits and without lowest terms.
+        /// Compares with the same computation in 128 bits and without lowest terms.
         #[test]
         fn no_rate_error_adds_up(bps in 1u64..500_000_000_000, sizes in prop::collection::vec(1u64..100_000, 1..50)) {
             let (pace, mut carry, mut total) = (BitRate::from_bps(bps).pace(), 0, 0);

@@ -96,8 +96,8 @@ impl Span {
 
 /// The nearest integer; negative and not-a-number become zero.
 ///
-/// Cheaper than `f64::round`, a library call on processors without the instruction: this runs for each
-/// packet.
+/// Cheaper than `f64::round`, which is a library call on processors without the instruction, and runs for
+/// each packet.
 fn nearest(x: f64) -> u64 {
     (x + 0.5) as u64
 }
