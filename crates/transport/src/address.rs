@@ -6,8 +6,7 @@ pub fn is_unicast(address: IpAddr) -> bool {
     !address.is_unspecified() && !address.is_multicast() && !broadcast
 }
 
-/// The source address for packets to `remote`: of the same family, the one that shares the longest prefix
-/// with it.
+/// Selects the source address for packets to `remote`: of the same family, with the longest common prefix.
 pub fn nearest(ours: &[IpAddr], remote: IpAddr) -> Option<IpAddr> {
     let bits = |address: IpAddr| match address {
         IpAddr::V4(address) => u128::from(u32::from(address)),

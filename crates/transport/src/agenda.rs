@@ -1,21 +1,22 @@
 use units::Instant;
 
-/// Schedule of an endpoint: the connections that may have packets or events, and when each is to be called
-/// next.
+/// Schedule of an endpoint: the connections with packets or events to poll, and the next time of each
+/// connection.
 ///
-/// The entries of one connection lie side by side, so that a packet for one of many reads few cache lines.
+/// The entry of a connection is one block of memory, so that a packet for one of many reads few cache lines.
 ///
-/// A time may be early, never late: a deadline that moves on, as a retransmission timer does with every
-/// acknowledgement, costs nothing here: the caller asks the connection for the new time and enters it again.
+/// A time may be too early, but never too late. A retransmission timer moves to a later time with every
+/// acknowledgement, which costs nothing here: when the early time comes, the caller sets the new time.
 #[derive(Debug, Default)]
 pub struct Agenda {
-    /// By slot; and the first `armed` of them hold the heap of times, each that of whatever slot it names.
+    /// Entries by slot. The first `armed` entries also hold the heap of times: `at` and `slot` of one heap
+    /// element.
     entries: Vec<Entry>,
     armed: u32,
     queues: [Queue; 2],
 }
 
-/// Question that a connection is asked when its turn comes.
+/// Queue of the schedule: what a connection is polled for when its turn comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Packets.
@@ -28,9 +29,9 @@ pub enum Turn {
 struct Entry {
     at: Instant,
     slot: u32,
-    /// Where the heap has the time of this slot, or [`ABSENT`].
+    /// Index of this slot's time in the heap, or [`ABSENT`].
     place: u32,
-    /// The slot behind this one in each queue, [`END`], or [`ABSENT`] if this one is not in it.
+    /// The next slot in each queue, [`END`], or [`ABSENT`] if this slot is not in the queue.
     next: [u32; 2],
 }
 
@@ -54,7 +55,7 @@ const ABSENT: u32 = u32::MAX;
 const END: u32 = u32::MAX - 1;
 
 impl Agenda {
-    /// Puts a connection at the end of a queue, unless it is in it.
+    /// Appends a connection to a queue, unless it is already in the queue.
     #[inline(always)] // into the calls for each packet and each message, in which it is nearly always in the queue
     pub fn enter(&mut self, turn: Turn, slot: u32) {
         let n = turn as usize;
@@ -75,14 +76,14 @@ impl Agenda {
         self.entries[last as usize].next[n] = slot;
     }
 
-    /// The connection whose turn it is.
+    /// The connection at the head of a queue.
     #[inline]
     pub fn first(&self, turn: Turn) -> Option<u32> {
         let first = self.queues[turn as usize].first;
         (first != END).then_some(first)
     }
 
-    /// The first of a queue has had its turn.
+    /// Removes the connection at the head of a queue.
     #[inline]
     pub fn leave(&mut self, turn: Turn) {
         let n = turn as usize;
@@ -99,13 +100,13 @@ impl Agenda {
         self.entries.get(slot as usize).is_none_or(|entry| entry.next == [ABSENT; 2])
     }
 
-    /// The earliest time.
+    /// The earliest time of any connection.
     #[inline]
     pub fn next(&self) -> Option<Instant> {
         (self.armed > 0).then(|| self.entries[0].at)
     }
 
-    /// Sets the time of a connection to `at` unless it is earlier already.
+    /// Sets the time of a connection to `at`, unless its time is already earlier.
     #[inline]
     pub fn arm(&mut self, slot: u32, at: Instant) {
         let place = self.entry(slot).place;
@@ -132,7 +133,7 @@ impl Agenda {
         Some(slot)
     }
 
-    /// A connection need not be looked at.
+    /// Removes the time of a connection.
     pub fn disarm(&mut self, slot: u32) {
         let Some(entry) = self.entries.get_mut(slot as usize) else { return };
         let place = std::mem::replace(&mut entry.place, ABSENT);

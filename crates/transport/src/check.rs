@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// An option whose value is not valid.
+/// Error: the value of an option is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The option, by its name in the configuration.
     pub option: &'static str,
     /// Value of the option.
     pub value: String,
-    /// The values that are valid.
+    /// The valid values.
     pub expected: &'static str,
 }
 
@@ -24,7 +24,7 @@ impl std::error::Error for ConfigError {}
 /// Returns [`ConfigError`] unless `ok`.
 ///
 /// # Errors
-/// [`ConfigError`] with what is given.
+/// [`ConfigError`] with the option, its value and the valid values.
 pub fn check(
     ok: bool,
     option: &'static str,

@@ -1,4 +1,4 @@
-/// Says who computes and checks the checksum of packets.
+/// Who computes and verifies the checksum of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
     /// This stack: computed when a packet is written, verified when it is parsed.

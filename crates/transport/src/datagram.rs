@@ -22,39 +22,39 @@ pub enum Ecn {
 pub struct Datagram<'a> {
     /// Source address.
     pub src: IpAddr,
-    /// Destination address: one of ours.
+    /// Destination address: a local address.
     pub dst: IpAddr,
-    /// Source port of the UDP header that encapsulated it (`rfc6951`); 0: not encapsulated.
+    /// Source UDP port of the encapsulation (`rfc6951`); 0: not encapsulated.
     pub udp_port: u16,
-    /// The ECN field of its IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// When its sender sent it, by that one's clock, if the network tells that beside the packet, as a
-    /// simulator can. Only used where one-way delays are reported.
+    /// Send time by the sender's clock, if the network reports it beside the packet, as a simulator can. Used
+    /// only to report one-way delays.
     pub sent_at: Option<Instant>,
-    /// The packet behind the IP header, or behind the UDP header that encapsulates it.
+    /// The packet after the IP header, or after the UDP header that encapsulates it.
     pub bytes: Octets<'a>,
 }
 
 impl<'a> Datagram<'a> {
-    /// A packet without encapsulation, ECN or the time when it was sent.
+    /// A packet without encapsulation, ECN and send time.
     #[inline]
     pub fn new(src: IpAddr, dst: IpAddr, bytes: Octets<'a>) -> Self {
         Datagram { src, dst, udp_port: 0, ecn: Ecn::NotCapable, sent_at: None, bytes }
     }
 }
 
-/// How to send a packet.
+/// Addressing and IP header fields of a packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Source address: one of ours.
+    /// Source address: a local address.
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
-    /// Destination port of the UDP header that is to encapsulate it (`rfc6951`); 0: none.
+    /// Destination UDP port of the encapsulation (`rfc6951`); 0: no encapsulation.
     pub udp_port: u16,
-    /// The ECN field for its IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// Routers may fragment it (DF off): it holds data that was cut for a larger path MTU.
+    /// Routers may fragment the packet (DF off), because its data was fragmented for a larger path MTU.
     pub may_fragment: bool,
 }
 
@@ -66,30 +66,31 @@ impl Transmit {
     }
 }
 
-/// The sans-IO seam: what a host of the simulator, or a driver with sockets, runs.
+/// The sans-IO interface of a transport to a host of the simulator, or to a driver with sockets.
 ///
 /// **Change once, then call [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event) until
 /// nothing is left, then sleep until [`poll_timeout`](Self::poll_timeout).** Time must not run backwards.
 pub trait Endpoint {
-    /// Names a connection or association.
+    /// Identifies a connection or association.
     type Id: Copy;
-    /// Something that happened to one.
+    /// An event of a connection or association.
     type Event;
 
-    /// Takes a packet from the network. Whatever its bytes, it does no harm.
+    /// Processes a packet from the network. No bytes of a packet cause harm.
     fn handle(&mut self, now: Instant, datagram: Datagram<'_>);
-    /// Writes the next packet into `buf` and says where it goes; none if there is nothing to send now.
+    /// Writes the next packet into `buf` and returns its addresses; `None` if there is nothing to send now.
     fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit>;
-    /// The next event; none if nothing happened.
+    /// Returns the next event; `None` if there is none.
     fn poll_event(&mut self) -> Option<(Self::Id, Self::Event)>;
-    /// When to call [`handle_timeout`](Self::handle_timeout) if nothing happens before; none if never. It may
-    /// be earlier than needed.
+    /// Time of the next call of [`handle_timeout`](Self::handle_timeout) if nothing happens before; `None` if
+    /// never. The time may be earlier than needed.
     fn poll_timeout(&self) -> Option<Instant>;
-    /// Runs the timers that are due.
+    /// Runs the expired timers.
     fn handle_timeout(&mut self, now: Instant);
 }
 
-/// Implements [`Endpoint`](crate::Endpoint) for a type by its own methods of the same names and signatures.
+/// Implements [`Endpoint`](crate::Endpoint) for a type through its own methods of the same names and
+/// signatures.
 #[macro_export]
 macro_rules! endpoint_by_own_methods {
     ($type:ty, $id:ty, $event:ty) => {

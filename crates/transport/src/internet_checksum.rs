@@ -2,11 +2,11 @@ use crate::Octets;
 use std::net::IpAddr;
 
 /// The Internet checksum ([RFC 1071](https://www.rfc-editor.org/rfc/rfc1071)) of a TCP segment or UDP
-/// datagram and its pseudo header (`rfc9293#section-3.1`, for IPv6 `rfc8200#section-8.1`), `protocol` being
-/// its number in the IP header.
+/// datagram and its pseudo header (`rfc9293#section-3.1`, for IPv6 `rfc8200#section-8.1`). `protocol` is the
+/// protocol number of the IP header.
 ///
-/// If the checksum field is zero this is the value for it; if the field holds the right value this is zero. A
-/// UDP sender writes 0xffff where this is zero (`rfc768`).
+/// If the checksum field is zero, the result is the value for the field; if the field is correct, the result
+/// is zero. A UDP sender writes 0xffff if the result is zero (`rfc768`).
 pub fn internet_checksum(protocol: u8, src: IpAddr, dst: IpAddr, segment: Octets<'_>) -> u16 {
     let mut sum = u64::from(protocol) + segment.len() as u64;
     for address in [src, dst] {
@@ -15,7 +15,7 @@ pub fn internet_checksum(protocol: u8, src: IpAddr, dst: IpAddr, segment: Octets
             IpAddr::V6(v6) => words(&v6.octets()),
         };
     }
-    // Zeros that are not stored add nothing, and follow at the end.
+    // Zeros that are not stored add nothing, and stand at the end.
     sum += words(segment.head);
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -23,7 +23,7 @@ pub fn internet_checksum(protocol: u8, src: IpAddr, dst: IpAddr, segment: Octets
     !(sum as u16)
 }
 
-/// The sum of the 16-bit words; a last odd byte is the first of a word.
+/// The sum of the 16-bit words; an odd last byte is the upper byte of a word.
 fn words(bytes: &[u8]) -> u64 {
     let pairs = bytes.chunks_exact(2);
     let odd = pairs.remainder().first().map_or(0, |&byte| u64::from(byte) << 8);

@@ -1,7 +1,7 @@
-//! The ground floor of the transports and of what runs them: packets and their addresses, payloads, timers of
-//! many connections, RTT smoothing, and options with names.
+//! Types that the transports and their hosts share: packets and their addresses, payloads, timers of many
+//! connections, RTT smoothing, and options with names.
 //!
-//! `sctp`, `tcp` and the hosts of the laboratory share these types; none of them knows a protocol.
+//! `sctp`, `tcp` and the hosts of the laboratory use these types. No type depends on a protocol.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -34,23 +34,22 @@ crate::named! {
 /// Number of limits.
 const LIMITS: usize = Limit::ALL.len();
 
-/// How long each limit kept a sender from sending more. The times add up to the time since the first one
-/// began.
+/// Times under each limit of a sender, which add up to the time since the first limit began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitTimes {
-    /// In the order of [`Limit::ALL`], without the present one.
+    /// Times in the order of [`Limit::ALL`], without the present period.
     ended: [Span; LIMITS],
     present: Option<(Limit, Instant)>,
 }
 
 impl LimitTimes {
-    /// What limits the sender now; none before it first sends and after it has ended.
+    /// The present limit; `None` before the first transmission and after the end of the flow.
     #[inline]
     pub fn present(&self) -> Option<Limit> {
         self.present.map(|(limit, _)| limit)
     }
 
-    /// From `now` on `limit` holds, or time is not counted.
+    /// Sets the limit from `now` on; `None` stops counting.
     #[inline]
     pub fn enter(&mut self, now: Instant, limit: Option<Limit>) {
         if self.present() != limit {
@@ -65,21 +64,21 @@ impl LimitTimes {
         self.present = limit.map(|limit| (limit, now));
     }
 
-    /// The present limit turned out to be `limit` from `since` on.
+    /// Counts the present period as `limit` from `since` on, because the cause is known only now.
     pub fn reassign(&mut self, since: Instant, limit: Limit) {
         if let Some((_, begun)) = self.present {
             self.change(since.max(begun), Some(limit));
         }
     }
 
-    /// The same times, those of the present limit counted up to `now`.
+    /// A copy in which the present limit is counted up to `now`.
     #[must_use]
     pub fn until(mut self, now: Instant) -> Self {
         self.change(now, self.present());
         self
     }
 
-    /// The time of one limit; that of the present one counts up to the last [`Self::until`] only.
+    /// The time of one limit; the present limit counts only up to the last [`Self::until`].
     pub fn of(&self, limit: Limit) -> Span {
         self.ended[limit as usize]
     }
@@ -89,7 +88,7 @@ impl LimitTimes {
         self.ended.iter().fold(Span::ZERO, |sum, &time| sum + time)
     }
 
-    /// The share of each limit in the time from `before` to these times; none if no time passed.
+    /// The share of each limit in the time between `before` and these times; `None` if no time passed.
     pub fn shares_since(&self, before: &LimitTimes) -> Option<impl Iterator<Item = (Limit, f64)>> {
         let grown = |limit| self.of(limit).saturating_sub(before.of(limit)).as_nanos();
         let grown: [u64; LIMITS] = std::array::from_fn(|i| grown(Limit::ALL[i]));
@@ -118,7 +117,7 @@ impl Stopwatch {
         }
     }
 
-    /// The same time, counted up to `now`.
+    /// A copy with the time counted up to `now`.
     #[must_use]
     pub fn until(mut self, now: Instant) -> Self {
         let holds = self.since.is_some();
@@ -127,12 +126,12 @@ impl Stopwatch {
         self
     }
 
-    /// Time since which the condition holds without a break; none if the condition does not hold now.
+    /// Time from which the condition has held without a break; `None` if it does not hold now.
     pub fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// Total time; a period that has not ended counts up to the last [`Self::until`] only.
+    /// Total time; a period that has not ended counts only up to the last [`Self::until`].
     pub fn time(&self) -> Span {
         self.ended
     }
@@ -170,7 +169,7 @@ mod tests {
         let read = times.until(at(1000));
         assert_eq!(read.of(Limit::Cwnd), Span::from_millis(300));
         assert_eq!(read.of(Limit::Timeout), Span::from_millis(700));
-        // Not more than the present limit has.
+        // Not more than the time of the present limit.
         let mut short = LimitTimes::default();
         short.enter(at(0), Some(Limit::Application));
         short.enter(at(500), Some(Limit::Cwnd));

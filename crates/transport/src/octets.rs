@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Octets<'a> {
     /// The stored bytes.
     pub head: &'a [u8],
-    /// How many zero bytes follow them.
+    /// Number of zero bytes that follow `head`.
     pub zeros: usize,
 }
 
@@ -120,7 +120,7 @@ impl fmt::Debug for Octets<'_> {
 pub struct PacketBuf {
     /// The stored bytes.
     pub head: Vec<u8>,
-    /// How many zero bytes follow them.
+    /// Number of zero bytes that follow `head`.
     pub zeros: usize,
 }
 
@@ -143,14 +143,14 @@ impl PacketBuf {
         self.len() == 0
     }
 
-    /// Forgets the bytes and keeps the memory.
+    /// Removes the bytes and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.head.clear();
         self.zeros = 0;
     }
 
-    /// Stores the zeros, so that `head` is the whole packet.
+    /// Stores the zero bytes, so that `head` is the whole packet.
     #[inline]
     pub fn materialise(&mut self) {
         if self.zeros > 0 {

@@ -4,12 +4,12 @@ use crate::Octets;
 use bytes::Bytes;
 use units::ByteCount;
 
-/// User data: real bytes, or filler that is not stored.
+/// User data: stored bytes, or filler that is not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// This many zero bytes, which are never stored; measuring tools send them.
+    /// A number of zero bytes that are never stored; measuring tools send them.
     Filler(u32),
-    /// Real bytes.
+    /// Stored bytes.
     Bytes(Bytes),
 }
 
@@ -22,7 +22,7 @@ impl Payload {
         }
     }
 
-    /// True if there is nothing in it.
+    /// True if the length is zero.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -62,7 +62,7 @@ impl Payload {
         }
     }
 
-    /// The parts one after the other; filler stays filler if there are no other bytes.
+    /// Concatenates the parts; the result is filler if all parts are filler.
     pub fn concat(mut parts: Vec<Payload>) -> Payload {
         parts.retain(|part| !part.is_empty());
         if parts.len() == 1 {
@@ -78,7 +78,7 @@ impl Payload {
         Payload::Bytes(Bytes::from(bytes))
     }
 
-    /// The payload as bytes, filler written out.
+    /// The payload as stored bytes, including filler.
     pub fn to_bytes(&self) -> Bytes {
         match self {
             Payload::Filler(n) => Bytes::from(vec![0; *n as usize]),

@@ -1,13 +1,13 @@
-//! The rates of a path in its last round trips.
+//! Delivery rates of a path in its last round trips.
 
 use units::{Instant, Span};
 
-/// The rates of the last `N` round trips that count, in bytes a second.
+/// The rates of the last `N` round trips that count, in bytes/s.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundRates<const N: usize> {
-    /// When the present round trip began, and the bytes until then; none before the first one.
+    /// Time and byte count at the beginning of the present round trip; `None` before the first one.
     began: Option<(Instant, u64)>,
-    /// The last one first.
+    /// Rates, the latest first.
     rates: [f64; N],
 }
 
@@ -18,9 +18,10 @@ impl<const N: usize> Default for RoundRates<N> {
 }
 
 impl<const N: usize> RoundRates<N> {
-    /// The path has carried `bytes` since its beginning, and a round trip takes `srtt`. Answers the rate of
-    /// the round trip that ends now; none if it goes on. The rate counts only if it is [kept](Self::keep).
-    /// It is zero if `bytes` has become less, as when a loss turns out to be none.
+    /// Returns the rate of the round trip that ends now; `None` if it goes on.
+    ///
+    /// The path has carried `bytes` in total, and a round trip takes `srtt`. The rate counts only after
+    /// [`keep`](Self::keep). It is zero if `bytes` decreased, as when a loss turns out to be spurious.
     pub fn update(&mut self, now: Instant, bytes: u64, srtt: Span) -> Option<f64> {
         let Some((began, before)) = self.began else {
             self.began = Some((now, bytes));
@@ -34,18 +35,18 @@ impl<const N: usize> RoundRates<N> {
         Some(bytes.saturating_sub(before) as f64 / time.as_secs_f64())
     }
 
-    /// A round trip with this rate counts, in place of the earliest of `N`.
+    /// Adds the rate of a round trip in place of the oldest of `N`.
     pub fn keep(&mut self, rate: f64) {
         self.rates.rotate_right(1);
         self.rates[0] = rate;
     }
 
-    /// The round trip under way will not count. Earlier rates are remembered.
+    /// Discards the present round trip. Earlier rates stay.
     pub fn pause(&mut self) {
         self.began = None;
     }
 
-    /// The highest rate; none before the first one above zero.
+    /// The highest rate; `None` before the first rate above zero.
     pub fn most(&self) -> Option<f64> {
         self.rates.into_iter().reduce(f64::max).filter(|&rate| rate > 0.0)
     }
@@ -55,13 +56,13 @@ impl<const N: usize> RoundRates<N> {
 mod tests {
     use super::*;
 
-    /// Rates after so many bytes in all by these times in ms, with round trips of 100 ms.
+    /// Rates for pairs of a time in ms and the bytes in total by then, with round trips of 100 ms.
     fn rates(rounds: &mut RoundRates<2>, told: &[(u64, u64)]) -> Vec<Option<f64>> {
         let at = |ms| Instant::ZERO + Span::from_millis(ms);
         told.iter().map(|&(ms, bytes)| rounds.update(at(ms), bytes, Span::from_millis(100))).collect()
     }
 
-    // By hand: 40 kB in 100 ms are 400 kB a second, 60 kB in 120 ms are 500.
+    // By hand: 40 kB in 100 ms are 400 kB/s, 60 kB in 120 ms are 500 kB/s.
     #[test]
     fn a_round_trip_lasts_as_long_as_the_smoothed_one() {
         let mut rounds = RoundRates::default();

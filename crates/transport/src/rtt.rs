@@ -1,5 +1,4 @@
-//! The smoothed round-trip time, from which transports compute their retransmission timeout, and the least
-//! one.
+//! The smoothed round-trip time, from which transports compute the RTO, and the least round-trip time.
 
 use units::{Instant, Span};
 
@@ -15,13 +14,13 @@ pub struct SmoothedRtt {
 
 impl SmoothedRtt {
     /// An estimator without samples. A new sample has weight `alpha` in the mean and `beta` in the variation,
-    /// which is never less than `least_variation`.
+    /// whose lower bound is `least_variation`.
     pub fn new(alpha: f64, beta: f64, least_variation: Span) -> Self {
         let (alpha, beta) = (Weight::new(alpha), Weight::new(beta));
         SmoothedRtt { alpha, beta, least_variation, mean: None, variation: Span::ZERO }
     }
 
-    /// Adds a sample. The caller applies Karn's rule: samples only of packets that were sent once.
+    /// Adds a sample. The caller applies Karn's rule: no samples of retransmitted packets.
     #[inline]
     pub fn sample(&mut self, rtt: Span) {
         let mean = match self.mean {
@@ -39,7 +38,7 @@ impl SmoothedRtt {
         self.mean = Some(mean);
     }
 
-    /// The mean (SRTT); none before the first sample.
+    /// The mean (SRTT); `None` before the first sample.
     #[inline]
     pub fn mean(&self) -> Option<Span> {
         self.mean
@@ -52,20 +51,19 @@ impl SmoothedRtt {
     }
 }
 
-/// The least round-trip time of the last 15 to 30 s in which there were samples (`rfc8985#section-6.2`, step
-/// 1).
+/// The least round-trip time of the last 15 to 30 s that had samples (`rfc8985#section-6.2`, step 1).
 ///
-/// A minimum of all time would stay when a path becomes longer for good, and all of the new round-trip time
-/// would seem to be a queue.
+/// A minimum over all time would stay if a path became longer for good, and the difference would look like a
+/// queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LeastRtt {
-    /// When the present period began.
+    /// Beginning of the present period.
     began: Instant,
-    /// The least time of the present period and of the one before; [`Span::MAX`] if there is none.
+    /// The least time of the present and of the previous period; [`Span::MAX`] if there is none.
     least: [Span; 2],
 }
 
-/// Length of the two periods that are remembered: the present one and the one before.
+/// Length of a period. The present period and the previous one count.
 const PERIOD: Span = Span::from_secs(15);
 
 impl Default for LeastRtt {
@@ -84,7 +82,7 @@ impl LeastRtt {
         self.least[0] = self.least[0].min(rtt);
     }
 
-    /// The least round-trip time; none before the first sample.
+    /// The least round-trip time; `None` before the first sample.
     #[inline]
     pub fn get(&self) -> Option<Span> {
         let least = self.least[0].min(self.least[1]);
@@ -92,18 +90,18 @@ impl LeastRtt {
     }
 }
 
-/// Weight of a new sample. The usual weights are eighths and quarters, for which integers give the same
+/// Weight of a new sample. For eighths and quarters, the usual weights, integer arithmetic gives the same
 /// result.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     weight: f64,
-    /// The weight in parts of [`WHOLE`], if it is a whole number of them.
+    /// The weight in units of 1/[`WHOLE`], if it is a whole number of them.
     parts: Option<u32>,
 }
 
 const WHOLE: u64 = 1 << 16;
 
-/// Up to this span, parts of it are exact in floating point, too.
+/// Largest span whose parts are exact in floating point, too.
 const EXACT: Span = Span::from_nanos(1 << 36);
 
 impl Weight {
@@ -113,7 +111,7 @@ impl Weight {
         Weight { weight, parts: whole.then_some(parts as u32) }
     }
 
-    /// Old and new value with their weights, each rounded to the nearest nanosecond.
+    /// Weighted mean of an old and a new value, both parts rounded to the nearest nanosecond.
     #[inline]
     fn mean(self, old: Span, new: Span) -> Span {
         match self.parts {

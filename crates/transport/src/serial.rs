@@ -1,5 +1,5 @@
-/// Declares a sequence number that wraps: a newtype with circular comparison (`rfc1982#section-3.2`). It has
-/// no `Ord`.
+/// Declares a sequence number that wraps: a newtype with circular comparison (`rfc1982#section-3.2`) and no
+/// `Ord`.
 #[macro_export]
 macro_rules! serial_number {
     ($(#[$doc:meta])* $name:ident, $int:ty, $signed:ty) => {
@@ -8,8 +8,8 @@ macro_rules! serial_number {
         pub struct $name(pub $int);
 
         impl $name {
-            /// True if `self` comes before `other` on the circle. Numbers exactly half a circle apart do not
-            /// precede each other, either way (RFC 1982 section 3.2 leaves that case undefined).
+            /// True if `self` comes before `other` on the circle. Of two numbers half a circle apart, neither
+            /// precedes the other (RFC 1982 section 3.2 leaves that case undefined).
             #[inline]
             pub const fn precedes(self, other: Self) -> bool {
                 (other.0.wrapping_sub(self.0) as $signed) > 0
@@ -29,14 +29,14 @@ macro_rules! serial_number {
                 $name(self.0.wrapping_sub(1))
             }
 
-            /// The number `n` steps on.
+            /// The number `n` steps after this one.
             #[inline]
             #[must_use]
             pub const fn add(self, n: $int) -> Self {
                 $name(self.0.wrapping_add(n))
             }
 
-            /// Steps from `earlier` forward to this number, around the circle.
+            /// Number of steps from `earlier` forward to this number, around the circle.
             #[inline]
             pub const fn distance_from(self, earlier: Self) -> $int {
                 self.0.wrapping_sub(earlier.0)

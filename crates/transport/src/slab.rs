@@ -1,15 +1,15 @@
 use std::collections::VecDeque;
 
-/// Values in numbered slots, at most `limit` at a time, each with an id that never names another value.
+/// Values in numbered slots, at most `limit` at a time. The id of a value never names another value.
 ///
-/// An id is the number of the slot and a generation that counts the slot's values. Free slots are used again
-/// in the order in which they became free, and not at all once their generations are used up, so memory
-/// follows the largest number of values at a time, not their age.
+/// An id is the number of the slot and a generation that counts the values of the slot. Free slots are reused
+/// in the order in which they became free, until their generations are used up. So the memory depends on the
+/// largest number of values at a time, not on the age of the slab.
 #[derive(Debug)]
 #[repr(C)] // what a lookup reads first
 pub struct Slab<T> {
     slots: Vec<Slot<T>>,
-    /// Low bits of an id that number the slot; the others are the generation.
+    /// Number of low bits of an id that hold the slot; the other bits are the generation.
     bits: u32,
     used: usize,
     limit: usize,
@@ -19,7 +19,7 @@ pub struct Slab<T> {
 #[derive(Debug)]
 struct Slot<T> {
     value: Option<T>,
-    /// Values that were here before.
+    /// Number of earlier values of the slot.
     generation: u32,
 }
 
@@ -44,12 +44,13 @@ impl<T> Slab<T> {
         self.used == 0
     }
 
-    /// True if [`Self::insert`] would fail: `limit` values are here, or all ids have been given away.
+    /// True if [`Self::insert`] would fail: there are `limit` values, or all ids were used.
     pub fn is_full(&self) -> bool {
         self.free.is_empty() && self.slots.len() >= self.limit
     }
 
-    /// Puts a value into a free slot; none, and the value is dropped, if there is none. Returns the slot.
+    /// Puts a value into a free slot and returns the slot. Without a free slot, drops the value and returns
+    /// `None`.
     pub fn insert(&mut self, value: T) -> Option<u32> {
         if self.is_full() {
             return None;
@@ -63,7 +64,7 @@ impl<T> Slab<T> {
         Some(slot)
     }
 
-    /// Takes the value out of a slot.
+    /// Removes and returns the value in a slot.
     pub fn remove(&mut self, slot: u32) -> Option<T> {
         let last = u32::MAX.checked_shr(self.bits).unwrap_or(0);
         let place = self.slots.get_mut(slot as usize)?;
@@ -88,14 +89,14 @@ impl<T> Slab<T> {
         self.slots.get_mut(slot as usize)?.value.as_mut()
     }
 
-    /// The id of the value in a slot, or of the next value there.
+    /// The id of the value in a slot; in a free slot, the id of its next value.
     #[inline]
     pub fn id(&self, slot: u32) -> u32 {
         let generation = self.slots.get(slot as usize).map_or(0, |place| place.generation);
         generation.checked_shl(self.bits).unwrap_or(0) | slot
     }
 
-    /// The slot of the value with this id, if it is still here.
+    /// The slot of the value with this id, if the value exists.
     #[inline]
     pub fn slot(&self, id: u32) -> Option<u32> {
         let slot = id & ((1 << self.bits) - 1);
@@ -103,7 +104,7 @@ impl<T> Slab<T> {
         (place.value.is_some() && self.id(slot) == id).then_some(slot)
     }
 
-    /// The value with this id, and its slot, if it is still here.
+    /// The value with this id and its slot, if the value exists.
     #[inline]
     pub fn find_mut(&mut self, id: u32) -> Option<(u32, &mut T)> {
         let slot = id & ((1 << self.bits) - 1);
@@ -112,7 +113,7 @@ impl<T> Slab<T> {
         place.value.as_mut().filter(|_| found == id).map(|value| (slot, value))
     }
 
-    /// The values by their slots.
+    /// The values and their slots.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         (0..).zip(&self.slots).filter_map(|(slot, place)| Some((slot, place.value.as_ref()?)))
     }

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// The text with control characters as `\u001b`, the way JSON and TOML write them, so that it cannot command
-/// a terminal.
+/// Escapes control characters as `\u001b`, as JSON and TOML do, so that a text cannot command a terminal.
 ///
-/// Line feeds and tabs stay. Characters that change the direction of writing are escaped, too: they can show
-/// a text in another order than it has.
+/// Line feeds and tabs stay. Characters that change the writing direction are escaped, too: they can display
+/// a text in another order.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
@@ -29,19 +28,19 @@ fn is_escaped(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || DIRECTIONS.iter().any(|range| range.contains(&c))
 }
 
-/// The place in a file where its text is not UTF-8.
+/// Error: the position in a file where its text is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUtf8 {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The encoding that the file seems to have; none: it is no text.
+    /// The encoding that the file seems to have; `None` if it is probably no text.
     pub seems: Option<&'static str>,
 }
 
 impl fmt::Display for NotUtf8 {
-    /// Begins with the place, so that the name of the file and a colon can stand before it.
+    /// Begins with the position, so that a file name and a colon can precede it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: not UTF-8 ", self.line, self.column)?;
         match self.seems {
@@ -56,11 +55,12 @@ impl std::error::Error for NotUtf8 {}
 /// The text of a file, which must be UTF-8 and have no zero bytes.
 ///
 /// # Errors
-/// [`NotUtf8`] with the first wrong place.
+/// [`NotUtf8`] with the first wrong position.
 pub fn utf8(bytes: Vec<u8>) -> Result<String, NotUtf8> {
     let text = String::from_utf8(bytes);
     let (bytes, valid) = match text {
-        // UTF-16 of ASCII characters has a zero in each pair of bytes, and is valid UTF-8 without its mark.
+        // UTF-16 of ASCII characters has a zero in each pair of bytes, and without a byte order mark it is
+        // valid UTF-8.
         Ok(text) => match text.find('\0') {
             None => return Ok(text),
             Some(at) => (text.into_bytes(), at),
@@ -81,7 +81,7 @@ pub fn utf8(bytes: Vec<u8>) -> Result<String, NotUtf8> {
 
 const UTF_16: &str = "UTF-16";
 
-/// The encoding that bytes other than UTF-8 seem to have.
+/// The encoding that bytes which are not UTF-8 seem to have.
 fn encoding(bytes: &[u8]) -> Option<&'static str> {
     let is_zero = |at: usize| bytes.get(at) == Some(&0);
     let is_marked = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);

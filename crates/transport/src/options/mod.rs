@@ -1,5 +1,4 @@
-//! Options that are declared once: type, documentation, default and check, and a way to go through them by
-//! name.
+//! Options that are declared once, with type, documentation, default and check, and access to them by name.
 
 mod names;
 mod subset;
@@ -15,21 +14,21 @@ pub trait Options: fmt::Debug {
     /// Calls `visit` with each option, in the order of declaration. A group is visited as one option.
     fn each(&mut self, visit: &mut dyn FnMut(Setting<'_>));
 
-    /// Says which option cannot work, if one cannot.
+    /// Checks the options.
     ///
     /// # Errors
-    /// [`ConfigError`] with the first such option.
+    /// [`ConfigError`] with the first option whose value cannot work.
     fn check(&self) -> Result<(), ConfigError>;
 }
 
-/// One option, open to change.
+/// One option, with access to its value.
 #[derive(Debug)]
 pub struct Setting<'a> {
     /// Name of the option with the name of its group, such as `ledbat.target`.
     pub path: &'static str,
     /// Description of the option.
     pub doc: &'static str,
-    /// Values that can work; empty if all values of the type can.
+    /// Description of the valid values; empty if all values of the type are valid.
     pub expected: &'static str,
     /// The value.
     pub value: OptionValue<'a>,
@@ -55,7 +54,7 @@ pub enum OptionValue<'a> {
     Time(&'a mut Span),
     /// A number of bytes.
     Size(&'a mut dyn Whole),
-    /// One of some words.
+    /// One word of an enum.
     Word(&'a mut dyn Word),
     /// A value, or none.
     Maybe(&'a mut dyn Maybe),
@@ -66,7 +65,7 @@ pub enum OptionValue<'a> {
 }
 
 impl OptionValue<'_> {
-    /// The value for people, with its unit; of a group nothing.
+    /// The value as text for people, with its unit; empty for a group.
     pub fn text(self) -> String {
         match self {
             OptionValue::Switch(on) => on.to_string(),
@@ -85,12 +84,12 @@ impl OptionValue<'_> {
     }
 }
 
-/// A type that an option can have.
+/// A type of option values.
 pub trait OptionType {
     /// The value by its kind.
     fn value(&mut self) -> OptionValue<'_>;
 
-    /// Checks the options within, if this is a group.
+    /// Checks the options of a group.
     ///
     /// # Errors
     /// [`ConfigError`] with the first option that cannot work.
@@ -101,47 +100,47 @@ pub trait OptionType {
 
 /// A whole number of any width.
 pub trait Whole: fmt::Debug {
-    /// The largest that fits.
+    /// The largest number that fits.
     fn most(&self) -> u64;
     /// The number.
     fn get(&self) -> u64;
-    /// Replaces it; a number that does not fit becomes the largest.
+    /// Sets the number; a number that does not fit becomes the largest.
     fn set(&mut self, number: u64);
 }
 
 /// A value of an enum that [`named!`](crate::named) declared.
 pub trait Word: fmt::Debug {
-    /// The words there are.
+    /// All words of the enum.
     fn words(&self) -> &'static [&'static str];
     /// The word for this value.
     fn word(&self) -> &'static str;
-    /// Becomes the value of another word.
+    /// Sets the value by its word.
     ///
     /// # Errors
     /// [`UnknownName`] if there is no such word.
     fn set(&mut self, word: &str) -> Result<(), UnknownName>;
 }
 
-/// A value that may be none.
+/// A value that may be absent.
 pub trait Maybe: fmt::Debug {
-    /// The value, unless it is none.
+    /// The value, if there is one.
     fn get(&mut self) -> Option<OptionValue<'_>>;
-    /// Makes it none.
+    /// Removes the value.
     fn set_none(&mut self);
-    /// Makes it some default value and returns that.
+    /// Sets a default value and returns it.
     fn set_some(&mut self) -> OptionValue<'_>;
 }
 
 /// Values of one kind.
 pub trait List: fmt::Debug {
-    /// How many there are.
+    /// Number of values.
     fn count(&self) -> usize;
-    /// One of them, counted from 0.
+    /// Value number `n`, counted from 0.
     ///
     /// # Panics
-    /// If there are not more than `n` options.
+    /// If the list has at most `n` values.
     fn get(&mut self, n: usize) -> OptionValue<'_>;
-    /// Removes all of them.
+    /// Removes all values.
     fn clear(&mut self);
     /// Appends a default value and returns it.
     fn push(&mut self) -> OptionValue<'_>;
@@ -247,7 +246,7 @@ impl<T: OptionType + Default + fmt::Debug> List for Vec<T> {
     }
 }
 
-/// The error for an option that cannot work, by its path.
+/// The error for an option whose value cannot work, by its path.
 #[doc(hidden)]
 #[cold]
 pub fn wrong_option(options: &mut dyn Options, path: &'static str) -> ConfigError {
@@ -262,10 +261,10 @@ pub fn wrong_option(options: &mut dyn Options, path: &'static str) -> ConfigErro
 
 /// Declares a struct of options with `Default`, `check()` and [`Options`].
 ///
-/// Each option has a documentation, a type and a default, and where not every value of its type can work,
-/// what can, in words and as a test of the value, which may look at all options. Scenario keys, their schema,
-/// the tables in `docs/` and the types for Python are made from this declaration, so documentation is written
-/// for all of their readers.
+/// Each option has a documentation, a type and a default. If not every value of the type can work, the
+/// declaration describes the valid values in words and as a test, which may read all options. Scenario keys,
+/// their schema, the tables in `docs/` and the types for Python are made from this declaration, so the
+/// documentation is written for all of their readers.
 ///
 /// A struct `in "name"` is a group: its errors name options as `name.option`. `as bytes` makes a whole number
 /// a size.
@@ -307,10 +306,10 @@ macro_rules! options {
         }
 
         impl $type {
-            /// Says which option cannot work, if one cannot.
+            /// Checks the options.
             ///
             /// # Errors
-            /// A `ConfigError` with the first such option.
+            /// A `ConfigError` with the first option whose value cannot work.
             pub fn check(&self) -> Result<(), $crate::ConfigError> {
                 $(
                     $crate::OptionType::check(&self.$name)?;

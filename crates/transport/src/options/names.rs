@@ -1,15 +1,15 @@
-//! Enums whose values have a word in scenarios and on the command line.
+//! Enums whose values have a word for scenarios and the command line.
 
 use std::fmt;
 
-/// A word that names none of the possible values.
+/// Error: a word is none of the possible values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// Kind of thing that was to be named, such as "congestion control".
+    /// Kind of value that the word should name, such as "congestion control".
     pub kind: &'static str,
-    /// The word that was given.
+    /// The unknown word.
     pub given: String,
-    /// The words that name something.
+    /// The possible words.
     pub expected: &'static [&'static str],
 }
 

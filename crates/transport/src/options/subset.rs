@@ -1,10 +1,10 @@
-//! Structs that hold some of the options of another struct.
+//! Structs with some of the options of another struct.
 
 /// Declares a struct with some of the options of a struct that [`options!`](crate::options) declared.
 ///
 /// The declaration lists names and types. `of` copies the options from the whole struct, `over` replaces them
-/// there. Their documentation, kinds and checks are those of the whole struct, through
-/// [`Options`](crate::Options).
+/// in it. Through [`Options`](crate::Options) they have the documentation, kinds and checks of the whole
+/// struct.
 ///
 /// ```
 /// use anabranch_transport::{Options, options, options_subset};
