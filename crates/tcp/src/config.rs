@@ -106,7 +106,7 @@ options! {
     }
 }
 
-/// Largest buffer that a window with the largest shift can tell of (`rfc7323#section-2.3`).
+/// Largest receive buffer that can be advertised with the largest shift (`rfc7323#section-2.3`).
 const MAX_WINDOW: u64 = 65_535 << 14;
 
 named! {
@@ -129,15 +129,14 @@ impl Config {
         if self.window_scale { MAX_WINDOW } else { 65_535 }
     }
 
-    /// True if the handshake asks for selective acknowledgements.
+    /// True if the SYN offers selective acknowledgements.
     pub(crate) fn speaks_sack(&self) -> bool {
         self.sack && self.variant == Variant::Sack
     }
 
-    /// TCP as in QualNet 4.5, which paper 003 (Dreibholz et al., 2012) used: growth by the acknowledgement,
-    /// an initial window of 2 segments, a clock of 500 ms, acknowledgements for every second segment or after
-    /// 200 ms, window scaling and timestamps, selective acknowledgements. User data of 1200 bytes fills a
-    /// segment.
+    /// TCP as in QualNet 4.5, which paper 003 (Dreibholz et al., 2012) used: no byte counting, an initial
+    /// window of 2 segments, a clock of 500 ms, acknowledgements for every second segment or after 200 ms,
+    /// window scaling, timestamps and selective acknowledgements. User data of 1200 bytes fills a segment.
     pub fn qualnet() -> Self {
         Config {
             abc: None,

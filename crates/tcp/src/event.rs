@@ -11,9 +11,9 @@ pub enum Event {
     Connected,
     /// Data can be read.
     Readable,
-    /// The send buffer had been full and has room again.
+    /// The send buffer was full and has room again.
     Writable,
-    /// The peer sends no more data; earlier data can still be read.
+    /// The peer closed its sending side; earlier data can still be read.
     PeerClosed,
     /// The connection ended. Data that arrived before can still be read.
     Closed {
@@ -27,11 +27,11 @@ pub enum Event {
 pub enum CloseReason {
     /// Both sides delivered everything.
     Graceful,
-    /// We aborted it.
+    /// The local user aborted the connection.
     LocalAbort,
-    /// The peer refused it: a reset answered the SYN (`rfc9293#section-3.10.7.3`).
+    /// The peer refused the connection: a reset answered the SYN (`rfc9293#section-3.10.7.3`).
     Refused,
-    /// The peer reset it (`rfc9293#section-3.10.7.4`).
+    /// The peer reset the connection (`rfc9293#section-3.10.7.4`).
     Reset,
     /// The peer did not answer the handshake.
     ConnectTimeout,
@@ -39,10 +39,10 @@ pub enum CloseReason {
     TimedOut,
 }
 
-/// Why data was not accepted.
+/// Error: why data was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// There is no such connection, or its sending side was closed.
+    /// The connection does not exist, or its sending side was closed.
     #[error("the connection takes no more data")]
     Closed,
 }

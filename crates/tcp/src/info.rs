@@ -36,17 +36,17 @@ pub struct Info {
     pub state: State,
     /// Congestion window; during recovery the inflated or reduced send limit.
     pub cwnd: ByteCount,
-    /// Slow start threshold; none until the first loss, if none was configured.
+    /// Slow start threshold; `None` before the first loss, unless a value was configured.
     pub ssthresh: Option<ByteCount>,
     /// Bytes sent and neither acknowledged nor lost (`rfc6675#section-4`, pipe).
     pub flight: ByteCount,
-    /// Smoothed round-trip time; none before the first sample.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Span>,
-    /// Retransmission timeout, backed off.
+    /// Retransmission timeout, including back-off.
     pub rto: Span,
-    /// In loss recovery, other than that of a timeout.
+    /// True in loss recovery that a timeout did not cause.
     pub in_recovery: bool,
-    /// The window the peer advertised last.
+    /// The latest window that the peer advertised.
     pub peer_rwnd: ByteCount,
     /// Bytes not sent yet.
     pub unsent: ByteCount,
@@ -59,7 +59,7 @@ pub struct Info {
 pub struct Stats {
     /// Segments sent, of any kind.
     pub segments_sent: u64,
-    /// Segments received that were taken for ones of this connection.
+    /// Segments received and accepted as belonging to the connection.
     pub segments_received: u64,
     /// Segments sent that carry user data.
     pub data_segments_sent: u64,
@@ -69,7 +69,7 @@ pub struct Stats {
     pub acks_sent: u64,
     /// User bytes sent, retransmissions among them.
     pub user_bytes_sent: ByteCount,
-    /// User bytes sent again.
+    /// User bytes retransmitted.
     pub user_bytes_retransmitted: ByteCount,
     /// Bytes of TCP sent: headers, options and data, without IP.
     pub transport_bytes_sent: ByteCount,
@@ -83,7 +83,7 @@ pub struct Stats {
     pub timeout_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Loss recoveries begun without a timeout; Tahoe's fast retransmissions are counted here, too.
+    /// Loss recoveries without a timeout, including the fast retransmissions of Tahoe.
     pub recoveries: u64,
     /// Duplicate acknowledgements received (`rfc5681#section-2`).
     pub dup_acks: u64,
@@ -93,6 +93,6 @@ pub struct Stats {
     pub loss_probes: u64,
     /// Zero window probes sent (`rfc9293#section-3.8.6.1`).
     pub window_probes: u64,
-    /// What kept the sender from sending more, from its first byte on.
+    /// The time under each limit of sending, from the first byte on.
     pub limits: LimitTimes,
 }

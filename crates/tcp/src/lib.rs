@@ -1,8 +1,8 @@
 //! TCP (RFC 9293), sans-IO, with the same interface as `anabranch-sctp`.
 //!
-//! It is the competing traffic of simulations: Tahoe, Reno, NewReno and SACK over one path.
+//! The simulations use it for competing traffic: Tahoe, Reno, NewReno and SACK over one path.
 //! [`Config::qualnet`] is the TCP of the simulators that papers of around 2010 used, [`Config::modern`] that
-//! of today's hosts. Each option of either can be chosen alone.
+//! of current hosts. Each option can be set separately.
 //!
 //! An [`Endpoint`] opens no socket, starts no thread and reads no clock. Change it, call
 //! [`poll_transmit`](Endpoint::poll_transmit) and [`poll_event`](Endpoint::poll_event) until both return

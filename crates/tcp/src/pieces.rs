@@ -21,8 +21,7 @@ impl Piece {
     }
 }
 
-/// Pieces of real bytes are joined while both are smaller than this, so that many small pieces cost little
-/// memory.
+/// Adjacent pieces of stored bytes are joined while both are shorter than this, which saves memory.
 const SMALL: usize = 2048;
 
 impl Pieces {
@@ -60,7 +59,7 @@ impl Pieces {
         self.insert(start + octets.head.len() as u64, Payload::Filler(octets.zeros as u32));
     }
 
-    /// Appends a copy of `length` bytes from `start` on to a packet. They must all be there.
+    /// Appends a copy of `length` bytes from position `start` to a packet. All of them must be stored.
     #[inline]
     pub(crate) fn copy(&self, start: u64, length: usize, packet: &mut PacketBuf) {
         let (mut from, end) = (start, start + length as u64);
@@ -159,7 +158,7 @@ mod tests {
     }
 
     proptest! {
-        /// Pieces arrive in any order and are read back whole, from any place.
+        /// Inserts pieces in any order, and reads them back from any position.
         #[test]
         fn what_goes_in_comes_out(
             cuts in prop::collection::btree_set(1u64..999, 0..80), order in any::<u64>(), reads in any::<u64>(),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Numbers from `first` up to and without `end`.
+/// Numbers from `first` to `end`, without `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) first: u64,
@@ -15,7 +15,7 @@ impl Range {
     }
 }
 
-/// Ascending ranges that neither overlap nor touch. Finding one costs the logarithm of their number.
+/// Ascending ranges that neither overlap nor are adjacent. A search takes logarithmic time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges(VecDeque<Range>);
 
@@ -41,13 +41,13 @@ impl Ranges {
         self.0.iter().rev().copied()
     }
 
-    /// The range that a number lies in.
+    /// The range that contains a number.
     pub(crate) fn find(&self, number: u64) -> Option<Range> {
         let at = self.ending_after(number);
         self.0.get(at).copied().filter(|range| range.first <= number)
     }
 
-    /// True if a number or one of its neighbours lies in a range: adding it begins no new one.
+    /// True if the range overlaps or adjoins an existing range, so that adding it begins no new range.
     pub(crate) fn touches(&self, range: Range) -> bool {
         let at = self.ending_after(range.first.saturating_sub(1));
         self.0.get(at).is_some_and(|known| known.first <= range.end)
@@ -59,7 +59,7 @@ impl Ranges {
         if range.first >= range.end {
             return;
         }
-        // Ranges from `low` up to `high` overlap it or touch it.
+        // Ranges from index `low` up to `high` overlap the new range or adjoin it.
         let low = self.ending_after(range.first.saturating_sub(1));
         let (mut high, mut from, mut merged) = (low, range.first, range);
         while let Some(&known) = self.0.get(high).filter(|known| known.first <= range.end) {
@@ -81,7 +81,7 @@ impl Ranges {
         }
     }
 
-    /// Removes all numbers below.
+    /// Removes all numbers below `number`.
     pub(crate) fn cut_below(&mut self, number: u64) {
         while let Some(range) = self.0.front_mut().filter(|range| range.first < number) {
             if range.end > number {
@@ -92,7 +92,7 @@ impl Ranges {
         }
     }
 
-    /// Place of the first range that ends after `number`.
+    /// Index of the first range that ends after `number`.
     #[inline]
     fn ending_after(&self, number: u64) -> usize {
         match self.0.back() {

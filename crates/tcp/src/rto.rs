@@ -7,9 +7,9 @@ use units::{Instant, Span};
 pub(crate) struct RtoEstimate {
     bounds: Rto,
     smoothed: SmoothedRtt,
-    /// Before backing off.
+    /// RTO without back-off.
     base: Span,
-    /// Backed off.
+    /// RTO with back-off.
     current: Span,
 }
 
@@ -25,8 +25,8 @@ impl RtoEstimate {
         rto
     }
 
-    /// Takes the round-trip time of data that was sent once, or whose acknowledgement says which transmission
-    /// it answers (`rfc6298#section-3`). Ends backing off.
+    /// Adds an RTT sample, of data that was sent once or whose acknowledgement identifies the transmission
+    /// (`rfc6298#section-3`). Ends back-off.
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Span) {
         self.smoothed.sample(rtt);
@@ -48,8 +48,7 @@ impl RtoEstimate {
         self.current = (self.current * 2).min(self.bounds.max);
     }
 
-    /// The handshake needed more than one SYN: data begins with at least three seconds (`rfc6298#section-5`,
-    /// 5.7).
+    /// Sets the RTO to at least three seconds, because a SYN was retransmitted (`rfc6298#section-5`, 5.7).
     pub(crate) fn after_lost_syn(&mut self) {
         if self.smoothed.mean().is_none() {
             self.set(self.bounds.initial.max(Span::from_secs(3)));
@@ -61,7 +60,7 @@ impl RtoEstimate {
         self.current
     }
 
-    /// When a timer that starts now expires.
+    /// Expiry of a timer that starts at `now`.
     #[inline]
     pub(crate) fn deadline(&self, now: Instant) -> Instant {
         now + self.current
@@ -107,7 +106,7 @@ mod tests {
         for _ in 0..200 {
             rto.sample(Span::from_millis(700));
         }
-        // 700 + 500 ms, in whole ticks.
+        // 700 + 500 ms, rounded up to whole ticks.
         assert_eq!(rto.current(), Span::from_millis(1500));
     }
 

@@ -3,7 +3,7 @@
 use transport::serial_number;
 
 serial_number! {
-    /// Sequence number of a byte of TCP. It wraps, so it has no order: ask [`Seq::precedes`]
+    /// Sequence number of a byte of TCP. It wraps, so it has no order: use [`Seq::precedes`]
     /// (rfc9293#section-3.4).
     Seq, u32, i32
 }
@@ -11,25 +11,25 @@ serial_number! {
 /// The unwrapped sequence number of a SYN. It is 2^32, so that older sequence numbers remain positive.
 pub(crate) const ORIGIN: u64 = 1 << 32;
 
-/// The sequence numbers of one direction.
+/// Conversion between the sequence numbers of one direction and positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
     initial: Seq,
 }
 
 impl Space {
-    /// Numbers that begin with that of the SYN.
+    /// A space whose SYN has the number `initial`.
     pub(crate) fn new(initial: Seq) -> Self {
         Space { initial }
     }
 
-    /// The number at a position.
+    /// The sequence number at a position.
     #[inline]
     pub(crate) fn seq(&self, position: u64) -> Seq {
         self.initial.add(position as u32)
     }
 
-    /// The position of a number: the one nearest to `near`.
+    /// The position of a sequence number that is nearest to `near`.
     #[inline]
     pub(crate) fn position(&self, near: u64, seq: Seq) -> u64 {
         let ahead = seq.distance_from(self.seq(near)) as i32;

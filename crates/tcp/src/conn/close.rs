@@ -6,7 +6,7 @@ use crate::event::{CloseReason, Event};
 use units::Instant;
 
 impl Connection {
-    /// The user closes the sending side.
+    /// Closes the sending side.
     pub(crate) fn shutdown(&mut self, now: Instant) {
         self.closing = true;
         self.begin_close();
@@ -44,14 +44,14 @@ impl Connection {
         }
     }
 
-    /// Enters TIME-WAIT; the user sees the connection closed.
+    /// Enters TIME-WAIT and reports the connection as closed.
     fn wait(&mut self, now: Instant) {
         self.events.push(Event::Closed { reason: CloseReason::Graceful });
         self.phase = Phase::TimeWait { until: now + self.config().time_wait };
         self.sender.clear();
     }
 
-    /// The user aborts the connection (`rfc9293#section-3.10.5`).
+    /// Aborts the connection (`rfc9293#section-3.10.5`).
     pub(crate) fn abort(&mut self) {
         let reset = self.phase.is_open() || matches!(self.phase, Phase::SynReceived { .. });
         if let Some(receiver) = &mut self.receiver {

@@ -1,11 +1,11 @@
 use crate::Event;
 use std::collections::VecDeque;
 
-/// Events that wait for the user.
+/// Pending events of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
-    /// [`Event::Readable`] was reported, and the user has not yet read everything.
+    /// [`Event::Readable`] was reported, and the user has not read everything since.
     readable_told: bool,
 }
 
@@ -14,7 +14,7 @@ impl Events {
         self.queue.push_back(event);
     }
 
-    /// There is something to read: told once until everything was read.
+    /// Reports readable data, once until everything is read.
     #[inline]
     pub(super) fn readable(&mut self) {
         if !self.readable_told {
@@ -23,7 +23,7 @@ impl Events {
         }
     }
 
-    /// Notes that the application has read all data.
+    /// Records that the application has read all data.
     #[inline]
     pub(super) fn all_read(&mut self) {
         self.readable_told = false;

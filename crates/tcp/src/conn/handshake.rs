@@ -17,10 +17,10 @@ pub(super) struct Agreed {
     pub(super) timestamps: bool,
     pub(super) sack: bool,
     pub(super) ecn: bool,
-    /// Shift of our window field, and of theirs.
+    /// Shift of our window field, and of the peer's.
     pub(super) our_shift: u8,
     pub(super) their_shift: u8,
-    /// The largest segment the peer takes (`rfc9293#section-3.7.1`).
+    /// Largest segment that the peer accepts (`rfc9293#section-3.7.1`).
     pub(super) their_mss: u16,
 }
 
@@ -31,7 +31,7 @@ const DEFAULT_MSS: (u16, u16) = (536, 1220);
 const MAX_SHIFT: u8 = 14;
 
 impl Connection {
-    /// A connection that the SYN of a peer asks for.
+    /// A connection that the SYN of a peer opens.
     pub(crate) fn accept(
         now: Instant,
         local: &Arc<Local>,
@@ -51,12 +51,12 @@ impl Connection {
         self.syn_at = None;
     }
 
-    /// MSS of a peer without MSS option.
+    /// MSS of a peer that sent no MSS option.
     pub(crate) fn default_mss(remote: IpAddr) -> u16 {
         if remote.is_ipv4() { DEFAULT_MSS.0 } else { DEFAULT_MSS.1 }
     }
 
-    /// Takes the peer's SYN. `ecn`: it asks for, or grants, explicit congestion notification
+    /// Processes the peer's SYN. `ecn`: the SYN requests or grants explicit congestion notification
     /// (`rfc3168#section-6.1.1`).
     pub(super) fn take_syn(&mut self, now: Instant, syn: &Segment<'_>, ecn: bool) {
         let config = &self.local.config;
@@ -80,14 +80,14 @@ impl Connection {
         self.sender.take_first_window(ORIGIN, u64::from(syn.header.window));
     }
 
-    /// The least shift that lets the whole receive buffer be advertised.
+    /// The smallest shift with which the whole receive buffer can be advertised.
     fn shift(&self) -> u8 {
         let buffer = self.config().receive_buffer.get();
         (0..MAX_SHIFT).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(MAX_SHIFT)
     }
 
-    /// A segment for a connection whose SYN has no answer yet (`rfc9293#section-3.10.7.3`). False if it must
-    /// be answered with a reset.
+    /// Processes a segment before our SYN is answered (`rfc9293#section-3.10.7.3`). False: answer with a
+    /// reset.
     pub(super) fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment<'_>, retry: Retry) -> bool {
         let flags = segment.header.flags;
         let acked = flags.has(Flags::ACK);
@@ -103,7 +103,7 @@ impl Connection {
         if !flags.has(Flags::SYN) {
             return true;
         }
-        // A SYN that answers ours grants ECN with ECE alone (rfc3168#section-6.1.1).
+        // A SYN that acknowledges ours grants ECN with ECE alone (rfc3168#section-6.1.1).
         let ecn = if acked {
             flags.has(Flags::ECE) && !flags.has(Flags::CWR)
         } else {
@@ -121,7 +121,7 @@ impl Connection {
         true
     }
 
-    /// Our SYN is acknowledged, and the peer's has come.
+    /// Enters ESTABLISHED: our SYN is acknowledged, and the peer's SYN has arrived.
     pub(super) fn establish(&mut self, now: Instant, retry: Retry, segment: &Segment<'_>) {
         let echoed = segment.options.timestamps.filter(|_| self.agreed.timestamps);
         let echoed = echoed.and_then(|stamps| self.stamps.echoed(now, stamps));
@@ -133,7 +133,7 @@ impl Connection {
         }
         let stamps = if self.agreed.timestamps { Options::TIMESTAMPS_LEN } else { 0 };
         let mss = u32::from(self.config().mss.min(self.agreed.their_mss));
-        // rfc6691: the MSS counts options, data does not.
+        // rfc6691: the MSS includes options, the data does not.
         let smss = mss.saturating_sub(stamps as u32).max(1);
         let ip = if self.ends.remote.is_ipv4() { 20 } else { 40 };
         self.sender.establish(

@@ -14,9 +14,9 @@ use units::Instant;
 pub(crate) enum Handled {
     /// The connection processed or dropped it.
     Here,
-    /// The segment is answered with a reset, as if there were no connection.
+    /// The segment must be answered with a reset, as if there were no connection.
     Refused,
-    /// The old connection is over: it is the SYN of a new one.
+    /// The segment is the SYN of a new connection, and the old one is over.
     Anew,
 }
 
@@ -94,10 +94,10 @@ impl Connection {
         Handled::Here
     }
 
-    /// `rfc5961#section-4.2`: a SYN causes a challenge ACK, whatever its number, and nothing else.
+    /// `rfc5961#section-4.2`: a SYN with any sequence number causes a challenge ACK and has no other effect.
     fn on_syn(&mut self, now: Instant, segment: &Segment<'_>, from: u64) -> Handled {
         match self.phase {
-            // Ours was lost, or the peer repeats its own; a SYN ACK is accepted (simultaneous open).
+            // Our SYN was lost, or the peer repeats its SYN; a SYN ACK is accepted (simultaneous open).
             Phase::SynReceived { retry, .. } if from == ORIGIN => {
                 if segment.header.flags.has(Flags::ACK) && segment.header.ack == self.ours.seq(ORIGIN + 1) {
                     self.acknowledge_soon();
@@ -136,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// Takes CE marks and CWR (`rfc3168#section-6.1.3`).
+    /// Processes CE marks and CWR (`rfc3168#section-6.1.3`).
     #[inline]
     fn note_congestion(&mut self, flags: Flags, ecn: Ecn) {
         if self.agreed.ecn {
@@ -145,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// The ACK field. An error ends the processing of the segment.
+    /// Processes the ACK field. An error ends the processing of the segment.
     #[inline]
     fn on_acknowledgment(&mut self, now: Instant, segment: &Segment<'_>, from: u64) -> Result<(), Handled> {
         if let Phase::SynReceived { retry, .. } = self.phase {
@@ -187,7 +187,7 @@ impl Connection {
         }
     }
 
-    /// The data, and the FIN (`rfc9293#section-3.10.7.4`, seventh and eighth).
+    /// Processes the data and the FIN (`rfc9293#section-3.10.7.4`, seventh and eighth).
     #[inline]
     fn on_text(&mut self, now: Instant, segment: &Segment<'_>, from: u64) {
         let fin = segment.header.flags.has(Flags::FIN);
@@ -215,7 +215,7 @@ impl Connection {
 }
 
 impl Retry {
-    /// The SYN is sent once more.
+    /// Schedules a retransmission of the SYN.
     pub(super) fn again(&mut self, deadline: Instant) {
         self.count += 1;
         self.deadline = deadline;

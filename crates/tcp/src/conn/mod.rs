@@ -43,7 +43,7 @@ pub(crate) struct Ends {
     pub(crate) local: IpAddr,
 }
 
-/// Secret initial values of a connection.
+/// Secret random initial values of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth {
     pub(crate) isn: Seq,
@@ -60,7 +60,7 @@ pub(crate) struct Connection {
     agreed: Agreed,
     stamps: Stamps,
     sender: Sender,
-    /// From the peer's SYN on.
+    /// `None` until the peer's SYN arrives.
     receiver: Option<Receiver>,
     /// A SYN is to be sent.
     syn_due: bool,
@@ -118,7 +118,7 @@ impl Connection {
         }
     }
 
-    /// Opens a connection: its SYN is sent next.
+    /// Opens a connection, whose SYN is sent next.
     pub(crate) fn connect(now: Instant, local: &Arc<Local>, ends: Ends, birth: Birth) -> Self {
         Self::new(now, local, ends, birth, false)
     }
@@ -179,13 +179,13 @@ impl Connection {
         self.ends
     }
 
-    /// The peer opened it and has not proved yet that it receives at its address.
+    /// True if the peer opened the connection and has not yet proved that it receives at its address.
     #[inline]
     pub(crate) fn is_half_open(&self) -> bool {
         matches!(self.phase, Phase::SynReceived { passive: true, .. })
     }
 
-    /// Drops a half-open connection silently.
+    /// Drops a half-open connection without a packet to the peer.
     pub(crate) fn forget(&mut self) {
         self.phase = Phase::Closed { reset: false };
     }
@@ -197,7 +197,7 @@ impl Connection {
 
     /// Ends the connection now.
     fn end(&mut self, reason: CloseReason, reset: bool) {
-        // The user never learned of a connection that the peer opened and never established.
+        // The user does not know a connection that the peer opened and never established.
         let unknown = matches!(self.phase, Phase::SynReceived { passive: true, .. });
         if !unknown && !matches!(self.phase, Phase::TimeWait { .. }) {
             self.events.push(Event::Closed { reason });

@@ -11,7 +11,7 @@ use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 
 impl Connection {
-    /// Writes the next segment into `buf`; none if there is nothing to send now.
+    /// Writes the next segment into `buf`; `None` if there is nothing to send now.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         match self.phase {
@@ -40,7 +40,7 @@ impl Connection {
             | Flags::PSH.when(plan.push && plan.len > 0)
             | Flags::FIN.when(plan.fin)
             | Flags::CWR.when(plan.reduced);
-        // A segment that is sent again may be too long for all blocks.
+        // A retransmitted segment may be too long for all SACK blocks.
         let room = self.sender.smss().saturating_sub(plan.len + 4) as usize / 8;
         self.begin(now, plan.start, flags, room, buf);
         self.sender.data().copy(plan.start, plan.len as usize, buf);
@@ -55,7 +55,7 @@ impl Connection {
         Some(self.finish(Ecn::NotCapable, buf))
     }
 
-    /// Begins a segment of a connection that stands; it acknowledges what has arrived.
+    /// Begins a segment of an established connection, with the current acknowledgement.
     #[inline]
     fn begin(&mut self, now: Instant, from: u64, flags: Flags, sack_room: usize, buf: &mut PacketBuf) {
         let mut options = Options {

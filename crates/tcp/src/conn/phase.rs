@@ -9,7 +9,7 @@ pub(super) enum Phase {
     },
     SynReceived {
         retry: Retry,
-        /// The peer began.
+        /// The peer opened the connection.
         passive: bool,
     },
     Established,
@@ -48,7 +48,7 @@ impl Phase {
         !matches!(self, SynSent { .. } | SynReceived { .. } | TimeWait { .. } | Closed { .. })
     }
 
-    /// The peer has not ended its side.
+    /// The peer has not closed its sending side.
     #[inline]
     pub(super) fn receives_data(&self) -> bool {
         matches!(self, Phase::Established | Phase::FinWait1 | Phase::FinWait2)

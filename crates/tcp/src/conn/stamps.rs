@@ -4,12 +4,12 @@ use units::{Instant, Span};
 /// The timestamps option (`rfc7323#section-3`), and PAWS.
 #[derive(Debug)]
 pub(super) struct Stamps {
-    /// Random offset of our clock, so that it does not reveal the uptime of the host (`rfc7323#section-7.1`).
+    /// Random offset of our clock, which hides the uptime of the host (`rfc7323#section-7.1`).
     offset: u32,
     /// Timestamp of the peer that our segments echo (TS.Recent), and when it arrived.
     recent: u32,
     taken: Instant,
-    /// The acknowledgment that was sent last (Last.ACK.sent).
+    /// Acknowledgment number of the last segment sent (Last.ACK.sent).
     pub(super) last_ack: u64,
 }
 
@@ -21,19 +21,19 @@ impl Stamps {
         Stamps { offset, recent: 0, taken: Instant::ZERO, last_ack: 0 }
     }
 
-    /// Our clock: milliseconds.
+    /// Our clock in milliseconds.
     #[inline]
     fn clock(&self, now: Instant) -> u32 {
         self.offset.wrapping_add(millis(now) as u32)
     }
 
-    /// The option of a segment that is sent now.
+    /// The option of a segment that is sent at `now`.
     #[inline]
     pub(super) fn option(&self, now: Instant) -> Timestamps {
         Timestamps { value: self.clock(now), echo: self.recent }
     }
 
-    /// The milliseconds since the epoch that an option echoes; none if that is in the future or too long ago.
+    /// The echoed time in milliseconds since the epoch; `None` if it is in the future or too long ago.
     #[inline]
     pub(super) fn echoed(&self, now: Instant, option: Timestamps) -> Option<u64> {
         let age = self.clock(now).wrapping_sub(option.echo);
@@ -47,7 +47,7 @@ impl Stamps {
         (option.value.wrapping_sub(self.recent) as i32) < 0 && now.since(self.taken) < OUTDATED
     }
 
-    /// Takes the timestamp of an acceptable segment that begins at `from` (`rfc7323#section-4.3`).
+    /// Updates TS.Recent from an acceptable segment that begins at `from` (`rfc7323#section-4.3`).
     #[inline]
     pub(super) fn take(&mut self, now: Instant, option: Timestamps, from: u64) {
         if from <= self.last_ack && !self.is_old(now, option) {
@@ -55,13 +55,13 @@ impl Stamps {
         }
     }
 
-    /// Takes the timestamp of a SYN.
+    /// Sets TS.Recent from a SYN.
     pub(super) fn begin(&mut self, now: Instant, option: Timestamps) {
         self.recent = option.value;
         self.taken = now;
     }
 
-    /// True if a new incarnation's clock is past the old one's (`rfc6191#section-2`).
+    /// True if the clock of a new incarnation is ahead of the old one's (`rfc6191#section-2`).
     pub(super) fn is_newer(&self, option: Timestamps) -> bool {
         (option.value.wrapping_sub(self.recent) as i32) > 0
     }

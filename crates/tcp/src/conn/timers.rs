@@ -4,7 +4,7 @@ use crate::event::CloseReason;
 use units::Instant;
 
 impl Connection {
-    /// When something is to be done if nothing happens before.
+    /// Earliest expiry of a timer of the connection.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let acks = self.receiver.as_ref().and_then(|receiver| receiver.acks.deadline());

@@ -1,34 +1,34 @@
-//! Configuration of an endpoint, and the check that it can work.
+//! Configuration of an endpoint, and its check.
 
 use crate::Config;
 use std::net::IpAddr;
 use transport::{Checksum, ConfigError, check, is_unicast};
 
-/// Everything an endpoint is made of.
+/// Configuration of an endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointConfig {
     /// Addresses of the endpoint.
     pub addresses: Vec<IpAddr>,
-    /// The TCP port of all its connections.
+    /// The TCP port of all connections of the endpoint.
     pub port: u16,
-    /// Where its randomness comes from. With the same seed and the same calls an endpoint repeats itself byte
-    /// for byte, so outside of simulations it must come from the system's own randomness and be used once.
+    /// Seed of the random numbers. With the same seed and the same calls an endpoint sends the same bytes. So
+    /// outside of simulations the seed must come from the system's randomness and be used once.
     pub seed: u64,
-    /// Whether it computes and checks the checksum itself.
+    /// Whether the endpoint computes and verifies the checksum.
     pub checksum: Checksum,
-    /// Most connections at a time. While some of them are half-open, a SYN that would begin one more is
-    /// answered with a SYN cookie (`rfc4987#section-3.6`), and the peer that acknowledges it takes the place
-    /// of the oldest half-open one; else it is not answered.
+    /// Largest number of connections at a time. If there are half-open connections among them, a SYN for one
+    /// more connection is answered with a SYN cookie (`rfc4987#section-3.6`). The peer that acknowledges the
+    /// cookie replaces the oldest half-open connection. Otherwise the SYN is not answered.
     pub max_connections: usize,
-    /// The options of its connections.
+    /// Options of the connections.
     pub config: Config,
 }
 
 impl EndpointConfig {
-    /// Says which option cannot work, if one cannot.
+    /// Checks the options.
     ///
     /// # Errors
-    /// [`ConfigError`] with the first such option.
+    /// [`ConfigError`] with the first option whose value cannot work.
     pub fn check(&self) -> Result<(), ConfigError> {
         check(self.port != 0, "port", self.port, "1 to 65535")?;
         check(!self.addresses.is_empty(), "addresses", "no address", "at least one address")?;

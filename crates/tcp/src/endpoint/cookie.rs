@@ -1,6 +1,7 @@
-//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN when all places are taken. The sequence number
-//! encodes the state of the connection, which begins once the peer acknowledges it and so proves that it
-//! receives at its address.
+//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN when all places are taken.
+//!
+//! The sequence number encodes the state of the connection. The connection begins once the peer acknowledges
+//! the cookie and so proves that it receives at its address.
 
 use super::isn::{Births, hash_ends};
 use super::reset::Reply;
@@ -13,18 +14,18 @@ use std::sync::Arc;
 use transport::{Octets, PacketBuf};
 use units::{Instant, Span};
 
-/// Makes cookies and checks them.
+/// Creates and verifies cookies.
 pub(super) struct Cookies {
     key: Hmac<Sha256>,
-    /// Cookies sent so far are valid until then.
+    /// The cookies sent so far are valid until this time.
     until: Instant,
 }
 
 /// A cookie is valid in the period in which it was sent, and in the next.
 const PERIOD: Span = Span::from_secs(64);
 
-/// Largest segments a cookie can hold: the largest that is not above what the peer said. The first is what
-/// the least MTU of IPv4 leaves.
+/// MSS values that a cookie can encode; the largest one up to the peer's MSS is used. The first is for the
+/// least MTU of IPv4.
 const MSS: [u16; 8] = [28, 216, 536, 1200, 1220, 1440, 1460, 8960];
 
 /// Low bits of our timestamp that encode options in a cookie: window scale, SACK, ECN.
@@ -33,12 +34,12 @@ const NO_SCALE: u32 = 15;
 const SACK: u32 = 1 << 4;
 const ECN: u32 = 1 << 5;
 
-/// Fields of a SYN that a cookie encodes.
+/// Fields of a SYN that a cookie keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kept {
     /// Index into [`MSS`].
     mss: u8,
-    /// The options in [`STAMP_BITS`]; none without timestamps, and then none of these options is used.
+    /// The options in [`STAMP_BITS`]; `None` without timestamps, and then none of these options is used.
     stamp: Option<u32>,
 }
 
@@ -54,7 +55,7 @@ impl Kept {
         Kept { mss, stamp: stamp.then_some(scale | sack | ecn) }
     }
 
-    /// The SYN with nothing but what is kept. `like`: the SYN, or the acknowledgement of the cookie.
+    /// The SYN with the kept fields only. `like`: the SYN, or the acknowledgement of the cookie.
     fn syn(self, like: &Segment<'_>, seq: Seq) -> Segment<'static> {
         let bits = self.stamp.unwrap_or(NO_SCALE);
         let scale = bits & 15;
@@ -86,7 +87,7 @@ impl Cookies {
         }
     }
 
-    /// The SYN ACK that answers `syn` without keeping anything.
+    /// The SYN ACK that answers `syn`; no state is kept.
     pub(super) fn answer(
         &mut self,
         now: Instant,
@@ -99,7 +100,7 @@ impl Cookies {
         let period = period(now);
         let low = (period as u8) << 3 | kept.mss;
         let isn = Seq(self.mac(&ends, local.port, syn.header.seq, period, low) << 8 | u32::from(low));
-        // The clock is set back by less than a period of the bits: what is sent later is never older.
+        // The clock is set back by less than a period of the bits, so that later timestamps are never older.
         let clock = birth.clock_offset.wrapping_add((now.as_nanos() / 1_000_000) as u32);
         let back = kept.stamp.map_or(0, |bits| clock.wrapping_sub(bits) % (1 << STAMP_BITS));
         let birth = Birth { isn, clock_offset: birth.clock_offset.wrapping_sub(back) };
@@ -110,7 +111,7 @@ impl Cookies {
         Some(Reply { src: transmit.src, dst: transmit.dst, packet })
     }
 
-    /// The connection that a segment opens by acknowledging a cookie; none if it does not.
+    /// The connection that a segment opens by acknowledging a cookie; `None` if it acknowledges none.
     pub(super) fn open(
         &self,
         now: Instant,
@@ -139,7 +140,7 @@ impl Cookies {
         Some(connection)
     }
 
-    /// 24 bits that nobody else can compute.
+    /// 24 bits of a MAC, which nobody without the key can compute.
     fn mac(&self, ends: &Ends, port: u16, theirs: Seq, period: u64, low: u8) -> u32 {
         let mut mac = self.key.clone();
         hash_ends(&mut mac, ends, port);
@@ -156,7 +157,7 @@ fn period(now: Instant) -> u64 {
 }
 
 impl std::fmt::Debug for Cookies {
-    /// Hides the key, which allows forging cookies.
+    /// Hides the key, with which cookies could be forged.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Cookies")
     }

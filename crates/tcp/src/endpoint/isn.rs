@@ -40,7 +40,7 @@ pub(super) fn hash_ends(mac: &mut Hmac<Sha256>, ends: &Ends, port: u16) {
 }
 
 impl std::fmt::Debug for Births {
-    /// Hides the key, which allows guessing sequence numbers.
+    /// Hides the key, with which sequence numbers could be predicted.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Births")
     }

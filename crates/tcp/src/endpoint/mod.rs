@@ -23,22 +23,22 @@ use transport::{
 };
 use units::Instant;
 
-/// Why no connection was begun.
+/// Error: why a connection was not begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// None of the addresses can be reached from ours.
+    /// No remote address is reachable from a local address.
     #[error("no remote address is a unicast address of a kind that we have, too")]
     NoUsableAddress,
-    /// Port 0 is nobody's.
+    /// The remote port is 0.
     #[error("the remote port is 0: expected 1 to 65535")]
     PortZero,
-    /// There is a connection with this address and port already.
+    /// A connection with this remote address and port exists.
     #[error("there is a connection with {address} at this port already")]
     Exists {
-        /// The address it has.
+        /// The remote address of the existing connection.
         address: IpAddr,
     },
-    /// All places are taken.
+    /// The number of connections is at its limit.
     #[error("the endpoint has {limit} connections, and may have no more")]
     TooManyConnections {
         /// `max_connections`.
@@ -46,7 +46,7 @@ pub enum ConnectError {
     },
 }
 
-/// A TCP endpoint: packets in, packets out, and the time is an argument.
+/// A TCP endpoint without I/O: packets in, packets out, and the time is an argument.
 ///
 /// **Change once ([`handle`], [`handle_timeout`], [`connect`], [`send`], [`receive`], [`shutdown`],
 /// [`abort`]), then call [`poll_transmit`] and [`poll_event`] until nothing is left, then sleep until
@@ -71,12 +71,12 @@ pub struct Endpoint {
     listening: bool,
     max_connections: usize,
     slab: Connections,
-    /// Whose turn it is, by place.
+    /// Connections with packets or events to poll, by slot.
     agenda: Agenda,
     replies: VecDeque<Reply>,
 }
 
-/// Segments that no connection sends and that may wait to be sent.
+/// Largest number of pending segments that belong to no connection.
 const MOST_REPLIES: usize = 64;
 
 impl Endpoint {
@@ -103,15 +103,15 @@ impl Endpoint {
         })
     }
 
-    /// Whether others may begin connections. If not, a SYN is answered with a reset.
+    /// Sets whether peers may begin connections. If not, a SYN is answered with a reset.
     pub fn listen(&mut self, accept: bool) {
         self.listening = accept;
     }
 
-    /// Begins a connection with the peer at the first of the given addresses that is of a kind we have.
+    /// Begins a connection to the first of the given addresses that has the family of a local address.
     ///
     /// # Errors
-    /// [`ConnectError`]; nothing changes then.
+    /// [`ConnectError`]; then nothing changes.
     pub fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Result<ConnId, ConnectError> {
         if port == 0 {
             return Err(ConnectError::PortZero);
@@ -134,8 +134,8 @@ impl Endpoint {
         Ok(self.slab.id(slot))
     }
 
-    /// Whether there is a place for a peer that proved its address, or for the user: the half-open connection
-    /// that is there longest gives way (`rfc4987#section-3.4`).
+    /// True if there is a place for a new connection of the user or of a peer that proved its address. If
+    /// necessary, drops the oldest half-open connection (`rfc4987#section-3.4`).
     fn make_room(&mut self) -> bool {
         if !self.slab.has_room()
             && let Some(oldest) = self.slab.oldest_half_open()
@@ -146,7 +146,7 @@ impl Endpoint {
         self.slab.has_room()
     }
 
-    /// Ends a half-open connection without a word to the peer.
+    /// Drops a half-open connection without a packet to the peer.
     fn forget(&mut self, slot: u32) {
         if let Some(connection) = self.slab.get_mut(slot) {
             connection.forget();
@@ -159,7 +159,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes a packet. Whatever its bytes, it does no harm.
+    /// Processes a packet from the network. No bytes of a packet cause harm.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
         let Datagram { src, dst, ecn, bytes, .. } = datagram;
         let Ok(segment) = Segment::parse(bytes, src, dst, self.local.checksum) else { return };
@@ -175,7 +175,7 @@ impl Endpoint {
         match connection.handle(now, &segment, ecn) {
             Handled::Here => self.schedule(slot),
             Handled::Refused => {
-                // A cookie may be acknowledged after a later SYN of the peer found a place.
+                // The peer may acknowledge a cookie after a later SYN of it has found a place.
                 if self.slab.is_half_open(slot)
                     && let Some(opened) = self.opened(now, &segment, ends)
                 {
@@ -196,7 +196,7 @@ impl Endpoint {
         }
     }
 
-    /// A segment of no connection (`rfc9293#section-3.10.7.1`, `rfc9293#section-3.10.7.2`).
+    /// Processes a segment of no connection (`rfc9293#section-3.10.7.1`, `rfc9293#section-3.10.7.2`).
     fn handle_unmatched(&mut self, now: Instant, segment: &Segment<'_>, ends: Ends, ecn: Ecn) {
         if !is_unicast(ends.remote) || !self.addresses.contains(&ends.local) {
             return;
@@ -227,7 +227,7 @@ impl Endpoint {
         self.cookies.open(now, &self.local, ends, &self.births, segment)
     }
 
-    /// Puts a connection in its place and hands it the segment that opened it.
+    /// Stores a connection in a slot and processes the segment that opened it.
     fn begin(&mut self, now: Instant, opened: Connection, segment: &Segment<'_>, ecn: Ecn) {
         let Some(slot) = self.slab.insert(opened) else { return };
         if let Some(connection) = self.slab.get_mut(slot) {
@@ -250,8 +250,8 @@ impl Endpoint {
         Some(Transmit::new(unmatched.src, unmatched.dst))
     }
 
-    /// Writes the next packet into `buf` and says where it goes; none if there is nothing to send now. The
-    /// answer may change after every call that takes the time.
+    /// Writes the next packet into `buf` and returns its addresses; `None` if there is nothing to send now.
+    /// The result may change after every call with the time as an argument.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if !self.replies.is_empty() {
@@ -272,8 +272,8 @@ impl Endpoint {
         None
     }
 
-    /// The next event; none if nothing happened. The answer may change after every call that takes the time
-    /// but [`Self::poll_transmit`].
+    /// Returns the next event; `None` if there is none. The result may change after every call with the time
+    /// as an argument except [`Self::poll_transmit`].
     pub fn poll_event(&mut self) -> Option<(ConnId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
             let id = self.slab.id(slot);
@@ -286,14 +286,14 @@ impl Endpoint {
         None
     }
 
-    /// When to call [`Self::handle_timeout`] if nothing happens before; none if never. It may be earlier than
-    /// needed. Valid once [`Self::poll_transmit`] has nothing left.
+    /// Time of the next call of [`Self::handle_timeout`] if nothing happens before; `None` if never. It may
+    /// be earlier than needed. Valid once [`Self::poll_transmit`] has returned `None`.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.agenda.next()
     }
 
-    /// Does what has become due.
+    /// Runs the expired timers.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(slot) = self.agenda.pop(now) {
             let Some(connection) = self.slab.get_mut(slot) else { continue };
@@ -308,61 +308,61 @@ impl Endpoint {
         }
     }
 
-    /// Takes data to send, and says how many bytes of it: fewer than there are, or none, if the send buffer
-    /// is full; then [`Event::Writable`] tells when it has room again. It may be given before the connection
-    /// stands, and waits then.
+    /// Queues data to send and returns the number of bytes queued: fewer than given, or zero, if the send
+    /// buffer is full. [`Event::Writable`] then reports when there is room again. Data may be queued before
+    /// the handshake is complete.
     ///
     /// # Errors
-    /// [`SendError`]; nothing is taken then.
+    /// [`SendError`]; then no data is queued.
     pub fn send(&mut self, now: Instant, id: ConnId, payload: Payload) -> Result<u64, SendError> {
         let _ = now;
         self.change(id, |connection| connection.send(payload)).unwrap_or(Err(SendError::Closed))
     }
 
-    /// The next data, at most `max` bytes of it; none if there is nothing to read. Reading opens the window.
-    /// Data that arrived before the connection ended can still be read after [`Event::Closed`].
+    /// Returns the next data, at most `max` bytes; `None` if there is nothing to read. Reading opens the
+    /// window. Data that arrived before the connection ended can be read even after [`Event::Closed`].
     pub fn receive(&mut self, now: Instant, id: ConnId, max: usize) -> Option<Payload> {
         let _ = now;
         self.change(id, |connection| connection.receive(max)).flatten()
     }
 
-    /// Sends nothing more once everything is delivered (FIN). The peer may go on sending.
+    /// Closes the sending side (FIN) after all queued data. The peer may go on sending.
     pub fn shutdown(&mut self, now: Instant, id: ConnId) {
         self.change(id, |connection| connection.shutdown(now));
     }
 
-    /// Ends a connection at once and tells the peer (RST). What arrived and was not read is lost.
+    /// Ends a connection at once with a reset (RST). Unread data is lost.
     pub fn abort(&mut self, now: Instant, id: ConnId) {
         let _ = now;
         self.change(id, Connection::abort);
     }
 
-    /// The state of a connection; none if it is gone.
+    /// The state of a connection; `None` if the connection is gone.
     pub fn state(&self, id: ConnId) -> Option<State> {
         self.get(id).map(Connection::state)
     }
 
-    /// A connection as it is now; none if it is gone.
+    /// Current state and measurements of a connection; `None` if the connection is gone.
     pub fn info(&self, id: ConnId) -> Option<Info> {
         self.get(id).map(Connection::info)
     }
 
-    /// Counters of a connection; none if the connection is gone.
+    /// Counters of a connection; `None` if the connection is gone.
     pub fn stats(&self, id: ConnId) -> Option<Stats> {
         self.get(id).map(Connection::stats)
     }
 
-    /// The address and port of a connection's peer; none if it is gone.
+    /// The remote address and port of a connection; `None` if the connection is gone.
     pub fn remote(&self, id: ConnId) -> Option<(IpAddr, u16)> {
         self.get(id).map(|connection| (connection.ends().remote, connection.ends().remote_port))
     }
 
-    /// The address a connection has on our side; none if it is gone.
+    /// The local address of a connection; `None` if the connection is gone.
     pub fn local(&self, id: ConnId) -> Option<IpAddr> {
         self.get(id).map(|connection| connection.ends().local)
     }
 
-    /// The connections that are not gone, those that wait for their remains to die out among them.
+    /// All existing connections, including those in TIME-WAIT.
     pub fn connections(&self) -> impl Iterator<Item = ConnId> {
         self.slab.iter().filter(|(_, connection)| !connection.is_closed()).map(|(id, _)| id)
     }
@@ -378,7 +378,7 @@ impl Endpoint {
         Some(result)
     }
 
-    /// Schedules the turns of a connection that may have changed.
+    /// Schedules polls of a connection that may have changed.
     #[inline]
     fn schedule(&mut self, slot: u32) {
         self.slab.note_half_open(slot);
@@ -393,8 +393,7 @@ impl Endpoint {
         }
     }
 
-    /// Frees the place of a connection that has ended, once nothing of it is left to send, to tell or to
-    /// read.
+    /// Frees the slot of an ended connection without pending packets, events or unread data.
     fn reap(&mut self, slot: u32) {
         let over = |connection: &Connection| connection.is_closed() && !connection.is_readable();
         if self.agenda.is_idle(slot) && self.slab.get(slot).is_some_and(over) {

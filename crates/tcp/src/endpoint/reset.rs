@@ -4,7 +4,7 @@ use crate::sequence::Seq;
 use std::net::IpAddr;
 use transport::{Checksum, PacketBuf};
 
-/// A segment that waits to be sent and belongs to no connection: a reset, or a SYN-ACK with a cookie.
+/// A pending segment that belongs to no connection: a reset, or a SYN ACK with a cookie.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) src: IpAddr,
@@ -12,7 +12,7 @@ pub(super) struct Reply {
     pub(super) packet: PacketBuf,
 }
 
-/// The answer to a segment that belongs to no connection (`rfc9293#section-3.10.7.1`); none to a reset.
+/// The answer to a segment that belongs to no connection (`rfc9293#section-3.10.7.1`); `None` for a reset.
 pub(super) fn answer(segment: &Segment<'_>, ends: Ends, checksum: Checksum) -> Option<Reply> {
     let their = &segment.header;
     if their.flags.has(Flags::RST) {

@@ -3,17 +3,17 @@ use crate::conn::{Connection, Ends};
 use std::collections::BTreeSet;
 use transport::Slab;
 
-/// The connections of an endpoint, and what finds them.
+/// The connections of an endpoint, with indices to find them.
 #[derive(Debug)]
 pub(super) struct Connections {
     slab: Slab<Place>,
-    /// Most connections at a time.
+    /// Largest number of connections at a time.
     limit: usize,
-    /// Slots by the ends of their connection, sorted.
+    /// Ends and slots of all connections, sorted.
     ends: Vec<(Ends, u32)>,
-    /// Serial numbers and slots of half-open connections: the least is the oldest.
+    /// Serial numbers and slots of half-open connections; the smallest number is the oldest connection.
     half_open: BTreeSet<(u64, u32)>,
-    /// Connections so far.
+    /// Number of connections begun.
     begun: u64,
 }
 
@@ -24,7 +24,7 @@ struct Place {
     half_open: Option<u64>,
 }
 
-/// Slots beyond the limit, for half-open connections that gave way and whose last packet is still to be sent.
+/// Slots beyond the limit, for half-open connections that were replaced and have a last packet to send.
 const SPARE: usize = 16;
 
 impl Connections {
@@ -37,7 +37,7 @@ impl Connections {
         self.slab.len() < self.limit && !self.slab.is_full()
     }
 
-    /// Puts a connection into a slot; none, and it is dropped, if there is none.
+    /// Stores a connection in a free slot and returns the slot; without one drops it and returns `None`.
     pub(super) fn insert(&mut self, connection: Connection) -> Option<u32> {
         let (ends, half_open) = (connection.ends(), connection.is_half_open());
         self.begun += 1;
@@ -49,12 +49,12 @@ impl Connections {
         Some(slot)
     }
 
-    /// True if the connection in a slot is among the half-open ones.
+    /// True if the connection in a slot is recorded as half-open.
     pub(super) fn is_half_open(&self, slot: u32) -> bool {
         self.slab.get(slot).is_some_and(|place| place.half_open.is_some())
     }
 
-    /// Whether a connection is half-open, after a change of it.
+    /// Updates whether a connection is recorded as half-open.
     #[inline]
     pub(super) fn note_half_open(&mut self, slot: u32) {
         let Some(place) = self.slab.get_mut(slot) else { return };
@@ -64,12 +64,12 @@ impl Connections {
         }
     }
 
-    /// The half-open connection that is there longest.
+    /// The slot of the oldest half-open connection.
     pub(super) fn oldest_half_open(&self) -> Option<u32> {
         self.half_open.first().map(|&(_, slot)| slot)
     }
 
-    /// Packets no longer find the connection.
+    /// Removes a connection from the index, so that packets no longer find it.
     pub(super) fn hide(&mut self, slot: u32) {
         let Some(connection) = self.get(slot) else { return };
         let ends = connection.ends();
@@ -107,13 +107,13 @@ impl Connections {
         ConnId(self.slab.id(slot))
     }
 
-    /// The slot of a connection, if it is still there.
+    /// The slot of a connection, if the connection exists.
     #[inline]
     pub(super) fn slot(&self, id: ConnId) -> Option<u32> {
         self.slab.slot(id.0)
     }
 
-    /// All connections by their slots.
+    /// All connections with their ids.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
         self.slab.iter().map(|(slot, place)| (self.id(slot), &*place.connection))
     }

@@ -5,7 +5,7 @@ use units::Instant;
 #[derive(Debug)]
 pub(crate) struct Acks {
     rule: DelayedAck,
-    /// Segments with data that are not acknowledged.
+    /// Number of data segments that are not acknowledged yet.
     waiting: u32,
     deadline: Option<Instant>,
     due: bool,
@@ -16,7 +16,7 @@ impl Acks {
         Acks { rule, waiting: 0, deadline: None, due: false }
     }
 
-    /// A data segment arrived in order.
+    /// Records a data segment that arrived in order.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant) {
         self.waiting += 1;
@@ -27,7 +27,7 @@ impl Acks {
         }
     }
 
-    /// An acknowledgement is due now.
+    /// Makes an acknowledgement due now.
     #[inline]
     pub(crate) fn at_once(&mut self) {
         self.due = true;
@@ -39,7 +39,7 @@ impl Acks {
         self.due
     }
 
-    /// An acknowledgement is sent.
+    /// Records that an acknowledgement is sent.
     #[inline]
     pub(crate) fn sent(&mut self) {
         self.waiting = 0;
@@ -47,7 +47,7 @@ impl Acks {
         self.due = false;
     }
 
-    /// When an acknowledgement becomes due.
+    /// Time at which an acknowledgement becomes due.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline

@@ -7,16 +7,16 @@ use arrayvec::ArrayVec;
 /// Most blocks in a SACK option; with timestamps there is room for 3.
 const MOST: usize = 4;
 
-/// Blocks as positions: the first, and the one after the last.
+/// Blocks as pairs of positions: the first byte, and the byte after the last.
 pub(crate) type List = ArrayVec<(u64, u64), MOST>;
 
 #[derive(Debug)]
 pub(super) struct Blocks {
     enabled: bool,
     report_duplicates: bool,
-    /// A position in each of the blocks to report, the latest changed block first.
+    /// One position in each block to report, the most recently changed block first.
     recent: ArrayVec<u64, MOST>,
-    /// Duplicate data not reported yet.
+    /// Duplicate data that has not been reported.
     duplicate: Option<(u64, u64)>,
 }
 
@@ -25,7 +25,7 @@ impl Blocks {
         Blocks { enabled, report_duplicates: config.dsack, recent: ArrayVec::new(), duplicate: None }
     }
 
-    /// Data at `position` has arrived out of order.
+    /// Records data that arrived out of order at `position`.
     pub(super) fn arrived(&mut self, position: u64, above: &Ranges) {
         if !self.enabled {
             return;
@@ -41,14 +41,14 @@ impl Blocks {
         self.recent.insert(0, position);
     }
 
-    /// Takes duplicate data.
+    /// Records duplicate data.
     pub(super) fn duplicate(&mut self, left: u64, right: u64) {
         if self.enabled && self.report_duplicates && left < right {
             self.duplicate = Some((left, right));
         }
     }
 
-    /// How many blocks there are to report.
+    /// Number of blocks to report.
     #[inline]
     pub(super) fn len(&self, above: &Ranges) -> usize {
         let blocks = if above.is_empty() { 0 } else { self.recent.len() };

@@ -1,4 +1,4 @@
-//! The receiving half of a connection: data arrives in any order, and is read in order.
+//! The receiving half of a connection: data arrives in any order and is read in order.
 
 mod acks;
 mod blocks;
@@ -18,14 +18,14 @@ use window::ReceiveWindow;
 #[derive(Debug)]
 pub(crate) struct Receiver {
     data: Pieces,
-    /// Position of the next byte for the user.
+    /// Position of the next byte to be read by the user.
     read: u64,
     /// Position of the next byte that is expected (RCV.NXT).
     next: u64,
-    /// Positions that arrived above it.
+    /// Positions above `next` that have arrived.
     above: Ranges,
     blocks: Blocks,
-    /// Position of the FIN, once a FIN was seen.
+    /// Position of the FIN, once a FIN has arrived.
     fin: Option<u64>,
     pub(crate) acks: Acks,
     window: ReceiveWindow,
@@ -33,7 +33,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects `next` first, the position after the SYN.
+    /// A receiver that expects position `next` first, the one after the SYN.
     pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool) -> Self {
         let buffer = config.receive_buffer.get();
         Receiver {
@@ -45,7 +45,7 @@ impl Receiver {
             fin: None,
             acks: Acks::new(config.delayed_ack),
             window: ReceiveWindow::new(next, buffer, u64::from(config.mss), shift),
-            // Pieces of this size on the average, and memory stays in proportion to the buffer.
+            // If pieces have at least this mean size, the memory is in proportion to the buffer.
             limit: (buffer / 64) as usize + 64,
         }
     }
@@ -67,7 +67,7 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// Takes the data of a segment that begins at `start`, and its FIN.
+    /// Processes the data of a segment that begins at `start`, and its FIN.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, start: u64, data: Octets<'_>, fin: bool) {
         let end = start + data.len() as u64;
@@ -89,7 +89,7 @@ impl Receiver {
     fn on_odd_data(&mut self, now: Instant, start: u64, data: Octets<'_>, fin: bool) {
         let end = start + data.len() as u64;
         let known = self.next;
-        // rfc5681#section-4.2: out-of-order data, and data that fills a gap, is acknowledged at once.
+        // rfc5681#section-4.2: out-of-order data and data that fills a gap are acknowledged at once.
         let at_once = fin || start != known || !self.above.is_empty() || end > self.window.edge();
         if at_once {
             self.acks.at_once();
@@ -97,7 +97,7 @@ impl Receiver {
             self.acks.on_data(now);
         }
         if fin && self.fin.is_none() {
-            // Data received already ends before it.
+            // Data that has arrived must end before the FIN.
             let highest = self.above.last().map_or(known, |range| range.end);
             self.fin = (highest..=self.window.edge()).contains(&end).then_some(end);
         }
@@ -114,7 +114,7 @@ impl Receiver {
         self.advance();
     }
 
-    /// Keeps data from `from` on that may be out of order.
+    /// Stores data from position `from` on, which may be out of order.
     fn keep(&mut self, from: u64, data: Octets<'_>) {
         let range = Range { first: from, end: from + data.len() as u64 };
         let crowded = self.data.len() >= self.limit || self.above.len() >= self.limit;
@@ -146,7 +146,7 @@ impl Receiver {
         }
     }
 
-    /// The next bytes for the user, at most `max`. They make room for more.
+    /// Returns the next bytes for the user, at most `max`, and frees their buffer space.
     pub(crate) fn take(&mut self, max: usize) -> Option<Payload> {
         let there = self.readable();
         if there == 0 || max == 0 {
@@ -160,31 +160,31 @@ impl Receiver {
         Some(payload)
     }
 
-    /// Bytes that can be read.
+    /// Number of bytes that can be read.
     #[inline]
     pub(crate) fn readable(&self) -> u64 {
         self.next - self.read - u64::from(self.is_finished())
     }
 
-    /// Discards all data: the user reads no more.
+    /// Discards all data, because the user reads no more.
     pub(crate) fn discard(&mut self) {
         self.data.clear();
         self.read = self.next - u64::from(self.is_finished());
     }
 
-    /// The window field of a segment that is sent now.
+    /// The window field of the segment that is being sent.
     #[inline]
     pub(crate) fn advertise(&mut self) -> u16 {
         self.window.advertise(self.next, self.read)
     }
 
-    /// SACK and D-SACK blocks, in positions, for a segment that is sent now; at most `room`.
+    /// SACK and D-SACK blocks, in positions, for the segment that is being sent; at most `room`.
     #[inline]
     pub(crate) fn sack(&mut self, room: usize) -> blocks::List {
         self.blocks.report(room, self.next, &self.above)
     }
 
-    /// How many blocks a segment would report now.
+    /// Number of blocks that a segment would report now.
     #[inline]
     pub(crate) fn sack_len(&self) -> usize {
         self.blocks.len(&self.above)

@@ -9,18 +9,17 @@ fn receiver(dsack: bool) -> Receiver {
     Receiver::new(NEXT, &config, 0, true)
 }
 
-/// Segment number `n` of 100 bytes arrives.
+/// Delivers segment number `n` of 100 bytes.
 fn arrive(rx: &mut Receiver, n: u64) {
     rx.on_data(Instant::ZERO, NEXT + 100 * n, Octets::new(&[], 100), false);
 }
 
-/// The blocks in segment numbers.
+/// The SACK blocks in segment numbers.
 fn blocks(rx: &mut Receiver) -> Vec<(u64, u64)> {
     rx.sack(4).into_iter().map(|(l, r)| ((l - NEXT) / 100, (r - NEXT) / 100)).collect()
 }
 
-/// The example of `rfc2018#section-5`, case 2 and 3: every second segment is lost; the newest block comes
-/// first.
+/// The example of `rfc2018#section-5`, cases 2 and 3: every second segment is lost; newest block first.
 #[test]
 fn the_block_that_changed_last_comes_first() {
     let mut rx = receiver(false);

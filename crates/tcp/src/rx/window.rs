@@ -1,6 +1,6 @@
 //! The advertised receive window.
 
-/// Right edge of the window: it never moves left, and moves right by at least one MSS or half of the buffer
+/// The right edge of the window never moves left, and moves right by at least one MSS or half of the buffer
 /// (`rfc9293#section-3.8.6.2.2`).
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
@@ -12,7 +12,7 @@ pub(super) struct ReceiveWindow {
 
 impl ReceiveWindow {
     pub(super) fn new(next: u64, buffer: u64, mss: u64, shift: u8) -> Self {
-        // A SYN, whose window is not scaled, may have advertised less: the first acknowledgement tells the
+        // The window of a SYN, which is not scaled, may have advertised less. The first ACK advertises the
         // rest.
         ReceiveWindow { buffer, mss, shift, edge: next + buffer }
     }
@@ -22,26 +22,26 @@ impl ReceiveWindow {
         self.edge
     }
 
-    /// Right edge without silly window avoidance.
+    /// The right edge without silly window avoidance.
     #[inline]
     fn wanted(&self, read: u64) -> u64 {
         read + self.buffer
     }
 
-    /// True if the window has opened far enough for a window update.
+    /// True if the window has opened enough for a window update.
     #[inline]
     pub(super) fn has_opened(&self, read: u64) -> bool {
         self.wanted(read).saturating_sub(self.edge) >= (2 * self.mss).min(self.buffer / 2)
     }
 
-    /// The window field to send, with the next byte expected at `next` and the user at `read`.
+    /// The window field to send. `next`: next byte expected; `read`: next byte to be read by the user.
     #[inline]
     pub(super) fn advertise(&mut self, next: u64, read: u64) -> u16 {
         let wanted = self.wanted(read);
         let step = wanted.saturating_sub(self.edge);
         let edge = if step >= self.mss.min(self.buffer / 2) { wanted } else { self.edge };
         let mut field = edge.saturating_sub(next) >> self.shift;
-        // Rounding down must not take back what was advertised.
+        // Rounding down must not move the advertised right edge left.
         field += u64::from(next + (field << self.shift) < self.edge);
         let field = field.min(u64::from(u16::MAX));
         self.edge = self.edge.max(next + (field << self.shift));
@@ -57,7 +57,7 @@ mod tests {
     fn a_silly_step_is_not_advertised() {
         let mut window = ReceiveWindow::new(1000, 10_000, 1000, 0);
         assert_eq!(window.advertise(1000, 1000), 10_000);
-        // Ten segments arrived, and the user reads.
+        // Ten segments arrive, then the user reads.
         assert_eq!(window.advertise(11_000, 1000), 0);
         assert_eq!(window.advertise(11_000, 1999), 0);
         assert_eq!(window.advertise(11_000, 2000), 1000);

@@ -1,17 +1,17 @@
 use std::net::IpAddr;
 use transport::Octets;
 
-/// TCP's number among the protocols of IP.
+/// Protocol number of TCP in IP.
 const PROTOCOL: u64 = 6;
 
-/// The checksum of a segment from `src` to `dst`, over the pseudo header, too (`rfc9293#section-3.1`,
-/// `rfc8200#section-8.1`). Over a segment that bears the right checksum it is zero.
+/// The checksum of a segment and its pseudo header (`rfc9293#section-3.1`, `rfc8200#section-8.1`). The result
+/// is zero for a segment with the right checksum.
 pub fn checksum(segment: Octets<'_>, src: IpAddr, dst: IpAddr) -> u16 {
     let sum = match (src, dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => sum(&src.octets()) + sum(&dst.octets()),
         (src, dst) => sum(&v6(src)) + sum(&v6(dst)),
     };
-    // Zeros add nothing, wherever they stand.
+    // Zeros add nothing at any position.
     !fold(sum + PROTOCOL + segment.len() as u64 + self::sum(segment.head))
 }
 
@@ -22,8 +22,8 @@ fn v6(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// The sum of all 32-bit words, which folds to that of the 16-bit words; a last odd byte is the upper one of
-/// its word.
+/// The sum of all 32-bit words, which folds to the sum of the 16-bit words. An odd last byte is an upper
+/// byte.
 fn sum(bytes: &[u8]) -> u64 {
     let mut words = bytes.chunks_exact(4);
     let mut sum: u64 = words.by_ref().map(|w| u64::from(u32::from_be_bytes([w[0], w[1], w[2], w[3]]))).sum();

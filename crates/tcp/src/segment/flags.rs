@@ -12,11 +12,11 @@ impl Flags {
     pub const SYN: Flags = Flags(0x02);
     /// Resets the connection.
     pub const RST: Flags = Flags(0x04);
-    /// The user should be told of the data.
+    /// The receiver should deliver the data to the user at once.
     pub const PSH: Flags = Flags(0x08);
-    /// The acknowledgment number counts.
+    /// The acknowledgment number is valid.
     pub const ACK: Flags = Flags(0x10);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: Flags = Flags(0x20);
     /// ECN-Echo (`rfc3168#section-6.1`).
     pub const ECE: Flags = Flags(0x40);
@@ -35,7 +35,7 @@ impl Flags {
         self.0 & other.0 != 0
     }
 
-    /// These flags if `on`, else none.
+    /// These flags if `on`, otherwise no flag.
     #[inline]
     pub const fn when(self, on: bool) -> Flags {
         if on { self } else { Flags(0) }

@@ -32,46 +32,46 @@ use crate::sequence::Seq;
 use std::net::IpAddr;
 use transport::{Checksum, Octets, PacketBuf};
 
-/// The fixed part of the header, apart from what follows from the rest of the segment.
+/// The fields of the fixed header that do not follow from the rest of the segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Port of the sender.
     pub source_port: u16,
     /// Port of the receiver.
     pub destination_port: u16,
-    /// Number of the first byte of the data, or of the SYN.
+    /// Sequence number of the first data byte, or of the SYN.
     pub seq: Seq,
-    /// The next number the sender expects, if the ACK flag is set.
+    /// The next sequence number that the sender expects, if the ACK flag is set.
     pub ack: Seq,
     /// The flags.
     pub flags: Flags,
     /// The window, not scaled.
     pub window: u16,
-    /// The urgent pointer, which nobody here looks at.
+    /// The urgent pointer, which this stack ignores.
     pub urgent: u16,
 }
 
-/// A segment that was read.
+/// A parsed segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
     /// Header of the segment.
     pub header: Header,
-    /// Options of the segment that are known here.
+    /// The known options of the segment.
     pub options: Options,
     /// Data of the segment.
     pub data: Octets<'a>,
 }
 
-/// Why bytes are no segment.
+/// Error: why bytes are not a valid segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
-    /// There are fewer bytes than the header has.
+    /// There are fewer bytes than the header needs.
     #[error("shorter than its header")]
     Truncated,
     /// The data offset is less than 5.
     #[error("a data offset below 5")]
     DataOffset,
-    /// An option's length is below 2, not the one of its kind, or reaches beyond the header.
+    /// The length of an option is below 2, wrong for its kind, or reaches beyond the header.
     #[error("an option of an impossible length")]
     Option,
     /// The checksum is wrong.
@@ -80,16 +80,16 @@ pub enum SegmentError {
 }
 
 impl Header {
-    /// Bytes without options.
+    /// Length of a header without options.
     pub const LEN: usize = 20;
-    /// Bytes with as many options as fit.
+    /// Largest length of a header with options.
     pub const MAX_LEN: usize = 60;
-    /// Where the checksum stands.
+    /// Offset of the checksum.
     const CHECKSUM: usize = 16;
 }
 
 impl<'a> Segment<'a> {
-    /// Reads a segment that travelled from `src` to `dst`. Options of an unknown kind are passed over.
+    /// Parses a segment from `src` to `dst`. Options of an unknown kind are skipped.
     ///
     /// # Errors
     /// [`SegmentError`].
@@ -122,7 +122,7 @@ impl<'a> Segment<'a> {
         Ok(Segment { header: Header::decode(&fixed), options: Options::parse(options)?, data })
     }
 
-    /// Sequence numbers it takes up: its data, a SYN and a FIN (`rfc9293#section-3.4`).
+    /// Length in sequence numbers: data, SYN and FIN (`rfc9293#section-3.4`).
     pub fn sequence_len(&self) -> u32 {
         let flags = self.header.flags;
         let ends = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
@@ -145,7 +145,7 @@ impl Header {
         }
     }
 
-    /// Empties `buf` and begins a segment in it; the data may be appended, then [`seal`] ends it.
+    /// Clears `buf` and begins a segment in it. The caller may append data, then [`seal`] completes it.
     pub fn write(&self, buf: &mut PacketBuf, options: &Options) {
         buf.clear();
         let mut b = [0; Header::LEN];
@@ -162,8 +162,7 @@ impl Header {
     }
 }
 
-/// Ends a segment that travels from `src` to `dst`: writes the checksum, or leaves it zero if it is
-/// offloaded.
+/// Completes a segment from `src` to `dst`: writes the checksum, or zero if the checksum is offloaded.
 pub fn seal(buf: &mut PacketBuf, src: IpAddr, dst: IpAddr, mode: Checksum) {
     if mode == Checksum::Computed {
         let sum = checksum(buf.as_octets(), src, dst);

@@ -2,7 +2,7 @@ use super::SegmentError;
 use crate::sequence::Seq;
 use arrayvec::ArrayVec;
 
-/// The options of a segment that we know.
+/// The known options of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Maximum segment size, in a SYN (`rfc9293#section-3.7.1`).
@@ -17,7 +17,7 @@ pub struct Options {
     pub sack: SackBlocks,
 }
 
-/// The blocks of a SACK option: at most four fit.
+/// The blocks of a SACK option, at most four.
 pub type SackBlocks = ArrayVec<SackBlock, 4>;
 
 /// The value of a timestamps option.
@@ -29,12 +29,12 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// Bytes from `left` up to and without `right` arrived.
+/// Bytes from `left` to `right`, without `right`, have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackBlock {
-    /// The first number of the block.
+    /// Sequence number of the first byte of the block.
     pub left: Seq,
-    /// The number after the last.
+    /// Sequence number after the last byte of the block.
     pub right: Seq,
 }
 
@@ -46,14 +46,14 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Bytes of the options of a segment.
+/// Largest length of the options of a segment.
 const ROOM: usize = 40;
 
 impl Options {
-    /// Bytes of a timestamps option, aligned as everybody does (`rfc7323#appendix-A`).
+    /// Length of a timestamps option with the usual alignment (`rfc7323#appendix-A`).
     pub const TIMESTAMPS_LEN: usize = 12;
 
-    /// Bytes it takes to write them, a multiple of four.
+    /// Length of the written options, a multiple of four.
     pub fn len(&self) -> usize {
         let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() };
         4 * usize::from(self.mss.is_some())
@@ -63,17 +63,17 @@ impl Options {
             + sack
     }
 
-    /// True if there is none.
+    /// True if there are no options.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many SACK blocks there is room for beside these options.
+    /// Number of SACK blocks that fit beside these options.
     pub fn sack_room(&self) -> usize {
         (ROOM - self.len()).saturating_sub(4) / 8
     }
 
-    /// Reads the options of a header. What follows an end of the list is padding, whatever it is.
+    /// Parses the options of a header. Bytes after the end of the option list are ignored.
     #[inline]
     pub(super) fn parse(bytes: &[u8]) -> Result<Options, SegmentError> {
         if bytes.is_empty() { Ok(Options::default()) } else { Self::parse_list(bytes) }
@@ -96,7 +96,7 @@ impl Options {
                 bytes = rest;
                 continue;
             }
-            // rfc9293#section-3.2, MUST-7: a length may be anything.
+            // rfc9293#section-3.2, MUST-7: a length may have any value.
             let length = usize::from(*rest.first().ok_or(SegmentError::Option)?);
             if length < 2 || length > bytes.len() {
                 return Err(SegmentError::Option);
@@ -109,8 +109,8 @@ impl Options {
         Ok(options)
     }
 
-    /// Drops the last SACK blocks while the aligned options are too long for a header. Only a segment that has
-    /// options of a SYN beside blocks, which nobody sends, loses any: what is read can always be written.
+    /// Drops the last SACK blocks while the aligned options are too long for a header, so that every parsed
+    /// segment can be written. Only a segment with blocks and options of a SYN loses any; nobody sends that.
     fn drop_blocks_without_room(&mut self) {
         while self.len() > ROOM {
             self.sack.pop();
@@ -125,7 +125,7 @@ impl Options {
             (SACK_PERMITTED, 0) => self.sack_permitted = true,
             (TIMESTAMPS, 8) => self.timestamps = Some(Timestamps { value: u32_at(0), echo: u32_at(4) }),
             (SACK, length @ 8..) if length % 8 == 0 => {
-                // A second SACK option, which nobody sends, replaces the first.
+                // A second SACK option, which no sender writes, replaces the first.
                 self.sack = (0..length)
                     .step_by(8)
                     .map(|at| SackBlock { left: Seq(u32_at(at)), right: Seq(u32_at(at + 4)) })

@@ -17,7 +17,7 @@ fn written(header: &Header, options: &Options, data: Octets<'_>) -> PacketBuf {
     buf
 }
 
-/// Worked by hand from the figure of `rfc9293#section-3.1`; the sum by adding up the sixteen-bit words.
+/// Worked by hand from the figure of `rfc9293#section-3.1`; the checksum is the sum of the 16-bit words.
 #[test]
 fn a_syn_is_written_as_the_figure_says() {
     let header = Header {
@@ -91,7 +91,7 @@ fn unknown_options_are_passed_over_and_impossible_ones_refused() {
     assert_eq!(with(&[1, 1, 1, 253]), Err(SegmentError::Option));
 }
 
-/// Without the no-operations more fits into a header than we can write. Found by the fuzz target `segment`.
+/// Without the no-operations, more options fit than we can write. Found by the fuzz target `segment`.
 #[test]
 fn blocks_that_would_not_fit_when_aligned_are_dropped() {
     let mut bytes = vec![0; 20];
@@ -142,7 +142,7 @@ fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// The options of a header as any sender may write them: known ones in any order, repeated, aligned or not.
+/// Options as any sender may write them: known options in any order, repeated, aligned or not.
 fn option_bytes() -> impl Strategy<Value = Vec<u8>> {
     let one = prop_oneof![
         Just(vec![1]),

@@ -1,4 +1,4 @@
-//! Accounts for the sender's time: what kept it from sending more, and for how long.
+//! Accounts for the sender's time: which limit applies, and for how long.
 
 use super::Sender;
 use crate::sequence::ORIGIN;
@@ -6,10 +6,10 @@ use transport::Limit;
 use units::Instant;
 
 impl Sender {
-    /// No further segment may be sent now: time counts from now on for what keeps the sender from it.
+    /// Records the present limit, after the last segment that may be sent now.
     pub(super) fn account(&mut self, now: Instant) {
         if self.end == ORIGIN + 1 {
-            return; // it never had data
+            return; // the connection never had data
         }
         let limit = self.limit(now);
         self.stats.limits.enter(now, Some(limit));
@@ -30,7 +30,7 @@ impl Sender {
         if !self.fits(len, 0) {
             return if self.recovery.is_some() { Limit::Recovery } else { Limit::Cwnd };
         }
-        // Nagle's rule and silly window avoidance wait for more data or for more window.
+        // Nagle's rule and silly window avoidance wait for more data or for a larger window.
         if self.peer.edge.saturating_sub(self.flight.nxt()) < len {
             Limit::PeerWindow
         } else {
@@ -38,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer expired: what it waited for was lost all along, since the timer was started.
+    /// Counts the time since the start of the expired retransmission timer as a timeout.
     #[cold]
     pub(super) fn account_for_timeout(&mut self, now: Instant) {
         if self.stats.limits.present() == Some(Limit::Application) {

@@ -6,12 +6,12 @@ use arrayvec::ArrayVec;
 use cc::LossKind;
 use units::{Instant, Span};
 
-/// An acceptable acknowledgement, in positions.
+/// A valid acknowledgement, in positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Ack {
     /// Cumulative acknowledgement (SEG.ACK).
     pub(crate) to: u64,
-    /// First position of its segment (SEG.SEQ).
+    /// First position of the segment (SEG.SEQ).
     pub(crate) from: u64,
     /// Advertised window in bytes.
     pub(crate) window: u64,
@@ -25,17 +25,17 @@ pub(crate) struct Ack {
     pub(crate) congestion: bool,
 }
 
-/// Send times of the segments that an acknowledgement newly covers.
+/// Send times of the newly acknowledged segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timing {
     /// Send time of the oldest segment.
     first: Option<Instant>,
-    /// One of them was retransmitted (Karn's rule, `rfc6298#section-3`).
+    /// One of the segments was retransmitted (Karn's rule, `rfc6298#section-3`).
     ambiguous: bool,
 }
 
 impl Sender {
-    /// Takes an acknowledgement between SND.UNA and SND.NXT.
+    /// Processes an acknowledgement between SND.UNA and SND.NXT.
     pub(crate) fn on_ack(&mut self, now: Instant, ack: &Ack) {
         let una = self.flight.una();
         let mut delta =
@@ -97,7 +97,7 @@ impl Sender {
         timing
     }
 
-    /// Bytes that the SACK blocks newly report.
+    /// Processes the SACK blocks and returns the newly reported bytes.
     fn take_blocks(&mut self, now: Instant, ack: &Ack, delta: &mut AckDelta) -> u64 {
         let (rack, rate) = (&mut self.rack, &mut self.rate);
         let mut bytes = 0;
@@ -115,7 +115,7 @@ impl Sender {
         bytes
     }
 
-    /// An RTT sample from the send time of the segment, or from the echoed timestamp if that is ambiguous
+    /// Takes an RTT sample from the send time, or, if that is ambiguous, from the echoed timestamp
     /// (`rfc7323#section-4.1`).
     fn take_time(&mut self, now: Instant, ack: &Ack, timing: Timing, advanced: bool) -> Option<Span> {
         if !advanced {
@@ -128,7 +128,7 @@ impl Sender {
         Some(rtt)
     }
 
-    /// Takes the window unless the segment is older than that of the latest advertisement
+    /// Updates the window, unless the segment is older than that of the latest update
     /// (`rfc9293#section-3.10.7.4`).
     fn take_window(&mut self, ack: &Ack) {
         let peer = &mut self.peer;
@@ -158,7 +158,7 @@ impl Sender {
         true
     }
 
-    /// Takes the window of a SYN, which is never scaled.
+    /// Sets the window from a SYN, whose window is never scaled.
     pub(crate) fn take_first_window(&mut self, from: u64, window: u64) {
         let una = self.flight.una();
         self.peer.from = (from, una);
@@ -169,7 +169,7 @@ impl Sender {
 }
 
 impl Ack {
-    /// False if the echoed timestamp is from before `sent_at`: it acknowledges an earlier transmission.
+    /// False if the echoed timestamp is older than `sent_at`, that is, of an earlier transmission.
     fn answers(&self, sent_at: Instant) -> Option<bool> {
         self.echo.map(|ms| ms >= sent_at.as_nanos() / 1_000_000)
     }

@@ -13,7 +13,7 @@ impl Sender {
             abc_limit: self.config.abc,
             grow_full_only: self.config.grow_full_only,
         };
-        // Slow start goes on until the first loss.
+        // Slow start lasts until the first loss.
         let setup = Setup {
             paced: self.config.pacing,
             knobs: self.config.knobs,
@@ -73,15 +73,14 @@ impl Sender {
         self.set_pace(now);
     }
 
-    /// Sets the window to one segment, which the rules of TCP prescribe for every algorithm.
+    /// Sets the window to one segment, as TCP prescribes for every algorithm.
     pub(super) fn restart_window(&mut self, now: Instant) {
         let rule = WindowRule::Set(ByteCount::new(u64::from(self.smss)));
         let flight = self.flight.in_flight();
         self.ask(now, flight, |control, views, windows| control.on_rule(views, 0, rule, windows));
     }
 
-    /// Reports new data acknowledged outside recovery; to a control that wants rate samples, each ACK that
-    /// delivers data.
+    /// Reports new data acknowledged outside recovery. A control with rate samples gets each ACK of new data.
     pub(super) fn control_ack(&mut self, now: Instant, acked: u64, flight: u64, rtt: Option<Span>) {
         self.count_lost();
         let (lost, rate) = match &mut self.rate {

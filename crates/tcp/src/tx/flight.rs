@@ -1,8 +1,8 @@
 //! Segments that were sent and that the peer has not acknowledged cumulatively.
 //!
-//! Each is in flight, lost and waiting for retransmission, or selectively acknowledged. Segments have indices
-//! that count up and never wrap. The cost of an acknowledgement depends on what it newly covers, not on the
-//! number of segments.
+//! Each segment is in flight, lost and waiting for retransmission, or selectively acknowledged. Segments have
+//! indices that count up and never wrap. The cost of an acknowledgement depends on the number of newly
+//! acknowledged segments, not on the number of segments in flight.
 
 use crate::ranges::{Range, Ranges};
 use cc::SendRecord;
@@ -10,28 +10,28 @@ use std::collections::VecDeque;
 use std::ops::Index;
 use units::Instant;
 
-/// A segment that was sent.
+/// A segment that was sent and is not acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
-    /// Position of its first byte.
+    /// Position of the first byte of the segment.
     pub(crate) start: u64,
-    /// Sequence numbers it takes up: its bytes, and the FIN.
+    /// Length in sequence numbers: data bytes and the FIN.
     pub(crate) len: u32,
     pub(crate) fin: bool,
     pub(crate) state: SentState,
     pub(crate) retransmitted: bool,
-    /// Transmissions that count as in flight.
+    /// Number of transmissions that count as in flight.
     copies: u8,
-    /// Time of its last transmission.
+    /// Time of the last transmission.
     pub(crate) sent_at: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SentState {
     InFlight,
-    /// Waits for retransmission.
+    /// The segment waits for retransmission.
     Lost,
-    /// The peer has it but may still renege.
+    /// The segment is selectively acknowledged; the peer may renege.
     Sacked,
 }
 
@@ -41,7 +41,7 @@ impl Sent {
         self.start + u64::from(self.len)
     }
 
-    /// User bytes in it.
+    /// User bytes of the segment.
     #[inline]
     pub(crate) fn data_len(&self) -> u32 {
         self.len - u32::from(self.fin)
@@ -67,8 +67,8 @@ pub(crate) struct Flight {
     una: u64,
     /// Position of the next byte to be sent for the first time (SND.NXT).
     nxt: u64,
-    /// Bytes in flight: sent, and neither acknowledged nor lost; a segment sent again while not lost counts
-    /// twice (`rfc6675#section-4`, pipe).
+    /// Bytes in flight (`rfc6675#section-4`, pipe): sent, and neither acknowledged nor lost. A segment that
+    /// was retransmitted without being lost counts twice.
     in_flight: u64,
     /// Indices of lost segments, ascending.
     lost: VecDeque<u64>,
@@ -78,7 +78,7 @@ pub(crate) struct Flight {
     sacked_segments: u64,
     /// [`Self::lose_by_sack`] has examined all segments below this index.
     judged: u64,
-    /// Transmissions in the order of time, also outdated ones, which are skipped. Only for RACK.
+    /// Transmissions in the order of time, including outdated ones, which are skipped. Only for RACK.
     by_time: Option<VecDeque<(u64, Instant)>>,
     /// State of the path at the last transmission of each segment. Only for rate samples.
     records: Option<VecDeque<SendRecord>>,
@@ -87,7 +87,7 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// An empty flight at `position`. `by_time`: [`Self::lose_by_time`] will be called.
+    /// An empty flight at `position`. `by_time`: the caller will use [`Self::lose_by_time`].
     pub(crate) fn new(position: u64, by_time: bool) -> Self {
         Flight {
             first: 0,
@@ -106,7 +106,7 @@ impl Flight {
         }
     }
 
-    /// Keeps a record of each transmission from now on; called before the first.
+    /// Keeps a record of each transmission from now on. Must be called before the first transmission.
     pub(crate) fn keep_records(&mut self) {
         self.records = Some(VecDeque::new());
     }
@@ -146,7 +146,7 @@ impl Flight {
         self.in_flight
     }
 
-    /// FlightSize (`rfc5681#section-2`): bytes sent and not acknowledged cumulatively, without lost ones.
+    /// FlightSize (`rfc5681#section-2`): bytes sent and not acknowledged cumulatively, without lost bytes.
     #[inline]
     pub(crate) fn size(&self) -> u64 {
         self.nxt - self.una - self.lost_bytes
@@ -224,7 +224,7 @@ impl Flight {
         }
     }
 
-    /// Takes a cumulative acknowledgement. Calls `tell` with every segment that it newly acknowledges.
+    /// Processes a cumulative acknowledgement. Calls `tell` with every newly acknowledged segment.
     #[inline]
     pub(crate) fn acknowledge(&mut self, position: u64, mut tell: impl FnMut(&Sent, Option<SendRecord>)) {
         debug_assert!(position >= self.una && position <= self.nxt);
@@ -255,7 +255,7 @@ impl Flight {
         self.sacked.cut_below(self.first);
     }
 
-    /// The first bytes of the first segment are acknowledged.
+    /// Removes the acknowledged first bytes of the first segment.
     fn cut_first(&mut self, bytes: u32) {
         let Some(segment) = self.segments.front_mut() else { return };
         segment.start += u64::from(bytes);
@@ -266,8 +266,8 @@ impl Flight {
         }
     }
 
-    /// Takes a SACK block. Calls `tell` with every segment that it newly acknowledges, and returns their
-    /// bytes. Ignores segments that it covers only in part.
+    /// Processes a SACK block. Calls `tell` with every newly acknowledged segment, and returns their bytes.
+    /// Ignores partly covered segments.
     pub(crate) fn sack(
         &mut self,
         left: u64,
@@ -328,8 +328,8 @@ impl Flight {
         }
     }
 
-    /// Marks all segments as lost after an expiry of the retransmission timer, but for selectively
-    /// acknowledged ones; with `forget` also these (`rfc2018#section-8`).
+    /// Marks all segments as lost after an expiry of the retransmission timer, except selectively
+    /// acknowledged ones; with `forget` these, too (`rfc2018#section-8`).
     pub(crate) fn lose_all(&mut self, forget: bool, mut unless: impl FnMut(&Sent) -> bool) {
         if forget {
             self.forget_sacks();
@@ -363,8 +363,8 @@ impl Flight {
         self.segments.front().is_some_and(|segment| segment.state == SentState::Sacked)
     }
 
-    /// Index below which every segment not acknowledged is lost: above it at least three ranges or more than
-    /// two segments' bytes are selectively acknowledged (`rfc6675#section-4`, IsLost).
+    /// Index below which every segment that is not acknowledged is lost (`rfc6675#section-4`, IsLost): at
+    /// least three ranges or more than two segments' bytes above it are selectively acknowledged.
     pub(crate) fn sack_boundary(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (n, range) in self.sacked.descending().take(DUP_THRESHOLD as usize).enumerate() {
@@ -376,8 +376,8 @@ impl Flight {
         self.first
     }
 
-    /// Marks segments below an index as lost that are not acknowledged. Of a segment that was retransmitted
-    /// already only the first transmission leaves flight.
+    /// Marks segments below an index as lost if they are not acknowledged. If a segment was retransmitted,
+    /// only its first transmission leaves the flight.
     pub(crate) fn lose_by_sack(&mut self, boundary: u64) {
         for i in self.judged.max(self.first)..boundary {
             let segment = self.segment(i);
@@ -396,7 +396,7 @@ impl Flight {
         self.judged = self.judged.max(boundary);
     }
 
-    /// Marks segments as lost in the order they were sent, while `is_lost` is true.
+    /// Marks segments as lost in the order of transmission, while `is_lost` is true.
     pub(crate) fn lose_by_time(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) -> bool {
         let Some(mut by_time) = self.by_time.take() else { return false };
         let mut any = false;
@@ -417,8 +417,7 @@ impl Flight {
     }
 
     /// The first segment below the highest selectively acknowledged one that is neither acknowledged nor
-    /// retransmitted (`rfc6675#section-4`, NextSeg rule 3). `from` moves to it, so that no segment is
-    /// examined twice.
+    /// retransmitted (`rfc6675#section-4`, NextSeg rule 3). Moves `from` to it, to examine no segment twice.
     pub(crate) fn next_hole(&self, from: &mut u64) -> Option<u64> {
         let end = self.sacked.last()?.first;
         *from = (*from).max(self.first);
@@ -431,7 +430,7 @@ impl Flight {
         None
     }
 
-    /// The last segment not acknowledged (`rfc6675#section-4`, NextSeg rule 4).
+    /// The last segment that is not acknowledged (`rfc6675#section-4`, NextSeg rule 4).
     pub(crate) fn last_hole(&self) -> Option<u64> {
         let end = match self.sacked.last() {
             Some(range) if range.end == self.next_index() => range.first,
@@ -441,7 +440,7 @@ impl Flight {
     }
 }
 
-/// Duplicate acknowledgements that mean a loss (`rfc5681#section-3.2`).
+/// Number of duplicate acknowledgements that indicate a loss (`rfc5681#section-3.2`).
 pub(crate) const DUP_THRESHOLD: u64 = 3;
 
 /// Removes an index from a sorted queue, mostly its front.

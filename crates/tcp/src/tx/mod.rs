@@ -45,9 +45,9 @@ pub(crate) struct Sender {
     headers: u32,
     /// User data from the oldest unacknowledged byte on (SND.UNA).
     data: Pieces,
-    /// Position after the last byte the user queued.
+    /// Position after the last byte that the user queued.
     end: u64,
-    /// No more data will come: a FIN follows the last byte.
+    /// The user queues no more data: a FIN follows the last byte.
     closing: bool,
     flight: Flight,
     pub(crate) rto: RtoEstimate,
@@ -62,7 +62,7 @@ pub(crate) struct Sender {
     /// below it begin no recovery.
     recover: u64,
     rack: Option<Rack>,
-    /// Only if the congestion control paces the connection.
+    /// Present only if the congestion control paces the connection.
     rate: Option<Box<RateControl>>,
     probe: Option<Probe>,
     ecn: Ecn,
@@ -70,21 +70,22 @@ pub(crate) struct Sender {
     /// The next segment is sent regardless of the windows.
     forced: Option<Forced>,
     last_sent: Instant,
-    /// Segments of the last train, while more may follow at the same time.
+    /// Number of segments in the last train, while it may continue at the same time.
     train: u64,
-    /// A push was cut short, and the user was not told of room since.
+    /// The user's data did not fit completely, and [`Event::Writable`](crate::Event::Writable) was not
+    /// reported since.
     blocked: bool,
     pub(crate) stats: Stats,
 }
 
-/// Window that the peer advertises.
+/// The window that the peer advertises.
 #[derive(Debug, Default)]
 struct PeerWindow {
     /// Position up to which the peer accepts data (SND.UNA + SND.WND).
     edge: u64,
     /// Bytes in the latest advertisement (SND.WND).
     size: u64,
-    /// Largest window it ever advertised.
+    /// Largest window that the peer has advertised.
     largest: u64,
     /// Positions of the segment of the latest advertisement (SND.WL1, SND.WL2).
     from: (u64, u64),
@@ -96,7 +97,7 @@ struct Ecn {
     enabled: bool,
     /// The next new data carries CWR.
     tell: bool,
-    /// The window was reduced for everything below this position.
+    /// ECE was answered with a reduction for all bytes below this position.
     answered: u64,
 }
 
@@ -120,7 +121,7 @@ pub(crate) struct Negotiated {
     pub(crate) headers: u32,
     pub(crate) sack: bool,
     pub(crate) ecn: bool,
-    /// A SYN had to be sent again.
+    /// A SYN was retransmitted.
     pub(crate) syn_lost: bool,
 }
 
@@ -172,13 +173,13 @@ impl Sender {
         self.last_sent = now;
         self.begin_control(now);
         if found.syn_lost {
-            // rfc5681#section-3.1: no more than one segment then.
+            // rfc5681#section-3.1: after a lost SYN the window is at most one segment.
             self.restart_window(now);
             self.rto.after_lost_syn();
         }
     }
 
-    /// Queues user data up to the free room, and returns the number of bytes queued.
+    /// Queues user data up to the free space, and returns the number of bytes queued.
     pub(crate) fn push(&mut self, mut payload: Payload) -> u64 {
         let wanted = payload.len() as u64;
         let taken = wanted.min(self.config.send_buffer.get().saturating_sub(self.buffered()));
@@ -188,14 +189,14 @@ impl Sender {
         taken
     }
 
-    /// True once when there is room again after a push was cut short.
+    /// True once when there is space again after user data did not fit.
     pub(crate) fn take_writable(&mut self) -> bool {
         let writable = self.blocked && self.buffered() < self.config.send_buffer.get();
         self.blocked &= !writable;
         writable
     }
 
-    /// No more data will come.
+    /// Queues a FIN after the last byte.
     pub(crate) fn close(&mut self) {
         self.closing = true;
     }
@@ -206,18 +207,18 @@ impl Sender {
         self.closing && self.flight.nxt() > self.end
     }
 
-    /// True if everything was acknowledged, the FIN, too.
+    /// True if everything was acknowledged, including the FIN.
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
         self.closing && self.flight.una() > self.end
     }
 
-    /// Bytes that are not acknowledged, sent or not.
+    /// Unacknowledged bytes, sent or not.
     fn buffered(&self) -> u64 {
         self.end.saturating_sub(self.flight.una())
     }
 
-    /// Bytes that were not sent yet.
+    /// Bytes that have not been sent.
     #[inline]
     pub(crate) fn unsent(&self) -> u64 {
         self.end.saturating_sub(self.flight.nxt())
@@ -261,9 +262,8 @@ impl Sender {
         self.peer.largest
     }
 
-    /// Bytes that may be in flight: the congestion window, or that of a recovery that is on, which is
-    /// inflated or reduced by what arrives. A control that models the rate sets its window in recoveries with
-    /// SACK, too.
+    /// Limit of the bytes in flight: cwnd, or in recovery the inflated or reduced send limit. A control that
+    /// models the rate also sets the limit in recoveries with SACK.
     #[inline]
     pub(crate) fn cwnd(&self) -> u64 {
         match &self.recovery {
@@ -272,7 +272,7 @@ impl Sender {
         }
     }
 
-    /// Drops all data and timers: the connection ended.
+    /// Drops all data and timers at the end of the connection.
     pub(crate) fn clear(&mut self) {
         self.data.clear();
         self.timers = Timers::default();

@@ -14,12 +14,12 @@ impl Prr {
         Prr { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
     }
 
-    /// Counts bytes sent.
+    /// Counts bytes that were sent.
     pub(super) fn sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
-    /// The window after an acknowledgement that newly delivers `delivered` bytes.
+    /// The send limit after an acknowledgement that newly delivers `delivered` bytes.
     pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64, smss: u64) -> u64 {
         self.delivered += delivered;
         let send = if pipe > ssthresh {
@@ -38,13 +38,14 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// Twenty segments in flight, the first lost, ssthresh 10: an ACK for each of the others.
+    /// Twenty segments are in flight, the first is lost, and ssthresh is 10: an ACK arrives for each of the
+    /// others.
     // rfc6937#section-3, in segments, by hand
     #[test]
     fn prr_sends_half_of_the_delivered_segments() {
         let mut prr = Prr::new(20);
-        let mut pipe = 19; // The lost segment left it.
-        prr.sent(1); // The fast retransmission.
+        let mut pipe = 19; // the lost segment has left the flight
+        prr.sent(1); // the fast retransmission
         pipe += 1;
         let mut sent = Vec::new();
         for _ in 0..18 {
@@ -55,13 +56,13 @@ mod tests {
             prr.sent(room);
             pipe += room;
         }
-        // ceil(n / 2) - out: nothing for the first two, then one for every other ACK. Before the 17th is
-        // answered, pipe has come down to ssthresh; from then on it is kept there.
+        // ceil(n / 2) - out: nothing for the first two ACKs, then one segment for every other ACK. Before the
+        // 17th ACK is answered, pipe has decreased to ssthresh, and it stays there.
         assert_eq!(sent, [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1]);
         assert_eq!(pipe, 10);
     }
 
-    /// Pipe fell below ssthresh by heavy loss: growth by slow start up to it.
+    /// Heavy loss reduced pipe below ssthresh: slow start raises it up to ssthresh.
     #[test]
     fn prr_slow_starts_below_ssthresh() {
         let mut prr = Prr::new(20);

@@ -9,7 +9,7 @@ use units::{Instant, Span};
 /// State of RACK (`rfc8985#section-5.2`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
-    /// Send time and end of the delivered segment that was sent last (RACK.xmit_ts, RACK.end_seq).
+    /// Send time and end of the latest-sent delivered segment (RACK.xmit_ts, RACK.end_seq).
     latest: Option<(Instant, u64)>,
     rtt: Span,
     min_rtt: LeastRtt,
@@ -19,14 +19,14 @@ pub(super) struct Rack {
     /// Factor of the reordering window, and recoveries until it is reset to one.
     multiplier: u32,
     persist: u32,
-    /// Position at which the multiplier may grow again, once a round trip.
+    /// Position at which the multiplier may grow again, once per round trip.
     round: Option<u64>,
 }
 
 /// A tail loss probe in flight (`rfc8985#section-7.1`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
-    /// SND.NXT when it was sent.
+    /// SND.NXT when the probe was sent.
     pub(super) end: u64,
     /// The probe was a retransmission.
     pub(super) again: bool,
@@ -35,12 +35,12 @@ pub(super) struct Probe {
 /// Recoveries for which a larger reordering window is kept (`rfc8985#section-6.2`).
 const PERSIST: u32 = 16;
 
-/// Longest delay of an acknowledgement that a peer may have (`rfc8985#section-7.2`).
+/// Longest delay of an acknowledgement that a peer may use (`rfc8985#section-7.2`).
 const MAX_ACK_DELAY: Span = Span::from_millis(200);
 
 impl Rack {
-    /// Takes the delivery of a segment (`rfc8985#section-6.2`, steps 1 to 3). `echoed`: by its timestamp the
-    /// acknowledgement is for the last transmission.
+    /// Processes the delivery of a segment (`rfc8985#section-6.2`, steps 1 to 3). `echoed`: whether the
+    /// timestamp shows that the last transmission was acknowledged.
     pub(super) fn delivered(&mut self, now: Instant, sent: &Sent, echoed: Option<bool>) {
         let rtt = now.since(sent.sent_at);
         if sent.retransmitted {
@@ -71,7 +71,7 @@ impl Rack {
         srtt.map_or(window, |srtt| window.min(srtt))
     }
 
-    /// Takes a D-SACK: the reordering window was too small.
+    /// Processes a D-SACK, which shows that the reordering window was too small.
     pub(super) fn duplicate(&mut self, una: u64, nxt: u64) {
         if self.round.is_none_or(|round| una >= round) {
             self.round = Some(nxt);
@@ -92,7 +92,7 @@ impl Rack {
         sent.sent_at + self.rtt + self.window(srtt, true) <= now
     }
 
-    /// Time from which a segment counts as lost; `None` if no segment sent after it was delivered.
+    /// Time from which a segment counts as lost; `None` if no later transmission was delivered.
     fn deadline(&self, sent: &Sent, window: Span) -> Option<Instant> {
         let latest = self.latest?;
         (latest > (sent.sent_at, sent.end())).then(|| sent.sent_at + self.rtt + window)
@@ -100,7 +100,7 @@ impl Rack {
 }
 
 impl Sender {
-    /// Marks late segments as lost, and sets the reordering timer for the oldest other one
+    /// Marks late segments as lost, and sets the reordering timer for the oldest other segment
     /// (`rfc8985#section-6.2`, step 5).
     pub(super) fn detect_by_time(&mut self, now: Instant) -> bool {
         let Some(rack) = self.rack else { return false };
@@ -116,7 +116,7 @@ impl Sender {
         lost
     }
 
-    /// Sets the probe timer, if a probe may be due (`rfc8985#section-7.2`).
+    /// Sets the probe timer if a tail loss probe may be needed (`rfc8985#section-7.2`).
     pub(super) fn arm_probe(&mut self, now: Instant) {
         self.timers.probe = None;
         let open = self.rack.is_some() && self.probe.is_none() && self.recovery.is_none();
@@ -134,7 +134,7 @@ impl Sender {
         self.timers.probe = self.timers.rto.map(|rto| rto.min(now + timeout));
     }
 
-    /// The probe timer expired (`rfc8985#section-7.3`).
+    /// Sends a tail loss probe at the expiry of the probe timer (`rfc8985#section-7.3`).
     pub(super) fn on_probe_timer(&mut self, now: Instant) {
         self.timers.probe = None;
         let new = self.unsent() > 0 && self.flight.nxt() + self.next_len() <= self.peer.edge;
@@ -146,7 +146,7 @@ impl Sender {
         self.timers.rto = Some(self.rto.deadline(now));
     }
 
-    /// Decides by an acknowledgement whether a probe repaired a loss (`rfc8985#section-7.4.2`).
+    /// Decides from an acknowledgement whether the probe repaired a loss (`rfc8985#section-7.4.2`).
     pub(super) fn judge_probe(&mut self, now: Instant, to: u64, duplicate: bool, dsack: Option<u64>) {
         let Some(probe) = self.probe.filter(|probe| to >= probe.end) else { return };
         let harmless = !probe.again || dsack == Some(probe.end);
@@ -154,7 +154,7 @@ impl Sender {
             self.probe = None;
         }
         if !harmless && to > probe.end && self.recovery.is_none() {
-            // The probe repaired the loss, so no recovery will reduce the window.
+            // The probe repaired the loss, and no recovery will reduce the window.
             self.stats.recoveries += 1;
             self.control_loss(now, self.flight.size(), LossKind::FastRetransmit);
         }

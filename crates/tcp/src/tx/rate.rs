@@ -1,4 +1,4 @@
-//! Rate samples and pacing, kept only if the congestion control asks for them.
+//! Rate samples and pacing, for congestion controls that need them.
 
 use super::Sender;
 use super::flight::Sent;
@@ -8,7 +8,7 @@ use units::{ByteCount, Instant};
 /// State of a paced connection. Bytes are user bytes.
 #[derive(Debug)]
 pub(super) struct RateControl {
-    /// The congestion control models the rate: it wants samples.
+    /// The congestion control wants rate samples.
     samples: bool,
     pub(super) estimator: RateEstimator,
     pub(super) pacer: Pacer,
@@ -19,7 +19,7 @@ impl RateControl {
         RateControl { samples, estimator: RateEstimator::default(), pacer: Pacer::new(mtu) }
     }
 
-    /// Takes the first acknowledgement of a segment.
+    /// Processes the first acknowledgement of a segment.
     pub(super) fn on_delivered(&mut self, now: Instant, sent: &Sent, record: SendRecord) {
         let bytes = ByteCount::new(u64::from(sent.len));
         self.estimator.on_delivered(now, bytes, sent.sent_at, record, sent.retransmitted);
@@ -27,13 +27,13 @@ impl RateControl {
 }
 
 impl Sender {
-    /// True if the congestion control models the rate.
+    /// True if the congestion control wants rate samples.
     #[inline]
     pub(super) fn models_rate(&self) -> bool {
         self.rate.as_ref().is_some_and(|rate| rate.samples)
     }
 
-    /// Counts bytes that were lost since the last call.
+    /// Adds the bytes that were lost since the last call.
     pub(super) fn count_lost(&mut self) {
         let lost = self.flight.take_newly_lost();
         if let Some(rate) = &mut self.rate {
@@ -41,20 +41,20 @@ impl Sender {
         }
     }
 
-    /// True if bytes were lost that the congestion control has not been told of yet.
+    /// True if the congestion control was not yet informed of lost bytes.
     pub(super) fn has_losses_to_tell(&self) -> bool {
         self.flight.newly_lost() > 0 || self.rate.as_ref().is_some_and(|rate| rate.estimator.has_lost())
     }
 
-    /// True if the pacer holds segments back now.
+    /// True if the pacer delays segments now.
     #[inline]
     pub(super) fn is_held(&self, now: Instant) -> bool {
         self.rate.as_ref().is_some_and(|rate| rate.pacer.ready_at().is_some_and(|at| at > now))
     }
 
-    /// Nothing more can be sent now: sets the pacing timer if the pacer is the reason. If the window has
-    /// room, the sender is application-limited, for want of data or because of the peer's window or Nagle's
-    /// rule.
+    /// Records that no more segments can be sent now. Sets the pacing timer if the pacer is the reason. If
+    /// the window has room, the sender is application-limited: by missing data, by the peer's window, or by
+    /// Nagle's rule.
     pub(super) fn note_limit(&mut self, now: Instant) {
         let held = self.is_held(now);
         let room = self.fits(u64::from(self.smss), 0);

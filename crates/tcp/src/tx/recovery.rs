@@ -7,23 +7,24 @@ use crate::Variant;
 use cc::LossKind;
 use units::Instant;
 
-/// State of a fast recovery. Tahoe has none: it slow starts from the first hole.
+/// State of a fast recovery. Tahoe has no fast recovery: it slow starts from the first hole.
 #[derive(Debug)]
 pub(super) struct Recovery {
-    /// SND.NXT at its start: the recovery ends when everything before is acknowledged (RecoveryPoint).
+    /// SND.NXT at the beginning of the recovery, which ends when all earlier bytes are acknowledged
+    /// (RecoveryPoint).
     pub(super) point: u64,
     /// Send limit during the recovery.
     pub(super) cwnd: u64,
     /// A partial acknowledgement has arrived.
     partial: bool,
     pub(super) prr: Option<Prr>,
-    /// Index from which on NextSeg rule 3 has retransmitted no hole (`rfc6675#section-4`).
+    /// Index from which NextSeg rule 3 has not retransmitted a hole yet (`rfc6675#section-4`).
     pub(super) hole: u64,
-    /// End of the flight when the segment of rule 4 was sent (RescueRxt).
+    /// End of the flight when rule 4 retransmitted a segment (RescueRxt).
     pub(super) rescue: Option<u64>,
 }
 
-/// Changes by one acknowledgement, as loss recovery needs them.
+/// Changes by one acknowledgement that are relevant to loss recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckDelta {
     /// Bytes acknowledged cumulatively for the first time.
@@ -37,7 +38,7 @@ pub(super) struct AckDelta {
 }
 
 impl Sender {
-    /// Begins, continues or ends a recovery. True if the acknowledgement belongs to one.
+    /// Begins, continues or ends a recovery. True if the acknowledgement belongs to a recovery.
     pub(super) fn recover(&mut self, now: Instant, delta: &AckDelta) -> bool {
         if delta.acked > 0 {
             self.dup_acks = 0;
@@ -58,8 +59,8 @@ impl Sender {
         true
     }
 
-    /// False while duplicate acknowledgements may be due to retransmissions
-    /// (`rfc6582#section-3.2`, step 2; `rfc6675#section-5.1`).
+    /// False while retransmissions may have caused duplicate acknowledgements (`rfc6582#section-3.2`, step 2;
+    /// `rfc6675#section-5.1`).
     fn may_recover(&self) -> bool {
         let una = self.flight.una();
         !self.flight.is_empty()
@@ -101,7 +102,7 @@ impl Sender {
                 self.flight.lose_all(false, |_| false);
                 return;
             }
-            // rfc5681#section-3.2, step 3: inflated by the segments that have left the network.
+            // rfc5681#section-3.2, step 3: inflation by the segments that have left the network.
             Variant::Reno | Variant::NewReno => cwnd += DUP_THRESHOLD * smss,
             Variant::Sack => {}
         }
@@ -165,7 +166,7 @@ impl Sender {
         }
     }
 
-    /// The window is deflated to the threshold (`rfc5681#section-3.2`, step 6).
+    /// Deflates the window to ssthresh (`rfc5681#section-3.2`, step 6).
     fn end_recovery(&mut self, now: Instant) {
         self.recovery = None;
         self.forced = None;
@@ -177,7 +178,7 @@ impl Sender {
         self.detect_by_time(now);
     }
 
-    /// The reordering timer expired (`rfc8985#section-6.2`).
+    /// Detects losses at the expiry of the reordering timer (`rfc8985#section-6.2`).
     pub(super) fn on_reorder_timer(&mut self, now: Instant) {
         let delta = AckDelta { flight_before: self.flight.size(), ..AckDelta::default() };
         self.timers.reorder = None;

@@ -6,34 +6,34 @@ use crate::Variant;
 use crate::sequence::ORIGIN;
 use units::{ByteCount, Instant};
 
-/// A segment to be written now.
+/// A segment that the caller must write and send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Position of its first byte.
+    /// Position of the first byte.
     pub(crate) start: u64,
-    /// User bytes.
+    /// Number of user bytes.
     pub(crate) len: u32,
     pub(crate) fin: bool,
     /// The segment empties the send buffer, or ends a train (PSH).
     pub(crate) push: bool,
     /// The segment is ECN-capable (`rfc3168#section-6.1.5`: new data only).
     pub(crate) markable: bool,
-    /// The segment has CWR: the window was reduced.
+    /// The segment has CWR, because the window was reduced.
     pub(crate) reduced: bool,
 }
 
 impl Sender {
-    /// The next segment, which the caller must send now; `None` if the windows or the pacer allow none. New
-    /// data has at most `limit` bytes a segment.
+    /// Selects the next segment, which the caller must send now; `None` if the windows or the pacer allow
+    /// none. A segment of new data has at most `limit` bytes.
     #[inline]
     pub(crate) fn next(&mut self, now: Instant, limit: u32) -> Option<Plan> {
         self.control.as_ref()?;
         if self.end == ORIGIN + 1 && !self.closing && self.rate.is_none() {
-            return None; // a side that only receives
+            return None; // this side only receives
         }
         let limit = u64::from(limit.min(self.smss));
         let held = self.is_held(now);
-        // Probes are not paced.
+        // The pacer does not delay probes.
         let plan = match self.forced.take_if(|forced| !held || *forced != Forced::Lost) {
             Some(forced) => self.next_forced(now, forced, limit),
             None => None,
@@ -75,7 +75,7 @@ impl Sender {
                 if !self.flight.is_empty() {
                     return Some(self.resend(now, self.flight.first_index()));
                 }
-                // A shut window is probed with one byte (rfc9293#section-3.8.6.1).
+                // A zero window is probed with one byte (rfc9293#section-3.8.6.1).
                 let usable = self.peer.edge.saturating_sub(self.flight.nxt()).max(1);
                 let len = self.unsent().min(usable).min(limit);
                 (len > 0).then(|| self.new_segment(now, len))
@@ -97,21 +97,21 @@ impl Sender {
         self.next_doubtful(now)
     }
 
-    /// User bytes of the next new segment, regardless of windows.
+    /// User bytes of the next new segment, without regard to windows.
     pub(super) fn next_len(&self) -> u64 {
         self.unsent().min(u64::from(self.smss))
     }
 
-    /// True if the send limit plus `extra` bytes allows a segment. With nothing in flight it always does.
+    /// True if the send limit plus `extra` bytes allows a segment of `len` bytes. An empty flight allows any.
     #[inline]
     pub(super) fn fits(&self, len: u64, extra: u64) -> bool {
-        // Without limited transmit, selectively acknowledged bytes count as in flight until a loss is found.
+        // Without limited transmit, SACKed bytes count as in flight until a loss is detected.
         let pipe = self.recovery.is_some() || self.timed_out.is_some() || self.config.limited_transmit;
         let flight = if pipe { self.flight.in_flight() } else { self.flight.size() };
         flight == 0 || flight + len <= self.cwnd() + extra
     }
 
-    /// The user bytes of a new segment that all windows, Nagle's rule and silly window avoidance allow
+    /// User bytes of a new segment that all windows, Nagle's rule and silly window avoidance allow
     /// (`rfc9293#section-3.8.6.2.1`). Zero for a FIN alone.
     #[inline(always)] // into `next_by_window`: the other caller is rare
     pub(super) fn sendable(&mut self, now: Instant, limit: u64) -> Option<u64> {
@@ -134,8 +134,8 @@ impl Sender {
         self.fits(len, self.limited()).then_some(len)
     }
 
-    /// Bytes beyond the window that limited transmit allows; none with SACK, where pipe shrinks instead
-    /// (`rfc3042#section-2`).
+    /// Bytes beyond the window that limited transmit allows (`rfc3042#section-2`); 0 with SACK, where pipe
+    /// shrinks instead.
     fn limited(&self) -> u64 {
         if self.config.limited_transmit && self.variant != Variant::Sack && self.recovery.is_none() {
             u64::from(self.dup_acks.min(2)) * u64::from(self.smss)
@@ -144,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// Rules 3 and 4 of `rfc6675#section-4`, NextSeg.
+    /// Selects a segment by rules 3 and 4 of `rfc6675#section-4`, NextSeg.
     fn next_doubtful(&mut self, now: Instant) -> Option<Plan> {
         if self.variant != Variant::Sack || self.rack.is_some() {
             return None;
@@ -167,7 +167,7 @@ impl Sender {
         Some(self.resend(now, i))
     }
 
-    /// A segment of new data, with the FIN if that follows.
+    /// Plans a segment of new data, with the FIN if it follows.
     fn new_segment(&mut self, now: Instant, len: u64) -> Plan {
         let start = self.flight.nxt();
         let last = start + len == self.end;

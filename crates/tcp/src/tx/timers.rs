@@ -5,7 +5,7 @@ use crate::Variant;
 use cc::LossKind;
 use units::Instant;
 
-/// Expiry of each timer that runs.
+/// Expiry of each running timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timers {
     /// Retransmission (`rfc6298#section-5`).
@@ -18,7 +18,7 @@ pub(super) struct Timers {
     pub(super) probe: Option<Instant>,
     /// RACK reordering timer (`rfc8985#section-6.2`).
     pub(super) reorder: Option<Instant>,
-    /// The pacer allows the next segment.
+    /// Time at which the pacer allows the next segment.
     pub(super) pacing: Option<Instant>,
 }
 
@@ -30,11 +30,11 @@ impl Sender {
         [rto, persist, probe, reorder, pacing].into_iter().flatten().fold(Instant::FAR, Instant::min)
     }
 
-    /// Handles expired timers; false if the connection is given up.
+    /// Runs expired timers; false if the connection must be aborted.
     pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
         let due = |timer: Option<Instant>| timer.is_some_and(|at| at <= now);
         if due(self.timers.pacing) {
-            self.timers.pacing = None; // the next segment is asked for after every event
+            self.timers.pacing = None; // the next segment is polled after every event
         }
         if due(self.timers.reorder) {
             self.on_reorder_timer(now);
@@ -51,12 +51,12 @@ impl Sender {
         self.expiries <= self.config.max_retransmissions
     }
 
-    /// The retransmission timer expired (`rfc6298#section-5`, 5.4 to 5.6; `rfc5681#section-3.1`).
+    /// Retransmits after an expiry of the timer (`rfc6298#section-5`, 5.4 to 5.6; `rfc5681#section-3.1`).
     fn on_rto(&mut self, now: Instant) {
         self.stats.timeouts += 1;
         self.expiries += 1;
         self.account_for_timeout(now);
-        // A segment that has timed out already does not reduce the window again (rfc5681#section-3.1).
+        // A second timeout of the same segment does not reduce the window again (rfc5681#section-3.1).
         if self.timed_out != Some(self.flight.una()) {
             let flight = match self.recovery.take() {
                 Some(recovery) => self.not_arrived(&recovery),
@@ -84,9 +84,9 @@ impl Sender {
     }
 
     /// Bytes of a recovery that may still be in the network. FlightSize grows while a recovery repairs one
-    /// hole each round trip, and half of it would be a threshold above the capacity of the path: the next
-    /// slow start would lose as much again and end in another timeout (`rfc5681#section-3.2`, step 4: the
-    /// window is inflated by segments that have left the network).
+    /// hole per round trip. Half of it would be a threshold above the capacity of the path: the next slow
+    /// start would lose as much again and end in another timeout (`rfc5681#section-3.2`, step 4: segments
+    /// that left the network inflate the window).
     fn not_arrived(&self, recovery: &Recovery) -> u64 {
         let arrived = match self.variant {
             Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),
@@ -114,13 +114,13 @@ impl Sender {
         self.start_persist(now);
     }
 
-    /// Starts the persist timer: the peer's window blocks all data, and nothing is in flight.
+    /// Starts the persist timer, if the peer's window blocks all data and nothing is in flight.
     pub(super) fn start_persist(&mut self, now: Instant) {
         let wait = self.rto.current() * (1 << self.timers.persisted.min(16));
         self.timers.persist = Some(now + wait.min(self.config.rto.max));
     }
 
-    /// Ends probing since the window opened: a probe in flight counts as a lost segment.
+    /// Ends probing after the window has opened: a probe in flight counts as a lost segment.
     pub(super) fn end_persist(&mut self) {
         self.timers.persist = None;
         self.timers.persisted = 0;

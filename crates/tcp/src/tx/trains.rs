@@ -1,4 +1,4 @@
-//! Trains of segments, as Linux hands them to the network: one large packet, which is cut into segments there
+//! Trains of segments: Linux passes one large packet to the network device, which divides it into segments
 //! (TSO).
 
 use super::Sender;
@@ -7,12 +7,12 @@ use units::Instant;
 /// Number of segments that a train may have at any rate (`net.ipv4.tcp_min_tso_segs`).
 const LEAST: u64 = 2;
 
-/// A longer train takes at most this part of a second at the pacing rate (`sk_pacing_shift` of 10).
+/// A longer train lasts at most this fraction of a second at the pacing rate (`sk_pacing_shift` of 10).
 const PER_SECOND: f64 = 1024.0;
 
 impl Sender {
-    /// Counts a new segment to the train that it belongs to. True if it is the last of several. The segment
-    /// before left at `before`.
+    /// Adds a new segment to its train. True if it is the last of several segments of the train. `before`:
+    /// the send time of the previous segment.
     #[inline(never)]
     pub(super) fn ends_train(&mut self, now: Instant, before: Instant, limit: u64) -> bool {
         let so_far = if before == now { self.train } else { 0 };

@@ -1,4 +1,4 @@
-//! The flight against a model that looks at every segment each time.
+//! Compares the flight with a model that examines every segment each time.
 
 use super::super::flight::{Flight, SentState};
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// IsLost of `rfc6675#section-4`, by its words.
+/// IsLost as worded in `rfc6675#section-4`.
 fn is_lost(all: &[Model], segment: &Model) -> bool {
     let above = all.iter().filter(|other| other.start > segment.start && other.state == SentState::Sacked);
     let (mut bytes, mut runs, mut last) = (0, 0, 0);
@@ -142,7 +142,7 @@ fn lose_by_sack(flight: &mut Flight, model: &mut [Model]) {
         assert!(s.state == SentState::Sacked || below == is_lost(model, s), "{s:?}");
     }
     flight.lose_by_sack(boundary);
-    // The model does not know which segments were judged before: it follows the flight, and checks the sums.
+    // The model does not know which segments were examined before: it copies losses, and checks the sums.
     for (n, s) in model.iter_mut().enumerate() {
         let sent = &flight[flight.first_index() + n as u64];
         if s.state == SentState::InFlight && sent.state == SentState::Lost {

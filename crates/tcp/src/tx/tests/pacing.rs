@@ -1,4 +1,4 @@
-//! A congestion control that models the rate of the path: what it is told, and how its pacing is obeyed.
+//! Tests with a congestion control that models the rate: its inputs, and the effect of its pacing.
 
 use super::super::{Ack, Negotiated, Sender};
 use crate::sequence::ORIGIN;
@@ -13,10 +13,10 @@ const SMSS: u64 = 1460;
 const LINK: BitRate = BitRate::from_mbps(20);
 const DELAY: Span = Span::from_millis(20);
 const RATE: BitRate = BitRate::from_mbps(5);
-/// More than the product of bandwidth and delay.
+/// A window above the bandwidth-delay product.
 const WINDOW: u64 = 200_000;
 
-/// Calls of the congestion control.
+/// Recorded calls of the congestion control.
 #[derive(Debug, Default)]
 struct Told {
     window: CongestionWindow,
@@ -26,8 +26,8 @@ struct Told {
     samples: Vec<RateSample>,
 }
 
-/// Pacing at a fixed rate, and a window of [`WINDOW`], half of it after a loss. It checks that nobody else
-/// writes it.
+/// Paces at a fixed rate, with the window [`WINDOW`], and half of it after a loss. Checks that nothing else
+/// changes the window.
 #[derive(Debug)]
 struct Paced {
     rate: Option<BitRate>,
@@ -98,7 +98,7 @@ struct Rig {
     sender: Sender,
     told: Arc<Mutex<Told>>,
     now: Instant,
-    /// Time and bytes of each segment.
+    /// Send time and bytes of each segment.
     trace: Vec<(Instant, u64)>,
     free: Instant,
     arrivals: VecDeque<(Instant, u64, u64)>,
@@ -115,7 +115,7 @@ impl Rig {
         rig
     }
 
-    /// With the control that the options name.
+    /// A rig with the congestion control that the options name.
     fn with_own_control(config: Config) -> Rig {
         let mut sender = Sender::new(&Arc::new(config));
         let now = Instant::ZERO + Span::from_secs(1);
@@ -155,7 +155,7 @@ impl Rig {
         }
     }
 
-    /// The next segment arrives and its acknowledgement returns.
+    /// Delivers the next segment and returns its acknowledgement.
     fn arrive(&mut self) {
         let Some((_, start, end)) = self.arrivals.pop_front() else { return };
         self.held.insert((start, end));
@@ -178,7 +178,7 @@ impl Rig {
         self.sender.on_ack(self.now, &ack);
     }
 
-    /// Checks that in every interval at most one burst more is sent than the rate allows.
+    /// Checks that at most the bytes at this rate and one burst are sent in every interval.
     fn check_pacing(&self, rate: BitRate) {
         let burst = 2 * (SMSS + 40);
         for (i, &(begin, _)) in self.trace.iter().enumerate() {
@@ -248,7 +248,7 @@ fn samples_are_app_limited_while_there_is_not_enough_data() {
     let [config, _] = configs();
     let mut rig = Rig::new(config, Some(BitRate::from_mbps(10)));
     let mut next = rig.now;
-    // One segment each 10 ms: 1.2 Mbit/s.
+    // One segment per 10 ms: 1.2 Mbit/s.
     rig.run(
         Span::from_secs(1),
         |_| false,
@@ -282,8 +282,7 @@ fn without_a_pacing_rate_there_is_no_pacing_timer() {
     assert_eq!(rig.sender.timers.pacing, None);
 }
 
-/// Largest number of segments that leave at one instant, if 50 segments are queued whenever all before are
-/// acknowledged.
+/// Largest number of segments sent at one instant; 50 are queued whenever all earlier ones are acknowledged.
 fn largest_burst(pacing: bool) -> u64 {
     let [config, _] = configs();
     let mut rig = Rig::with_own_control(Config { pacing, initial_window: 60, ..config });
@@ -296,7 +295,7 @@ fn largest_burst(pacing: bool) -> u64 {
             }
         },
     );
-    // Before the first RTT no rate is known.
+    // No rate is known before the first RTT sample.
     let later = Instant::ZERO + Span::from_millis(1100);
     let mut sums = std::collections::BTreeMap::<Instant, u64>::new();
     for &(at, bytes) in rig.trace.iter().filter(|(at, _)| *at > later) {
