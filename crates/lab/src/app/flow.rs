@@ -8,9 +8,9 @@ use units::{Instant, Span};
 /// What happens to a flow at a planned time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The client connects.
+    /// The client opens the connection.
     Connect,
-    /// Transmission starts, or as soon afterwards as the connection is established.
+    /// Transmission starts, or once the connection is established if that is later.
     Start,
     /// Measurement starts.
     Reset,
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub(crate) start: Span,
     /// From the start of transmission to the start of measurement.
     pub(crate) reset: Span,
-    /// From the start of transmission to its end and that of measurement.
+    /// From the start of transmission to the end of transmission and measurement.
     pub(crate) stop: Span,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Plan {
 pub(crate) struct Dial {
     /// The nodes of the client and of the server.
     pub(crate) nodes: [NodeId; 2],
-    /// Addresses of the client; the first packet may come from any of them.
+    /// Addresses of the client, each of which may send the first packet.
     pub(crate) locals: Vec<IpAddr>,
-    /// These addresses as the server sees them, behind NATs.
+    /// These client addresses as the server sees them, behind NATs.
     pub(crate) callers: Vec<IpAddr>,
     /// Addresses of the server, the preferred one first.
     pub(crate) remotes: Vec<IpAddr>,
@@ -90,11 +90,11 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     pub(crate) dial: Dial,
-    /// True with CMT: each path then counts as a flow in the sums over all flows.
+    /// True with CMT: then each path counts as a flow in sums over all flows.
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,
-    /// The client names the connection to the server as soon as it is connected.
+    /// The client sends NetPerfMeter's identifying message as soon as it is connected.
     pub(crate) identifies: bool,
     /// Resets of streams by the client.
     pub(crate) stream_resets: StreamResets,
@@ -104,7 +104,7 @@ pub(crate) struct Flow {
     pub(crate) started: Option<Instant>,
     pub(crate) measured: Measured,
     pub(crate) fate: Fate,
-    /// True if the connection has ended at the server, too, or never began there.
+    /// True if the connection has ended at the server, too, or never existed there.
     pub(crate) server_closed: bool,
 }
 
@@ -133,7 +133,7 @@ impl Flow {
         }
     }
 
-    /// NetPerfMeter at one end.
+    /// Returns NetPerfMeter at one end.
     #[inline]
     pub(crate) fn meter(&mut self, side: Side) -> &mut Meter {
         match side {
@@ -163,7 +163,7 @@ impl Flow {
         reaction
     }
 
-    /// NetPerfMeter at one end, for reading.
+    /// Returns NetPerfMeter at one end, for reading.
     pub(crate) fn end(&self, side: Side) -> &Meter {
         match side {
             Side::Client => &self.client,
@@ -171,7 +171,7 @@ impl Flow {
         }
     }
 
-    /// True if its measurement is done or will never begin.
+    /// True if the measurement of the flow is complete or will never begin.
     pub(crate) fn is_measured(&self) -> bool {
         match self.measured {
             Measured::Done(_) => true,
@@ -180,7 +180,7 @@ impl Flow {
         }
     }
 
-    /// True if nothing more will happen to this flow.
+    /// True if no more steps or events of this flow follow.
     pub(crate) fn is_over(&self) -> bool {
         self.fate != Fate::Open && self.server_closed && self.is_measured()
     }

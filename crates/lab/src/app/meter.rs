@@ -11,7 +11,7 @@ pub(crate) struct Meter {
     pub(crate) conn: Option<ConnId>,
     pub(crate) endpoint: EndpointId,
     sending: bool,
-    /// None if nothing is sent in this direction.
+    /// `None` if nothing is sent in this direction.
     source: Option<Source>,
     /// The counters of the connection when it ended.
     last: Option<Box<Counted>>,
@@ -33,14 +33,14 @@ pub(crate) enum Reaction {
     None,
     /// The connection is established.
     Connected,
-    /// All of a transfer has been delivered.
+    /// All data of a transfer has been delivered.
     Delivered,
     /// The connection has ended.
     Closed(Ending),
 }
 
-/// All counters of an end since the start of the run. The difference of two tallies is the count of the time
-/// between them.
+/// All counters of an end since the start of the run. The difference of two tallies covers the time between
+/// them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) received: Received,
@@ -48,7 +48,7 @@ pub(crate) struct Tally {
     pub(crate) counted: Counted,
 }
 
-/// Bytes of the message that names a connection: its header, flow, measurement and stream, and a constant.
+/// Length of NetPerfMeter's identifying message: header, flow, measurement, stream, and a constant.
 const IDENTIFY: u32 = 26;
 
 impl Tally {
@@ -83,7 +83,7 @@ impl Meter {
         source.frame(now, endpoint, id)
     }
 
-    /// Sends the message by which NetPerfMeter names a connection. No tally of offered data counts it.
+    /// Sends NetPerfMeter's identifying message. It is not counted as offered data.
     pub(crate) fn identify(&mut self, now: Instant, endpoint: &mut impl Transport) {
         let Some(id) = self.conn else { return };
         let taken = endpoint.send(now, id, IDENTIFY, Service::PLAIN);
@@ -92,7 +92,8 @@ impl Meter {
         }
     }
 
-    /// When the source is turned on or off next, from the start of transmission; none if it stays as it is.
+    /// The next time at which the source is turned on or off, from the start of transmission; `None` if there
+    /// is none.
     pub(crate) fn next_change(&mut self) -> Option<Span> {
         self.source.as_mut().filter(|_| self.sending)?.next_change()
     }
@@ -160,12 +161,12 @@ impl Meter {
         }
     }
 
-    /// Data delivered here so far.
+    /// Data delivered at this end so far.
     pub(crate) fn received(&self) -> Received {
         self.received
     }
 
-    /// Data offered here so far.
+    /// Data offered at this end so far.
     pub(crate) fn offered(&self) -> SourceCounters {
         self.source.as_ref().map(|source| source.counters).unwrap_or_default()
     }

@@ -1,5 +1,4 @@
-//! Applications: NetPerfMeter (paper 001, section 4.4), the sending and receiving halves at both ends of a
-//! flow.
+//! Applications: NetPerfMeter (paper 001, section 4.4), the sender and receiver at both ends of a flow.
 
 mod bounds;
 mod flow;

@@ -9,7 +9,7 @@ pub(crate) struct Signal {
     pub(crate) reaction: Reaction,
 }
 
-/// The applications of a run, as the hosts see them: flows, and behind them the lanes of transfers.
+/// The applications of a run, as the hosts see them: first the flows, then the lanes of transfers.
 pub(crate) struct Running<'a> {
     pub(crate) flows: &'a mut [Flow],
     pub(crate) lanes: &'a mut [Lane],
@@ -32,7 +32,7 @@ impl Application for Running<'_> {
         let reaction = match self.flows.get_mut(number) {
             Some(flow) => flow.on_event(now, owner.side, endpoint, conn, event),
             None => {
-                // The next transfer of the lane has a connection of its own.
+                // The next transfer of the lane uses a new connection.
                 over = matches!(event, Event::Closed(_));
                 self.lanes[number - self.flows.len()].on_event(now, owner.side, endpoint, conn, event)
             }

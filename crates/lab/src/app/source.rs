@@ -5,14 +5,14 @@ use crate::traffic::{Draft, Generator, Schedule};
 use des::Random;
 use units::{Instant, Span};
 
-/// The sending half of NetPerfMeter: frames, cut into messages, whose bytes are filler.
+/// The sender of NetPerfMeter: frames, divided into messages of filler bytes.
 #[derive(Debug)]
 #[repr(C)] // what each message changes comes first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
-    /// The last message, and its bytes that the transport has not accepted; a stream may accept a part of a
-    /// message. It is offered again unchanged, so that the random draws do not depend on the times at which
-    /// the buffer has room.
+    /// The last message, and its bytes that the transport has not accepted; a byte stream may accept a part
+    /// of a message. The rest is offered again unchanged, so that random draws do not depend on when the
+    /// buffer has room.
     message: Draft,
     left: u32,
     is_on: bool,
@@ -37,7 +37,7 @@ pub(crate) struct SourceCounters {
 }
 
 impl Source {
-    /// Frames are drawn from `random`, the times at which it is turned on and off from `turns`.
+    /// A source that draws frames from `random`, and the times of being turned on and off from `turns`.
     pub(crate) fn new(traffic: Traffic, [random, turns]: [Random; 2]) -> Self {
         let schedule = Schedule::new(traffic.changes.clone(), turns);
         Source {
@@ -52,8 +52,8 @@ impl Source {
         }
     }
 
-    /// Fills the queue of the transport, at the start and whenever there is room again: a saturated source
-    /// sends as much as the transport accepts, a paced one only the rest of a message.
+    /// Fills the queue of the transport, at the start and each time there is room again. A saturated source
+    /// sends as much as the transport accepts, a paced source only the rest of a message.
     pub(crate) fn refill(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
         while self.left > 0 || (self.is_on && self.generator.is_saturated()) {
             if self.left == 0 {
@@ -67,7 +67,7 @@ impl Source {
     }
 
     /// Sends the next frame of a paced source and drops the messages that do not fit the queue. Returns the
-    /// wait until the following frame; none if the source is saturated.
+    /// wait until the following frame; `None` if the source is saturated.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) -> Option<Span> {
         if self.generator.is_saturated() {
             return None;
@@ -96,12 +96,12 @@ impl Source {
         }
     }
 
-    /// When it is turned on or off next, from the start of transmission.
+    /// The next time at which the source is turned on or off, from the start of transmission.
     pub(crate) fn next_change(&mut self) -> Option<Span> {
         self.schedule.next_change()
     }
 
-    /// Turns it on, or off. True if a frame waited for that.
+    /// Turns the source on or off. True if a frame waited for that.
     pub(crate) fn turn(&mut self) -> bool {
         self.is_on = !self.is_on;
         self.is_on && self.held
@@ -113,8 +113,7 @@ impl Source {
         self.left = self.message.length;
     }
 
-    /// Offers what is left of the message. Something stays left if the buffer is full or the connection is
-    /// closing.
+    /// Offers the rest of the message. A part remains if the buffer is full or the connection is closing.
     fn offer(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
         let Draft { length, stream, unordered, reliability } = self.message;
         let taken = endpoint.send(now, id, self.left, Service { stream, unordered, reliability });

@@ -16,7 +16,7 @@ pub(crate) struct TransferSource {
     pub(crate) dial: Dial,
     pub(crate) server: EndpointId,
     random: Random,
-    /// Unused lanes of this source, the one unused for longest first.
+    /// Unused lanes of this source, the longest unused lane first.
     pub(crate) free: VecDeque<usize>,
     /// The client port of the next new lane.
     pub(crate) next_port: Option<u16>,
@@ -24,7 +24,7 @@ pub(crate) struct TransferSource {
     pub(crate) begun: Vec<Instant>,
     /// Delivered transfers, in the order of completion.
     pub(crate) done: Vec<Done>,
-    /// Transfers under way.
+    /// Number of transfers that have not ended.
     pub(crate) open: usize,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Done {
     pub(crate) bytes: u64,
 }
 
-/// First of the ports that IANA leaves to clients.
+/// First of the client ports (dynamic ports of IANA).
 const FIRST_PORT: u16 = 49_152;
 
 impl TransferSource {
@@ -54,12 +54,12 @@ impl TransferSource {
         }
     }
 
-    /// The template of each connection.
+    /// The flow that is the template of each connection.
     pub(crate) fn like(&self) -> &Flow {
         &self.spec.like
     }
 
-    /// When the next transfer begins after one at `now`; none if that is after the last allowed time.
+    /// The start of the transfer after one at `now`; `None` if that is after the last allowed time.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Instant> {
         let at = now + draw::wait(self.spec.rate, &mut self.random);
         (at <= self.spec.to).then_some(at)
@@ -70,13 +70,13 @@ impl TransferSource {
         draw::size(self.spec.size, &mut self.random).get()
     }
 
-    /// True if no further transfer begins and none is under way.
+    /// True if no transfer is in progress and none follows.
     pub(crate) fn is_over(&self, now: Instant) -> bool {
         self.open == 0 && now >= self.spec.to
     }
 }
 
-/// A client port, which one transfer after the other uses.
+/// A client port, which transfers use one after the other.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) source: usize,
@@ -93,7 +93,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// A lane of `source` whose messages have at most `most` bytes.
+    /// A lane of `source` with messages of at most `most` bytes.
     pub(crate) fn new(source: usize, client: EndpointId, most: u64) -> Self {
         Lane {
             source,
@@ -114,7 +114,7 @@ impl Lane {
         (self.open, self.told) = ([true, false], false);
     }
 
-    /// The transfer, once all of it is delivered; returned only once.
+    /// Returns the transfer once all of it is delivered, but only once.
     pub(crate) fn delivered(&mut self, now: Instant) -> Option<Done> {
         let whole = self.received >= self.size && !self.told;
         self.told |= whole;
@@ -148,7 +148,7 @@ impl Lane {
         Reaction::None
     }
 
-    /// Sends as much as the transport accepts, and after the last byte ends the connection.
+    /// Sends as much as the transport accepts, and ends the connection after the last byte.
     fn push<T: Transport>(&mut self, now: Instant, endpoint: &mut T, id: ConnId) {
         while self.left > 0 {
             let length = u64::from(self.most).min(self.left) as u32;

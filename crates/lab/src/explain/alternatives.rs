@@ -1,4 +1,4 @@
-//! The same scenario with one thing changed for one flow: what would make it faster is run, not guessed.
+//! The same scenario with one change for one flow, to run and compare instead of guessing.
 
 use crate::scenario::{Flow, NodeKind, Pace, Protocol, Scenario};
 use std::collections::BTreeSet;
@@ -7,11 +7,11 @@ use units::ByteCount;
 /// A changed scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
-    /// What kind of change it is.
+    /// Kind of the change.
     pub kind: Kind,
-    /// What is changed, as one would write it in the scenario.
+    /// The changed keys, as written in a scenario.
     pub change: String,
-    /// Options that the scenario sets and that are given up with it.
+    /// Options of the scenario that the change replaces.
     pub without: Vec<&'static str>,
     /// The scenario with the change.
     pub scenario: Scenario,
@@ -20,17 +20,17 @@ pub struct Alternative {
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Twice as large buffers.
+    /// Buffers of twice the size.
     Buffers,
-    /// Another scheduler of paths, or the use of several paths at all.
+    /// Another path scheduler, or the use of several paths.
     Scheduler,
     /// Another congestion control.
     Control,
-    /// Another limit of bursts, or pacing: to be tried if these limit the sender.
+    /// Another limit of bursts, or pacing: tried if these limit the sender.
     Bursts,
     /// All options of a profile.
     Profile,
-    /// One path alone.
+    /// A single path.
     Path,
     /// An application that always has data.
     Traffic,
@@ -42,11 +42,11 @@ const SCHEDULERS: [&str; 3] = ["in-time", "lowest-rtt", "ecf"];
 /// The congestion controls that are tried.
 const CONTROLS: [&str; 3] = ["cubic", "bbr", "standard"];
 
-/// Number of schedulers and of controls that are tried beside the present one.
+/// Number of other schedulers and of other controls to try.
 const OTHERS: usize = 2;
 
-/// The changes to try for a flow; `back`: its data goes from the server to the client. Each scenario has
-/// neither probes nor captures.
+/// The changes to try for a flow. `back`: its data goes from the server to the client. The scenarios have no
+/// probes and no captures.
 pub fn alternatives(scenario: &Scenario, flow: usize, back: bool) -> Vec<Alternative> {
     let mut base = scenario.clone();
     base.probes.clear();
@@ -62,7 +62,7 @@ pub fn alternatives(scenario: &Scenario, flow: usize, back: bool) -> Vec<Alterna
     tried.list
 }
 
-/// Gives a flow that shares its server's port a port of its own, so that its options may be others.
+/// Moves a flow to a server port of its own if it shares a port, so that its options can differ.
 fn own_port(scenario: &mut Scenario, flow: usize) {
     let Flow { server, remote_port, .. } = scenario.flows[flow];
     let shares = |other: &Flow| (other.server, other.remote_port) == (server, remote_port);
@@ -201,7 +201,7 @@ impl Tried {
         }
     }
 
-    /// A paced application is replaced by one that always has data.
+    /// Replaces a paced application by one that always has data.
     fn traffic(&mut self) {
         let back = self.back;
         let traffic = |flow: &mut Flow| if back { flow.back.take() } else { flow.forward.take() };
@@ -220,7 +220,7 @@ impl Tried {
         });
     }
 
-    /// The networks that a flow may use and in which both of its hosts have a link.
+    /// The networks that a flow may use and to which both of its hosts have a link.
     fn networks(&self, flow: &Flow) -> Vec<u16> {
         let at = |node: usize| {
             let links = self.base.links.iter().filter(move |link| link.between.contains(&node));
@@ -236,8 +236,8 @@ impl Tried {
     }
 }
 
-/// The options of these hosts that the scenario sets beside a profile, and that `new` has otherwise. The
-/// profile is not in the scenario any more: it is the one from which fewer options differ.
+/// The options that the scenario sets in addition to a profile, and that `new` sets differently. The scenario
+/// does not contain the profile's name: the profile with fewer different options is assumed.
 fn given_up(hosts: [&sctp::Config; 2], new: &sctp::Config) -> Vec<&'static str> {
     let (standard, new) = (values(&mut sctp::Config::default()), values(&mut new.clone()));
     let mut names = Vec::new();
@@ -255,7 +255,7 @@ fn given_up(hosts: [&sctp::Config; 2], new: &sctp::Config) -> Vec<&'static str> 
     names
 }
 
-/// All options, in one order, with their values.
+/// All options with their values, in a fixed order.
 fn values(options: &mut dyn transport::Options) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     options.each(&mut |setting| match setting.value {
@@ -271,19 +271,19 @@ fn ends(flow: &Flow, back: bool) -> [&sctp::Config; 2] {
     if back { [server_options, client_options] } else { [client_options, server_options] }
 }
 
-/// As [`ends`], to be changed.
+/// As [`ends`], but mutable.
 fn both(flow: &mut Flow, back: bool) -> [&mut sctp::Config; 2] {
     let Flow { client_options, server_options, .. } = flow;
     if back { [server_options, client_options] } else { [client_options, server_options] }
 }
 
-/// The controls to try beside the present one.
+/// The congestion controls to try instead of the present one.
 fn controls(present: &str) -> impl Iterator<Item = (&'static str, cc::Algorithm)> {
     let others = CONTROLS.into_iter().filter(move |word| *word != present);
     others.filter_map(|word| Some((word, word.parse().ok()?))).take(OTHERS)
 }
 
-/// A number of bytes in the largest unit in which it is whole.
+/// A number of bytes in the largest unit that gives a whole number.
 pub fn size(bytes: ByteCount) -> String {
     let n = bytes.get();
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1000, "kB")];

@@ -1,5 +1,5 @@
-//! Why a flow is not faster: what limited its sender in a run, and which changes of the scenario are worth a
-//! try.
+//! Explains why a flow is not faster: the limits of its sender in a run, and changes of the scenario that are
+//! worth trying.
 
 mod alternatives;
 pub mod capture;
@@ -10,22 +10,22 @@ use crate::metrics::quantity as q;
 use crate::output::Scalar;
 use transport::Limit;
 
-/// What a run says of one direction of a flow, in its own measurement.
+/// Measurements of one direction of a flow in a run, in the flow's own window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnosis {
     /// Payload received per second, bit/s.
     pub throughput: f64,
-    /// The throughput as a share of the rates of the tightest links of its paths; none of a measurement,
-    /// whose links are not known.
+    /// The throughput divided by the rates of the tightest links of its paths; `None` for a measurement with
+    /// unknown links.
     pub share_of_links: Option<f64>,
-    /// What limited the sender, and for which share of the time; the largest first. Empty if that was not
+    /// Limits of the sender and their shares of the time, the largest first. Empty if limits were not
     /// measured.
     pub limits: Vec<(Limit, f64)>,
     /// Paths of the flow, by their numbers.
     pub paths: Vec<PathDiagnosis>,
 }
 
-/// What a run says of a path.
+/// Measurements of one path in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathDiagnosis {
     /// As [`Diagnosis::limits`].
@@ -34,9 +34,9 @@ pub struct PathDiagnosis {
     pub blocks: f64,
     /// Payload sent per second, retransmissions included, bit/s.
     pub sent: f64,
-    /// That as a share of the rate of the path's tightest link.
+    /// `sent` divided by the rate of the path's tightest link.
     pub sent_share: f64,
-    /// Smoothed round-trip time at the end, seconds; zero if there is none.
+    /// Smoothed round-trip time at the end, in seconds; zero without a sample.
     pub srtt: f64,
     /// Packets with data sent.
     pub packets: f64,
@@ -83,7 +83,7 @@ impl Diagnosis {
         }
     }
 
-    /// The largest limit; none if limits were not measured.
+    /// The largest limit; `None` if limits were not measured.
     pub fn main_limit(&self) -> Option<(Limit, f64)> {
         self.limits.first().copied()
     }
@@ -93,7 +93,7 @@ impl Diagnosis {
         share(&self.limits, limit)
     }
 
-    /// The path that blocked the others for the longest time, and the share of the time.
+    /// The path that blocked the others for the longest time, and its share of the time.
     pub fn blocking_path(&self) -> Option<(usize, f64)> {
         let blocks = self.paths.iter().map(|path| path.blocks).enumerate();
         blocks.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|&(_, share)| share > 0.0)
@@ -121,7 +121,7 @@ impl PathDiagnosis {
     }
 }
 
-/// The name of a quantity in the forward direction, if it is of the direction that is asked for.
+/// The name of a quantity in the forward direction; `None` if the quantity is of the other direction.
 fn direction_of(quantity: &str, back: bool) -> Option<&str> {
     match quantity.strip_prefix("back_") {
         Some(name) => back.then_some(name),

@@ -1,5 +1,4 @@
-//! SCTP packets in UDP (`rfc6951`), as hosts put them on the network: the UDP header stands before the
-//! packet.
+//! SCTP packets in UDP (`rfc6951`), as hosts send them: the UDP header precedes the SCTP packet.
 
 use super::datagram;
 use net::{Packet, Protocol};
@@ -11,16 +10,15 @@ pub(crate) const PORT: u16 = ::sctp::Encapsulation::PORT;
 /// Bytes of the UDP header.
 pub(crate) const HEADER: usize = 8;
 
-/// Puts a UDP header before a packet. It has no checksum: a packet with a bit error does not get past
-/// [`unwrap`].
+/// Prepends a UDP header without checksum. [`unwrap`] drops packets with a bit error.
 pub(super) fn wrap(packet: &mut PacketBuf, udp_port: u16) {
     let length = (HEADER + packet.head.len() + packet.zeros) as u16;
     let fields = [PORT, udp_port, length, 0].map(u16::to_be_bytes);
     packet.head.splice(0..0, fields.into_iter().flatten());
 }
 
-/// The SCTP packet in a UDP datagram; `None` if the datagram is not for [`PORT`], or is corrupted, since the
-/// UDP checksum would show that.
+/// The SCTP packet in a UDP datagram; `None` if the datagram is not for [`PORT`], or is corrupted, as the UDP
+/// checksum would show.
 pub(super) fn unwrap<'a>(packet: &Packet<'a>) -> Option<Datagram<'a>> {
     let (header, head) = packet.head.split_first_chunk::<HEADER>()?;
     let [s0, s1, d0, d1, ..] = *header;

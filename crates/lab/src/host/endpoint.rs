@@ -7,24 +7,24 @@ use std::net::IpAddr;
 use transport::{Limit, LimitTimes, Stopwatch};
 use units::{ByteCount, Instant, Span};
 
-/// Names a connection of an endpoint: an association of SCTP, a peer of UDP.
+/// Identifies a connection of an endpoint: an association of SCTP, a peer of UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u32);
 
 /// The operations of an application on the connections of an endpoint.
 pub(crate) trait Transport {
-    /// The protocol number in the IP header of its packets.
+    /// The protocol number in the IP header of the packets.
     fn protocol(&self) -> Protocol;
-    /// True if it delivers a stream of bytes without message boundaries.
+    /// True if the transport delivers a byte stream without message boundaries.
     fn is_stream(&self) -> bool;
     /// Accepts connections of peers.
     fn listen(&mut self);
-    /// Connects to a peer; none if that is impossible.
+    /// Connects to a peer; `None` if that is impossible.
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
-    /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of bytes
-    /// accepted: zero if the buffer is full. A transport with message boundaries accepts all bytes or none.
+    /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of accepted
+    /// bytes: zero if the buffer is full. A transport with message boundaries accepts all bytes or none.
     fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32;
     /// The next piece of data that has arrived.
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
@@ -36,13 +36,13 @@ pub(crate) trait Transport {
     fn counted(&self, id: ConnId) -> Counted;
     /// The receive window of the peer, if the protocol has one.
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
-    /// What keeps a connection from sending more now; none before it first sends, and for UDP.
+    /// The present limit of a connection; `None` before its first transmission, and for UDP.
     fn limit(&self, id: ConnId) -> Option<Limit>;
     /// Calls `show` with the state of each path of a connection.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
 }
 
-/// How a message is delivered; only SCTP has a choice.
+/// How a message is delivered. Only SCTP supports other services than the plain one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Service {
     pub(crate) stream: u16,
@@ -56,13 +56,13 @@ impl Service {
         Service { stream: 0, unordered: false, reliability: sctp::Reliability::Reliable };
 }
 
-/// An endpoint of one protocol, which the host adapter feeds and drains.
+/// An endpoint of one protocol, which the host adapter polls.
 pub(crate) trait Protocolled: Transport + transport::Endpoint {
-    /// A connection and what happened to it, in terms that all protocols share.
+    /// Converts a connection and its event to the types that all protocols share.
     fn shared(id: Self::Id, event: Self::Event) -> (ConnId, Event);
 }
 
-/// Something that happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The connection is established.
@@ -71,7 +71,7 @@ pub(crate) enum Event {
     Readable,
     /// The send buffer has room again.
     Writable,
-    /// The peer sends no more.
+    /// The peer sends no more data.
     PeerClosed,
     /// The connection has ended.
     Closed(Ending),
@@ -84,7 +84,7 @@ pub(crate) enum Event {
 pub(crate) enum Ending {
     /// Both sides delivered everything.
     Graceful,
-    /// Otherwise, with the reason that the transport gives.
+    /// Abnormally, with the reason that the transport reports.
     Failed(String),
 }
 
@@ -108,20 +108,20 @@ pub(crate) struct Counted {
     pub(crate) refused: u64,
     /// Packets with an acknowledgement sent: for SCTP those with a SACK, for TCP those without data.
     pub(crate) acks: u64,
-    /// What kept it from sending more; zero for UDP.
+    /// Time under each limit of sending; zero for UDP.
     pub(crate) limits: LimitTimes,
     /// The counters of each path.
     pub(crate) paths: Vec<PathCounts>,
 }
 
 impl Counted {
-    /// The path between two addresses, or else that to the address of the peer.
+    /// The path between two addresses, or, if there is none, the path to the address of the peer.
     pub(crate) fn path(&self, local: IpAddr, remote: IpAddr) -> Option<usize> {
         let exact = self.paths.iter().position(|path| (path.local, path.remote) == (local, remote));
         exact.or_else(|| self.paths.iter().position(|path| path.remote == remote))
     }
 
-    /// The same counters, with times counted up to `now`.
+    /// A copy with times counted up to `now`.
     pub(crate) fn until(mut self, now: Instant) -> Self {
         self.limits = self.limits.until(now);
         for path in &mut self.paths {
@@ -140,14 +140,14 @@ pub(crate) struct PathCounts {
     /// Destination address.
     pub(crate) remote: IpAddr,
     pub(crate) data_packets: u64,
-    /// Payload with all retransmissions.
+    /// Payload including retransmissions.
     pub(crate) user_bytes: ByteCount,
     /// All packets, without the IP header.
     pub(crate) packet_bytes: ByteCount,
-    /// Packets with an acknowledgement and no data, with the IP header; none if they are not counted.
+    /// Packets with an acknowledgement and no data, including IP headers; `None` if they are not counted.
     pub(crate) ack_bytes: Option<ByteCount>,
     pub(crate) fast_retransmissions: u64,
-    /// Fast retransmissions known to have been needless.
+    /// Fast retransmissions that are known to be needless.
     pub(crate) needless_retransmissions: u64,
     pub(crate) undone_recoveries: u64,
     pub(crate) timer_retransmissions: u64,
@@ -155,9 +155,9 @@ pub(crate) struct PathCounts {
     pub(crate) timeouts: u64,
     /// The current smoothed RTT.
     pub(crate) srtt: Option<Span>,
-    /// What kept the sender from sending more on this path.
+    /// Time under each limit of sending on this path.
     pub(crate) limits: LimitTimes,
-    /// The time in which a chunk of this path blocked the whole connection.
+    /// Time in which a chunk of this path blocked the whole connection.
     pub(crate) blocks: Stopwatch,
 }
 
@@ -171,9 +171,9 @@ pub(crate) struct PathView {
     pub(crate) rto: Span,
     /// Packets with data sent so far.
     pub(crate) data_packets: u64,
-    /// The number of the chunk sent last, counted from 1; zero before the first. None for TCP and UDP.
+    /// Number of the last chunk sent, counted from 1; zero before the first. `None` for TCP and UDP.
     pub(crate) last_chunk: Option<u64>,
-    /// What keeps the sender from sending more on this path now.
+    /// The present limit of sending on this path.
     pub(crate) limit: Option<Limit>,
 }
 
@@ -185,8 +185,7 @@ pub(crate) enum Endpoint {
     Udp(udp::Endpoint),
 }
 
-/// Evaluates an expression with an endpoint as the type that it has, so that the expression is compiled for
-/// each type.
+/// Evaluates an expression with the concrete type of an endpoint, so that it is compiled for each type.
 macro_rules! with {
     ($endpoint:expr, $it:ident => $do:expr) => {
         match $endpoint {

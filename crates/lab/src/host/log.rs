@@ -1,4 +1,4 @@
-//! What a watched endpoint sent and received, for probes that record single chunks and for those who look on.
+//! Records the chunks that a watched endpoint sent and received, for probes of single chunks and for viewers.
 
 use net::Protocol;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use transport::{Checksum, Octets};
 use units::Instant;
 use wire::{Chunk, GapBlock, Packet, Tsn};
 
-/// The user data and, of SCTP, the acknowledgements of an endpoint since they were last taken.
+/// The user data and, for SCTP, the acknowledgements of an endpoint since they were last taken.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkLog {
     notes: Vec<Note>,
@@ -26,18 +26,18 @@ pub(crate) struct Note {
     pub(crate) what: Noted,
 }
 
-/// What a [`Note`] is about.
+/// Content of a [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Noted {
-    /// A DATA or I-DATA chunk, with the bytes of its user data.
+    /// A DATA or I-DATA chunk, with the number of user bytes.
     Data { tsn: Tsn, bytes: usize },
-    /// A SACK or NR-SACK. `gap` and `non_renegable` are the highest TSNs in its gap ack blocks of each kind;
-    /// without one, the cumulative TSN. `early` is the number of chunks in all blocks.
+    /// A SACK or NR-SACK. `gap` and `non_renegable` are the highest TSNs in gap ack blocks of each kind, or
+    /// the cumulative TSN without blocks. `early` is the number of chunks in all blocks.
     Ack { cumulative: Tsn, gap: Tsn, non_renegable: Option<Tsn>, early: u32, a_rwnd: u32 },
 }
 
 impl ChunkLog {
-    /// Takes the chunks with data of a packet that the endpoint sends.
+    /// Records the data chunks of a packet that the endpoint sends.
     pub(super) fn sent(
         &mut self,
         at: Instant,
@@ -52,7 +52,7 @@ impl ChunkLog {
         self.notes.extend(data.map(|what| Note { at, local, remote, port, what }));
     }
 
-    /// Takes the acknowledgements of a packet that arrived.
+    /// Records the acknowledgements of a packet that arrived.
     pub(super) fn received(&mut self, at: Instant, local: IpAddr, remote: IpAddr, bytes: Octets<'_>) {
         let Ok(packet) = Packet::parse(bytes, Checksum::Offloaded) else { return };
         let port = packet.header.source_port;
@@ -77,19 +77,18 @@ impl ChunkLog {
         self.notes.extend(acks.map(|what| Note { at, local, remote, port, what }));
     }
 
-    /// Everything noted since the last call, in order.
+    /// Returns the notes since the last call, in order.
     pub(crate) fn take(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }
 }
 
-/// The numbers of the DATA and I-DATA chunks of a packet, or that of a segment of TCP with data.
+/// The TSNs of the DATA and I-DATA chunks of a packet, or the sequence number of a TCP segment with data.
 pub(crate) fn numbers(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<Item = Tsn> {
     pieces(protocol, bytes).map(|(number, _)| number)
 }
 
-/// The user data of a packet: the number and length of each piece. The sequence number of a segment stands
-/// for a TSN.
+/// The user data of a packet: TSN and length of each piece. For TCP, the sequence number replaces the TSN.
 fn pieces(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<Item = (Tsn, usize)> {
     let of = |wanted| protocol == wanted;
     let packet = Some(bytes).filter(|_| of(Protocol::Sctp));
@@ -100,7 +99,7 @@ fn pieces(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<Item = (Tsn, u
         Chunk::IData(data) => Some((data.tsn, data.payload.len())),
         _ => None,
     });
-    // Addresses matter for the checksum only, which was computed by the sender.
+    // Addresses matter only for the checksum, which the sender computed.
     let any = IpAddr::from([0; 4]);
     let segment = Some(bytes).filter(|_| of(Protocol::Tcp));
     let segment = segment.and_then(|bytes| Segment::parse(bytes, any, any, Checksum::Offloaded).ok());

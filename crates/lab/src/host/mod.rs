@@ -1,6 +1,7 @@
-//! The host adapter, which has the role of the operating system's kernel between network and sockets. It
-//! feeds delivered packets to the endpoint of their port, passes its events to the application, sends its
-//! packets, and keeps one wake-up event pending for each endpoint.
+//! The host adapter: the counterpart of the operating system's kernel between network and sockets.
+//!
+//! It passes delivered packets to the endpoint of their port, its events to the application and its packets
+//! to the network, and keeps one wake-up event pending for each endpoint.
 
 pub(crate) mod encapsulation;
 mod endpoint;
@@ -34,12 +35,12 @@ pub(crate) struct EndpointId(u32);
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     slots: Vec<Slot>,
-    /// By node.
+    /// Ports by node.
     ports: Vec<Ports>,
     buf: PacketBuf,
 }
 
-/// An endpoint with its socket, adjacent in memory to save cache misses.
+/// An endpoint with its socket, adjacent in memory to reduce cache misses.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Slot {
@@ -47,17 +48,17 @@ struct Slot {
     endpoint: Endpoint,
 }
 
-/// The data that the host keeps for an endpoint.
+/// Data of the host about an endpoint.
 #[derive(Debug)]
 #[repr(C)] // what each packet looks at comes first
 struct Socket {
     id: EndpointId,
     node: NodeId,
     alarm: Alarm,
-    /// Chunks of the host, while a probe watches them.
+    /// Recorded chunks, while a probe watches the endpoint.
     log: Option<Box<ChunkLog>>,
     owners: Owners,
-    /// The applications whose clients connect to this endpoint, by the client's address and port.
+    /// The applications whose clients will connect to this endpoint, by the client's address and port.
     expected: Vec<(IpAddr, u16, u32)>,
 }
 
@@ -79,8 +80,8 @@ pub(crate) struct Owner {
 
 /// The applications that use the endpoints.
 pub(crate) trait Application {
-    /// Takes an event of the connection `conn` of `endpoint`, which belongs to `owner`. Returns true if the
-    /// owner needs no further event of this connection.
+    /// Processes an event of the connection `conn` of `endpoint`, which belongs to `owner`. Returns true if
+    /// the owner needs no more events of this connection.
     fn on_event<T: Transport>(
         &mut self,
         now: Instant,
@@ -91,7 +92,7 @@ pub(crate) trait Application {
     ) -> bool;
 }
 
-/// An event type of the simulation: it has events of the network, and wake-ups of endpoints.
+/// The event type of the simulation, which includes network events and wake-ups of endpoints.
 pub(crate) trait HostEvent: Copy + From<NetEvent> + From<EndpointId> {}
 
 impl<E: Copy + From<NetEvent> + From<EndpointId>> HostEvent for E {}
@@ -109,7 +110,7 @@ impl Hosts {
         Hosts { slots: Vec::new(), ports: vec![Ports::default(); nodes], buf: PacketBuf::default() }
     }
 
-    /// Puts an endpoint on `port` of `node`, which must be free.
+    /// Binds an endpoint to `port` of `node`, which must be free.
     pub(crate) fn add(&mut self, node: NodeId, port: u16, endpoint: Endpoint) -> EndpointId {
         let id = EndpointId(self.slots.len() as u32);
         self.ports[node.index()].set(endpoint.protocol(), port, id);
@@ -125,8 +126,8 @@ impl Hosts {
         id
     }
 
-    /// Announces that the client of application `number` connects from any of `addresses` and `port` to this
-    /// endpoint.
+    /// Announces that the client of application `number` will connect to this endpoint from `port` and any of
+    /// `addresses`.
     pub(crate) fn expect(&mut self, id: EndpointId, addresses: &[IpAddr], port: u16, number: usize) {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         socket.expected.extend(addresses.iter().map(|&address| (address, port, number as u32)));
@@ -134,26 +135,26 @@ impl Hosts {
         endpoint.listen();
     }
 
-    /// The endpoint itself. After a change the caller must call [`Self::settle`].
+    /// The endpoint. After a change the caller must call [`Self::settle`].
     pub(crate) fn endpoint(&mut self, id: EndpointId) -> &mut Endpoint {
         &mut self.slots[id.0 as usize].endpoint
     }
 
-    /// The chunks of an endpoint of SCTP since they were last taken; the first call begins to note them. None
+    /// The chunks of an SCTP endpoint since they were last taken; the first call begins the recording. `None`
     /// for other protocols.
     pub(crate) fn log(&mut self, id: EndpointId) -> Option<&mut ChunkLog> {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         matches!(endpoint, Endpoint::Sctp(_)).then(|| &mut **socket.log.get_or_insert_default())
     }
 
-    /// As [`Hosts::log`], and for TCP the segments with data that were sent.
+    /// As [`Hosts::log`], but also records sent data segments of TCP.
     pub(crate) fn watch(&mut self, id: EndpointId) -> Option<&mut ChunkLog> {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         let watched = !matches!(endpoint, Endpoint::Udp(_));
         watched.then(|| &mut **socket.log.get_or_insert_default())
     }
 
-    /// Notes no more chunks of an endpoint.
+    /// Ends the recording of an endpoint.
     pub(crate) fn unwatch(&mut self, id: EndpointId) {
         self.slots[id.0 as usize].socket.log = None;
     }
@@ -163,8 +164,8 @@ impl Hosts {
         self.slots[id.0 as usize].socket.owners.insert(conn, owner);
     }
 
-    /// Passes a delivered packet to the endpoint of its port and drains that endpoint. A packet for a port
-    /// without an endpoint is dropped. Returns the endpoint.
+    /// Passes a delivered packet to the endpoint of its port and polls that endpoint, which is returned.
+    /// Drops a packet for a port without an endpoint.
     #[inline]
     pub(crate) fn deliver(
         &mut self,
@@ -192,8 +193,8 @@ impl Hosts {
         Some(id)
     }
 
-    /// The hosts at the ends of a link notice that it failed, or that it was repaired: associations of SCTP
-    /// remove the address that they have there, or restore it.
+    /// Notifies the hosts at both ends of a link that it failed or was repaired: SCTP associations remove
+    /// their address on the link, or add it again.
     pub(crate) fn carrier(
         &mut self,
         link: usize,
@@ -212,7 +213,7 @@ impl Hosts {
         });
     }
 
-    /// A host has got another address: associations of SCTP remove the old one and add the new one.
+    /// Changes an address of a host: SCTP associations remove the old address and add the new one.
     pub(crate) fn renumber(
         &mut self,
         node: NodeId,
@@ -228,7 +229,7 @@ impl Hosts {
         });
     }
 
-    /// Changes local addresses of all associations of SCTP.
+    /// Changes the local addresses of all SCTP associations of a host.
     fn change_addresses<E: HostEvent, A: Application>(
         &mut self,
         around: &mut Surroundings<'_, E, A>,
@@ -245,7 +246,7 @@ impl Hosts {
         }
     }
 
-    /// Runs the timers of an endpoint at its wake-up event. Returns true if a timer was due.
+    /// Runs the timers of an endpoint at its wake-up event. True if a timer was due.
     #[inline]
     pub(crate) fn wake(
         &mut self,
@@ -270,8 +271,8 @@ impl Hosts {
         }
     }
 
-    /// Drains an endpoint after a change: events to the applications, packets to the network, then the
-    /// wake-up.
+    /// Polls an endpoint after a change: events to the applications, packets to the network, then the wake-up
+    /// time.
     #[inline]
     pub(crate) fn settle(
         &mut self,
@@ -283,12 +284,12 @@ impl Hosts {
     }
 }
 
-/// The addresses of both families.
+/// The addresses of both IP versions.
 fn both(interface: &InterfaceAddress) -> [IpAddr; 2] {
     [interface.ipv4.into(), interface.ipv6.into()]
 }
 
-/// The endpoint that a packet is for, and the packet as a [`Datagram`].
+/// The destination endpoint of a packet, and the packet as a [`Datagram`].
 #[inline]
 fn receiver<'a>(ports: &Ports, packet: &Packet<'a>) -> Option<(EndpointId, Datagram<'a>)> {
     match at_port(ports, packet.protocol, packet.head) {
@@ -342,7 +343,7 @@ impl Socket {
         }
     }
 
-    /// Sends all packets the endpoint has; true if there was one.
+    /// Sends all packets of the endpoint; true if there was one.
     #[inline]
     fn transmit<T: Protocolled>(
         &mut self,
@@ -384,8 +385,8 @@ impl Socket {
         }
     }
 
-    /// The owner of a connection. A connection that the peer began belongs to the application that is
-    /// expected from there.
+    /// The owner of a connection. A connection that a peer opened belongs to the application announced for
+    /// that peer.
     #[inline]
     fn owner(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
         self.owners.get(conn).or_else(|| self.accept(endpoint, conn))
@@ -409,7 +410,7 @@ mod tests {
     use net::{NetworkBuilder, NodeKind};
     use units::Span;
 
-    /// A stand-in for the events of the simulation; its contents are not used.
+    /// A substitute for the events of the simulation; its content is not used.
     #[derive(Clone, Copy, Debug)]
     struct Any;
 
@@ -425,7 +426,7 @@ mod tests {
         }
     }
 
-    /// Notes every event, and needs no further event of a connection that is closed.
+    /// Records every event, and needs no more events of a closed connection.
     #[derive(Default)]
     struct Recorder(Vec<(Owner, Event)>);
 

@@ -7,9 +7,9 @@ use super::endpoint::ConnId;
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct Owners {
-    /// The only entry while there is just one, so that the list is not read.
+    /// The only entry while there is just one; then the list is not read.
     only: Option<(ConnId, Owner)>,
-    /// In the order of the ids.
+    /// Owners in the order of ids.
     list: Vec<(ConnId, Owner)>,
 }
 
@@ -20,7 +20,7 @@ impl Owners {
         if let Some((id, owner)) = self.only {
             return (id == conn).then_some(owner);
         }
-        // Ids are assigned from zero, so as long as no connection has been removed, the id is the index.
+        // Ids are assigned from zero, so the id is the index until a connection is removed.
         match self.list.get(conn.0 as usize) {
             Some(&(id, owner)) if id == conn => Some(owner),
             _ => self.place(conn).ok().map(|place| self.list[place].1),

@@ -22,7 +22,7 @@ fn place(protocol: Protocol) -> usize {
         Protocol::Sctp => 0,
         Protocol::Tcp => 1,
         Protocol::Udp => 2,
-        // No endpoint takes whole packets.
+        // No endpoint receives opaque packets.
         Protocol::Opaque => 3,
     }
 }

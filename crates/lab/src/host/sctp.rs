@@ -72,7 +72,7 @@ impl Transport for Endpoint {
                 return;
             }
         };
-        // While one is in progress another one is left out.
+        // If a request is in progress, another one is left out.
         let _ = Endpoint::reset_streams(self, now, AssocId(id.0), direction, &streams);
     }
 
@@ -139,13 +139,12 @@ impl Protocolled for Endpoint {
             sctp::Event::Writable => Event::Writable,
             event => return (ConnId(id), rare(event)),
         };
-        std::mem::forget(event); // these have nothing to drop, which the compiler does not see
+        std::mem::forget(event); // these have nothing to drop, but the compiler does not see that
         (ConnId(id), frequent)
     }
 }
 
-/// What happens a few times in the life of an association. On its own, since these events have something to
-/// drop.
+/// Converts rare events. A separate function, because these events have something to drop.
 #[cold]
 fn rare(event: sctp::Event) -> Event {
     match event {

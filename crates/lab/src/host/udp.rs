@@ -42,7 +42,7 @@ struct Peer {
 }
 
 impl Endpoint {
-    /// An endpoint without peers; `checksum` says whether it computes and checks checksums.
+    /// An endpoint without peers. `checksum`: whether the endpoint computes and verifies checksums.
     pub(crate) fn new(port: u16, addresses: Vec<IpAddr>, checksum: Checksum) -> Self {
         Endpoint {
             port,
@@ -55,8 +55,8 @@ impl Endpoint {
         }
     }
 
-    /// Exchanges datagrams between `local` and a peer from now on. There is no handshake: it is connected at
-    /// once.
+    /// Opens an exchange of datagrams between `local` and a peer. There is no handshake, so it is connected
+    /// at once.
     pub(crate) fn open(&mut self, local: IpAddr, remote: IpAddr, port: u16) -> ConnId {
         let id = ConnId(self.peers.len() as u32);
         let inbox = VecDeque::new();
@@ -70,8 +70,8 @@ impl Endpoint {
         self.peers.get(id.0 as usize)
     }
 
-    /// The peer that sent a datagram and the length of its payload; none if the datagram is damaged or not
-    /// for us.
+    /// The peer that sent a datagram and the length of its payload; `None` if the datagram is corrupted or
+    /// has another destination.
     fn parse(&self, datagram: &Datagram<'_>) -> Option<(u32, u32)> {
         let &[s0, s1, d0, d1, l0, l1, c0, c1] = datagram.bytes.head.first_chunk::<HEADER>()?;
         let length = usize::from(u16::from_be_bytes([l0, l1]));
@@ -155,12 +155,12 @@ impl Transport for Endpoint {
         Counted { data_packets: peer.received, paths: vec![path], ..Counted::default() }
     }
 
-    /// Returns none: UDP has no flow control.
+    /// Returns `None`: UDP has no flow control.
     fn peer_window(&self, _: ConnId) -> Option<ByteCount> {
         None
     }
 
-    /// Returns none: UDP sends at once.
+    /// Returns `None`: UDP sends at once.
     fn limit(&self, _: ConnId) -> Option<Limit> {
         None
     }
@@ -214,8 +214,8 @@ impl Protocolled for Endpoint {
     }
 }
 
-/// Writes the checksum of a datagram that consists of `head` and `zeros` zero bytes. A sum of zero is written
-/// as 0xffff, because zero means no checksum (`rfc768`).
+/// Writes the checksum of a datagram of `head` and `zeros` zero bytes. A sum of zero is written as 0xffff,
+/// because zero means no checksum (`rfc768`).
 pub(crate) fn fill_in_checksum(src: IpAddr, dst: IpAddr, head: &mut [u8], zeros: usize) {
     let Some(field) = head.get_mut(6..HEADER) else { return };
     field.fill(0);

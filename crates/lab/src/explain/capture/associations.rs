@@ -1,5 +1,5 @@
-//! Which packets belong to one association: by ports and verification tags, and where the handshake was not
-//! captured by addresses.
+//! Assigns packets to associations: by ports and verification tags, or by addresses if the handshake was not
+//! captured.
 
 use super::data_of;
 use super::life::{AssociationReport, Life};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{Abort, Chunk, CommonHeader, Packet, ShutdownComplete, Tsn};
 
-/// Most associations, and most ways of packets to one, that are kept apart.
+/// Largest number of associations, and of address pairs of one association, that are distinguished.
 const MOST_ASSOCIATIONS: usize = 1024;
 const MOST_KEYS: usize = 16 * MOST_ASSOCIATIONS;
 
@@ -29,8 +29,8 @@ impl End {
 struct Association {
     /// The verification tag of packets that each side sends.
     tags: [Option<u32>; 2],
-    /// Tag and first TSN in the INIT of each side: another association may have the same ports and tag, but
-    /// not both.
+    /// Tag and first TSN in the INIT of each side. Another association may have the same ports and tag, but
+    /// not both equal.
     inits: [Option<(u32, Tsn)>; 2],
     sending: [Sending; 2],
     life: Life,
@@ -40,14 +40,14 @@ struct Association {
 #[derive(Default)]
 pub(super) struct Associations {
     list: Vec<Association>,
-    /// Who sends packets with these ports, source first, and this tag.
+    /// The sender of packets with these ports, source first, and this tag.
     by_tag: BTreeMap<(u16, u16, u32), End>,
-    /// Who sent packets from and to these addresses and ports last.
+    /// The latest sender of packets with these addresses and ports.
     by_route: BTreeMap<(IpAddr, IpAddr, u16, u16), End>,
 }
 
 impl Associations {
-    /// Takes a packet; false if it had to be left out.
+    /// Processes a packet; false if it had to be left out.
     pub(super) fn take(&mut self, seen: &Seen, packet: &Packet<'_>) -> bool {
         let Some(from) = self.sender(seen, packet) else { return false };
         let association = &mut self.list[from.association];
@@ -73,7 +73,7 @@ impl Associations {
         true
     }
 
-    /// Who sent a packet; none if there are too many.
+    /// The sender of a packet; `None` if there are too many associations.
     fn sender(&mut self, seen: &Seen, packet: &Packet<'_>) -> Option<End> {
         let CommonHeader { source_port: from, destination_port: to, verification_tag: tag } = packet.header;
         let first = packet.chunks().next().and_then(Result::ok);
@@ -92,9 +92,9 @@ impl Associations {
                 self.name(end.peer(), answers);
                 end
             }
-            // An INIT that was cut.
+            // A truncated INIT.
             _ if tag == 0 => self.by_route.get(&route).copied().or_else(|| self.open())?,
-            // The tag is that of the other direction.
+            // The tag belongs to the other direction.
             Some(
                 Chunk::Abort(Abort { reflected_tag: true, .. })
                 | Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
@@ -118,7 +118,7 @@ impl Associations {
         Some(end)
     }
 
-    /// The sender on a route whose tag is not known yet.
+    /// The sender with these addresses and ports whose tag is not known yet.
     fn untagged(&self, route: (IpAddr, IpAddr, u16, u16)) -> Option<End> {
         let end = *self.by_route.get(&route)?;
         self.list[end.association].tags[end.side].is_none().then_some(end)
@@ -132,7 +132,7 @@ impl Associations {
         Some(End { association: self.list.len() - 1, side: 0 })
     }
 
-    /// Packets with these ports and this tag come from `end`.
+    /// Records that packets with these ports and this tag come from `end`.
     fn name(&mut self, end: End, key: (u16, u16, u32)) {
         if self.by_tag.len() < MOST_KEYS || self.by_tag.contains_key(&key) {
             self.by_tag.insert(key, end);
@@ -142,7 +142,7 @@ impl Associations {
         sending[end.side].ports = (key.0, key.1);
     }
 
-    /// What was seen of each association, and what each side that sent data did.
+    /// Reports on each association, and on each side that sent data.
     pub(super) fn into_reports(self) -> (Vec<AssociationReport>, Vec<DirectionReport>) {
         let (mut lives, mut directions) = (Vec::new(), Vec::new());
         for (number, association) in self.list.into_iter().enumerate() {

@@ -1,20 +1,20 @@
 //! Sorts the packets of a capture by time.
 //!
-//! Programs that capture at several interfaces write the packets of each in blocks. The blocks of dumpcap
-//! hold up to 250 ms, so that a SACK may come before the data that it acknowledges.
+//! Programs that capture at several interfaces write the packets of each interface in blocks. The blocks of
+//! dumpcap hold up to 250 ms, so that a SACK may precede the data that it acknowledges.
 
 use net::{CaptureError, CaptureReader, Frame};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use units::{Instant, Span};
 
-/// How late a packet may be in the file, compared with the latest packet before it.
+/// Largest delay of a packet in the file, compared with the latest packet before it.
 const MOST_DELAY: Span = Span::from_secs(1);
 
-/// Most bytes of packets that are kept until no earlier packet can follow.
+/// Largest number of buffered bytes of packets that earlier packets may still precede.
 const MOST_BYTES: usize = 32 << 20;
 
-/// A packet, kept.
+/// A buffered packet.
 struct Kept {
     interface: u32,
     link_type: u16,
@@ -23,7 +23,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Memory that it takes, roughly.
+    /// Approximate memory of the packet.
     fn cost(&self) -> usize {
         self.bytes.len() + size_of::<(Instant, u64, Kept)>()
     }
@@ -32,7 +32,7 @@ impl Kept {
 /// Reads a capture in the order of time.
 pub(super) struct InOrder<R> {
     reader: CaptureReader<R>,
-    /// By time, and by number in the file.
+    /// Packets by time, and by number in the file.
     waiting: BTreeMap<(Instant, u64), Kept>,
     bytes: usize,
     /// The latest time so far.
@@ -57,7 +57,7 @@ impl<R: BufRead> InOrder<R> {
         self.reader.is_truncated()
     }
 
-    /// Calls `read` with each packet when it is read, and `take` in the order of time.
+    /// Calls `read` with each packet as it is read, and `take` with each packet in the order of time.
     pub(super) fn for_each<S>(
         &mut self,
         state: &mut S,
@@ -88,7 +88,7 @@ impl<R: BufRead> InOrder<R> {
         Ok(())
     }
 
-    /// Returns the earliest packet, if no earlier one can follow, or too many bytes are kept.
+    /// Returns the earliest packet if no earlier one can follow, or if too many bytes are buffered.
     fn due(&mut self) -> Option<(Instant, Kept)> {
         let (&(at, _), _) = self.waiting.first_key_value()?;
         if !self.is_ended && self.bytes <= MOST_BYTES && self.latest.since(at) < MOST_DELAY {

@@ -1,38 +1,38 @@
-//! How far the handshake of an association came, who ended it and why, and which paths did not answer.
+//! The progress of an association's handshake, how it ended, and the paths that did not answer.
 
 use super::sending::Seen;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{Cause, Chunk};
 
-/// Life of one association, as a capture shows it.
+/// Life of one association, as far as the capture contains it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssociationReport {
     /// Number of the association in the capture, from 0.
     pub association: usize,
     /// Address and port of both sides; the first is the one that sent the first packet.
     pub sides: [(IpAddr, u16); 2],
-    /// How far its handshake came.
+    /// The last step of the handshake.
     pub handshake: Handshake,
-    /// How it ended.
+    /// The end of the association.
     pub end: End,
-    /// Names of the error causes in its ABORT, or in ERROR chunks if there was none.
+    /// Names of the error causes in the ABORT, or in ERROR chunks if there was no ABORT.
     pub causes: Vec<&'static str>,
-    /// Paths on which heartbeats were sent and none was answered: source, destination, number of heartbeats.
+    /// Paths without an answer to any heartbeat: source, destination, number of heartbeats.
     pub unconfirmed: Vec<(IpAddr, IpAddr, u64)>,
 }
 
-/// Last step of a handshake that was captured.
+/// The last captured step of a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handshake {
-    /// The capture has none of it.
+    /// The capture contains no part of the handshake.
     #[default]
     NotCaptured,
-    /// INIT was sent, and not answered by INIT ACK.
+    /// INIT was sent, but no INIT ACK.
     Init,
-    /// INIT ACK came, and COOKIE ECHO was not sent.
+    /// INIT ACK was sent, but no COOKIE ECHO.
     InitAck,
-    /// COOKIE ECHO was sent, and not answered.
+    /// COOKIE ECHO was sent, but no COOKIE ACK.
     CookieEcho,
     /// COOKIE ACK was sent, or data followed.
     Established,
@@ -41,24 +41,24 @@ pub enum Handshake {
 /// How an association ended. Sides are 0 and 1, as in [`AssociationReport::sides`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// The capture does not show its end.
+    /// The capture does not contain the end.
     #[default]
     NotCaptured,
-    /// A side began to shut it down; `complete`: SHUTDOWN COMPLETE was sent.
+    /// A side began the shutdown; `complete`: SHUTDOWN COMPLETE was sent.
     Shutdown {
-        /// The side that sent SHUTDOWN first; none if only the answers were captured.
+        /// The side that sent SHUTDOWN first; `None` if only the answers were captured.
         by: Option<usize>,
-        /// It was completed.
+        /// The shutdown was completed.
         complete: bool,
     },
     /// A side sent ABORT.
     Abort {
-        /// That side.
+        /// The side that sent ABORT.
         by: usize,
     },
 }
 
-/// Most paths, and most causes, that are remembered.
+/// Largest number of paths, and of causes, that are kept.
 const MOST_PATHS: usize = 64;
 const MOST_CAUSES: usize = 8;
 
@@ -69,18 +69,18 @@ pub(super) struct Life {
     handshake: Handshake,
     end: End,
     causes: Vec<&'static str>,
-    /// Heartbeats sent, and answers: by source and destination of the heartbeats.
+    /// Numbers of heartbeats and of answers, by source and destination of the heartbeats.
     heartbeats: BTreeMap<(IpAddr, IpAddr), (u64, u64)>,
 }
 
 impl Life {
-    /// `side` sent a packet from and to these ports.
+    /// Records a packet that `side` sent between these ports.
     pub(super) fn on_packet(&mut self, seen: &Seen, side: usize, [from, to]: [u16; 2]) {
         let (sender, receiver) = ((seen.src, from), (seen.dst, to));
         self.sides.get_or_insert(if side == 0 { [sender, receiver] } else { [receiver, sender] });
     }
 
-    /// `side` sent a chunk.
+    /// Records a chunk that `side` sent.
     pub(super) fn on_chunk(&mut self, seen: &Seen, side: usize, chunk: &Chunk<'_>) {
         let begun = self.handshake > Handshake::NotCaptured;
         let mut reach = |stage: Handshake| self.handshake = self.handshake.max(stage);
@@ -133,7 +133,7 @@ impl Life {
         }
     }
 
-    /// What was found; none if no packet was seen.
+    /// The report; `None` if no packet was recorded.
     pub(super) fn into_report(self, association: usize) -> Option<AssociationReport> {
         let silent = self.heartbeats.into_iter().filter(|(_, (_, answered))| *answered == 0);
         Some(AssociationReport {

@@ -4,25 +4,24 @@ use net::Undecoded;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Why something in a capture does not count.
+/// Why a part of a capture was not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missed {
     /// A packet whose IP packet was not found.
     Packet(Undecoded),
-    /// A fragment of an IP packet of which another one is missing.
+    /// A fragment of an IP packet of which another fragment is missing.
     Fragment,
-    /// A packet of SCTP with a wrong header.
+    /// An SCTP packet with a wrong header.
     Header,
-    /// A packet of SCTP that was not captured up to its last chunk: how many chunks stand behind the cut is
-    /// not known.
+    /// An SCTP packet that was not captured completely: the number of chunks after the cut is unknown.
     CutPacket,
-    /// A SACK of which only a part was captured.
+    /// A SACK that was captured in part.
     CutSack,
-    /// A packet of SCTP with a chunk that breaks the rules: chunks behind it cannot be found.
+    /// An SCTP packet with an invalid chunk: chunks after it cannot be found.
     Chunk,
-    /// A packet of SCTP of one association too many.
+    /// An SCTP packet of an association beyond the limit.
     Association,
-    /// A further sighting of a packet at another interface, or at the same one at the same time.
+    /// Another sighting of a packet at another interface, or at the same interface at the same time.
     SeenAgain,
 }
 
@@ -41,10 +40,11 @@ impl fmt::Display for Missed {
     }
 }
 
-/// Most reasons that are kept apart: packets of further link types and the like count as malformed.
+/// Largest number of distinguished reasons. Further ones, such as unknown link types, count as malformed
+/// packets.
 const MOST_REASONS: usize = 64;
 
-/// How often something does not count, by its reason.
+/// Number of parts that were not decoded, by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotDecoded(BTreeMap<Missed, u64>);
 
@@ -58,12 +58,12 @@ impl NotDecoded {
         }
     }
 
-    /// How often a reason holds.
+    /// The count of a reason.
     pub fn count(&self, why: Missed) -> u64 {
         self.0.get(&why).copied().unwrap_or_default()
     }
 
-    /// All reasons that hold, and how often.
+    /// All reasons with a count above zero.
     pub fn iter(&self) -> impl Iterator<Item = (Missed, u64)> {
         self.0.iter().map(|(&why, &times)| (why, times))
     }

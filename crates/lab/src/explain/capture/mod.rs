@@ -1,8 +1,8 @@
-//! What a capture of SCTP says: of any stack, raw or in UDP.
+//! Reads captures of SCTP of any implementation, directly over IP or in UDP.
 //!
-//! Memory is bounded whatever a file holds: the numbers of associations, of their paths and of chunks that
-//! wait for an acknowledgement have limits, beyond which packets are left out or the oldest chunks forgotten.
-//! So has what waits for packets of earlier times.
+//! Memory is bounded for every file. The numbers of associations, of their paths and of unacknowledged chunks
+//! have limits, beyond which packets are left out or the oldest chunks are dropped. The buffer for sorting
+//! has a limit, too.
 
 mod associations;
 mod in_order;
@@ -33,9 +33,9 @@ use wire::{Chunk, CommonHeader, NrSack, Packet, Sack, crc32c};
 pub struct CaptureReport {
     /// Packets in the file.
     pub frames: u64,
-    /// Packets of SCTP, each counted once.
+    /// SCTP packets, each counted once.
     pub sctp_packets: u64,
-    /// Everything that does not count, by reason.
+    /// Everything that was not decoded, by reason.
     pub not_decoded: NotDecoded,
     /// The file ends in the middle of a packet.
     pub truncated: bool,
@@ -49,7 +49,7 @@ pub struct CaptureReport {
 /// The UDP port of SCTP (`rfc6951#section-5.1`).
 const UDP_PORT: u16 = 9899;
 
-/// Pairs of addresses, and UDP flows with SCTP at other ports, that are kept apart.
+/// Largest number of distinguished address pairs, and of UDP flows with SCTP at other ports.
 const MOST_ROUTES: usize = 4096;
 
 /// Reads a capture to its end.
@@ -78,7 +78,7 @@ struct Conversations {
     report: CaptureReport,
 }
 
-/// True of a packet that may hold SCTP.
+/// True if an IP packet may contain SCTP.
 fn may_be_sctp(ip: &IpPacket<'_>) -> bool {
     [Protocol::Sctp as u8, Protocol::Udp as u8].contains(&ip.protocol) || ip.fragment.is_some()
 }
@@ -141,12 +141,12 @@ impl Conversations {
 /// Finds the packets of SCTP among others.
 #[derive(Default)]
 struct Finder {
-    /// UDP flows at other ports than that of SCTP, one of whose datagrams was a packet of SCTP.
+    /// UDP flows at other ports than that of SCTP, in which a datagram contained a valid SCTP packet.
     known: BTreeSet<(IpAddr, u16, IpAddr, u16)>,
 }
 
 impl Finder {
-    /// The packet of SCTP in an IP packet. What was not captured of it counts as zeros.
+    /// The SCTP packet in an IP packet. Bytes that were not captured count as zeros.
     fn sctp<'a>(&mut self, ip: &IpPacket<'a>) -> Option<Octets<'a>> {
         let octets = |bytes: &'a [u8], length: usize| Octets::new(bytes, length.saturating_sub(bytes.len()));
         if ip.protocol == Protocol::Sctp as u8 {
@@ -170,7 +170,7 @@ impl Finder {
     }
 }
 
-/// True of a datagram whose checksum is that of SCTP.
+/// True if the datagram has a valid SCTP checksum.
 fn is_sctp(packet: Octets<'_>) -> bool {
     const LEAST: usize = 16;
     let found = packet.head.get(8..12).and_then(|bytes| bytes.first_chunk::<4>());
@@ -179,7 +179,7 @@ fn is_sctp(packet: Octets<'_>) -> bool {
         && found.is_some_and(|&bytes| u32::from_le_bytes(bytes) == crc32c(packet))
 }
 
-/// What of a packet was not captured, or breaks the rules.
+/// Reasons why parts of a packet were not decoded.
 fn cut_or_wrong(octets: Octets<'_>, packet: &Packet<'_>) -> impl Iterator<Item = Missed> {
     let mut found = [None; 2];
     let mut rest = octets.head.get(CommonHeader::LEN..).unwrap_or_default();
@@ -203,7 +203,7 @@ fn cut_or_wrong(octets: Octets<'_>, packet: &Packet<'_>) -> impl Iterator<Item =
     found.into_iter().flatten()
 }
 
-/// True if a chunk is data, with its TSN and its number of user bytes.
+/// TSN and number of user bytes of a chunk, if it is a DATA or I-DATA chunk.
 fn data_of(chunk: &Chunk<'_>) -> Option<(wire::Tsn, usize)> {
     match chunk {
         Chunk::Data(data) => Some((data.tsn, data.payload.len())),

@@ -1,4 +1,4 @@
-//! One direction of an association: its data, and the acknowledgements of it.
+//! One direction of an association: the data, and its acknowledgements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -17,12 +17,12 @@ pub struct DirectionReport {
     pub time: Span,
     /// User bytes, each counted once.
     pub user_bytes: u64,
-    /// Time in which the receive window, less what was outstanding, had no room for the largest chunk;
-    /// headers of chunks count, as most senders count them.
+    /// Time in which the receive window minus the outstanding data had no room for the largest chunk. Chunk
+    /// headers count, as in most senders.
     pub closed: Span,
-    /// Time in which nothing was outstanding and the receive window had room: the application gave nothing.
+    /// Time without outstanding data while the receive window had room: the application gave no data.
     pub idle: Span,
-    /// Retransmissions after a silence of more than twice the greatest RTT: the timer had expired.
+    /// Retransmissions after a silence of more than twice the greatest RTT, that is, after a timeout.
     pub timeouts: u64,
     /// The time of these silences.
     pub timeout_time: Span,
@@ -41,22 +41,22 @@ pub struct PathReport {
     pub dst: IpAddr,
     /// Packets with data.
     pub packets: u64,
-    /// Their bytes, with IP headers.
+    /// Bytes of these packets, including IP headers.
     pub bytes: u64,
-    /// User bytes, with those sent again.
+    /// User bytes, including retransmissions.
     pub user_bytes: u64,
     /// Chunks with data.
     pub chunks: u64,
-    /// Chunks that were sent again.
+    /// Chunks retransmitted.
     pub retransmissions: u64,
-    /// Chunks that were sent again although the receiver had them: they were acknowledged before, or reported
-    /// as duplicates later.
+    /// Chunks retransmitted although the receiver had them: they were acknowledged before, or reported as
+    /// duplicates later.
     pub needless: u64,
-    /// From where the packets were captured to the receiver and back; none without a sample.
+    /// RTT from the point of capture to the receiver and back; `None` without a sample.
     pub rtt: Option<Rtt>,
-    /// SACKs that came back on it.
+    /// SACKs that returned on the path.
     pub sacks: u64,
-    /// Their bytes: of packets without data with IP headers, of others those of the chunk.
+    /// Bytes of these SACKs: of the packet with its IP header if it has no data, otherwise of the chunk.
     pub sack_bytes: u64,
 }
 
@@ -66,7 +66,7 @@ impl PathReport {
     }
 }
 
-/// Round-trip times, of chunks that were sent once.
+/// Round-trip times of chunks that were sent once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rtt {
     /// The least.
@@ -77,13 +77,13 @@ pub struct Rtt {
     pub greatest: Span,
 }
 
-/// Where and when a packet was seen.
+/// Place and time at which a packet was captured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) at: Instant,
     pub(super) src: IpAddr,
     pub(super) dst: IpAddr,
-    /// Bytes with the IP header.
+    /// Length with the IP header.
     pub(super) length: usize,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Acknowledgement<'a> {
     cumulative: Tsn,
     a_rwnd: u32,
     kind: Kind<'a>,
-    /// Bytes of the chunk.
+    /// Length of the chunk.
     pub(super) length: usize,
 }
 
@@ -138,14 +138,14 @@ impl<'a> Acknowledgement<'a> {
     }
 }
 
-/// Most paths of a direction; those beyond count as the last one.
+/// Largest number of paths of a direction; further paths count as the last one.
 const MOST_PATHS: usize = 64;
 
-/// Most chunks that wait for the cumulative TSN, and most that were repaired, which are remembered.
+/// Largest numbers of chunks above the cumulative TSN, and of retransmitted chunks below it, that are kept.
 const MOST_CHUNKS: usize = 1 << 16;
 const MOST_REPAIRED: usize = 1 << 12;
 
-/// A silence before a retransmission that is no longer than this was no timeout.
+/// A silence before a retransmission that is not longer than this does not count as a timeout.
 const LEAST_TIMEOUT: Span = Span::from_millis(50);
 
 /// Bytes of a DATA chunk before its user data.
@@ -160,7 +160,7 @@ struct Sent {
     repeats: Repeats,
 }
 
-/// How often a chunk was sent again, and how often for nothing.
+/// Numbers of all retransmissions and of needless retransmissions of a chunk, and the last path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Repeats {
     path: usize,
@@ -173,14 +173,14 @@ struct Repeats {
 pub(super) struct Sending {
     pub(super) ports: (u16, u16),
     paths: Vec<PathTally>,
-    /// By TSN, unwrapped.
+    /// Chunks by unwrapped TSN.
     chunks: BTreeMap<u64, Sent>,
     /// Chunks that no SACK has acknowledged.
     unacked: BTreeSet<u64>,
-    /// Chunks that were sent again and that the cumulative TSN has passed.
+    /// Retransmitted chunks at or below the cumulative TSN.
     repaired: BTreeMap<u64, Repeats>,
     cumulative: Option<u64>,
-    /// The latest TSN seen, to unwrap the next ones.
+    /// The latest TSN seen, to unwrap the following ones.
     latest: Option<u64>,
     outstanding: u64,
     user_bytes: u64,
@@ -188,7 +188,7 @@ pub(super) struct Sending {
     a_rwnd: Option<u32>,
     closed: Stopwatch,
     idle: Stopwatch,
-    /// The last time that data was sent or a SACK came.
+    /// The latest time at which data was sent or a SACK arrived.
     active: Instant,
     timeouts: u64,
     timeout_time: Span,
@@ -200,7 +200,7 @@ struct PathTally {
     report: PathReport,
     samples: u64,
     total: Span,
-    /// The least sample of the SACK at hand.
+    /// The least sample of the current SACK.
     sample: Option<Span>,
 }
 
@@ -216,7 +216,7 @@ impl Sending {
         })
     }
 
-    /// A packet with data.
+    /// Records a packet with data.
     pub(super) fn on_packet(&mut self, seen: &Seen, path: usize) {
         let (first, last) = self.times.get_or_insert((seen.at, seen.at));
         (*first, *last) = ((*first).min(seen.at), (*last).max(seen.at));
@@ -258,7 +258,7 @@ impl Sending {
         self.look_at_window(at);
     }
 
-    /// A SACK of this direction's data came back on `path`; `bytes` is what it cost.
+    /// Records a SACK for this direction that returned on `path` and took `bytes` bytes.
     pub(super) fn on_sack(&mut self, at: Instant, path: usize, ack: &Acknowledgement<'_>, bytes: usize) {
         self.active = at;
         let report = &mut self.paths[path].report;
@@ -267,7 +267,7 @@ impl Sending {
         ack.each_duplicate(|tsn| self.on_duplicate(tsn));
         let cumulative = self.unwrap(ack.cumulative);
         if self.cumulative.is_some_and(|before| cumulative < before) {
-            return; // it was overtaken
+            return; // another SACK overtook it
         }
         self.cumulative = Some(cumulative);
         while let Some(entry) = self.chunks.first_entry().filter(|entry| *entry.key() <= cumulative) {
@@ -303,7 +303,7 @@ impl Sending {
         }
     }
 
-    /// The receiver got a chunk once more than it needed.
+    /// Records a chunk that the receiver got once more than needed.
     fn on_duplicate(&mut self, tsn: Tsn) {
         let t = self.unwrap(tsn);
         let repeats = match self.chunks.get_mut(&t) {
@@ -331,7 +331,7 @@ impl Sending {
         self.idle.set(at, !closed && self.times.is_some() && self.outstanding == 0);
     }
 
-    /// A chunk is sent again: after a long silence the timer had expired, unless the window was closed.
+    /// Before a retransmission: counts a timeout after a long silence, unless the window was closed.
     fn look_at_silence(&mut self, at: Instant) {
         let silence = at.since(self.active);
         let rtt = self.paths.iter().filter_map(|path| path.report.rtt).map(|rtt| rtt.greatest).max();
@@ -342,7 +342,7 @@ impl Sending {
         }
     }
 
-    /// A TSN as a number that does not wrap: the one nearest to the latest.
+    /// Unwraps a TSN to the number nearest to the latest one.
     fn unwrap(&mut self, tsn: Tsn) -> u64 {
         const LAP: u64 = 1 << 32;
         let latest = self.latest.unwrap_or(LAP + u64::from(tsn.0));
@@ -352,7 +352,7 @@ impl Sending {
         unwrapped
     }
 
-    /// What was found; none if no data was sent.
+    /// The report; `None` if no data was sent.
     pub(super) fn into_report(self, association: usize) -> Option<DirectionReport> {
         let (first, last) = self.times?;
         Some(DirectionReport {
@@ -371,7 +371,7 @@ impl Sending {
 }
 
 impl Repeats {
-    /// The chunk was sent again on a path.
+    /// Records a retransmission of the chunk on a path.
     fn again(&mut self, path: usize, needless: bool, paths: &mut [PathTally]) {
         self.path = path;
         self.all = self.all.saturating_add(1);
@@ -399,7 +399,7 @@ impl PathTally {
         PathTally { report, samples: 0, total: Span::ZERO, sample: None }
     }
 
-    /// Counts the least sample of a SACK: others waited for the delay of acknowledgements.
+    /// Counts the least RTT sample of a SACK: the other samples include the delay of the acknowledgement.
     fn take_sample(&mut self) {
         let Some(sample) = self.sample.take() else { return };
         let rtt = self.report.rtt.get_or_insert(Rtt { least: sample, mean: sample, greatest: sample });

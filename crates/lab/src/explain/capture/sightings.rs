@@ -1,8 +1,8 @@
-//! Tells packets that were captured at several places: of one packet only one sighting counts.
+//! Recognises packets that were captured at several places: only one sighting of each packet counts.
 //!
-//! A file may have several interfaces that a packet passes (a bridge and its ports, both ends of a link). The
-//! first interface that shows a pair of addresses is the one whose times count. A packet at another one
-//! counts if the first does not have it.
+//! A packet may pass several interfaces of a capture (a bridge and its ports, both ends of a link). The first
+//! interface with packets between two addresses provides the times. A packet at another interface counts only
+//! if the first one does not have it.
 
 use net::{Fragment, Frame, IpPacket};
 use std::collections::{BTreeMap, VecDeque};
@@ -10,24 +10,24 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use units::{Instant, Span};
 
-/// Pairs of addresses whose interfaces are remembered.
+/// Largest number of address pairs whose first interface is kept.
 const MOST_PAIRS: usize = 4096;
 
-/// Packets that are remembered, and places of each.
+/// Largest number of packets that are kept, and of places of each packet.
 const MOST_PACKETS: usize = 1 << 18;
 const MOST_PLACES: usize = 8;
 
-/// How far apart the sightings of a packet at two places may be.
+/// Largest time between the sightings of a packet at two places.
 const MOST_APART: Span = Span::from_secs(1);
 
-/// How far apart the sightings of a packet at one place may be. A retransmission takes longer, as it waits
-/// for a SACK at least.
+/// Largest time between two sightings of a packet at one place. A retransmission takes longer, because it
+/// waits at least for a SACK.
 const SAME_PLACE: Span = Span::from_micros(100);
 
-/// Where a packet was seen: the interface, and the time to live, which tells the sides of a router.
+/// Place of a sighting: the interface, and the time to live, which distinguishes the sides of a router.
 type Place = ((u32, u64), u8);
 
-/// How often a packet was seen at a place: in what was read so far, and in what was looked at so far.
+/// Sightings of a packet at a place: in the part read so far, and in the part examined so far.
 struct Count {
     place: Place,
     read: u32,
@@ -35,17 +35,17 @@ struct Count {
     last: Option<Instant>,
 }
 
-/// The sightings of all packets within the last seconds.
+/// The sightings of all packets within the last seconds of the capture.
 #[derive(Default)]
 pub(super) struct Sightings {
     counts: BTreeMap<u64, Vec<Count>>,
-    /// The packets in the order in which they were read, to be forgotten.
+    /// Packets in the order of reading, to be dropped in this order.
     order: VecDeque<(Instant, u64)>,
-    /// The place that was the first to show packets between two addresses.
+    /// The first place that had packets between two addresses.
     first: BTreeMap<(IpAddr, IpAddr), (u32, u64)>,
 }
 
-/// A number that two different packets hardly share.
+/// A hash that two different packets hardly share.
 fn digest(ip: &IpPacket<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let fragment = ip.fragment.map(|Fragment { offset, more }| (offset, more));
@@ -54,7 +54,7 @@ fn digest(ip: &IpPacket<'_>) -> u64 {
 }
 
 impl Sightings {
-    /// A packet was read that [`Self::is_new`] will be asked about later, after packets of earlier times.
+    /// Records a packet that was read. [`Self::is_new`] examines it later, after packets of earlier times.
     pub(super) fn read(&mut self, frame: &Frame<'_>, ip: &IpPacket<'_>) {
         let (digest, place) = (digest(ip), (frame.sight(), ip.ttl));
         let counts = self.counts.entry(digest).or_default();
@@ -66,7 +66,7 @@ impl Sightings {
         self.order.push_back((frame.at, digest));
     }
 
-    /// True if a packet is no further sighting of another one. Packets are asked about in the order of time.
+    /// True if the packet was not seen at another place. Must be called in the order of time.
     pub(super) fn is_new(&mut self, frame: &Frame<'_>, ip: &IpPacket<'_>) -> bool {
         self.forget(frame.at);
         let between = (ip.src.min(ip.dst), ip.src.max(ip.dst));

@@ -6,7 +6,7 @@ use transport::PacketBuf;
 use units::{Instant, Span};
 use wire::{CommonHeader, Data, DataFlags, GapBlock, PacketWriter, Ppid, Ssn, StreamId, Tsn};
 
-/// A classic capture of raw IP that is written packet by packet.
+/// A classic pcap file of raw IP packets, for tests.
 struct File(Vec<u8>);
 
 const A: [u8; 4] = [10, 0, 0, 1];
@@ -18,7 +18,7 @@ impl File {
         File(words.into_iter().flat_map(u32::to_le_bytes).collect())
     }
 
-    /// A packet of SCTP from A to B, or back, at a time in milliseconds.
+    /// Appends an SCTP packet from A to B, or back, at a time in milliseconds.
     fn packet(&mut self, millis: u32, back: bool, write: impl FnOnce(&mut PacketWriter<'_>)) {
         let mut buf = PacketBuf::default();
         let (source_port, destination_port, tag) = if back { (2, 1, 22) } else { (1, 2, 11) };
@@ -91,7 +91,7 @@ fn a_retransmission_is_needless_if_the_receiver_had_the_chunk() {
     file.data(70, &[2]); // acknowledged cumulatively
     let path = file.only().paths[0].clone();
     assert_eq!((path.retransmissions, path.needless), (3, 2));
-    // Karn's rule: that of chunk 4 and no other.
+    // Karn's rule: only chunk 4 gives a sample.
     assert_eq!(
         path.rtt.map(|rtt| (rtt.least, rtt.greatest)),
         Some((Span::from_millis(27), Span::from_millis(27)))
@@ -105,7 +105,7 @@ fn a_duplicate_makes_a_retransmission_needless_that_was_sent_before_its_acknowle
     file.data(10, &[1]);
     file.sack(30, 1, 10_000, &[], &[]);
     file.sack(40, 1, 10_000, &[], &[1]);
-    file.sack(50, 1, 10_000, &[], &[1]); // by the network
+    file.sack(50, 1, 10_000, &[], &[1]); // duplicated by the network
     let path = file.only().paths[0].clone();
     assert_eq!((path.retransmissions, path.needless), (1, 1));
 }
@@ -116,7 +116,7 @@ fn packets_that_stand_behind_later_ones_count_at_their_time() {
     file.data(0, &[1]);
     file.sack(31, 1, 10_000, &[], &[]);
     file.sack(35, 2, 10_000, &[], &[]);
-    file.data(2, &[2]); // of another interface, which dumpcap wrote later
+    file.data(2, &[2]); // from another interface, written later by dumpcap
     file.data(40, &[2]);
     let path = file.only().paths[0].clone();
     assert_eq!((path.chunks, path.retransmissions, path.needless), (3, 1, 1));
@@ -130,7 +130,7 @@ fn a_sack_that_was_not_captured_whole_is_reported() {
     file.data(0, &[1, 2, 3]);
     let sack = file.0.len();
     file.sack(30, 0, 10_000, &[(2, 3)], &[]);
-    // Without its last four bytes, which are the gap ack block.
+    // The last four bytes, which are the gap ack block, are not captured.
     let captured = (file.0.len() - sack - 16 - 4) as u32;
     file.0[sack + 8..][..4].copy_from_slice(&captured.to_le_bytes());
     file.0.truncate(file.0.len() - 4);
@@ -148,7 +148,7 @@ fn packets_wait_a_second_for_earlier_ones() {
     file.data(0, &[1]);
     file.sack(30, 1, 10_000, &[], &[]);
     file.data(2000, &[2]);
-    // Too late to be put before the SACK.
+    // Too late to be sorted before the SACK.
     file.data(1, &[1]);
     let path = file.only().paths[0].clone();
     assert_eq!((path.chunks, path.retransmissions, path.needless), (3, 1, 1));
@@ -195,7 +195,7 @@ fn packets_of_other_addresses_belong_to_the_association_of_their_tag() {
 #[test]
 fn an_init_that_was_cut_does_not_divide_its_association() {
     let mut file = File::new();
-    // Packets of A with tag 0, as an INIT has, then with the tag of B.
+    // Packets of A with tag 0, as in an INIT, then with the tag of B.
     file.data(0, &[1]);
     file.0[24 + 16 + 20 + 4..][..4].copy_from_slice(&[0; 4]);
     file.sack(1, 0, 10_000, &[], &[]);
@@ -228,7 +228,7 @@ fn sctp_in_udp_at_any_port_is_found_by_its_checksum() {
     }
     let report = read_capture(file.as_slice()).expect("a capture");
     assert_eq!((report.frames, report.sctp_packets, report.directions[0].paths[0].packets), (2, 2, 2));
-    // Without the checksum they are just UDP.
+    // Without a valid checksum they are plain UDP.
     let damaged = file.len() - 1;
     file[damaged] ^= 1;
     let first_only = read_capture(file.as_slice()).expect("a capture");
@@ -242,7 +242,7 @@ fn sctp_in_udp_at_any_port_is_found_by_its_checksum() {
 fn a_hostile_capture_costs_no_more_than_its_size() {
     let mut file = File::new();
     for n in 0..5000u32 {
-        // TSNs anywhere, and gap ack blocks over everything.
+        // Random TSNs, and gap ack blocks over everything.
         file.data(n, &[n.wrapping_mul(0x9e37_79b9)]);
         file.sack(n, n.wrapping_mul(0x7f4a_7c15), 0, &[(1, u16::MAX), (u16::MAX, 1), (0, 0)], &[n, n, n]);
     }

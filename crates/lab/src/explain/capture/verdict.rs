@@ -1,4 +1,4 @@
-//! What slowed one direction of an association down, where a capture shows it.
+//! The limit of one direction of an association, if a capture shows it.
 
 use super::sending::{DirectionReport, PathReport};
 use units::Span;
@@ -6,27 +6,27 @@ use units::Span;
 /// Limit of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Too few packets in too little time.
+    /// Too few packets, or too short a time.
     TooShort,
     /// No SACKs were captured.
     NoSacks,
     /// The receive window had no room.
     ReceiveWindow,
-    /// No chunk was outstanding, and the receive window had room: the application gave no data.
+    /// No data was outstanding, and the receive window had room: the application gave no data.
     Application,
     /// The sender waited for its retransmission timer.
     Timeouts,
     /// Data was outstanding, and chunks were lost: losses keep the congestion window small.
     Losses,
-    /// Data was outstanding and hardly anything lost: the congestion window, or the path's rate.
+    /// Data was outstanding and few chunks were lost: the congestion window, or the rate of the path.
     WindowOrPath,
 }
 
-/// Fewest packets from which a capture shows a rate and a limit; [`LEAST_TIME`] is the shortest time.
+/// Least number of packets for a rate and a limit; [`LEAST_TIME`] is the least time.
 const LEAST_PACKETS: u64 = 10;
 const LEAST_TIME: Span = Span::from_millis(10);
 
-/// From this share of chunks on, that had to be sent again, losses count as the limit.
+/// Least fraction of retransmitted chunks at which losses count as the limit.
 const LOSSES: f64 = 0.005;
 
 impl Verdict {
@@ -44,17 +44,17 @@ impl Verdict {
 }
 
 impl DirectionReport {
-    /// The sum of a number of all paths.
+    /// The sum of a value over all paths.
     pub fn sum(&self, of: fn(&PathReport) -> u64) -> u64 {
         self.paths.iter().map(of).sum()
     }
 
-    /// True if a rate means something: over microseconds none does.
+    /// True if the time is long enough for a meaningful rate.
     pub fn has_rate(&self) -> bool {
         self.time >= LEAST_TIME && self.sum(|path| path.packets) > 1
     }
 
-    /// What limited the sender for the largest part of the time.
+    /// The limit of the sender for the largest part of the time.
     pub fn verdict(&self) -> Verdict {
         if !self.has_rate() || self.sum(|path| path.packets) < LEAST_PACKETS {
             return Verdict::TooShort;

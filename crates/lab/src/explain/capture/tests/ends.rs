@@ -1,4 +1,4 @@
-//! How far associations came, who ended them, and what slowed them down.
+//! The progress of handshakes, the ends of associations, and their limits.
 
 use super::*;
 use wire::{
@@ -9,7 +9,7 @@ use wire::{
 const OUT: [u16; 2] = [1, 2];
 
 impl File {
-    /// A packet of one chunk with a tag of its own.
+    /// Appends a packet of one chunk with the tag `tag`.
     fn chunk(&mut self, millis: u32, back: bool, tag: u32, chunk: &impl Encode) {
         let begin = self.0.len();
         self.packet(millis, back, |w| assert!(w.push(chunk)));
@@ -155,7 +155,7 @@ fn the_largest_share_of_the_time_is_the_verdict() {
     let full = transfer(20, 10_000).only();
     assert_eq!((full.verdict(), full.most_outstanding), (Verdict::WindowOrPath, 100));
     let mut file = transfer(20, 10_000);
-    // Lost once, and then once more.
+    // The chunk is lost twice.
     file.data(400, &[20]);
     file.data(1400, &[20]);
     file.data(3400, &[20]);

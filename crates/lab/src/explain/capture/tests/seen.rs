@@ -1,4 +1,4 @@
-//! Packets that were captured at several places, in part, in parts, or behind headers.
+//! Packets that were captured at several places, partly, in fragments, or after other headers.
 
 use super::*;
 use net::Undecoded;
@@ -41,7 +41,7 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A section of pcapng whose interfaces have these link types and powers of ten of a second as units.
+/// A section of pcapng. `interfaces`: link types, and time units as powers of ten of a second.
 fn section(interfaces: &[(u16, u8)], packets: &[(u32, u64, Vec<u8>)]) -> Vec<u8> {
     let mut out =
         block(0x0a0d_0d0a, &[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
@@ -68,7 +68,7 @@ fn transfer() -> File {
     file
 }
 
-/// Chunks, retransmissions and SACKs of the only path, and how often a packet was seen again.
+/// Numbers of chunks, retransmissions and SACKs of the only path, and of repeated sightings.
 fn counts(file: &[u8]) -> (u64, u64, u64, u64) {
     let report = read_capture(file).expect("a capture");
     let [direction] = report.directions.as_slice() else { panic!("{report:?}") };
@@ -92,7 +92,7 @@ fn packets_of_a_bridge_and_its_port_count_once() {
     assert_eq!(counts(&classic(113, &twice(40, [&|ip| cooked(0, ip), &|ip| cooked(0, ip)]))), expected);
     assert_eq!(counts(&classic(113, &twice(900, [&|ip| cooked(0, ip), &|ip| cooked(4, ip)]))), expected);
     assert_eq!(counts(&classic(276, &twice(900, [&|ip| cooked_2(2, ip), &|ip| cooked_2(5, ip)]))), expected);
-    // Before and behind a router.
+    // Before and after a router.
     let hop = |ip: &[u8]| {
         let mut ip = ip.to_vec();
         ip[8] -= 1;
@@ -108,7 +108,7 @@ fn a_retransmission_of_the_same_bytes_is_none_seen_again() {
     file.data(30, &[1]);
     file.sack(60, 1, 10_000, &[], &[]);
     assert_eq!(counts(&file.0), (2, 1, 1, 0));
-    // At both ends of a link of 50 ms, of which the first one is lost.
+    // At both ends of a link of 50 ms; the first packet is lost on the link.
     let sent: Vec<(u32, u64, Vec<u8>)> = vec![
         (0, 0, packets(&file)[0].1.clone()),
         (0, 30_000, packets(&file)[1].1.clone()),
@@ -121,7 +121,7 @@ fn a_retransmission_of_the_same_bytes_is_none_seen_again() {
 
 #[test]
 fn both_ends_of_a_link_count_once_with_the_times_of_the_first() {
-    // The link takes 50 ms: what A sends is at B later, what B sends at A.
+    // The link takes 50 ms: packets of A reach B later, and packets of B reach A later.
     let both = packets(&transfer()).into_iter().flat_map(|(at, ip)| {
         let from_a = ip[12..16] == A;
         let near = if from_a { at } else { at + 50_000 };
