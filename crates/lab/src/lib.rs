@@ -1,7 +1,7 @@
-//! The laboratory: [`parse`] reads a scenario, [`world`] simulates it, [`watch`] is what can be seen
-//! meanwhile, [`output`] is the output of a run, and [`metrics`] defines its quantities, [`traffic`] what its
-//! flows send. [`sweep`] runs all combinations and replicas of a scenario, [`results`] writes their tables,
-//! and [`explain`] reads from them why a flow is not faster.
+//! The laboratory: [`parse`] reads a scenario, [`world`] simulates it, and [`watch`] shows its state
+//! meanwhile. [`output`] is the output of a run, [`metrics`] defines its quantities, and [`traffic`] the data
+//! that its flows send. [`sweep`] runs all combinations and replicas of a scenario, [`results`] writes their
+//! tables, and [`explain`] derives from them why a flow is not faster.
 #![forbid(unsafe_code)]
 
 mod app;

@@ -1,35 +1,35 @@
-//! Input that controls a run, and its output.
+//! Control of a run from outside, and the output of a run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{ByteCount, Instant, Span};
 
-/// Controls a run from outside. Nothing here changes its results.
+/// Controls a run from outside, without an effect on its results.
 #[derive(Clone, Debug, Default)]
 pub struct RunControl {
     /// Set this to true to stop the run within a few thousand events.
     pub cancel: Arc<AtomicBool>,
-    /// Where the scenario's captures are written; none: no capture is written.
+    /// Folder of the scenario's captures; `None`: no capture is written.
     pub captures: Option<PathBuf>,
-    /// Largest size of a capture for which the scenario has no limit of its own.
+    /// Largest size of a capture, unless the scenario sets a limit.
     pub capture_limit: Option<ByteCount>,
 }
 
 impl RunControl {
-    /// True once the run is to stop.
+    /// True once the run should stop.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 }
 
-/// Reason why a run has no output.
+/// Error: why a run has no output.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Stopped through [`RunControl::cancel`].
     #[error("the run was stopped")]
     Cancelled,
-    /// The scenario cannot be built or its run failed; the text says why and where.
+    /// The scenario cannot be built or its run failed; the text has the reason.
     #[error("{0}")]
     Failed(String),
     /// A capture could not be written.
@@ -49,17 +49,16 @@ pub struct RunOutput {
     pub scalars: Vec<Scalar>,
     /// The series that the probes recorded.
     pub series: Vec<Series>,
-    /// Names of paths for people, of flows that have some.
+    /// Names of paths for people, for flows with named paths.
     pub paths: Vec<FlowPaths>,
-    /// Warnings for the reader of the numbers: flows that never connected, or ended early, and those of
+    /// Warnings about the numbers: flows that never connected or ended early, and the warnings of
     /// [`Scenario::warnings`](crate::scenario::Scenario::warnings).
     pub warnings: Vec<String>,
-    /// Reasons why the numbers cannot be used: flows that never connected, or no flow that delivered
-    /// anything.
+    /// Reasons why the numbers cannot be used: flows that never connected, or no flow with delivered data.
     pub failures: Vec<String>,
     /// Digest of every packet that reached a host.
     pub digest: u64,
-    /// Number of packet-hops: packets that crossed a link.
+    /// Packet-hops: packets that crossed a link, counted for each link.
     pub packet_hops: u64,
     /// Events the kernel processed.
     pub events: u64,
@@ -67,16 +66,16 @@ pub struct RunOutput {
     pub simulated: Span,
 }
 
-/// Names of the paths of a flow, which scenarios give to links; by the numbers of paths, none for a path
+/// Names of the paths of a flow, from the names of links in the scenario. Indexed by path; `None` for a path
 /// without a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowPaths {
     /// The flow.
     pub flow: String,
-    /// The paths of the client: those of series, and of quantities in the direction from the client to the
+    /// The paths of the client, used in series and in quantities of the direction from the client to the
     /// server.
     pub forward: Vec<Option<String>>,
-    /// The paths of the server, if it sends: those of quantities whose names begin with `back_`.
+    /// The paths of the server, if it sends, used in quantities whose names begin with `back_`.
     pub back: Vec<Option<String>>,
 }
 
@@ -97,11 +96,11 @@ impl FlowPaths {
 /// One number of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
-    /// The flow; or `link:` and a direction of a link such as `link:r1-r2`; or `flows:all`.
+    /// The flow; or `link:` and a link direction, such as `link:r1-r2`; or `flows:all`.
     pub flow: String,
-    /// Named window of the scenario; empty for the flow's own window, from `reset_time` to `stop_time`.
+    /// Named window of the scenario; empty for the flow's own window from `reset_time` to `stop_time`.
     pub window: String,
-    /// Path of the flow, from 0 in the order in which the association learnt them; none for the whole flow.
+    /// Path of the flow, from 0 in the order in which the association added them; `None` for the whole flow.
     pub path: Option<u8>,
     /// Name of the quantity; ends with the unit if there is one (`throughput_bps`).
     pub quantity: &'static str,

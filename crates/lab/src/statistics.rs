@@ -1,9 +1,9 @@
-//! Mean and confidence interval of independent samples, for the command and for the Python package.
+//! Mean and confidence interval of independent samples, for the command line and the Python package.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Mean of independent samples and the half width of its 95 % interval (Student's t); the half width is not a
-/// number for fewer than two.
+/// Mean of independent samples and half width of its 95 % interval (Student's t). The half width is NaN for
+/// fewer than two samples.
 pub fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -15,8 +15,11 @@ pub fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
     (mean, half)
 }
 
-/// The t for which `confidence` (between 0 and 1) of Student's distribution lies within -t and t, by
-/// bisection of its closed form for whole degrees of freedom, of which there is at least one.
+/// The t for which the fraction `confidence` (between 0 and 1) of Student's distribution lies within -t and
+/// t.
+///
+/// Computed by bisection of the closed form for whole degrees of freedom, of which there must be at least
+/// one.
 pub fn student_t(degrees: u32, confidence: f64) -> f64 {
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     loop {

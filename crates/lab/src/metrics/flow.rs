@@ -9,7 +9,7 @@ use units::{ByteCount, Span};
 /// Rates of a flow in a window, for the sums over all flows.
 #[derive(Debug, Default)]
 pub(super) struct Achieved {
-    /// λ of this flow in bit/s, or of each of its subflows, which count as flows.
+    /// λ in bit/s of this flow, or of each of its subflows, which count as flows.
     pub(super) sent: Vec<f64>,
     /// α of both directions.
     pub(super) goodput: f64,
@@ -52,7 +52,7 @@ struct Direction<'a> {
     receiver: Counted,
 }
 
-/// The counters of an end at the start and at the end of the window; both empty if there was no window.
+/// The counters of an end at the start and at the end of the window; zeros if there was no window.
 #[derive(Default)]
 struct Counted {
     begin: Tally,
@@ -91,7 +91,7 @@ impl<'a> Direction<'a> {
         direction
     }
 
-    /// The links of each path of the sender.
+    /// The links on each path of the sender.
     fn ways(&self, run: &RunContext<'_>) -> Vec<Vec<LinkDir>> {
         let [client, server] = self.flow.dial.nodes;
         let node = if self.from == Side::Client { client } else { server };
@@ -159,10 +159,10 @@ impl<'a> Direction<'a> {
         achieved.carried.extend(ways.into_iter().enumerate().map(|(path, way)| (sent(path), way)));
     }
 
-    /// Reports the bytes of packets with a SACK and no data: all of them, and those of each path by its
-    /// number at the sender.
+    /// Reports the bytes of packets with a SACK and no data: in total, and for each path by its number at the
+    /// sender.
     ///
-    /// The receiver may number its paths in another order, if packets of the handshake were lost. So paths
+    /// The receiver may number its paths in another order if packets of the handshake were lost. So the paths
     /// are matched by their addresses.
     fn acknowledgements(&self, received: f64, row: &mut dyn FnMut(Quantity, Option<usize>, f64)) {
         let backs = &self.receiver.end.counted.paths;
@@ -179,7 +179,7 @@ impl<'a> Direction<'a> {
         }
     }
 
-    /// What kept the sender from sending more.
+    /// Reports the limits of the sender.
     fn limits(&self, row: &mut dyn FnMut(Quantity, Option<usize>, f64)) {
         let (begin, end) = (&self.sender.begin.counted, &self.sender.end.counted);
         let mut rows = |path, before: &LimitTimes, after: &LimitTimes| {
@@ -205,7 +205,7 @@ impl<'a> Direction<'a> {
         ratio(8.0 * bytes, self.length.as_secs_f64())
     }
 
-    /// Messages that the transport accepted and did not deliver, over the whole run.
+    /// Messages that the transport accepted but did not deliver, over the whole run.
     fn undelivered(&self) -> f64 {
         let receiver: &Meter = match self.from {
             Side::Client => self.flow.end(Side::Server),
@@ -236,7 +236,7 @@ const PATH_COUNTERS: [(Quantity, PathCounter); 10] = [
     (q::TIMEOUTS, |path| path.timeouts),
 ];
 
-/// Warnings for the reader of its numbers.
+/// Warnings about the numbers of the flow.
 pub(super) fn warning(flow: &Flow) -> Option<String> {
     let what = match &flow.fate {
         Fate::NeverConnected => "never connected".to_owned(),

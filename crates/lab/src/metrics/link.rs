@@ -6,8 +6,7 @@ use net::{Counters, DropCause, LinkDir, LinkId, Network};
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// The directions of all links, measured from the start of the first flow's measurement to the end of the
-/// last one's.
+/// All directions of links, measured from the first start of a flow's measurement to the last end of one.
 #[derive(Debug)]
 pub(crate) struct Links {
     directions: Vec<Direction>,
@@ -61,26 +60,26 @@ impl Links {
         LinkCounts { at, counters: counters.collect() }
     }
 
-    /// A flow's measurement begins.
+    /// Records the start of a flow's measurement.
     pub(crate) fn begin(&mut self, network: &Network, now: Instant) {
         if self.begin.is_none() {
             self.begin = Some(self.count(network, now));
         }
     }
 
-    /// The last flow's measurement ends, or the run does.
+    /// Records the end of the last flow's measurement, or of the run.
     pub(crate) fn end(&mut self, network: &Network, now: Instant) {
         if self.end.is_none() {
             self.end = Some(self.count(network, now));
         }
     }
 
-    /// The counters at the start and at the end of the flows' measurement; none if no flow was measured.
+    /// The counters at the start and at the end of the flows' measurement; `None` if no flow was measured.
     pub(super) fn counted(&self) -> Option<(&LinkCounts, &LinkCounts)> {
         self.begin.as_ref().zip(self.end.as_ref())
     }
 
-    /// The rows of all links in a window; `sent` is the payload sent over each, in bit/s.
+    /// The rows of all links in a window; `sent` is the payload sent over each link, in bit/s.
     pub(super) fn report(
         &self,
         window: &str,

@@ -1,4 +1,4 @@
-//! The numbers of a run: the [`quantity`] of each flow, path and link, and how it is computed.
+//! The numbers of a run: the [`quantity`] of each flow, path and link, and its computation.
 
 mod fairness;
 mod flow;
@@ -20,7 +20,7 @@ pub(crate) use windows::{Edge, Windows};
 use crate::app::{Flow, TransferSource};
 use crate::host::Side;
 
-/// Warnings for the reader of the numbers.
+/// Warnings about the numbers.
 pub(crate) fn warnings(
     flows: &[Flow],
     sources: &[TransferSource],

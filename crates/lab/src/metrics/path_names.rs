@@ -1,4 +1,4 @@
-//! Names of paths for people: those of the links that tell the paths of a flow apart.
+//! Names of paths for people: the links that distinguish the paths of a flow.
 
 use crate::app::{Dial, Flow};
 use crate::host::{PathCounts, Side};
@@ -6,11 +6,11 @@ use crate::output::FlowPaths;
 use crate::scenario::{Link, Scenario};
 use net::{LinkId, Network};
 
-/// The names of the paths that an end of a flow has, by their numbers.
+/// The names of the paths of one end of a flow, by path number.
 ///
-/// A path is named after the first link on it, from the client's end, that the scenario names and that no
-/// other path takes. If there is none, as where paths are pairs of two links each, the name has all named
-/// links that are not on every path.
+/// A path has the name of the first link from the client's end that the scenario names and no other path
+/// uses. If there is no such link, as with paths over pairs of links, the name has all named links that are
+/// not on every path.
 pub(crate) fn path_names(
     network: &Network,
     scenario: &Scenario,
@@ -46,13 +46,13 @@ fn name<'s, L: Copy + PartialEq>(
     own.or_else(|| (!named.is_empty()).then(all))
 }
 
-/// The name of a link, unless it is the one made of its nodes.
+/// The name of a link, unless it is the default name made of its nodes.
 fn given_name<'s>(link: &'s Link, scenario: &Scenario) -> Option<&'s str> {
     let [a, b] = link.between.map(|node| scenario.nodes[node].name.as_str());
     (link.name != format!("{a}-{b}")).then_some(&link.name)
 }
 
-/// The names of the paths of a flow, for results; none if no path has a name. `client` and `server`: the
+/// The names of the paths of a flow, for results; `None` if no path has a name. `client` and `server`: the
 /// paths of both ends.
 pub(crate) fn of_flow(
     network: &Network,
@@ -71,7 +71,7 @@ pub(crate) fn of_flow(
 mod tests {
     use super::*;
 
-    /// The names of paths over these links. Links with a `-` have no given name.
+    /// The names of paths over these links. `-` stands for a link without a given name.
     fn names(ways: &[&[&'static str]]) -> Vec<Option<String>> {
         let ways: Vec<Vec<&str>> = ways.iter().map(|way| way.to_vec()).collect();
         let given = |link: &'static str| (!link.contains('-')).then_some(link);
@@ -103,7 +103,7 @@ mod tests {
     fn pairs_of_links_and_paths_with_another_address_keep_names() {
         let pairs: [&[&str]; 4] = [&["dsl", "east"], &["dsl", "west"], &["lte", "east"], &["lte", "west"]];
         assert_eq!(names(&pairs), some(&["dsl + east", "dsl + west", "lte + east", "lte + west"]));
-        // The third path has the new address of a host on the link of the first.
+        // The third path uses the new address of a host on the link of the first path.
         assert_eq!(names(&[&["dsl"], &["lte"], &["dsl"]]), some(&["dsl", "lte", "dsl"]));
     }
 }

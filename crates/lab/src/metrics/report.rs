@@ -15,12 +15,12 @@ use units::Instant;
 pub(super) struct RunContext<'a> {
     pub(super) network: &'a Network,
     pub(super) links: &'a Links,
-    /// The window is that of the flows' own measurement, which also reports quantities of the whole run.
+    /// True for the flows' own measurement, which also reports quantities of the whole run.
     pub(super) whole_run: bool,
 }
 
 impl RunContext<'_> {
-    /// The rates of the tightest links on these ways, each link counted once, in bit/s.
+    /// The sum of the rates of the tightest links on these paths, each link counted once, in bit/s.
     pub(super) fn tightest(&self, ways: &[Vec<LinkDir>]) -> f64 {
         let rate = |&direction: &LinkDir| self.links.rate(direction);
         let tight =
@@ -120,7 +120,7 @@ fn window_rows(
 }
 
 impl Flow {
-    /// True if it sends at some time between the two instants.
+    /// True if the source sends at some time between the two instants.
     fn sends_between(&self, from: Instant, to: Instant) -> bool {
         self.started.is_some_and(|started| started < to && started + self.plan.stop > from)
     }

@@ -34,8 +34,8 @@ fn window_rows(source: &TransferSource, window: &str, from: Instant, to: Instant
     rows.write(q::COMPLETION_P95, quantile(&times, 95));
 }
 
-/// A percentile of sorted values: the least value that at least this percentage of them does not exceed. Zero
-/// if there are no values.
+/// A percentile of sorted values: the least value that at least this percentage of the values does not
+/// exceed. Zero if there are no values.
 fn quantile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
@@ -55,7 +55,7 @@ pub(crate) fn completion_times(source: &TransferSource) -> [Series; 2] {
     ]
 }
 
-/// Warnings for the reader of its numbers.
+/// Warnings about the numbers of the source.
 pub(super) fn warning(source: &TransferSource) -> Option<String> {
     let missing = source.begun.len() - source.done.len();
     (missing > 0).then(|| format!("{missing} transfers of `{}` were not delivered", source.like().name))

@@ -19,7 +19,7 @@ struct Measured {
 /// All counters at the start or at the end of a window.
 #[derive(Debug)]
 pub(crate) struct Edge {
-    /// In the order of flows.
+    /// Counters in the order of flows.
     pub(crate) flows: Vec<FlowEdge>,
     pub(crate) links: LinkCounts,
 }
@@ -37,20 +37,20 @@ impl Windows {
         *place = Some(edge);
     }
 
-    /// Name, begin and end of each that was measured to its end.
+    /// Name, start and end of each completed window.
     pub(super) fn measured(&self) -> impl Iterator<Item = (&str, &Edge, &Edge)> {
         self.0.iter().filter_map(|measured| {
             Some((measured.window.name.as_str(), measured.begin.as_ref()?, measured.end.as_ref()?))
         })
     }
 
-    /// Name, begin and end time of each that was measured to its end.
+    /// Name, start time and end time of each completed window.
     pub(super) fn times(&self) -> impl Iterator<Item = (&str, Instant, Instant)> {
         let whole = self.0.iter().filter(|measured| measured.end.is_some());
         whole.map(|measured| (measured.window.name.as_str(), measured.window.from, measured.window.to))
     }
 
-    /// Warnings for the reader of the numbers.
+    /// Warnings about the numbers.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let cut = self.0.iter().filter(|measured| measured.end.is_none());
         cut.map(|measured| {

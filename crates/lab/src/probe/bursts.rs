@@ -24,7 +24,7 @@ struct Link {
     gap: Span,
     from: Instant,
     to: Instant,
-    /// By flow.
+    /// Counters by flow.
     counts: BTreeMap<usize, Counts>,
 }
 
@@ -69,7 +69,7 @@ impl Bursts {
         self.links.is_empty()
     }
 
-    /// Counts a packet that arrives at a link.
+    /// Adds a packet that arrives at a link.
     pub(super) fn count(&mut self, arrival: &Arrival) {
         let Arrival { at, link, src, dst, protocol, ports } = *arrival;
         let protocol = protocol as u8;
@@ -83,7 +83,7 @@ impl Bursts {
         }
     }
 
-    /// The distributions, as rows of each flow at each link.
+    /// The distributions of burst lengths, as rows of each flow at each link.
     pub(super) fn into_scalars(self, scenario: &Scenario) -> Vec<Scalar> {
         let mut scalars = Vec::new();
         for link in self.links {

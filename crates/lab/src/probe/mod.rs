@@ -1,4 +1,4 @@
-//! Probes record quantities over time. A run without probes has no cost from them.
+//! Probes record quantities over time. They cost nothing in runs without probes.
 
 mod bursts;
 mod sequence;
@@ -33,12 +33,12 @@ struct Recorder {
     every: Every,
     /// The series of the whole flow or link.
     whole: Option<Series>,
-    /// One series for each path that the flow had at any time, in the order of paths.
+    /// One series for each path of the flow, in the order of paths.
     paths: Vec<Series>,
 }
 
 impl Probes {
-    /// The probes of a scenario, and when each of them records first, by its number.
+    /// The probes of a scenario, and the time of the first record of each, by probe number.
     pub(crate) fn new(
         scenario: &Scenario,
         links: &[LinkId],
@@ -61,7 +61,7 @@ impl Probes {
         Ok((Probes { recorders, on_change: Vec::new(), bursts }, first))
     }
 
-    /// True while some probe records on change and must be called after each event.
+    /// True while a probe records on change and must be called after each event.
     #[inline]
     pub(crate) fn watch_changes(&self) -> bool {
         !self.on_change.is_empty() | !self.bursts.is_empty()
@@ -101,14 +101,14 @@ impl Probes {
         }
     }
 
-    /// The run is over: series that record on change end with their last value.
+    /// Repeats the last values of series that record on change, at the end of the run.
     pub(crate) fn end(&mut self, now: Instant) {
         for recorder in self.recorders.iter_mut().filter(|recorder| recorder.every == Every::Change) {
             recorder.end(now.min(recorder.to));
         }
     }
 
-    /// Everything recorded, and the lengths of bursts.
+    /// All recorded series, and the lengths of bursts.
     pub(crate) fn into_results(self, scenario: &Scenario) -> (Vec<Series>, Vec<Scalar>) {
         let all = |Recorder { source, whole, paths, .. }: Recorder| {
             whole.into_iter().chain(paths).chain(source.into_series())
@@ -143,7 +143,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Repeats the last value of each series at the end of recording, so that it is known how long it held.
+    /// Repeats the last value of each series at the end of recording, which shows how long it held.
     fn end(&mut self, at: Instant) {
         if self.source.repeats() {
             return;

@@ -1,4 +1,4 @@
-//! The chunks of an association one by one: first transmissions, retransmissions by cause, and
+//! Records the chunks of an association one by one: first transmissions, retransmissions by cause,
 //! acknowledgements.
 
 use super::source::ProbeView;
@@ -7,7 +7,7 @@ use crate::output::Series;
 use units::Instant;
 use wire::Tsn;
 
-/// Names of the series, and with `sequence` in front those of the quantities in results.
+/// Names of the series; the quantities in results have the prefix `sequence`.
 const NAMES: [&str; 8] = [
     "sent",
     "resent-fast",
@@ -18,7 +18,7 @@ const NAMES: [&str; 8] = [
     "non-renegable",
     "window-edge",
 ];
-/// Places in [`NAMES`].
+/// Indices into [`NAMES`].
 const SENT: usize = 0;
 const RESENT_FAST: usize = 1;
 const RESENT_TIMEOUT: usize = 2;
@@ -28,7 +28,7 @@ const GAP_ACKED: usize = 5;
 const NON_RENEGABLE: usize = 6;
 const WINDOW_EDGE: usize = 7;
 
-/// The chunks that the client of a flow sends, and what its peer acknowledges. Chunks are numbered from 1.
+/// The chunks that the client of a flow sends, numbered from 1, and the acknowledgements of its peer.
 #[derive(Debug)]
 pub(super) struct Sequence {
     flow: usize,
@@ -38,11 +38,11 @@ pub(super) struct Sequence {
     base: Option<Tsn>,
     /// The number of the newest chunk.
     newest: u64,
-    /// The highest cumulative TSN acknowledged, as a number of a chunk.
+    /// The highest cumulative TSN acknowledged, as a chunk number.
     acked: u64,
-    /// User data of the largest chunk, bytes.
+    /// User data of the largest chunk in bytes.
     largest: u64,
-    /// For each path, retransmissions after missing reports and after timeouts that are in `series`.
+    /// For each path, the retransmissions in `series`: after missing reports, and after timeouts.
     resent: Vec<[u64; 2]>,
     series: Vec<Series>,
 }
@@ -62,7 +62,7 @@ impl Sequence {
         }
     }
 
-    /// Records what was sent and received since the last call. The first call begins to watch the endpoint.
+    /// Records the chunks sent and received since the last call. The first call begins to watch the endpoint.
     pub(super) fn record(&mut self, view: &mut ProbeView<'_>) {
         let client = view.flows[self.flow].end(Side::Client);
         let endpoint = client.endpoint;
@@ -91,7 +91,7 @@ impl Sequence {
         }
     }
 
-    /// No more is recorded.
+    /// Ends the recording.
     pub(super) fn end(&self, view: &mut ProbeView<'_>) {
         let endpoint = view.flows[self.flow].end(Side::Client).endpoint;
         view.hosts.unwatch(endpoint);
@@ -101,7 +101,7 @@ impl Sequence {
         self.series
     }
 
-    /// Chunks that were sent before the recording began are not new.
+    /// Skips chunks that were sent before the recording began.
     fn catch_up(&mut self, view: &mut ProbeView<'_>, endpoint: EndpointId, conn: ConnId) {
         let endpoint = view.hosts.endpoint(endpoint);
         endpoint.paths(conn, &mut |path| self.newest = self.newest.max(path.last_chunk.unwrap_or(0)));
@@ -110,7 +110,7 @@ impl Sequence {
             counted.paths.iter().map(|p| [p.fast_retransmissions, p.timer_retransmissions]).collect();
     }
 
-    /// The last chunk of each path has a number, which tells the TSN of chunk 0.
+    /// Computes the TSN of chunk 0 from the number of the last chunk of each path.
     fn set_base(
         &mut self,
         view: &mut ProbeView<'_>,
@@ -136,7 +136,7 @@ impl Sequence {
         });
     }
 
-    /// The number of a chunk: the one nearest to the newest chunk.
+    /// The number of a chunk: the number nearest to that of the newest chunk.
     fn number(&self, tsn: Tsn) -> u64 {
         let base = self.base.unwrap_or(Tsn(tsn.0.wrapping_sub(1)));
         let behind = tsn.0.wrapping_sub(base.0).wrapping_sub(self.newest as u32) as i32;
@@ -156,7 +156,7 @@ impl Sequence {
         self.note(kind, Some(path as u8), now, number, true);
     }
 
-    /// Why a chunk was sent again on a path: the counter of the path that has grown tells.
+    /// The cause of a retransmission on a path, from the counter of the path that has grown.
     fn cause(&mut self, path: usize, counted: &Counted) -> usize {
         if self.resent.len() < counted.paths.len() {
             self.resent.resize(counted.paths.len(), [0; 2]);
@@ -177,7 +177,7 @@ impl Sequence {
             return;
         }
         let acked = self.number(cumulative);
-        // The sender drops a SACK that another one overtook (rfc9260#section-6.2.1).
+        // The sender drops a SACK that a later one overtook (rfc9260#section-6.2.1).
         if acked < self.acked {
             return;
         }
@@ -191,7 +191,7 @@ impl Sequence {
         self.note(WINDOW_EDGE, None, now, acked + u64::from(early) + room, false);
     }
 
-    /// Adds a point to a series; without `repeats` only if the value changed.
+    /// Adds a point to a series. Without `repeats`, only if the value changed.
     fn note(&mut self, kind: usize, path: Option<u8>, now: Instant, number: u64, repeats: bool) {
         let quantity = NAMES[kind];
         let place = self.series.iter().position(|one| one.quantity == quantity && one.path == path);

@@ -20,13 +20,13 @@ pub(crate) struct ProbeView<'a> {
 pub(super) enum ProbeSource {
     /// A quantity of each path of a flow's client.
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
-    /// The chunk that each path of a flow's client sent last, with the number of packets it had sent before.
+    /// The last chunk sent on each path of a flow's client, with the number of packets sent before.
     Tsn { flow: usize, before: Vec<u64> },
     /// The chunks of a flow's client one by one.
     Sequence(Box<Sequence>),
-    /// What limits a flow's client and each of its paths.
+    /// The limits of a flow's client and of each of its paths.
     Limit { flow: usize },
-    /// The peer's receive window as a flow's client knows it.
+    /// The peer's receive window at a flow's client.
     PeerRwnd { flow: usize },
     /// The payload that a flow's server received.
     Received { flow: usize, before: Meter },
@@ -34,13 +34,13 @@ pub(super) enum ProbeSource {
     Sent { flow: usize, before: Vec<Meter> },
     /// The bytes that a link delivered.
     Carried { direction: LinkDir, before: Meter },
-    /// The packets that wait for a link.
+    /// The packets in the queue of a link.
     Queue { direction: LinkDir },
     /// The packets that a link dropped.
     Drops { direction: LinkDir },
     /// The average queue length of RED.
     QueueAverage { direction: LinkDir },
-    /// Nothing: bursts are counted packet by packet.
+    /// No values: bursts are counted packet by packet.
     Nothing,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// The mean rate in bit/s since the last reading; none the first time.
+    /// The mean rate in bit/s since the last reading; `None` for the first reading.
     fn rate(&mut self, now: Instant, bytes: u64) -> Option<f64> {
         let (then, before) = self.read.replace((now, bytes))?;
         Some(8.0 * (bytes - before) as f64 / now.since(then).as_secs_f64())
@@ -59,7 +59,7 @@ impl Meter {
 }
 
 impl ProbeSource {
-    /// The source of a probe's values; the error says why there is none.
+    /// The source of a probe's values, or the reason why there is none.
     pub(super) fn new(probe: &Probe, links: &[LinkId], name: &str) -> Result<ProbeSource, &'static str> {
         use ProbeQuantity::{
             Bursts, Cwnd, Drops, Flight, Limit, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Sequence,
@@ -124,14 +124,14 @@ impl ProbeSource {
         }
     }
 
-    /// The time of recording is over.
+    /// Ends the recording.
     pub(super) fn end(&self, view: &mut ProbeView<'_>) {
         if let ProbeSource::Sequence(sequence) = self {
             sequence.end(view);
         }
     }
 
-    /// The series that the source holds itself.
+    /// The series that the source has recorded itself.
     pub(super) fn into_series(self) -> Vec<Series> {
         match self {
             ProbeSource::Sequence(sequence) => sequence.into_series(),
@@ -139,7 +139,7 @@ impl ProbeSource {
         }
     }
 
-    /// True if a value is recorded even when it equals the last one.
+    /// True if a value is recorded even if it equals the last one.
     pub(super) fn repeats(&self) -> bool {
         matches!(self, ProbeSource::Tsn { .. })
     }
@@ -220,7 +220,7 @@ impl ProbeSource {
     }
 }
 
-/// What limits a connection and each of its paths now, as numbers.
+/// The present limits of a connection and of each of its paths, as numbers.
 fn limits(endpoint: &impl Transport, conn: ConnId, mut show: impl FnMut(Option<u8>, f64)) {
     let number = |limit| f64::from(limit as u8);
     endpoint.limit(conn).into_iter().for_each(|limit: Limit| show(None, number(limit)));

@@ -1,8 +1,8 @@
 use super::{Column, Table, TableError};
 use std::io::Write;
 
-/// Writes tables of one shape as CSV (RFC 4180), with the names of the columns in the first line. A missing
-/// value is empty.
+/// Writes tables of one shape as CSV (RFC 4180), with the column names in the first line. Missing values are
+/// empty.
 pub struct CsvWriter<W> {
     sink: W,
     begun: bool,
@@ -34,7 +34,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes the buffered rest and returns the sink.
+    /// Writes the buffered data and returns the sink.
     ///
     /// # Errors
     /// Errors of the sink.

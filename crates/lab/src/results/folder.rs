@@ -1,5 +1,5 @@
-//! Folders of results: tables, and a `manifest.json` with the SHA-256 of each of them and of itself, so that
-//! no reader shows values that were not computed.
+//! Folders of results: tables and a `manifest.json` with the SHA-256 of each table and of itself, so that
+//! changed values are detected.
 
 use super::{Kind, Table, read_parquet};
 use crate::scenario::hexadecimal;
@@ -10,16 +10,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that says what was run.
+/// The file that describes the run.
 pub const MANIFEST: &str = "manifest.json";
 
 /// The key of the SHA-256 of each file beside the manifest.
 pub const OUTPUTS: &str = "outputs_sha256";
 
-/// The key of the SHA-256 of the manifest, computed with an empty text in its place.
+/// The key of the SHA-256 of the manifest, computed with an empty string as the value.
 const SEAL: &str = "manifest_sha256";
 
-/// Why a folder of results cannot be read.
+/// Error: why a folder of results cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// A file cannot be read.
@@ -30,7 +30,7 @@ pub enum FolderError {
         /// The error of the file system.
         source: io::Error,
     },
-    /// The manifest has no checksum of its own.
+    /// The manifest has no checksum of itself.
     #[error(
         "{} has no checksums: it is damaged, or of an older version of this program; run the scenario again",
         path.display()
@@ -39,7 +39,7 @@ pub enum FolderError {
         /// The manifest.
         path: PathBuf,
     },
-    /// A file is not what was written.
+    /// A file was changed after it was written.
     #[error("{} is damaged: its SHA-256 is not the one that the manifest has", path.display())]
     Damaged {
         /// The file.
@@ -56,7 +56,7 @@ pub fn sealed(manifest: &Json) -> String {
     format!("{manifest:#}\n")
 }
 
-/// A manifest whose SHA-256 is right.
+/// Parses a manifest; `None` if its SHA-256 is wrong.
 pub fn unsealed(text: &str) -> Option<Json> {
     let mut manifest: Json = serde_json::from_str(text).ok()?;
     let sum = manifest.as_object_mut()?.remove(SEAL)?;
@@ -87,7 +87,7 @@ impl ResultFolder {
     /// Reads the manifest.
     ///
     /// # Errors
-    /// If it is missing, damaged, or has no SHA-256.
+    /// If the manifest is missing, damaged, or has no SHA-256.
     pub fn open(folder: &Path) -> Result<Self, FolderError> {
         let path = folder.join(MANIFEST);
         let text =
@@ -99,15 +99,15 @@ impl ResultFolder {
         }
     }
 
-    /// What was run.
+    /// The contents of the manifest.
     pub fn manifest(&self) -> &Json {
         &self.manifest
     }
 
-    /// A table beside the manifest, with the columns of `shape`.
+    /// Reads a table of the folder, with the columns of `shape`.
     ///
     /// # Errors
-    /// If it is missing, not what was written, or another table.
+    /// If the table is missing, changed, or has other columns.
     pub fn table(&self, name: &str, shape: &[(String, Kind)]) -> Result<Table, FolderError> {
         let path = self.folder.join(name);
         let bytes = read(&path)?;

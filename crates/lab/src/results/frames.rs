@@ -6,7 +6,7 @@ use crate::output::{Scalar, Series};
 use crate::scenario::{Axis, AxisValue};
 use units::Instant;
 
-/// Place of a run in its sweep: the columns that all rows of the run share.
+/// Identification of a run in its sweep: the columns that all rows of the run share.
 #[derive(Clone, Debug)]
 pub struct RunKey<'s> {
     /// Number of the run, from 0.
@@ -86,8 +86,8 @@ pub fn sweep_table(key: &RunKey<'_>, axes: &[Axis], of_run: &Table) -> Table {
     Table::new(columns)
 }
 
-/// Name of the column with the numbers of an axis, if all its values are quantities of one kind: `rate_bps`
-/// beside `rate`.
+/// Name of the second column of an axis, with numbers in the base unit, if all its values are quantities of
+/// one kind: `rate_bps` for `rate`.
 pub fn number_column(axis: &Axis, axes: &[Axis]) -> Option<String> {
     let name = format!("{}_{}", axis.name, axis.unit()?);
     (!axes.iter().any(|other| other.name == name)).then_some(name)

@@ -1,11 +1,11 @@
 //! Results as long tables, in Parquet and CSV.
 //!
-//! *Scalars* have the columns `run`, `replica`, those of the axes of the sweep, `window`, `flow`, `path`,
-//! `quantity` and `value`; *series* have `run`, `replica`, those of the axes, `flow`, `path`, `quantity`,
+//! *Scalars* have the columns `run`, `replica`, one for each axis of the sweep, `window`, `flow`, `path`,
+//! `quantity` and `value`. *Series* have `run`, `replica`, one for each axis, `flow`, `path`, `quantity`,
 //! `time` (seconds) and `value`. `window` is empty for a flow's own measurement; `path` is null for a whole
-//! flow or a link. The column of an axis holds numbers or booleans if all its values are such, otherwise text
-//! as in the scenario. If all of them are quantities of one kind, such as rates, a second column has their
-//! numbers in its base unit, and a name that ends with this unit (`rate_bps`).
+//! flow or a link. The column of an axis holds numbers or booleans if all its values are of that type,
+//! otherwise the text of the scenario. If all values are quantities of one kind, such as rates, a second
+//! column has their numbers in the base unit, which its name ends with (`rate_bps`).
 
 mod csv;
 mod folder;
@@ -20,7 +20,7 @@ pub use frames::{RunKey, number_column, scalars_of, series_of, sweep_table};
 pub use parquet::{ParquetWriter, read_parquet, to_parquet_bytes};
 pub use table::{Column, Kind, Table};
 
-/// Why a table could not be written or read.
+/// Error: why a table could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// An error of the file system.
@@ -29,7 +29,7 @@ pub enum TableError {
     /// An error of the Parquet library.
     #[error(transparent)]
     Parquet(#[from] ::parquet::errors::ParquetError),
-    /// The file holds another table than expected.
+    /// The file contains another table than expected.
     #[error("expected a table with the columns {0}")]
     Shape(String),
 }

@@ -15,18 +15,18 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Writes tables of one shape into one Parquet file, which depends on their rows only.
+/// Writes tables of one shape to one Parquet file, whose bytes depend only on the rows.
 pub struct ParquetWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     pending: Table,
     threads: usize,
 }
 
-/// Rows of a row group: large enough to compress well, small enough to keep in memory.
+/// Rows of a row group: enough for good compression, few enough to keep in memory.
 const GROUP_ROWS: usize = 1 << 17;
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Starts a file, whose columns are encoded by several threads.
+    /// Starts a file whose columns `threads` threads encode.
     ///
     /// # Errors
     /// Errors of the sink.
@@ -85,7 +85,7 @@ pub fn to_parquet_bytes(table: &Table) -> Result<Vec<u8>, TableError> {
     writer.finish()
 }
 
-/// Makes items with several threads.
+/// Makes `count` items with several threads.
 fn in_parallel<T: Send>(threads: usize, count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if threads < 2 {
         return (0..count).map(make).collect();

@@ -70,12 +70,12 @@ impl Words {
 
     /// Adds the rows of another column.
     fn append(&mut self, other: &Words) {
-        // Rows follow the order in which their words came first, as if they were added one by one.
+        // New words are numbered in the order of their first rows, as if the rows were added one by one.
         let numbers: Vec<u32> = other.words.iter().map(|word| self.number(word)).collect();
         self.rows.extend(other.rows.iter().map(|row| numbers[*row as usize]));
     }
 
-    /// Every row as something that is made of each word once.
+    /// All rows, each as a value that `make` creates once per word.
     pub fn rows_as<'w, T: Clone>(&'w self, make: impl Fn(&'w str) -> T) -> Vec<T> {
         let made: Vec<T> = self.words.iter().map(|word| make(word)).collect();
         self.rows.iter().map(|number| made[*number as usize].clone()).collect()
@@ -99,7 +99,7 @@ impl Column {
         }
     }
 
-    /// Type of its values.
+    /// Type of the values.
     pub fn kind(&self) -> Kind {
         match self {
             Column::Text(_) => Kind::Text,
@@ -121,7 +121,7 @@ impl Column {
         }
     }
 
-    /// True if it has no rows.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -166,7 +166,7 @@ impl Table {
         &self.columns
     }
 
-    /// The column of that name.
+    /// The column with this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|(other, _)| other == name).map(|(_, column)| column)
     }

@@ -1,4 +1,4 @@
-//! Runs that other processes do: parts of a sweep, and single runs for a cluster.
+//! Runs in other processes: parts of a sweep, and single runs for a cluster.
 
 use super::pool::{self, Job};
 use super::stopwatch::Stopwatch;
@@ -9,25 +9,25 @@ use crate::world;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A run that is not in the store.
+/// A run that the store does not contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// [`Variant::number`](crate::scenario::Variant::number).
     pub variant: usize,
     /// Replica, from 0.
     pub replica: u32,
-    /// Name of its folder in the store.
+    /// Name of the run's folder in the store.
     pub hash: String,
 }
 
-/// Does runs somewhere else than in the threads of this process, such as on a cluster.
+/// Performs runs outside the threads of this process, for example on a cluster.
 pub trait Elsewhere {
-    /// Does these runs and puts the folder that [`run_stored`] makes of each into `runs`, the folder of
-    /// finished runs. Calls `done` several times a second with the number of finished ones, and returns early
-    /// once that is false. A run that is missing afterwards is simulated by the caller.
+    /// Performs these runs and puts the folder that [`run_stored`] writes for each into `runs`, the folder of
+    /// finished runs. Calls `done` several times a second with the number of finished runs, and returns early
+    /// if `done` returns false. The caller simulates runs that are missing afterwards.
     ///
     /// # Errors
-    /// Why the sweep cannot go on.
+    /// The reason why the sweep cannot continue.
     fn work(
         &mut self,
         recipe: &Recipe,
@@ -37,10 +37,10 @@ pub trait Elsewhere {
     ) -> Result<(), String>;
 }
 
-/// One of several parts of a sweep: each has every `of`-th run.
+/// One of `of` parts of a sweep, with every `of`-th run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which part, from 1.
+    /// Number of the part, from 1.
     pub number: u32,
     /// Number of parts.
     pub of: u32,
@@ -50,7 +50,7 @@ impl Part {
     /// Parses `3/10`.
     ///
     /// # Errors
-    /// What was expected.
+    /// A description of the expected text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
         match numbers {
@@ -59,14 +59,14 @@ impl Part {
         }
     }
 
-    /// The part that has this run.
+    /// The part that contains this run.
     pub fn of_run(run: u32, of: u32) -> Self {
         Part { number: run % of + 1, of }
     }
 }
 
-/// Does the runs of one part that the store does not have, and returns the records of all runs of the part.
-/// Writes no tables: [`run_sweep`](super::run_sweep) does when the other parts are there.
+/// Performs the missing runs of one part, and returns the records of all its runs. Writes no tables:
+/// [`run_sweep`](super::run_sweep) writes them when the other parts are finished.
 ///
 /// # Errors
 /// [`SweepError`]; another call reuses the finished runs.
@@ -82,8 +82,8 @@ pub fn run_part(
     pool::work(&world::run, &jobs, &store, options, &Stopwatch::start(), progress)
 }
 
-/// The place of each run of a sweep without [`SweepOptions::until`](super::SweepOptions): its number, the
-/// index of its combination in [`Sweep::variants`], its replica and its hash.
+/// All runs of a sweep without [`SweepOptions::until`](super::SweepOptions): number, index of the combination
+/// in [`Sweep::variants`], replica and hash.
 ///
 /// # Errors
 /// [`SweepError::TooManyRuns`].
@@ -93,8 +93,8 @@ pub fn places(sweep: &Sweep, replicas: u32) -> Result<Vec<(u32, usize, Task)>, S
     Ok(jobs.iter().map(|job| (job.run, index(job), job.task())).collect())
 }
 
-/// Simulates one run and stores it below `out`, and returns its hash: what a worker of a cluster does.
-/// `variant` is [`Variant::number`](crate::scenario::Variant::number).
+/// Simulates one run, stores it below `out`, and returns its hash, as a worker of a cluster does. `variant`
+/// is [`Variant::number`](crate::scenario::Variant::number).
 ///
 /// # Errors
 /// [`SweepError`]; [`SweepError::NoVariant`] if the sweep has no such combination.

@@ -1,4 +1,4 @@
-//! `manifest.json`: the inputs from which a result was computed.
+//! `manifest.json`: the inputs of a result.
 
 use super::store::RunRecord;
 use crate::output::FlowPaths;
@@ -11,8 +11,8 @@ use units::Span;
 /// Version of the layout of manifests and tables.
 const FORMAT: u32 = 1;
 
-/// Version of the results of the simulator. It is part of the hash that names a stored run, so that a sweep
-/// never reuses a run of a simulator with other results. Raise it in each change that moves a digest of
+/// Version of the results of the simulator. It is part of the hash of a stored run, so that a sweep never
+/// reuses a run with other results. Raise it in each change that changes a digest of
 /// `crates/lab/tests/digests.txt`.
 pub const RESULTS_VERSION: u32 = 40;
 
@@ -21,11 +21,11 @@ fn simulator() -> String {
     format!("anabranch {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
 }
 
-/// The commit of a release build from a checkout, or what the environment variable `ANABRANCH_COMMIT` named
-/// when it was built.
+/// The commit of a release build from a checkout, or the value of the environment variable `ANABRANCH_COMMIT`
+/// at build time.
 const COMMIT: Option<&str> = option_env!("ANABRANCH_COMMIT");
 
-/// The machine: wall times depend on it, results do not.
+/// Description of the machine. Wall times depend on it, results do not.
 fn machine() -> Json {
     static FOUND: OnceLock<Json> = OnceLock::new();
     FOUND.get_or_init(find_machine).clone()
@@ -68,7 +68,7 @@ pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -
     })
 }
 
-/// The keys of a run's manifest that depend on where and when the run was simulated, and by which version.
+/// Keys of a run's manifest that depend on the place, time and version of the simulation, not on the inputs.
 pub(super) const CIRCUMSTANCES: [&str; 5] = ["simulator", "commit", "machine", "wall_ns", PATHS];
 
 /// The key of the names of paths.
@@ -80,7 +80,8 @@ fn paths(flows: &[FlowPaths]) -> Json {
     Json::Object(flows.iter().map(names).collect())
 }
 
-/// The names of paths in the manifest of a run, or in its place in that of a sweep; empty if it has none.
+/// The names of paths in a run's manifest, or in a run's entry in a sweep's manifest; empty if there are
+/// none.
 pub fn paths_of(run: &Json) -> Vec<FlowPaths> {
     let names = |listed: &Json| -> Vec<Option<String>> {
         listed.as_array().into_iter().flatten().map(|name| name.as_str().map(str::to_owned)).collect()
@@ -117,7 +118,7 @@ pub(super) fn of_sweep(
         "scenario": sweep.text(),
         "scenario_sha256": sweep.hash(),
         "seed": sweep.variants().first().map(|variant| variant.scenario.seed),
-        // Of the combination that has the fewest.
+        // Of the combination with the fewest replicas.
         "replicas": replicas.iter().min(),
         "axes": axes(sweep.axes()),
         OUTPUTS: outputs,
@@ -135,7 +136,7 @@ pub(super) fn axes(axes: &[Axis]) -> Json {
     axes.iter().map(axis).collect()
 }
 
-/// A run in the list of its sweep.
+/// The entry of a run in the manifest of its sweep.
 pub(super) fn listed(record: &RunRecord, parameters: &[(String, AxisValue)]) -> Json {
     let parameters: Map<String, Json> =
         parameters.iter().map(|(axis, value)| (axis.clone(), plain(value))).collect();
@@ -154,7 +155,7 @@ pub(super) fn listed(record: &RunRecord, parameters: &[(String, AxisValue)]) -> 
     })
 }
 
-/// The value of an axis as a manifest has it.
+/// Parses the value of an axis from a manifest.
 pub(super) fn value(written: &Json) -> Option<AxisValue> {
     match written {
         Json::Bool(flag) => Some(AxisValue::Flag(*flag)),

@@ -1,4 +1,4 @@
-//! Makes one folder of results of several: the runs of all, and tables of them if they belong to one sweep.
+//! Merges several folders of results: all runs, and common tables if the runs belong to one sweep.
 
 use super::SweepError;
 use super::manifest::{self, CIRCUMSTANCES};
@@ -13,22 +13,22 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What [`merge`] did.
+/// Result of [`merge`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// Runs that were copied.
     pub added: usize,
-    /// Runs that several folders had.
+    /// Runs that were in several folders.
     pub shared: usize,
-    /// Runs that were left out, because their files are damaged.
+    /// Runs that were left out because their files are damaged.
     pub damaged: usize,
     /// Runs in the tables.
     pub listed: usize,
-    /// Why there are no common tables, if there are none.
+    /// The reason why there are no common tables, if there are none.
     pub without_tables: Option<String>,
 }
 
-/// Why folders were not merged.
+/// Error: why folders were not merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     /// A folder has no runs.
@@ -37,7 +37,7 @@ pub enum MergeError {
         /// The folder.
         path: PathBuf,
     },
-    /// Two folders have different results of one run. Nothing was copied.
+    /// Two folders have different results for the same run. Nothing was copied.
     #[error(
         "{} and {} differ, although both are the result of the same inputs: one of them was changed, or simulated by a \
          program that was not finished. Remove the folder of the wrong run; nothing was merged",
@@ -46,7 +46,7 @@ pub enum MergeError {
     Conflict {
         /// A file of the run.
         one: PathBuf,
-        /// The other file.
+        /// The same file in the other folder.
         other: PathBuf,
     },
     /// A file could not be read or written.
@@ -54,12 +54,13 @@ pub enum MergeError {
     Failed(#[from] SweepError),
 }
 
-/// Copies the runs of the folders `from` to the folder `into`, which is made if it does not exist. Then
-/// writes tables and manifest of all runs that the manifests of the folders list, if these are results of one
-/// sweep: with the same axes, and no two runs for one replica of one combination.
+/// Copies the runs of the folders `from` to the folder `into`, which is created if necessary.
+///
+/// Then writes tables and a manifest of all runs that the manifests of the folders list, if these runs are of
+/// one sweep: with the same axes, and at most one run for each replica of each combination.
 ///
 /// # Errors
-/// [`MergeError`]. A conflict is found before anything is copied.
+/// [`MergeError`]. Conflicts are detected before anything is copied.
 pub fn merge(into: &Path, from: &[PathBuf]) -> Result<Merged, MergeError> {
     if let Some(path) = from.iter().find(|path| !path.join("runs").is_dir()) {
         return Err(MergeError::NoStore { path: path.clone() });
@@ -85,7 +86,7 @@ pub fn merge(into: &Path, from: &[PathBuf]) -> Result<Merged, MergeError> {
     Ok(merged)
 }
 
-/// The runs that are missing, each with the folder that has it.
+/// The missing runs, each with a folder that has it.
 fn plan(
     store: &Store,
     from: &[PathBuf],
@@ -116,7 +117,7 @@ fn plan(
     Ok(copies)
 }
 
-/// The names of the runs of a store, in order.
+/// The names of the runs of a store, sorted.
 fn hashes(runs: &Path) -> Result<BTreeSet<String>, SweepError> {
     let read = || -> io::Result<BTreeSet<String>> {
         let names = fs::read_dir(runs)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
@@ -129,8 +130,8 @@ fn is_whole(store: &Store, hash: &str) -> bool {
     store.load(0, 0, hash).is_some()
 }
 
-/// Compares two folders of one run: all files but the manifest have to be equal, and that in all keys that do
-/// not say where and when the run was simulated.
+/// Compares two folders of one run. All files except the manifest must be equal, and the manifest in all keys
+/// that do not describe the place and time of the simulation.
 fn refuse_conflict(one: &Path, other: &Path) -> Result<(), MergeError> {
     let names = |folder: &Path| -> io::Result<BTreeSet<_>> {
         fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
@@ -163,7 +164,7 @@ fn inputs_and_outputs(path: &Path) -> io::Result<Option<Json>> {
     Ok(manifest)
 }
 
-/// Whether two files have the same bytes. Captures may be larger than the memory.
+/// Compares the bytes of two files. Captures may be larger than the memory.
 fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
     let (a, b) = (File::open(one)?, File::open(other)?);
     if a.metadata()?.len() != b.metadata()?.len() {
@@ -179,7 +180,7 @@ fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// Copies the folder of a run, which appears complete or not at all. A damaged run is replaced.
+/// Copies the folder of a run atomically. Replaces a damaged run.
 fn copy(source: &Path, target: &Path) -> Result<(), SweepError> {
     let part = parts::of(target);
     let copy = || -> io::Result<()> {
@@ -196,20 +197,20 @@ fn copy(source: &Path, target: &Path) -> Result<(), SweepError> {
     copy().map_err(|error| store::refused(target, error))
 }
 
-/// The runs of several manifests, as those of one sweep.
+/// The runs of several manifests, listed as one sweep.
 struct Listing {
-    /// The first manifest, for the keys that all share.
+    /// The first manifest, which provides the keys that all manifests share.
     base: Json,
     axes: Vec<Axis>,
-    /// By the indices of their values on the axes and the replica: the hash.
+    /// Hashes by the value index on each axis and the replica.
     runs: BTreeMap<(Vec<usize>, u32), String>,
 }
 
 impl Listing {
-    /// The runs that the manifests of the folders list. A folder without a manifest lists none.
+    /// The runs that the manifests of the folders list. A folder without a manifest has none.
     ///
     /// # Errors
-    /// Why they are not one sweep.
+    /// The reason why the runs are not one sweep.
     fn of(folders: &[&Path]) -> Result<Self, String> {
         let mut listing: Option<Listing> = None;
         for folder in folders {

@@ -1,8 +1,9 @@
-//! Sweeps: all combinations of a scenario's variations, with replicas, on all cores, each run stored on disk.
+//! Sweeps: all combinations of a scenario's variations, with replicas, on all cores. Each run is stored on
+//! disk.
 //!
-//! A run is stored under the hash of everything it depends on, so that a stopped sweep can be resumed, and
-//! sweeps that share runs share their results. The files do not depend on the number of threads or on earlier
-//! runs, except for the wall times in manifests.
+//! The name of a stored run is the hash of all its inputs. So a stopped sweep can be resumed, and sweeps
+//! share results of common runs. The files do not depend on the number of threads or on earlier runs, except
+//! for the wall times in manifests.
 
 mod elsewhere;
 mod manifest;
@@ -37,18 +38,18 @@ use store::Store;
 use units::Span;
 use until::Values;
 
-/// How to run a sweep.
+/// Options of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepOptions {
     /// Runs of each combination, each with its own random streams.
     pub replicas: u32,
-    /// Gives combinations more replicas until an interval is narrow enough; none: all have `replicas`.
+    /// Adds replicas to combinations until an interval is narrow enough; `None`: all have `replicas`.
     pub until: Option<Until>,
-    /// Threads; results do not depend on them.
+    /// Number of threads; results do not depend on it.
     pub jobs: usize,
     /// Folder of results and finished runs.
     pub out: PathBuf,
-    /// Writes the tables as CSV, too.
+    /// Writes the tables also as CSV.
     pub csv: bool,
     /// Set this to true to stop the sweep.
     pub cancel: Arc<AtomicBool>,
@@ -57,7 +58,7 @@ pub struct SweepOptions {
 /// Progress of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Finished runs, reused ones included.
+    /// Finished runs, including reused ones.
     pub done: usize,
     /// Runs that an earlier sweep had stored.
     pub reused: usize,
@@ -68,7 +69,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Estimated wall time left; none before the first run is finished.
+    /// Estimated remaining wall time; `None` before the first run is finished.
     pub fn left(&self) -> Option<Span> {
         let fresh = self.done - self.reused;
         (fresh > 0).then(|| self.elapsed.mul_f64((self.total - self.done) as f64 / fresh as f64))
@@ -78,11 +79,11 @@ impl Progress {
 /// The results of a complete sweep.
 #[derive(Clone, Debug)]
 pub struct SweepReport {
-    /// Every run; the replica varies fastest.
+    /// All runs, with the replica varying fastest.
     pub runs: Vec<RunRecord>,
-    /// The runs of each combination.
+    /// The number of replicas of each combination.
     pub replicas: Vec<u32>,
-    /// The widest interval of each combination that has as many replicas as it may, and is too wide.
+    /// The widest interval of each combination that has the largest number of replicas and is still too wide.
     pub wide: Vec<Wide>,
     /// The contents of `manifest.json`.
     pub manifest: Json,
@@ -105,7 +106,7 @@ pub struct RunReport {
     pub manifest: Json,
 }
 
-/// Why a sweep is not complete. Finished runs are kept.
+/// Error: why a sweep is not complete. Finished runs are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// Stopped through [`SweepOptions::cancel`].
@@ -116,12 +117,12 @@ pub enum SweepError {
         /// All runs.
         total: usize,
     },
-    /// A run failed; of several, the first in the order of runs.
+    /// A run failed; the first one in the order of runs.
     #[error("{run} failed: {source}")]
     Run {
-        /// Which run.
+        /// Description of the run.
         run: String,
-        /// Why.
+        /// The error of the run.
         source: RunError,
     },
     /// The sweep has more than a million runs.
@@ -133,16 +134,16 @@ pub enum SweepError {
     /// The quantity of [`SweepOptions::until`] is not measured.
     #[error("{0}")]
     NotMeasured(String),
-    /// Runs could not be done elsewhere.
+    /// The runs in other processes failed.
     #[error("{0}")]
     Elsewhere(String),
-    /// Another process asked for a combination that the sweep does not have.
+    /// Another process requested a combination that the sweep does not have.
     #[error("the sweep has no combination {number}: other processes have another version of the scenario")]
     NoVariant {
         /// Number of the combination.
         number: usize,
     },
-    /// A stored table changed while the sweep ran.
+    /// A stored table changed during the sweep.
     #[error(
         "{} was changed by something else while the sweep ran: the same command simulates the run again",
         path.display()
@@ -156,7 +157,7 @@ pub enum SweepError {
     Store {
         /// File or folder.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: TableError,
     },
 }
@@ -168,8 +169,8 @@ const MOST_RUNS: u64 = 1_000_000;
 type Simulate<'s> = &'s (dyn Fn(&Scenario, u32, &RunControl) -> Result<RunOutput, RunError> + Sync);
 
 /// Runs every combination with every replica, and writes `scalars.parquet`, `series.parquet` and
-/// `manifest.json` to the folder of the options. `progress` is called whenever a run is finished, and several
-/// times a second, in the thread of the caller.
+/// `manifest.json` to the folder of the options. Calls `progress` in the caller's thread after each run, and
+/// several times a second.
 ///
 /// # Errors
 /// [`SweepError`]; another call reuses the finished runs.
@@ -181,7 +182,7 @@ pub fn run_sweep(
     sweep_with(&world::run, None, sweep, options, progress)
 }
 
-/// The same, with all runs that are missing done elsewhere.
+/// As [`run_sweep`], but `elsewhere` performs all missing runs.
 ///
 /// # Errors
 /// [`SweepError`]; another call reuses the finished runs.
@@ -206,7 +207,7 @@ pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<R
 }
 
 impl RunReport {
-    /// The report of one replica of the first combination, which took `wall`.
+    /// The report of one replica of the first combination, with the wall time `wall`.
     pub fn new(sweep: &Sweep, replica: u32, output: RunOutput, wall: Span) -> RunReport {
         let Variant { parameters, scenario, .. } = &sweep.variants()[0];
         let record = RunRecord::new(0, replica, store::hash(scenario, replica), &output, wall);
@@ -217,8 +218,8 @@ impl RunReport {
         RunReport { output, scalars, series, manifest }
     }
 
-    /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to a folder that exists; with `csv` the
-    /// tables as CSV, too.
+    /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to an existing folder; with `csv` also
+    /// the tables as CSV.
     ///
     /// # Errors
     /// [`SweepError::Store`] names the file that could not be written.
@@ -298,7 +299,7 @@ fn refuse_too_many(variants: usize, replicas: u32) -> Result<(), SweepError> {
     if runs > MOST_RUNS { Err(SweepError::TooManyRuns { runs }) } else { Ok(()) }
 }
 
-/// State of doing the missing runs of a sweep.
+/// State of a round of missing runs of a sweep.
 struct Round<'r, 'e> {
     simulate: Simulate<'r>,
     elsewhere: Option<&'e mut (dyn Elsewhere + 'e)>,
@@ -309,7 +310,7 @@ struct Round<'r, 'e> {
 }
 
 impl Round<'_, '_> {
-    /// Does the runs that are missing for these numbers of replicas, and adds their records.
+    /// Performs the missing runs for these numbers of replicas, and adds their records.
     fn work(
         &mut self,
         replicas: &[u32],
@@ -348,7 +349,7 @@ impl Round<'_, '_> {
         Ok(())
     }
 
-    /// Has the runs that the store does not have done elsewhere, and returns their hashes.
+    /// Performs the missing runs in other processes, and returns their hashes.
     fn fetch(
         &mut self,
         jobs: &[Job<'_>],
@@ -374,7 +375,7 @@ impl Round<'_, '_> {
     }
 }
 
-/// Adds the values of runs that are new in `done` to `known`, by combination.
+/// Adds the values of new runs in `done` to `known`, by combination.
 fn read_values(
     until: &Until,
     done: &[Vec<RunRecord>],

@@ -1,5 +1,5 @@
-//! The order in which several threads do the runs of a sweep: long runs first. Otherwise one thread would do
-//! a long run at the end, while the others have nothing left.
+//! The order in which several threads perform the runs of a sweep: long runs first. Otherwise one thread
+//! could end with a long run while the others are idle.
 
 use super::pool::Job;
 use crate::scenario::Scenario;
@@ -8,19 +8,20 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use units::Span;
 
-/// The runs that nobody has begun. How long the runs of a combination take is known from its first one. So
-/// the first run of each combination comes first, the one with most bits to carry at the head; then the runs
-/// of the slowest combination.
+/// The runs that no thread has begun.
+///
+/// The first run of a combination shows how long its runs take. So the first run of each combination comes
+/// first, the one with the most bits to carry at the head; then the runs of the slowest combination follow.
 pub(super) struct Order {
     first: VecDeque<usize>,
     /// Runs of combinations with a finished run, by its wall time.
     timed: BinaryHeap<(Span, Reverse<usize>)>,
-    /// The others, by combination.
+    /// All other runs, by combination.
     untimed: BTreeMap<usize, VecDeque<usize>>,
 }
 
 impl Order {
-    /// All runs; one thread does them in their own order.
+    /// All runs; for one thread in their original order.
     pub fn new(jobs: &[Job<'_>], threads: usize) -> Self {
         if threads < 2 {
             let first = (0..jobs.len()).collect();
@@ -51,14 +52,14 @@ impl Order {
         })
     }
 
-    /// Notes how long a run of a combination took.
+    /// Records the wall time of a run of a combination.
     pub fn finished(&mut self, combination: usize, wall: Span) {
         let runs = self.untimed.remove(&combination).into_iter().flatten();
         self.timed.extend(runs.map(|number| (wall, Reverse(number))));
     }
 }
 
-/// A rough guess of the work of a run: what its links could carry until its last flow ends.
+/// Rough estimate of the work of a run: the bits that its links could carry until the last flow ends.
 fn bits(scenario: &Scenario) -> f64 {
     let ends = scenario.flows.iter().map(|flow| flow.stop_time).max().unwrap_or_default();
     let rate = |rate: Option<units::BitRate>| rate.map_or(0.0, |rate| rate.as_bps() as f64);
@@ -104,7 +105,7 @@ mod tests {
         order.finished(number(0), Span::from_secs(9));
         order.finished(number(2), Span::from_secs(10));
         assert_eq!([order.next(), order.next(), order.next()], [Some(7), Some(8), Some(1)]);
-        // The first run of the second combination is not finished, but there is nothing else to do.
+        // The first run of the second combination is not finished, but no other run is left.
         assert_eq!([order.next(), order.next()], [Some(2), Some(4)]);
         order.finished(number(1), Span::from_secs(1));
         assert_eq!([order.next(), order.next()], [Some(5), None]);

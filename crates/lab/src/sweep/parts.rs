@@ -1,13 +1,13 @@
-//! Unfinished files and folders. Each has the name of its process and machine, so that what a killed process
-//! left behind can be told from what another process still writes.
+//! Unfinished files and folders. Their names contain the process and the machine, so that files of a killed
+//! process can be distinguished from files that another process still writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Beginning of the name of everything that is unfinished.
+/// Prefix of the names of unfinished files and folders.
 const PREFIX: &str = ".part-";
 
-/// The path at which this process writes what gets the path `whole` once it is complete.
+/// The path at which this process writes until the result is complete and gets the path `whole`.
 pub(super) fn of(whole: &Path) -> PathBuf {
     let name = whole.file_name().unwrap_or_default().to_string_lossy();
     whole.with_file_name(format!("{PREFIX}{name}-{}-{}", machine(), std::process::id()))
@@ -20,13 +20,13 @@ fn machine() -> String {
     name.trim().replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")
 }
 
-/// Whether a process of this machine is still there. Where that cannot be known, it is.
+/// True if a process of this machine exists, or if that is unknown.
 fn is_alive(process: &str) -> bool {
     !Path::new("/proc/self").exists() || Path::new("/proc").join(process).exists()
 }
 
-/// Removes what killed processes of this machine left behind in a folder. Those of other machines may still
-/// be alive.
+/// Removes the files of killed processes of this machine from a folder. Processes of other machines may still
+/// run.
 pub(super) fn clear(folder: &Path) {
     let own = machine();
     remove(folder, |_, rest| {
@@ -35,18 +35,18 @@ pub(super) fn clear(folder: &Path) {
     });
 }
 
-/// Removes the unfinished folders of runs that are finished, whoever began them.
+/// Removes the unfinished folders of finished runs, from any process.
 pub(super) fn clear_of(folder: &Path, is_finished: impl Fn(&str) -> bool) {
     remove(folder, |hash, _| is_finished(hash));
 }
 
-/// Removes the parts for which `gone` says so, given the first word of the name, and all of it.
+/// Removes the parts for which `gone` returns true. It gets the first word of the name, and the whole name.
 fn remove(folder: &Path, gone: impl Fn(&str, &str) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(rest) = name.strip_prefix(PREFIX) else { continue };
         if gone(rest.split('-').next().unwrap_or_default(), rest) {
-            // A file that cannot be removed stays, and does no harm.
+            // A file that cannot be removed is left.
             let path = entry.path();
             let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }

@@ -1,5 +1,5 @@
-//! The threads of a sweep. Each takes the next run of the [`Order`]. The output of a run goes to the store;
-//! only a short record stays in memory.
+//! The threads of a sweep. Each performs the next run of the [`Order`]. The output of a run goes to the
+//! store, and only a short record stays in memory.
 
 use super::elsewhere::Task;
 use super::order::Order;
@@ -26,7 +26,7 @@ impl Job<'_> {
         RunKey { run: self.run, replica: self.replica, parameters: &self.variant.parameters }
     }
 
-    /// What another process needs to know of it.
+    /// The description of the run for another process.
     pub fn task(&self) -> Task {
         let hash = store::hash(&self.variant.scenario, self.replica);
         Task { variant: self.variant.number, replica: self.replica, hash }
@@ -57,7 +57,7 @@ pub(super) fn work(
 ) -> Result<Vec<RunRecord>, SweepError> {
     let threads = options.jobs.clamp(1, jobs.len().clamp(1, MOST_THREADS));
     let (order, stop) = (Mutex::new(Order::new(jobs, threads)), AtomicBool::new(false));
-    // A thread that panics ends the sweep in any case.
+    // The panic of a thread ends the sweep in any case.
     let ordered = || order.lock().unwrap_or_else(PoisonError::into_inner);
     let (sender, results) = mpsc::channel();
     let mut records: Vec<Option<RunRecord>> = jobs.iter().map(|_| None).collect();
@@ -111,7 +111,7 @@ pub(super) fn work(
     records.into_iter().collect::<Option<Vec<_>>>().ok_or(SweepError::Cancelled { done, total })
 }
 
-/// Does one run, or loads it.
+/// Loads one run, or performs it.
 pub(super) fn one(
     simulate: Simulate<'_>,
     job: &Job<'_>,

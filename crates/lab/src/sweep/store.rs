@@ -1,5 +1,5 @@
-//! Finished runs on disk, each in a folder named after the hash of everything it depends on. A folder appears
-//! complete or not at all, so that a sweep can be killed at any time.
+//! Finished runs on disk, each in a folder named after the hash of all inputs. Folders are created
+//! atomically, so that a sweep can be killed at any time.
 
 use super::manifest::{RESULTS_VERSION, paths_of};
 use super::stopwatch::Stopwatch;
@@ -20,11 +20,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::{ByteCount, Span};
 
-/// The file of the scalars of a run.
+/// Name of the file with the scalars of a run.
 pub(super) const SCALARS: &str = "scalars.parquet";
 const SERIES: &str = "series.parquet";
 
-/// Largest size of a capture of a sweep without a limit of its own: a sweep has many.
+/// Largest size of a capture of a sweep without a limit of its own, since a sweep has many captures.
 pub const CAPTURE_LIMIT: ByteCount = ByteCount::new(100_000_000);
 
 /// The record of a finished run.
@@ -34,7 +34,7 @@ pub struct RunRecord {
     pub run: u32,
     /// Replica, from 0.
     pub replica: u32,
-    /// Hash of everything it depends on.
+    /// Hash of all inputs of the run.
     pub hash: String,
     /// [`RunOutput::digest`].
     pub digest: u64,
@@ -44,7 +44,7 @@ pub struct RunRecord {
     pub events: u64,
     /// [`RunOutput::simulated`].
     pub simulated: Span,
-    /// [`RunOutput::paths`]; empty if the version that simulated the run stored none.
+    /// [`RunOutput::paths`]; empty if an older version simulated the run and stored none.
     pub paths: Vec<FlowPaths>,
     /// [`RunOutput::warnings`].
     pub warnings: Vec<String>,
@@ -52,9 +52,9 @@ pub struct RunRecord {
     pub failures: Vec<String>,
     /// Wall time of the run.
     pub wall: Span,
-    /// True if an earlier sweep had stored it.
+    /// True if an earlier sweep stored the run.
     pub reused: bool,
-    /// True if it was stored but damaged, and therefore simulated again.
+    /// True if the stored run was damaged and therefore simulated again.
     pub redone: bool,
 }
 
@@ -78,9 +78,9 @@ impl RunRecord {
     }
 }
 
-/// Hash of everything a run depends on: the scenario without its title, the replica, and [`RESULTS_VERSION`].
+/// Hash of all inputs of a run: the scenario without its title, the replica, and [`RESULTS_VERSION`].
 pub(super) fn hash(scenario: &Scenario, replica: u32) -> String {
-    // The derived `Debug` form contains every field, and its floating-point numbers parse back to the same
+    // The derived `Debug` text contains every field, and its floating-point numbers parse back to the same
     // values.
     let untitled = Scenario { title: String::new(), ..scenario.clone() };
     let text = format!("results {RESULTS_VERSION}\nreplica {replica}\n{untitled:?}\n");
@@ -106,12 +106,12 @@ impl Store {
         &self.runs
     }
 
-    /// Whether a run seems to be finished; [`Store::run`] looks closer.
+    /// True if the folder of a run exists; [`Store::run`] also checks it.
     pub fn has(&self, hash: &str) -> bool {
         self.runs.join(hash).join(MANIFEST).exists()
     }
 
-    /// The record of a run: from disk, or else by simulating it.
+    /// The record of a run, loaded from disk or simulated.
     pub fn run(
         &self,
         run: u32,
@@ -131,7 +131,7 @@ impl Store {
         let control = RunControl { cancel: cancel.clone(), captures, capture_limit: Some(CAPTURE_LIMIT) };
         let watch = Stopwatch::start();
         let output = simulate(scenario, replica, &control).map_err(|source| {
-            // A run that failed leaves nothing worth keeping.
+            // The files of a failed run are useless.
             let _ = fs::remove_dir_all(&part);
             SweepError::Run { run: String::new(), source }
         })?;
@@ -165,7 +165,7 @@ impl Store {
             Ok(fs::rename(part, &folder)?)
         };
         match write() {
-            // Another process may have finished the same run meanwhile.
+            // Another process may have finished the same run.
             Err(_) if self.load(record.run, record.replica, &record.hash).is_some() => {
                 let _ = fs::remove_dir_all(part);
                 Ok(())
@@ -174,18 +174,18 @@ impl Store {
         }
     }
 
-    /// The manifest of a finished run, if it is undamaged.
+    /// The manifest of a finished run; `None` if it is damaged.
     pub fn manifest(&self, hash: &str) -> Option<Json> {
         unsealed(&fs::read_to_string(self.runs.join(hash).join(MANIFEST)).ok()?)
     }
 
-    /// The bytes of a table of a finished run, if they are undamaged.
+    /// The bytes of a table of a finished run; `None` if they are damaged.
     fn bytes(&self, hash: &str, name: &str, manifest: &Json) -> Option<Vec<u8>> {
         let bytes = fs::read(self.runs.join(hash).join(name)).ok()?;
         (manifest[OUTPUTS][name] == hexadecimal(&Sha256::digest(&bytes))).then_some(bytes)
     }
 
-    /// The record of a finished run, if all its files exist and are undamaged.
+    /// The record of a finished run; `None` if a file is missing or damaged.
     pub fn load(&self, run: u32, replica: u32, hash: &str) -> Option<RunRecord> {
         let manifest = self.manifest(hash).filter(|manifest| manifest["hash"] == hash)?;
         for name in [SCALARS, SERIES] {
@@ -212,21 +212,21 @@ impl Store {
         })
     }
 
-    /// A table of a finished run, with the columns of `like`. It was undamaged when the run was loaded.
+    /// A table of a finished run, with the columns of `like`. The table was checked when the run was loaded.
     pub fn table(&self, hash: &str, name: &str, like: &Table) -> Result<Table, SweepError> {
         let bytes = self.manifest(hash).and_then(|manifest| self.bytes(hash, name, &manifest));
         let table = bytes.and_then(|bytes| read_parquet(Bytes::from(bytes), &like.shape()).ok());
         table.ok_or_else(|| SweepError::Damaged { path: self.runs.join(hash).join(name) })
     }
 
-    /// Removes the unfinished folders that killed processes left behind, if their runs are finished now.
+    /// Removes the unfinished folders of killed processes whose runs are finished now.
     pub fn clear_parts(&self, runs: &[RunRecord]) {
         let finished: BTreeSet<&str> = runs.iter().map(|run| run.hash.as_str()).collect();
         parts::clear_of(&self.runs, |hash| finished.contains(hash));
     }
 }
 
-/// Writes a file, which appears complete or not at all.
+/// Writes a file atomically.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), SweepError> {
     let part = parts::of(path);
     fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(|error| refused(path, error))

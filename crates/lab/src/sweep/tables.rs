@@ -1,4 +1,4 @@
-//! The tables of a sweep, made of those of its runs.
+//! The tables of a sweep, combined from the tables of its runs.
 
 use super::SweepError;
 use super::parts;
@@ -11,16 +11,16 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-/// Where tables go.
+/// Destination of the tables.
 pub(super) struct Target<'t> {
     pub out: &'t Path,
-    /// Writes the tables as CSV, too.
+    /// Writes the tables also as CSV.
     pub csv: bool,
-    /// Threads that read the tables of runs, and encode columns.
+    /// Number of threads that read the tables of runs and encode columns.
     pub jobs: usize,
 }
 
-/// Writes the tables of all runs, in the order of the runs, and returns the paths.
+/// Writes the tables of all runs in the order of runs, and returns the paths.
 pub(super) fn write(
     target: &Target<'_>,
     axes: &[Axis],
@@ -48,10 +48,10 @@ pub(super) fn write(
     Ok(written)
 }
 
-/// Tables that a thread may be ahead of what is written: they may be large.
+/// Largest number of tables that a thread may read ahead, since they may be large.
 const AHEAD: usize = 2;
 
-/// Makes items with several threads, and takes them in order. Few are in memory at a time.
+/// Makes items with several threads, and uses them in order. Only a few are in memory at a time.
 pub(super) fn in_order<T: Send>(
     jobs: usize,
     count: usize,
@@ -64,7 +64,7 @@ pub(super) fn in_order<T: Send>(
             .map(|first| {
                 let (sender, receiver) = mpsc::sync_channel(AHEAD);
                 scope.spawn(move || {
-                    // After an error nobody receives any more.
+                    // After an error nobody receives.
                     (first..count).step_by(jobs).all(|number| sender.send(make(number)).is_ok())
                 });
                 receiver
@@ -72,13 +72,13 @@ pub(super) fn in_order<T: Send>(
             .collect();
         (0..count).try_for_each(|number| match made[number % jobs].recv() {
             Ok(item) => take(item),
-            // The thread has panicked, and so does the scope.
+            // The thread has panicked, and so will the scope.
             Err(_) => Ok(()),
         })
     })
 }
 
-/// A file of tables of one shape, which appears complete or not at all.
+/// A file for tables of one shape, which is created atomically.
 struct TableFile {
     path: PathBuf,
     part: PathBuf,
@@ -89,7 +89,7 @@ struct TableFile {
 enum Rows {
     Csv(CsvWriter<BufWriter<File>>),
     Parquet(Box<ParquetWriter<BufWriter<File>>>),
-    /// The first table says what the columns are.
+    /// The first table defines the columns.
     Begun(BufWriter<File>, bool),
     /// After an error.
     Broken,
@@ -141,7 +141,7 @@ impl TableFile {
     }
 }
 
-/// Writes one table to a file, which appears complete or not at all.
+/// Writes one table to a file atomically.
 pub(super) fn write_one(path: &Path, csv: bool, table: &Table) -> Result<(), SweepError> {
     let mut file = TableFile::create(path, csv, 1)?;
     file.append(table)?;

@@ -46,7 +46,7 @@ fn options(out: &Path, jobs: usize) -> SweepOptions {
     SweepOptions { replicas: 4, until: None, jobs, out: out.to_owned(), csv: true, cancel: Arc::default() }
 }
 
-/// A stand-in for the simulator. Its numbers depend on the scenario and the replica; its wall time does not.
+/// A replacement of the simulator, whose numbers depend on the scenario and the replica.
 fn pretend(scenario: &Scenario, replica: u32) -> RunOutput {
     let rate = scenario.links[0].forward.transmitter.mean_rate().expect("a rate");
     let value = rate.as_bps() as f64 / f64::from(replica + 1);
@@ -106,7 +106,7 @@ fn two_threads_begin_with_one_run_of_each_combination() {
         Ok(pretend(scenario, replica))
     };
     sweep_with(&noting, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
-    // One thread may note its seventh run before the other one its sixth.
+    // One thread may record its seventh run before the other one records its sixth.
     assert_eq!(begun.into_inner().unwrap()[..5], [0; 5]);
 }
 
@@ -142,7 +142,7 @@ fn a_stopped_sweep_reuses_its_finished_runs() {
     let SweepError::Cancelled { done, total: 24 } = error else { panic!("{error}") };
     assert!((6..=7).contains(&done), "{done}");
 
-    // A killed process leaves an unfinished run, and a run whose files were lost.
+    // A killed process leaves an unfinished run, and a run with missing files.
     let runs = parts.0.join("runs");
     let hash = store::hash(&sweep().variants()[0].scenario, 0);
     std::fs::create_dir(runs.join(format!(".part-{hash}-1"))).unwrap();
@@ -237,7 +237,8 @@ fn a_run_whose_stored_files_are_damaged_is_simulated_again() {
             let bit = whole.len() * 8 * k / 40 + k % 8;
             bytes[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &bytes).unwrap();
-            // A flipped bit that turns one whitespace character into another does not change the parsed JSON.
+            // A flipped bit that changes one whitespace character into another does not change the parsed
+            // JSON.
             let same =
                 is_text && whole[bit / 8].is_ascii_whitespace() && bytes[bit / 8].is_ascii_whitespace();
             assert_eq!(sweeps_as(&clean, &out), usize::from(!same), "bit {bit} of {}", path.display());
@@ -260,8 +261,7 @@ fn a_stored_table_of_another_run_is_not_used() {
     let other = out.0.join("runs").join(store::hash(&sweep().variants()[0].scenario, 1));
     std::fs::copy(other.join("scalars.parquet"), &stored(&out)[0]).unwrap();
     assert_eq!(sweeps_as(&clean, &out), 1);
-    // All files are from another run. The hash in its manifest differs from the hash in the name of the
-    // folder.
+    // All files are from another run, so the hash in its manifest differs from the name of the folder.
     for (path, name) in stored(&out).iter().zip(["scalars.parquet", "series.parquet", "manifest.json"]) {
         std::fs::copy(other.join(name), path).unwrap();
     }
@@ -289,8 +289,8 @@ fn a_stored_run_is_named_by_the_contents_of_its_traces() {
 
 #[test]
 fn replicas_are_added_where_an_interval_is_wide_and_only_there() {
-    // At 1 Mbit/s all replicas are equal, at 2 Mbit/s they vary a little, at 3 Mbit/s too much for any
-    // number.
+    // At 1 Mbit/s all replicas are equal, at 2 Mbit/s they vary a little, at 3 Mbit/s too much for any number
+    // of replicas.
     fn varied(scenario: &Scenario, replica: u32, _: &RunControl) -> Result<RunOutput, RunError> {
         let mbps = scenario.links[0].forward.transmitter.mean_rate().expect("a rate").as_bps() / 1_000_000;
         let spread = [0.0, 0.0, 0.06, 100.0][mbps as usize];
@@ -315,7 +315,7 @@ fn replicas_are_added_where_an_interval_is_wide_and_only_there() {
     assert!(report.runs.iter().zip(0..).all(|(run, number)| run.run == number));
     assert_eq!(last.map(|at: Progress| (at.done, at.total)), Some((total, total)));
     let table = std::fs::read_to_string(out.0.join("scalars.csv")).unwrap();
-    // The same again reuses everything; the tables are the same.
+    // The second sweep reuses all runs and gives the same tables.
     let again = sweep_with(&|_, _, _| panic!("is stored"), None, &sweep(), &wanted, &mut |_| {}).unwrap();
     assert_eq!((again.replicas, again.runs.iter().all(|run| run.reused)), (report.replicas, true));
     assert_eq!(std::fs::read_to_string(out.0.join("scalars.csv")).unwrap(), table);

@@ -1,4 +1,4 @@
-//! Replicas as needed: a combination gets more of them until the interval of a quantity is narrow enough.
+//! Replicas on demand: a combination gets more replicas until the interval of a quantity is narrow enough.
 
 use crate::metrics::quantity::ALL_FLOWS;
 use crate::results::{Column, Table};
@@ -6,12 +6,12 @@ use crate::statistics::mean_and_half_width;
 use scenario::nearest;
 use units::Probability;
 
-/// The interval at which a combination has enough replicas.
+/// The width of an interval at which a combination has enough replicas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The quantity, of every flow in which it is measured.
+    /// The quantity, for every flow with this quantity.
     pub quantity: String,
-    /// The half width of its 95 % interval, relative to its mean.
+    /// The half width of the 95 % interval, relative to the mean.
     pub share: f64,
     /// The largest number of replicas of a combination.
     pub most: u32,
@@ -24,7 +24,7 @@ pub struct Wide {
     pub variant: usize,
     /// The flow.
     pub flow: String,
-    /// Replicas that it has.
+    /// Number of replicas of the combination.
     pub replicas: u32,
     /// Half width of the interval relative to the mean.
     pub share: f64,
@@ -34,10 +34,10 @@ pub struct Wide {
 pub(super) type Values = Vec<(String, f64)>;
 
 impl Until {
-    /// Parses `throughput_bps ± 2 %`; `+-` stands for ±, and 0.02 for 2 %.
+    /// Parses `throughput_bps ± 2 %`; `+-` means ±, and 0.02 means 2 %.
     ///
     /// # Errors
-    /// What was expected.
+    /// A description of the expected text.
     pub fn parse(text: &str, most: u32) -> Result<Self, String> {
         let expected =
             || format!("\"{text}\": expected a quantity and an interval, such as \"throughput_bps ± 2 %\"");
@@ -51,7 +51,7 @@ impl Until {
         }
     }
 
-    /// The widest interval of a combination that is too wide; none if all are narrow enough. `runs` are the
+    /// The widest interval of a combination that is too wide; `None` if all are narrow enough. `runs`: the
     /// values of its replicas.
     pub(super) fn too_wide(&self, variant: usize, runs: &[Values]) -> Option<Wide> {
         let mut flows: Vec<(&str, Vec<f64>)> = Vec::new();
@@ -61,13 +61,14 @@ impl Until {
                 None => flows.push((flow, vec![*value])),
             }
         }
-        // All flows together vary as they do.
+        // The sum over all flows varies as its flows do.
         if flows.iter().any(|(name, _)| *name != ALL_FLOWS) {
             flows.retain(|(name, _)| *name != ALL_FLOWS);
         }
         let wide = flows.into_iter().filter_map(|(flow, values)| {
             let (mean, half) = mean_and_half_width(&values);
-            // Constant values have no interval, also if they are zero; a single one has none that is known.
+            // Constant values, including zero, have an interval of width zero; for a single value it is
+            // unknown.
             let share = if half == 0.0 { 0.0 } else { half / mean.abs() };
             let replicas = values.len() as u32;
             let is_wide = share.is_nan() || share > self.share;
@@ -79,7 +80,7 @@ impl Until {
     /// The values of whole flows in a run.
     ///
     /// # Errors
-    /// The quantity is not measured: which ones are.
+    /// The measured quantities, if this quantity is not among them.
     pub(super) fn values(&self, run: &Table) -> Result<Values, String> {
         let columns = ["window", "flow", "path", "quantity", "value"].map(|name| run.column(name));
         let [
@@ -110,8 +111,8 @@ impl Until {
         Err(format!("no run has a quantity `{}`{tip}\nThere are {}", self.quantity, known.join(", ")))
     }
 
-    /// The replicas that a combination gets next: as many as its interval asks for, at most twice as many as
-    /// it has.
+    /// The number of replicas that a combination gets next, as required by its interval, but at most twice as
+    /// many as before.
     pub(super) fn next(&self, wide: &Wide) -> u32 {
         let has = f64::from(wide.replicas);
         let needed = (has * (wide.share / self.share).powi(2)).ceil();
@@ -139,7 +140,7 @@ mod tests {
             value,
         };
         let table = |&value: &f64| {
-            // A flow that never varies, and a path that varies a lot, do not count.
+            // Flows that never vary and paths that vary a lot do not count.
             scalars_of(&[
                 scalar("f", None, value),
                 scalar("g", None, 0.0),

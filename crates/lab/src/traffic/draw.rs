@@ -1,10 +1,11 @@
-//! Draws from the distributions a scenario names.
+//! Draws from the distributions of a scenario.
 
 use crate::scenario::{Distribution, Hertz, LONGEST_TIME};
 use des::Random;
 use units::{ByteCount, Span};
 
-/// A length of time, at most the longest that a scenario may contain, so that sums of a few do not overflow.
+/// Draws a time, at most the longest that a scenario may contain, so that sums of a few times do not
+/// overflow.
 pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
     let drawn = match law {
         Distribution::Constant(value) => value,
@@ -17,7 +18,7 @@ pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
     drawn.min(LONGEST_TIME)
 }
 
-/// A size. Values of continuous distributions are rounded to bytes, and are at least one byte.
+/// Draws a size. Values of continuous distributions are rounded to bytes, and are at least one byte.
 #[inline]
 pub(crate) fn size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
     let drawn = match law {
@@ -37,8 +38,8 @@ fn random_size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
     })
 }
 
-/// The wait from one frame to the next, at a rate drawn from `law`. With an exponential or Pareto
-/// distribution of the rate, the waits have that distribution.
+/// Draws the wait from one frame to the next, from the distribution `law` of the rate. If that is exponential
+/// or Pareto, the waits have that distribution.
 pub(crate) fn wait(law: Distribution<Hertz>, random: &mut Random) -> Span {
     let seconds = match law {
         Distribution::Constant(rate) => 1.0 / rate.as_f64(),

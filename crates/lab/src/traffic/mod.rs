@@ -1,5 +1,5 @@
-//! The traffic of NetPerfMeter (paper 001, section 4.4): when to send messages of which length. Simulated
-//! flows and those of the measuring tool on real networks have it in common.
+//! The traffic of NetPerfMeter (paper 001, section 4.4): times, lengths and streams of messages. Simulated
+//! flows and the measuring tool on real networks share it.
 
 pub(crate) mod draw;
 mod schedule;
@@ -11,26 +11,26 @@ use des::Random;
 use sctp::Reliability;
 use units::{Instant, Probability, Span};
 
-/// Draws the frames of a [`Traffic`], and cuts them into messages.
+/// Draws the frames of a [`Traffic`], and divides them into messages.
 #[derive(Clone, Debug)]
 #[repr(C)] // what each message reads comes first, taken from `traffic`
 pub struct Generator {
     /// Bytes of the current frame that are not yet part of a message.
     frame_left: u64,
-    /// Bytes of each frame; zero if they are drawn.
+    /// Bytes of each frame; zero if the length is drawn.
     frame: u64,
     /// Bytes of the largest message.
     most: u64,
-    /// The stream of the next message, and how many there are.
+    /// The stream of the next message, and the number of streams.
     stream: u16,
     streams: u16,
     saturated: bool,
-    /// How the last message is sent, and whether it is drawn for each.
+    /// Service of the last message, and whether it is drawn for each message.
     kind: Kind,
     kind_varies: bool,
     random: Random,
     traffic: Traffic,
-    /// End of the current active time of a source that pauses.
+    /// End of the current active time of a source with pauses.
     on_until: Instant,
 }
 
@@ -43,7 +43,7 @@ pub struct Draft {
     pub stream: u16,
     /// The message may be delivered out of order.
     pub unordered: bool,
-    /// When it is abandoned.
+    /// The reliability policy of the message.
     pub reliability: Reliability,
 }
 
@@ -64,11 +64,11 @@ impl Kind {
 }
 
 impl Generator {
-    /// Draws from `random`.
+    /// A generator for `traffic` that draws from `random`.
     pub fn new(traffic: Traffic, random: Random) -> Self {
         let varies = |p: Probability| !p.is_zero() && p != Probability::ONE;
         let kind_varies = varies(traffic.unordered) || varies(traffic.unreliable);
-        // No draw if it does not vary.
+        // A constant value is not drawn again for each message.
         let kind = Kind::draw(&traffic, &mut random.clone());
         let frame = match traffic.frame_size {
             Distribution::Constant(_) => draw::size(traffic.frame_size, &mut random.clone()).get(),
@@ -89,19 +89,19 @@ impl Generator {
         }
     }
 
-    /// The frames are sent as soon as the transport accepts them.
+    /// True if frames are sent as soon as the transport accepts them.
     #[inline]
     pub fn is_saturated(&self) -> bool {
         self.saturated
     }
 
-    /// The last message was the end of its frame, or there was none yet.
+    /// True if the last message ended its frame, or there was none yet.
     #[inline]
     pub fn frame_is_complete(&self) -> bool {
         self.frame_left == 0
     }
 
-    /// Begins an active time if a source that pauses has none.
+    /// Begins an active time if a source with pauses has none.
     pub fn activate(&mut self, now: Instant) {
         if let Some(on_off) = self.traffic.on_off
             && now >= self.on_until
@@ -110,7 +110,7 @@ impl Generator {
         }
     }
 
-    /// The next message: of the current frame, or the first of a new one.
+    /// The next message of the current frame, or the first message of a new one.
     #[inline(always)] // into `refill`, which calls it for each message
     pub fn draft(&mut self) -> Draft {
         if self.frame_left == 0 {
@@ -132,8 +132,8 @@ impl Generator {
         draw::size(self.traffic.frame_size, &mut self.random).get()
     }
 
-    /// The wait from a frame at `now` until the next, with the pause if the active time ends before that
-    /// frame; none if the source is saturated.
+    /// The wait from a frame at `now` to the next frame, including a pause if the active time ends before.
+    /// `None` if the source is saturated.
     pub fn wait(&mut self, now: Instant) -> Option<Span> {
         let Pace::Frames(rate) = self.traffic.pace else { return None };
         let wait = draw::wait(rate, &mut self.random);

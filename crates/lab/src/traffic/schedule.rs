@@ -1,35 +1,36 @@
-//! When a source is on: NetPerfMeter's on/off events.
+//! The times at which a source is on: NetPerfMeter's on/off events.
 
 use super::draw;
 use crate::scenario::{Change, Changes};
 use des::Random;
 use units::Span;
 
-/// The times at which a source is turned on and off, in turn.
+/// The times at which a source is turned on and off alternately.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     changes: Changes,
     random: Random,
     next: usize,
-    /// Of the last change, from the start on.
+    /// Time of the last change, from the start of transmission.
     last: Span,
 }
 
-/// A schedule that repeats itself passes time.
+/// Least period of a schedule that repeats, so that time advances.
 const LEAST_PERIOD: Span = Span::from_millis(1);
 
 impl Schedule {
-    /// Draws from `random`.
+    /// A schedule for `changes` that draws from `random`.
     pub fn new(changes: Changes, random: Random) -> Self {
         Schedule { changes, random, next: 0, last: Span::ZERO }
     }
 
-    /// The source is on at the start.
+    /// True if the source is on at the start.
     pub fn starts_on(&self) -> bool {
         self.changes.times.is_empty()
     }
 
-    /// When the source is turned on or off next, from the start on; none if it stays as it is.
+    /// The next time at which the source is turned on or off, from the start of transmission; `None` if there
+    /// is none.
     pub fn next_change(&mut self) -> Option<Span> {
         let Changes { times, repeat } = &self.changes;
         if self.next == times.len() && *repeat && !times.is_empty() {
@@ -39,7 +40,7 @@ impl Schedule {
         let change = times.get(self.next)?;
         self.next += 1;
         self.last = match *change {
-            // Times that go back are now.
+            // Times before the last change are moved to it.
             Change::At(law) => draw::span(law, &mut self.random).max(self.last),
             Change::After(law) => self.last + draw::span(law, &mut self.random),
         };

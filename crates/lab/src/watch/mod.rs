@@ -1,5 +1,5 @@
-//! The state of a run at one moment, for those who look on while it advances:
-//! [`Simulation`](crate::world::Simulation) returns it. Looking changes no result.
+//! The state of a run at one moment, for viewers while it advances: [`Simulation`](crate::world::Simulation)
+//! returns it. Viewing changes no result.
 
 mod packets;
 
@@ -14,7 +14,7 @@ use net::{Counters, LinkDir, Network};
 use transport::Limit;
 use units::{ByteCount, Instant, Span};
 
-/// The parts of the simulation that can be looked at.
+/// The parts of the simulation that viewers can read.
 pub(crate) struct View<'a> {
     pub(crate) now: Instant,
     pub(crate) network: &'a mut Network,
@@ -22,27 +22,27 @@ pub(crate) struct View<'a> {
     pub(crate) flows: &'a [Flow],
 }
 
-/// A flow now. If it sends in both directions, the client's is the sending end.
+/// The state of a flow. If it sends in both directions, the client is the sending end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowNow {
-    /// Payload that the receiving application got.
+    /// Payload that the receiving application has received.
     pub received: ByteCount,
-    /// What keeps the sending end from sending more; none before it first sends, and for UDP.
+    /// The present limit of the sending end; `None` before its first transmission, and for UDP.
     pub limit: Option<Limit>,
     /// The paths of the sending end; empty while there is no connection.
     pub paths: Vec<PathNow>,
 }
 
-/// A path of a flow's sending end now.
+/// The state of a path of a flow's sending end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathNow {
     /// Congestion window.
     pub cwnd: ByteCount,
-    /// Slow start threshold; none while it is unlimited.
+    /// Slow start threshold; `None` while it is unlimited.
     pub ssthresh: Option<ByteCount>,
     /// Bytes in flight.
     pub flight: ByteCount,
-    /// Smoothed RTT; none before the first measurement.
+    /// Smoothed RTT; `None` before the first sample.
     pub srtt: Option<Span>,
     /// Payload sent so far, retransmissions included.
     pub sent: ByteCount,
@@ -52,10 +52,10 @@ pub struct PathNow {
     pub timer_retransmissions: u64,
 }
 
-/// One direction of a link now.
+/// The state of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkNow {
-    /// Packets that wait in the queue.
+    /// Packets in the queue.
     pub packets: u64,
     /// Bytes of these packets.
     pub bytes: ByteCount,
@@ -115,7 +115,7 @@ pub(crate) fn path_names(view: &mut View<'_>, scenario: &Scenario) -> Vec<Vec<Op
     flows.iter().map(names).collect()
 }
 
-/// The counters of a path, and zeros.
+/// The counters of a path; all other fields are zero.
 fn counters(counted: &Counted, path: usize) -> PathNow {
     let counts = counted.paths.get(path);
     PathNow {

@@ -1,4 +1,4 @@
-//! Which packets are on the links, and which flow and path each belongs to.
+//! The packets on the links, and the flow and path of each packet.
 
 use super::{View, sending_end};
 use crate::app::Dial;
@@ -12,40 +12,40 @@ use wire::Tsn;
 /// A packet in one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketNow {
-    /// When its transmission starts: until then it waits in the queue.
+    /// Start of the transmission; until then the packet waits in the queue.
     pub start: Instant,
-    /// When it reaches the far end of the link.
+    /// Arrival at the far end of the link.
     pub arrival: Instant,
-    /// Flow of the packet; none for short transfers, and behind a NAT.
+    /// Flow of the packet; `None` for short transfers, and behind a NAT.
     pub flow: Option<usize>,
-    /// The path that its sender gave it to, from 0 in the order of the flow's sending end.
+    /// Path of the packet, from 0 in the order of the flow's sending end.
     pub path: Option<usize>,
-    /// What it carries.
+    /// Content of the packet.
     pub kind: PacketKind,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketKind {
-    /// Payload, for the first time.
+    /// Payload of a first transmission.
     Data,
-    /// Payload that was sent before.
+    /// Payload of a retransmission.
     Retransmission,
     /// No payload: acknowledgements, handshakes, heartbeats.
     Control,
 }
 
-/// How long a retransmission is remembered: longer than any packet is on its way.
+/// Time for which a retransmission is remembered, longer than any packet is on the links.
 const MEMORY: Span = Span::from_secs(60);
 
-/// Tells retransmissions from first transmissions.
+/// Distinguishes retransmissions from first transmissions.
 #[derive(Debug, Default)]
 pub(crate) struct Packets {
-    /// By endpoint and port of its peer.
+    /// Senders by endpoint and port of the peer.
     senders: BTreeMap<(EndpointId, u16), Sender>,
 }
 
-/// What a connection has sent.
+/// The data that a connection has sent.
 #[derive(Debug, Default)]
 struct Sender {
     /// The newest TSN or sequence number.
@@ -72,7 +72,7 @@ impl Sender {
 }
 
 impl Packets {
-    /// Takes note of what all flows have sent since the last call; the first call begins to note it.
+    /// Records the data sent by all flows since the last call; the first call begins the recording.
     pub(crate) fn catch_up(&mut self, view: &mut View<'_>) {
         for flow in view.flows {
             let endpoint = flow.end(sending_end(flow)).endpoint;
@@ -86,7 +86,7 @@ impl Packets {
         self.senders.values_mut().for_each(|sender| sender.forget(view.now));
     }
 
-    /// The packets in these directions of links, each with the index of its direction.
+    /// The packets on these link directions, each with the index of its direction.
     pub(crate) fn now(&self, view: &mut View<'_>, directions: &[LinkDir]) -> Vec<(usize, PacketNow)> {
         let routes: Vec<Route<'_>> = (0..view.flows.len()).map(|flow| Route::of(view, flow)).collect();
         let mut packets = Vec::new();
@@ -141,7 +141,7 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Whether a packet of this flow comes from its sending end; none if it belongs to another flow.
+    /// True if a packet of this flow comes from its sending end; `None` if it belongs to another flow.
     fn forward(&self, packet: &Packet<'_>) -> Option<bool> {
         let Dial { local_port, port, locals, .. } = self.dial;
         if packet.protocol != self.protocol {

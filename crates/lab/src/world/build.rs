@@ -43,7 +43,7 @@ impl World {
             hosts.expect(server, &dial.callers, spec.local_port, index);
             let flow = flow(spec, dial, [client, server], &streams);
             let Plan { connect, start, stop, .. } = flow.plan;
-            // A real client connects by itself.
+            // A real client connects on its own.
             if scenario.real.iter().all(|host| host.node != spec.client) {
                 kernel.schedule(connect, LabEvent::Flow(index as u32, Step::Connect));
             }
@@ -88,7 +88,7 @@ impl World {
     }
 }
 
-/// A flow between two endpoints, before it begins.
+/// A flow between two endpoints, before its start.
 fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Streams) -> Flow {
     let drawn = |law, what: &str| draw::span(law, &mut streams.stream(&format!("{what} {}", spec.name)));
     let plan = Plan {

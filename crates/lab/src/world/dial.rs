@@ -1,4 +1,4 @@
-//! The addresses of a flow, and the endpoints that it needs at both ends.
+//! The addresses of a flow, and its endpoints at both ends.
 
 use super::endpoints::{Bindings, Claim, Options};
 use crate::app::Dial;
@@ -11,7 +11,7 @@ use net::{Network, NodeId};
 use std::net::IpAddr;
 use units::ByteCount;
 
-/// Finds the addresses of a flow and claims its two endpoints, first the client's.
+/// Finds the addresses of a flow and claims its two endpoints, the client's first.
 pub(super) fn bind(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -67,13 +67,13 @@ fn misfit(key: &'static str, message: String) -> Misfit {
     Misfit { key, message }
 }
 
-/// A list of addresses for messages.
+/// A list of addresses for error messages.
 fn list(addresses: &[IpAddr]) -> String {
     let words: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     format!("expected {}{}", if words.len() > 1 { "one of " } else { "" }, words.join(", "))
 }
 
-/// Finds the addresses of a flow, and all of the server's that it may use.
+/// Finds the addresses of a flow, and all server addresses that it may use.
 pub(super) fn find(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -115,8 +115,7 @@ pub(super) fn find(
     Ok((dial, theirs))
 }
 
-/// The addresses of the client as the server sees them: those of NATs on the way, for a flow that passes
-/// them.
+/// The client's addresses as the server sees them: those of NATs on the path, for a flow through NATs.
 fn callers(
     flow: &scenario::Flow,
     network: &Network,
@@ -157,7 +156,7 @@ fn callers(
     Ok(callers)
 }
 
-/// The options that an end of a flow requires of its endpoint.
+/// The options that one end of a flow requires of its endpoint.
 fn options(flow: &scenario::Flow, side: Side) -> Options {
     let (sctp, tcp, traffic) = match side {
         Side::Client => (&flow.client_options, &flow.client_tcp, &flow.forward),
@@ -196,8 +195,8 @@ fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Checks that each direction has a route and that its largest packets fit the MTU of all links on it. An
-/// SCTP sender with `pmtud` finds what fits, down to what every path carries.
+/// Checks that each direction has a route whose links all carry the largest packets. An SCTP sender with
+/// `pmtud` reduces its packets, down to the size that every path must carry.
 fn fits_the_way(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -206,7 +205,7 @@ fn fits_the_way(
     theirs: &[IpAddr],
 ) -> Result<(), Misfit> {
     let [client, server] = dial.nodes;
-    // TCP and UDP connect to the first address, SCTP to all.
+    // TCP and UDP connect to the first address, SCTP to all addresses.
     let called = if flow.protocol == Protocol::Sctp {
         &dial.remotes[..]
     } else {
@@ -249,8 +248,7 @@ fn fits_the_way(
     Ok(())
 }
 
-/// Checks that a link carries what path MTU discovery takes for granted (MIN_PLPMTU,
-/// `rfc8899#section-5.1.2`).
+/// Checks that a link carries the least MTU of path MTU discovery (MIN_PLPMTU, `rfc8899#section-5.1.2`).
 fn carries_the_least(version: IpVersion, link: &str, mtu: ByteCount) -> Result<(), Misfit> {
     let (least, name) = match version {
         IpVersion::V4 => (576, "IPv4"),
@@ -273,8 +271,8 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// The source and destination addresses between which there is a route: to each of `remotes` from the
-    /// nearest address, or from all if a path is a pair.
+    /// The pairs of source and destination addresses with a route: from the nearest address to each of
+    /// `remotes`, or from all addresses if a path is a pair.
     fn reached(&self, flow: &scenario::Flow, network: &Network, remotes: &[IpAddr]) -> Vec<(IpAddr, IpAddr)> {
         let pairs = flow.protocol == Protocol::Sctp && self.sctp.paths != sctp::PathSet::Addresses;
         let from = |remote: IpAddr| match transport::nearest(self.own, remote) {
@@ -288,7 +286,7 @@ impl Ends<'_> {
 
 /// The largest packet of a direction.
 struct Packet {
-    /// The key that sets its payload.
+    /// The key that sets the payload.
     key: &'static str,
     /// The payload in bytes.
     payload: u64,
@@ -334,7 +332,7 @@ impl Packet {
     }
 }
 
-/// Moves the address of the primary path to the front: the path to the first address is the primary path.
+/// Moves the address of the primary path to the front, because the first address has the primary path.
 fn prefer(
     flow: &scenario::Flow,
     network: &Network,

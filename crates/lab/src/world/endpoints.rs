@@ -36,7 +36,7 @@ pub(super) struct Claim<'a> {
     pub(super) port: u16,
     pub(super) addresses: Vec<IpAddr>,
     pub(super) options: Options,
-    /// Number of its simultaneous connections.
+    /// Number of simultaneous connections.
     pub(super) connections: usize,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct Claim<'a> {
 pub(super) enum Options {
     Sctp {
         config: Box<sctp::Config>,
-        /// Largest number of messages that wait at this end; `None` if it does not send.
+        /// Largest number of queued messages at this end; `None` if it does not send.
         queue: Option<u32>,
-        /// Packets travel in UDP.
+        /// Packets are encapsulated in UDP.
         encapsulated: bool,
     },
     Tcp(Box<tcp::Config>),
@@ -65,7 +65,7 @@ impl Options {
     /// Adds the requirements of another flow at the same endpoint.
     ///
     /// # Errors
-    /// If their options differ.
+    /// If the options differ.
     fn join(&mut self, other: &Options) -> Result<(), &'static str> {
         match (self, other) {
             (
@@ -115,7 +115,7 @@ impl Bindings {
         })
     }
 
-    /// A flow of UDP cannot have the port at which its host receives SCTP in UDP.
+    /// Checks that a UDP flow does not use the port at which its host receives SCTP in UDP.
     fn keep_udp_port(
         &mut self,
         flow: &str,
@@ -179,7 +179,7 @@ impl Claim<'_> {
     }
 }
 
-/// An equal configuration that another endpoint already has, if there is one, so that they share its memory.
+/// Returns an equal configuration of another endpoint, if there is one, so that both share its memory.
 fn shared(config: sctp::Config, configs: &mut Vec<Arc<sctp::Config>>) -> Arc<sctp::Config> {
     if let Some(same) = configs.iter().find(|other| ***other == config) {
         return same.clone();
@@ -190,7 +190,7 @@ fn shared(config: sctp::Config, configs: &mut Vec<Arc<sctp::Config>>) -> Arc<sct
 }
 
 impl Binding {
-    /// Creates the endpoint. It shares an equal configuration of `configs` if there is one.
+    /// Creates the endpoint, with an equal configuration of `configs` if there is one.
     fn endpoint(
         self,
         streams: &Streams,

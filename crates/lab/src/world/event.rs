@@ -9,11 +9,11 @@ pub(crate) enum LabEvent {
     Net(NetEvent),
     /// The timers of an endpoint may be due.
     Wake(EndpointId),
-    /// The hosts at the ends of a link notice that it failed, or that it was repaired.
+    /// The hosts at both ends of a link detect that it failed or was repaired.
     Carrier { link: u32, up: bool },
     /// A host gets another address on a link.
     Renumber { node: NodeId, link: LinkId },
-    /// A flow has reached the next step of its plan.
+    /// The next step of a flow's plan is due.
     Flow(u32, Step),
     /// A short transfer of a source begins.
     Transfer(u32),

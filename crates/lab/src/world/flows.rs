@@ -7,7 +7,7 @@ use crate::metrics::Edge;
 use units::{Instant, Span};
 
 impl World {
-    /// Runs the step of a flow's plan that is due now.
+    /// Performs the due step of a flow's plan.
     pub(super) fn step(&mut self, flow: usize, step: Step) {
         match step {
             Step::Connect => self.connect(flow),
@@ -20,7 +20,7 @@ impl World {
         }
     }
 
-    /// Handles the reactions of applications to the last event.
+    /// Processes the reactions of applications to the last event.
     #[cold]
     pub(super) fn handle_signals(&mut self) {
         let mut signals = std::mem::take(&mut self.signals);
@@ -42,7 +42,7 @@ impl World {
                 }
             }
         }
-        // Starting a flow may have caused further signals; they come after these.
+        // Starting a flow may have caused more signals, which come after these.
         signals.append(&mut self.signals);
         self.signals = signals;
         if !self.signals.is_empty() {
@@ -67,7 +67,7 @@ impl World {
             .first()
             .and_then(|&called| Some((called, transport::nearest(&dial.locals, called)?)));
         if let (Endpoint::Udp(socket), Some((called, caller))) = (self.hosts.endpoint(server), caller) {
-            // UDP has no handshake that tells the server about its peer.
+            // UDP has no handshake that announces the client to the server.
             let conn = socket.open(called, caller, dial.local_port);
             self.hosts.own(server, conn, Owner { number: index as u32, side: Side::Server });
             self.settle(server);
@@ -75,15 +75,14 @@ impl World {
         self.settle(id);
     }
 
-    /// Drains an endpoint after a change.
+    /// Polls an endpoint after a change.
     pub(super) fn settle(&mut self, id: EndpointId) {
         let (hosts, mut around) = self.split();
         hosts.settle(id, &mut around);
     }
 
-    /// Ends the run at this instant if all flows and transfers are over. If there are UDP flows, datagrams
-    /// that are still in the network may arrive first; the other protocols end only once their data is
-    /// delivered.
+    /// Ends the run at this instant if all flows and transfers are over. With UDP flows, datagrams in the
+    /// network may arrive first; flows of other protocols end only when their data is delivered.
     pub(super) fn end_if_over(&mut self) {
         let now = self.kernel.now();
         if !self.flows.iter().all(Flow::is_over) || !self.transfers.iter().all(|one| one.is_over(now)) {
@@ -113,7 +112,7 @@ impl World {
         }
     }
 
-    /// Starts transmission, unless the connection is not yet established: then [`Self::connected`] starts it.
+    /// Starts transmission, or leaves it to [`Self::connected`] if the connection is not established yet.
     fn start(&mut self, index: usize) {
         let now = self.kernel.now();
         let flow = &mut self.flows[index];
@@ -135,7 +134,7 @@ impl World {
         }
     }
 
-    /// Lets one end offer data, and plans the next frame after the wait that it tells.
+    /// Lets one end offer data, and schedules the next frame after the wait that `offer` returns.
     fn offer(
         &mut self,
         index: usize,
@@ -155,7 +154,7 @@ impl World {
         self.offer(index, side, |meter, now, endpoint| meter.frame(now, endpoint));
     }
 
-    /// A sender is turned on or off.
+    /// Turns a sender on or off.
     fn turn_source(&mut self, index: usize, side: Side) {
         self.offer(index, side, |meter, now, endpoint| meter.turn(now, endpoint));
         self.plan_turn(index, side);
@@ -168,7 +167,7 @@ impl World {
         }
     }
 
-    /// The client resets streams, if its connection stands.
+    /// Resets streams of the client, if it is connected.
     fn reset_streams(&mut self, index: usize) {
         let now = self.kernel.now();
         let flow = &self.flows[index];
@@ -202,7 +201,7 @@ impl World {
         self.end_if_over();
     }
 
-    /// Ends the connection from one side.
+    /// Closes the connection at one end.
     fn hang_up(&mut self, index: usize, side: Side) {
         let end = self.flows[index].end(side);
         if let Some(conn) = end.conn {
@@ -212,14 +211,14 @@ impl World {
         }
     }
 
-    /// A window begins or ends.
+    /// Begins or ends a window.
     pub(super) fn reach(&mut self, window: u32) {
         let flows = (0..self.flows.len()).map(|flow| self.tally(flow)).collect();
         let links = self.links.count(&self.network, self.kernel.now());
         self.windows.reach(window, Edge { flows, links });
     }
 
-    /// The counters of both ends as they are now.
+    /// The current counters of both ends.
     fn tally(&mut self, index: usize) -> Window {
         let flow = &self.flows[index];
         let now = self.kernel.now();

@@ -1,4 +1,4 @@
-//! The simulated world beside real hosts: the caller has the clock, and what real hosts send and receive.
+//! The simulated world beside real hosts: the caller provides the clock and the packets of the real hosts.
 
 use super::{LabEvent, World};
 use crate::output::{RunControl, RunError, RunOutput};
@@ -6,14 +6,14 @@ use crate::scenario::Scenario;
 use net::{Network, NodeId, Outgoing, Packet, Whole};
 use units::Instant;
 
-/// A world whose clock the caller moves, and in which the caller stands for the real hosts.
+/// A world whose clock the caller moves, and in which the caller acts for the real hosts.
 ///
 /// ```text
 /// loop: run_until(now); send, send_whole (packets that real hosts sent by now); run_until(now); wait until next() or a packet
 /// ```
 pub struct Live {
     world: World,
-    /// By node.
+    /// True for each node that is a real host.
     real: Vec<bool>,
 }
 
@@ -33,13 +33,13 @@ impl Live {
         &self.world.network
     }
 
-    /// The time of the next event; none: nothing happens before a real host sends.
+    /// The time of the next event; `None` if there is no event before a real host sends.
     pub fn next(&self) -> Option<Instant> {
         self.world.kernel.peek_time()
     }
 
-    /// Runs the events up to `now`, each at its time, and moves the clock there. `leave` gets each packet
-    /// that arrives at a real host, with the time of its arrival.
+    /// Runs the events up to `now`, each at its time, and moves the clock to `now`. Calls `leave` with each
+    /// packet that arrives at a real host, and its arrival time.
     pub fn run_until(&mut self, now: Instant, mut leave: impl FnMut(Instant, NodeId, &Packet<'_>)) {
         let world = &mut self.world;
         while let Some(event) = world.kernel.pop(now) {
@@ -62,14 +62,13 @@ impl Live {
         world.kernel.advance(now);
     }
 
-    /// A real host sends a packet at the time to which the clock was moved. `head` is left empty and keeps a
-    /// buffer.
+    /// Sends a packet of a real host at the time of the clock. `head` is empty afterwards and keeps a buffer.
     pub fn send(&mut self, from: NodeId, outgoing: Outgoing, head: &mut Vec<u8>) {
         self.world.network.send(&mut self.world.kernel, from, outgoing, head);
     }
 
-    /// A real host sends a whole IP packet. To a simulated host it goes as a packet of the transport that it
-    /// carries; packets of transports that simulated hosts do not know are dropped there.
+    /// Sends a whole IP packet of a real host. A simulated host gets the transport packet in it; packets of
+    /// unknown transports are dropped there.
     pub fn send_whole(&mut self, from: NodeId, whole: &Whole, bytes: &mut Vec<u8>) {
         let World { network, kernel, .. } = &mut self.world;
         let to = network.host_of(whole.dst);

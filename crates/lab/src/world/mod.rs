@@ -45,7 +45,7 @@ struct World {
     flows: Vec<Flow>,
     transfers: Vec<TransferSource>,
     lanes: Vec<Lane>,
-    /// For endpoints that are created during the run.
+    /// Random streams for endpoints that are created during the run.
     streams: Streams,
     checksum: Checksum,
     probes: Probes,
@@ -54,7 +54,7 @@ struct World {
     directions: Vec<LinkDir>,
     windows: Windows,
     signals: Vec<Signal>,
-    /// True if some flow uses UDP.
+    /// True if a flow uses UDP.
     datagrams: bool,
     /// Latest end of the run.
     until: Instant,
@@ -65,7 +65,7 @@ struct World {
 ///
 /// # Errors
 /// [`RunError`] if the scenario cannot be built, a capture cannot be written, or the run was cancelled. A
-/// flow that does not connect is not an error: the result has a warning.
+/// flow that does not connect is not an error, but causes a warning in the output.
 pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<RunOutput, RunError> {
     if let Some(host) = scenario.real.first() {
         let name = &scenario.nodes[host.node].name;
@@ -79,7 +79,7 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
 }
 
 impl World {
-    /// The output of the run, which ends now, once its captures are written.
+    /// Ends the run now and returns its output, after writing the captures.
     fn into_output(mut self, scenario: &Scenario, control: &RunControl) -> Result<RunOutput, RunError> {
         let left_out = self.network.finish_captures().map_err(|source| RunError::Capture {
             path: control.captures.clone().unwrap_or_default(),
@@ -113,7 +113,7 @@ impl World {
         true
     }
 
-    /// What follows from the event that was handled.
+    /// Processes the consequences of the last event.
     #[inline(always)]
     fn react(&mut self) {
         if !self.signals.is_empty() {
@@ -124,7 +124,7 @@ impl World {
         }
     }
 
-    /// The output of the run, which ends now.
+    /// Ends the run now and returns its output.
     fn finish(mut self, scenario: &Scenario) -> RunOutput {
         let now = self.kernel.now();
         self.links.end(&self.network, now);
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// The names of the paths of all flows that have any.
+    /// The names of the paths of all flows with named paths.
     fn path_names(&mut self, scenario: &Scenario) -> Vec<FlowPaths> {
         let World { kernel, network, hosts, flows, .. } = self;
         let now = kernel.now();

@@ -1,4 +1,4 @@
-//! A run that is advanced step by step by somebody who looks on.
+//! A run that a viewer advances step by step.
 
 use super::{LINGER, World};
 use crate::output::{RunControl, RunError, RunOutput};
@@ -6,8 +6,8 @@ use crate::scenario::Scenario;
 use crate::watch::{self, FlowNow, LinkNow, PacketNow, Packets, View};
 use units::{Instant, Span};
 
-/// A replica of a scenario that is simulated in steps. Its output is that of [`run`](super::run): neither the
-/// length of the steps nor what is looked at between them changes it.
+/// A replica of a scenario that is simulated in steps. Its output is that of [`run`](super::run), for any
+/// length of the steps and any views between them.
 pub struct Simulation {
     scenario: Scenario,
     world: World,
@@ -31,8 +31,8 @@ impl Simulation {
         world.kernel.peek_time().is_none_or(|next| next > world.until)
     }
 
-    /// The latest time at which a flow is planned to stop sending, as far as is known: the time to connect is
-    /// not, before.
+    /// The latest time at which a flow is planned to stop sending. Before a flow is connected, its time to
+    /// connect is unknown and not included.
     pub fn planned_end(&self) -> Span {
         self.world.until.since(Instant::ZERO).saturating_sub(LINGER)
     }
@@ -42,22 +42,22 @@ impl Simulation {
         watch::flows(&mut self.view(now).0)
     }
 
-    /// Names of the paths of flows at `now`, in the order of [`Simulation::flows`] and of their paths; none
-    /// for a path that links with a given name do not tell from the others.
+    /// Names of the paths of flows at `now`, in the order of [`Simulation::flows`] and of their paths; `None`
+    /// for a path that no named link distinguishes from the others.
     pub fn path_names(&mut self, now: Instant) -> Vec<Vec<Option<String>>> {
         let World { network, hosts, flows, .. } = &mut self.world;
         watch::path_names(&mut View { now, network, hosts, flows }, &self.scenario)
     }
 
-    /// Directions of links at `now`: of each link the forward one and then the backward one.
+    /// Directions of links at `now`: for each link the forward and then the backward direction.
     pub fn links(&mut self, now: Instant) -> Vec<LinkNow> {
         let directions = self.world.directions.clone();
         let (mut view, _) = self.view(now);
         directions.iter().map(|&direction| watch::link(&mut view, direction)).collect()
     }
 
-    /// Packets on the links at `now`, each with its place in [`Simulation::links`]. Not among them are those
-    /// that [`net::Network::under_way`] does not have. Retransmissions are known from the first call on.
+    /// Packets on the links at `now`, each with its index in [`Simulation::links`], except those that
+    /// [`net::Network::under_way`] leaves out. Retransmissions are recognised from the first call on.
     pub fn packets(&mut self, now: Instant) -> Vec<(usize, PacketNow)> {
         let directions = self.world.directions.clone();
         let (mut view, packets) = self.view(now);
@@ -65,7 +65,7 @@ impl Simulation {
         packets.now(&mut view, &directions)
     }
 
-    /// The output of the run, which ends here if it is not over.
+    /// Ends the run, if it is not over, and returns its output.
     pub fn finish(self) -> RunOutput {
         self.world.finish(&self.scenario)
     }

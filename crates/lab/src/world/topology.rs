@@ -66,8 +66,8 @@ fn kind(node: &scenario::Node) -> net::NodeKind {
     }
 }
 
-/// Whether endpoints compute checksums: on a network with bit errors or real hosts they must; elsewhere
-/// checksums count as offloaded.
+/// Whether endpoints compute checksums. With bit errors or real hosts they must; otherwise checksums are
+/// offloaded.
 pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     let mut directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.back]);
     if !scenario.real.is_empty() || directions.any(|direction| !direction.impairments.bit_errors.is_zero()) {
@@ -89,7 +89,7 @@ pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &m
     }
 }
 
-/// Schedules the times at which hosts notice that links fail and are repaired.
+/// Schedules the times at which hosts detect that links fail and are repaired.
 pub(super) fn schedule_carriers(scenario: &Scenario, kernel: &mut Kernel<LabEvent>) {
     for (link, spec) in (0..).zip(&scenario.links) {
         let Some(delay) = spec.carrier_delay else { continue };
@@ -151,7 +151,7 @@ pub(super) fn start_captures(
     Ok(())
 }
 
-/// A warning for each capture that reached its limit, given the packets that each left out.
+/// A warning for each capture that reached its limit, with the number of packets left out.
 pub(super) fn cut_captures<'s>(
     scenario: &'s Scenario,
     left_out: &'s [u64],
@@ -165,7 +165,7 @@ pub(super) fn cut_captures<'s>(
     })
 }
 
-/// As [`fill_in_checksum`], where datagrams from or to the port of encapsulation hold SCTP packets.
+/// As [`fill_in_checksum`], but datagrams from or to the port of encapsulation contain SCTP packets.
 fn fill_in_checksums(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [u8]) {
     if let (Protocol::Udp, Some((header, inner))) =
         (protocol, packet.split_at_mut_checked(encapsulation::HEADER))
@@ -176,8 +176,8 @@ fn fill_in_checksums(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut 
     fill_in_checksum(protocol, src, dst, packet);
 }
 
-/// Puts its checksum into a packet: the CRC32c of SCTP (`rfc9260#section-6.8`), the Internet checksum of the
-/// others.
+/// Writes the checksum of a packet: the CRC32c of SCTP (`rfc9260#section-6.8`), the Internet checksum of
+/// other protocols.
 fn fill_in_checksum(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [u8]) {
     match protocol {
         Protocol::Sctp => {
@@ -193,7 +193,7 @@ fn fill_in_checksum(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [
             packet.get_mut(16..18).into_iter().for_each(|field| field.copy_from_slice(&sum.to_be_bytes()));
         }
         Protocol::Udp => udp::fill_in_checksum(src, dst, packet, 0),
-        // A real host computed it.
+        // The real host computed it.
         Protocol::Opaque => {}
     }
 }

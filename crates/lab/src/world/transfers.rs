@@ -5,7 +5,7 @@ use crate::app::{Lane, Reaction};
 use crate::host::{Owner, Side, Transport};
 
 impl World {
-    /// The next transfer of a source begins.
+    /// Begins the next transfer of a source.
     pub(super) fn transfer(&mut self, number: usize) {
         let now = self.kernel.now();
         let source = &mut self.transfers[number];
@@ -63,7 +63,7 @@ impl World {
         true
     }
 
-    /// Handles the reaction of a transfer to the last event.
+    /// Processes the reaction of a transfer to the last event.
     pub(super) fn transfer_reacts(&mut self, number: usize, side: Side, reaction: &Reaction) {
         let lane = &mut self.lanes[number];
         let source = &mut self.transfers[lane.source];

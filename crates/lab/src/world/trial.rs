@@ -10,7 +10,7 @@ use des::Streams;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// A network that is built to check flows on it.
+/// A network to check flows on.
 struct Trial<'s> {
     scenario: &'s Scenario,
     built: Built,
@@ -20,11 +20,11 @@ struct Trial<'s> {
     translated: BTreeSet<(usize, u16, IpAddr, u16)>,
 }
 
-/// Parses a scenario file and checks that its flows can work on its network. `file` is its path, for messages
-/// and for the traces that it names, whose paths are relative to its folder.
+/// Parses a scenario file and checks that its flows can work on its network. `file`: its path, for messages
+/// and as the base of relative paths of traces.
 ///
 /// # Errors
-/// All faults, with their positions.
+/// All errors, with their positions.
 pub fn parse(text: &str, file: &str) -> Result<Sweep, ScenarioError> {
     const NEW: NewTrial = |scenario| {
         let built = topology::build(scenario, &Streams::new(0, 0)).map_err(|error| error.to_string())?;
@@ -66,8 +66,9 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Checks that the server knows the flow by the address and SCTP port of its client, which NATs may have
-    /// in common, and that no probe has to know its packets by their ports, which are those of UDP.
+    /// Checks that the server can identify the flow by the address and SCTP port of its client, which several
+    /// flows may share behind NATs, and that no probe must identify its packets by ports, since these are UDP
+    /// ports.
     fn can_be_told_apart(&mut self, flow: &Flow, dial: &Dial) -> Result<(), Misfit> {
         let bursts = || self.scenario.probes.iter().any(|probe| probe.quantity == ProbeQuantity::Bursts);
         if flow.udp_encapsulation && bursts() {

@@ -1,4 +1,4 @@
-//! Sweeps of which each part is done by another process.
+//! Sweeps whose parts different processes perform.
 
 use super::*;
 use crate::output::FlowPaths;
@@ -41,7 +41,7 @@ fn merged_sweeps_have_the_tables_of_one_sweep() {
         manifest
     };
     assert_eq!(manifest(&into), manifest(&whole));
-    // Once more: nothing is new. A sweep of all reuses the runs.
+    // A second merge adds nothing, and a sweep over everything reuses the runs.
     assert_eq!(merge(&into.0, &from).unwrap(), Merged { shared: 24, listed: 24, ..Merged::default() });
     let again = sweep_with(&|_, _, _| panic!("is stored"), None, &sweep(), &options(&into.0, 2), &mut |_| {});
     assert!(again.unwrap().runs.iter().all(|run| run.reused));
@@ -64,7 +64,7 @@ fn different_results_of_the_same_inputs_are_a_conflict_that_names_both_and_copie
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
     }
     assert_eq!(std::fs::read_dir(one.0.join("runs")).unwrap().count(), before);
-    // The same if neither is the folder that gets the runs.
+    // The same holds if neither folder is the destination.
     let into = Scratch::new("conflict-into");
     let error = merge(&into.0, &[one.0.clone(), two.0.clone()]).unwrap_err();
     assert!(matches!(error, MergeError::Conflict { .. }), "{error}");
@@ -115,7 +115,7 @@ fn damaged_runs_are_left_out_and_replaced() {
     let merged = merge(&into.0, from).unwrap();
     assert_eq!((merged.added, merged.damaged, merged.listed), (23, 1, 0));
     assert!(merged.without_tables.unwrap().ends_with("is missing or damaged"));
-    // A sound folder has the run: it replaces the damaged one.
+    // An undamaged folder has the run and replaces the damaged one.
     let merged = merge(&broken.0, std::slice::from_ref(&whole.0)).unwrap();
     assert_eq!((merged.added, merged.shared), (1, 23));
     assert_eq!(tables(&broken), tables(&whole));
@@ -153,7 +153,7 @@ fn every_run_is_in_one_part() {
     }
 }
 
-/// Does runs in this process, but loses every third.
+/// Performs runs in this process, but loses every third.
 struct Forgetful {
     asked: Vec<Task>,
     cancel: Option<Arc<AtomicBool>>,
