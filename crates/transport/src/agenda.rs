@@ -56,7 +56,7 @@ const END: u32 = u32::MAX - 1;
 
 impl Agenda {
     /// Appends a connection to a queue, unless it is already in the queue.
-    #[inline(always)] // into the calls for each packet and each message, in which it is nearly always in the queue
+    #[inline(always)] // into the calls for each packet and message, where it is nearly always queued
     pub fn enter(&mut self, turn: Turn, slot: u32) {
         let n = turn as usize;
         let entry = self.entry(slot);
