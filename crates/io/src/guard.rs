@@ -9,7 +9,7 @@ use units::Instant;
 ///
 /// The driver calls [`poll_transmit`](Self::poll_transmit) until nothing is left after each other call.
 pub trait Guard: Debug + Send {
-    /// Bytes that it adds to each packet.
+    /// Bytes that the guard adds to each packet.
     fn overhead(&self) -> usize;
 
     /// Protects a packet of the endpoint: writes the datagram to `out`, which is empty. False if the packet
@@ -24,9 +24,9 @@ pub trait Guard: Debug + Send {
     /// there is nothing to send.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
-    /// When to call [`handle_timeout`](Self::handle_timeout); none if never.
+    /// Time of the next call of [`handle_timeout`](Self::handle_timeout); `None` if never.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Runs the timers that are due.
+    /// Runs the expired timers.
     fn handle_timeout(&mut self, now: Instant);
 }

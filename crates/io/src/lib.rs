@@ -54,5 +54,5 @@ pub use types::{
     NotDelivered, PathError, Peer, Received, SendError, StreamError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};
-/// The crates that [`Config`] and other types come from.
+/// The crates that define [`Config`] and other types.
 pub use {sctp, transport, units};

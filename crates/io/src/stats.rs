@@ -16,30 +16,30 @@ pub struct EndpointStats {
 /// Counters of a UDP socket since its start.
 #[derive(Clone, Copy, Debug)]
 pub struct SocketStats {
-    /// The address it is bound to; the unspecified one for all addresses of a family.
+    /// The address of the socket; the unspecified address for all addresses of a family.
     pub address: IpAddr,
     /// Packets sent.
     pub packets_sent: u64,
     /// UDP payload bytes sent.
     pub bytes_sent: u64,
-    /// System calls that sent them.
+    /// System calls that sent packets.
     pub sends: u64,
     /// Packets received.
     pub packets_received: u64,
     /// UDP payload bytes received.
     pub bytes_received: u64,
-    /// System calls that received them.
+    /// System calls that received packets.
     pub receives: u64,
-    /// Packets that the system dropped because its receive buffer was full; Linux only.
+    /// Packets that the system dropped because the receive buffer was full; Linux only.
     pub receive_overflow: u64,
     /// Packets that the system refused to send.
     pub send_errors: u64,
-    /// The system's number of the last such error; 0: none.
+    /// The system's number of the last send error; 0: none.
     pub last_error: i32,
 }
 
 impl SocketStats {
-    /// Mean number of packets for each system call that sent.
+    /// Mean number of packets for each system call that sent packets.
     pub fn mean_packets_per_send(&self) -> f64 {
         self.packets_sent as f64 / self.sends.max(1) as f64
     }
@@ -130,7 +130,7 @@ fn add(counter: &AtomicU64, n: usize) {
 }
 
 impl EndpointStats {
-    /// Reads the counters of all sockets; `drops` has the overflows of some of them.
+    /// Reads the counters of all sockets; `drops` has the receive overflows of some of them.
     pub(crate) fn read(counters: &[Arc<SocketCounters>], drops: &[(IpAddr, u64)]) -> Self {
         let mut sockets: Vec<SocketStats> = counters.iter().map(|counters| counters.read()).collect();
         for socket in &mut sockets {

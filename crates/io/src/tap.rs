@@ -6,9 +6,9 @@ use transport::{Datagram, Octets, Transmit};
 /// Sees each packet between an endpoint and its sockets, such as to capture it. It runs in the driver's
 /// thread, so that the stack waits while it works.
 pub trait Tap: Debug + Send {
-    /// The endpoint gives a packet to its sockets, which send it from this UDP port.
+    /// Observes a packet that the endpoint passes to its sockets, which send it from this UDP port.
     fn sent(&mut self, route: &Transmit, udp_port: u16, packet: Octets<'_>);
 
-    /// A datagram arrived at this UDP port. It may be of anybody.
+    /// Observes a datagram that arrived at this UDP port, from any sender.
     fn received(&mut self, datagram: &Datagram<'_>, udp_port: u16);
 }

@@ -42,7 +42,7 @@ impl From<crate::Endpoint> for Endpoint {
 }
 
 impl Endpoint {
-    /// Begins to describe an endpoint; [`Builder::bind_blocking`] ends that.
+    /// Returns a builder for an endpoint; [`Builder::bind_blocking`] binds it.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -67,7 +67,7 @@ impl Endpoint {
         block_on(self.inner.connect_with(to, config)).map(Connection::from)
     }
 
-    /// As [`Self::connect`], for at most `timeout`; none if it passed, and the attempt is given up then.
+    /// As [`Self::connect`], for at most `timeout`; `None` after that, and the attempt is aborted.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -86,7 +86,7 @@ impl Endpoint {
         Listener { inner: self.inner.listen(backlog) }
     }
 
-    /// The local addresses as they are now.
+    /// The current local addresses.
     pub fn local_addresses(&self) -> Vec<IpAddr> {
         self.inner.local_addresses()
     }
@@ -106,7 +106,7 @@ impl Endpoint {
         self.inner.stats()
     }
 
-    /// Shuts all connections down, and waits until they have ended and the driver with them.
+    /// Shuts all connections down, and waits until they and the driver have ended.
     pub fn close(&self) {
         block_on(self.inner.close());
     }
@@ -125,7 +125,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// The next connection.
+    /// Waits for the next connection.
     ///
     /// # Errors
     /// [`EndpointClosed`].
@@ -133,7 +133,7 @@ impl Listener {
         block_on(self.inner.accept()).map(Connection::from)
     }
 
-    /// As [`Self::accept`], for at most `timeout`; none if it passed.
+    /// As [`Self::accept`], for at most `timeout`; `None` after that.
     ///
     /// # Errors
     /// [`EndpointClosed`].
@@ -155,31 +155,31 @@ impl From<crate::Connection> for Connection {
 }
 
 impl Connection {
-    /// Gives a message to send, and waits until there is room for it.
+    /// Queues a message to send, and waits until there is room for it.
     ///
     /// # Errors
-    /// [`SendError`]; the message is not taken then.
+    /// [`SendError`]; then the message is not queued.
     pub fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
         block_on(self.inner.send(message))
     }
 
-    /// As [`Self::send`], for at most `timeout`; false if it passed, and the message is not sent then.
+    /// As [`Self::send`], for at most `timeout`; false after that, and then the message is not sent.
     ///
     /// # Errors
-    /// [`SendError`]; the message is not taken then.
+    /// [`SendError`]; then the message is not queued.
     pub fn send_timeout(&self, message: impl Into<Message>, timeout: Duration) -> Result<bool, SendError> {
         block_on_for(self.inner.send(message), timeout).transpose().map(|sent| sent.is_some())
     }
 
-    /// As [`Self::send`]; gives what tells when the peer has the message.
+    /// As [`Self::send`], and returns a future that is ready when the peer has the message.
     ///
     /// # Errors
-    /// [`SendError`]; the message is not taken then.
+    /// [`SendError`]; then the message is not queued.
     pub fn send_tracked(&self, message: impl Into<Message>) -> Result<Delivery, SendError> {
         block_on(self.inner.send_tracked(message))
     }
 
-    /// Gives a message to send if there is room and nobody waits.
+    /// Queues a message to send if there is room and no other caller waits.
     ///
     /// # Errors
     /// [`TrySendError`], with the message if there is no room.
@@ -187,12 +187,12 @@ impl Connection {
         self.inner.try_send(message)
     }
 
-    /// A message that is written piece by piece, for one that is longer than the send buffer.
+    /// Returns a writer for a message that is longer than the send buffer.
     pub fn writer(&self, stream: StreamId) -> MessageWriter {
         self.inner.writer(stream).into()
     }
 
-    /// The next message; none once the connection has ended and everything was read.
+    /// Waits for the next message; `None` once the connection has ended and everything was read.
     pub fn recv(&self) -> Option<Received> {
         block_on(self.inner.recv())
     }
@@ -200,7 +200,7 @@ impl Connection {
     /// As [`Self::recv`], for at most `timeout`.
     ///
     /// # Errors
-    /// [`TimedOut`] if it passed; nothing is lost.
+    /// [`TimedOut`] after `timeout`; no message is lost.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Received>, TimedOut> {
         block_on_for(self.inner.recv(), timeout).ok_or(TimedOut)
     }
@@ -211,10 +211,10 @@ impl Connection {
         self.inner.unread(stream)
     }
 
-    /// Waits until the peer has acknowledged everything given to send so far.
+    /// Waits until the peer has acknowledged all messages queued so far.
     ///
     /// # Errors
-    /// [`NotDelivered`] if messages were lost that were given since the last flush.
+    /// [`NotDelivered`] if messages queued since the last flush were lost.
     pub fn flush(&self) -> Result<(), NotDelivered> {
         block_on(self.inner.flush())
     }
@@ -225,7 +225,7 @@ impl Connection {
         self.inner.peer()
     }
 
-    /// The paths as they are now; none if the association has ended.
+    /// The current paths; `None` if the association has ended.
     pub fn paths(&self) -> Option<Vec<PathInfo>> {
         block_on(self.inner.paths())
     }
@@ -235,7 +235,7 @@ impl Connection {
         block_on(self.inner.stats())
     }
 
-    /// Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.
+    /// Makes an address of the peer the primary path: without CMT, new data goes there while it works.
     ///
     /// # Errors
     /// [`PathError`].
@@ -243,7 +243,7 @@ impl Connection {
         block_on(self.inner.set_primary(address))
     }
 
-    /// Sends a heartbeat to an address of the peer and waits for the answer: the round-trip time.
+    /// Sends a heartbeat to an address of the peer, waits for the answer, and returns the round-trip time.
     ///
     /// # Errors
     /// [`PathError`].
@@ -251,7 +251,7 @@ impl Connection {
         block_on(self.inner.heartbeat(address))
     }
 
-    /// Takes no more messages, delivers those given, and waits for the end.
+    /// Refuses further messages, delivers the queued ones, and waits for the end of the association.
     ///
     /// # Errors
     /// [`ConnectionError`] if the association did not end gracefully.
@@ -262,8 +262,8 @@ impl Connection {
     /// As [`Self::shutdown`], but aborts the connection if it has not ended after `timeout` (`SO_LINGER` of
     /// sockets).
     ///
-    /// # Errors
-    /// [`ConnectionError`] if the association did not end gracefully: after `timeout`, the abort.
+    /// # Errors [`ConnectionError`] if the association did not end gracefully, or was aborted after
+    /// `timeout`.
     pub fn linger(&self, timeout: Duration) -> Result<(), ConnectionError> {
         let ended = block_on_for(self.inner.shutdown(), timeout);
         ended.unwrap_or_else(|| {
@@ -276,12 +276,12 @@ impl Connection {
         })
     }
 
-    /// Ends the association at once and tells the peer the reason. Data that was not delivered is lost.
+    /// Ends the association at once and sends the reason to the peer. Undelivered data is lost.
     pub fn abort(&self, reason: impl Into<Bytes>) {
         self.inner.abort(reason);
     }
 
-    /// Waits for the end, and tells its reason.
+    /// Waits for the end of the association, and returns its reason.
     pub fn closed(&self) -> ConnectionError {
         block_on(self.inner.closed())
     }
@@ -306,7 +306,7 @@ impl From<crate::MessageWriter> for MessageWriter {
 }
 
 impl MessageWriter {
-    /// Ends the message. Dropping the writer without it aborts the connection, unless nothing was taken yet.
+    /// Ends the message. Without it, dropping the writer aborts the connection once a piece was queued.
     ///
     /// # Errors
     /// [`SendError`]: [`SendError::Empty`] if nothing was written.
@@ -335,7 +335,7 @@ impl Delivery {
     }
 }
 
-/// The time was over before anything came.
+/// The timeout passed before a message arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the time was over before anything came")]
 pub struct TimedOut;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use units::Instant;
 
 impl Driver {
-    /// Does what the handles asked for.
+    /// Executes the commands of the handles.
     pub(super) fn obey(&mut self, now: Instant) {
         let mut commands = std::mem::take(&mut self.commands);
         self.hub.take(&mut commands);
@@ -18,7 +18,7 @@ impl Driver {
 
     fn execute(&mut self, now: Instant, command: Command) {
         match command {
-            // Closed: the answer is dropped.
+            // The endpoint is closing: the answer is dropped.
             Command::Connect(..) if self.leaving => {}
             Command::Connect(peer, config, answer) => {
                 // If the caller is gone, `send` gives the attempt back, and dropping it aborts the
@@ -38,7 +38,7 @@ impl Driver {
             Command::Shutdown(id) => self.connections.shutdown(now, &mut self.endpoint, id),
             Command::Release(id) => self.connections.release(now, &mut self.endpoint, id),
             Command::Abort(id, reason) => self.endpoint.abort(now, id, &reason),
-            // If the caller is gone, it was done all the same.
+            // The caller may be gone, but the address was added.
             Command::AddAddress(address, device, answer) => {
                 let _ = answer.send(self.add_address(now, address, device));
             }

@@ -11,22 +11,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::{Instant, Span};
 
-/// How often connections that are closed in the background are looked at.
+/// Interval of checks of connections that are closed in the background.
 const LOOK_EVERY: Span = Span::from_millis(100);
 
 /// All connections that have not ended.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     entries: BTreeMap<AssocId, Entry>,
-    /// Connections with messages in the outbox while the stack's send buffer has room.
+    /// Connections with messages in the outbox for which the stack's send buffer has room.
     sending: Vec<AssocId>,
     /// Connections with unanswered flushes.
     flushing: BTreeSet<AssocId>,
     /// Connections that are closed in the background.
     closing: BTreeSet<AssocId>,
-    /// When these are looked at next.
+    /// Time of the next check of these connections.
     next_look: Instant,
-    /// Connections that have ended and whose handles are not told yet.
+    /// Ended connections whose handles are not notified yet.
     ended: Vec<(Entry, ConnectionError)>,
 }
 
@@ -39,7 +39,7 @@ impl Connections {
         self.entries.keys().copied()
     }
 
-    /// Makes the mailbox of an association.
+    /// Creates the mailbox of an association.
     pub(super) fn insert(&mut self, id: AssocId, hub: &Arc<Hub>, config: &Config) -> Handle {
         let mailbox = Arc::new(Mailbox::new(id, hub.clone(), config.send_buffer));
         self.entries.insert(id, Entry::new(mailbox.clone(), config));
@@ -54,7 +54,7 @@ impl Connections {
             endpoint.refuse(arrival.id, b"backlog full");
             return true;
         }
-        // The call fails if the peer gave up meanwhile.
+        // The call fails if the peer has given up.
         if let Ok(id) = endpoint.accept(now, arrival.id) {
             let handle = self.insert(id, hub, &hub.config);
             if let Some(entry) = self.entries.get_mut(&id) {
@@ -106,7 +106,7 @@ impl Connections {
         }
     }
 
-    /// There are messages for the stack, or the stack has room again.
+    /// Records that there are messages for the stack, or that the stack has room again.
     pub(super) fn has_messages(&mut self, id: AssocId) {
         if let Some(entry) = self.entries.get_mut(&id)
             && !std::mem::replace(&mut entry.sends, true)
@@ -144,7 +144,7 @@ impl Connections {
         }
     }
 
-    /// The last handle of a connection was dropped.
+    /// Handles the drop of the last handle of a connection.
     pub(super) fn release(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.released = true;
@@ -168,7 +168,7 @@ impl Connections {
         }
     }
 
-    /// Answers once everything given so far is acknowledged.
+    /// Answers once all messages queued so far are acknowledged.
     pub(super) fn flush(&mut self, id: AssocId, answer: oneshot::Sender<bool>) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.flush(answer);
@@ -176,13 +176,13 @@ impl Connections {
         }
     }
 
-    /// Answers the flushes that are complete.
+    /// Answers the completed flushes.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) {
         let entries = &mut self.entries;
         self.flushing.retain(|id| entries.get_mut(id).is_some_and(|entry| entry.answer_flushes(endpoint)));
     }
 
-    /// Sends a heartbeat, and answers when the peer does.
+    /// Sends a heartbeat, and answers when the peer answers it.
     pub(super) fn heartbeat(
         &mut self,
         now: Instant,
@@ -205,7 +205,7 @@ impl Connections {
     }
 }
 
-/// The driver ends, and with it all connections.
+/// The end of the driver ends all connections.
 impl Drop for Connections {
     fn drop(&mut self) {
         self.tell_ends();
@@ -215,7 +215,7 @@ impl Drop for Connections {
     }
 }
 
-/// Puts a connection into the backlog. If nobody listens any more, its handle releases it.
+/// Adds a connection to the backlog. Without a listener, its handle releases it.
 fn offer(handle: Handle) {
     let hub = handle.0.hub.clone();
     let offered = hub.backlog().push(handle);
@@ -224,7 +224,7 @@ fn offer(handle: Handle) {
     }
 }
 
-/// Handles the events that are neither about data nor about the begin or end of the connection.
+/// Handles the events that concern neither data nor the begin or end of the connection.
 fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
     let mailbox = entry.mailbox.clone();
     match event {

@@ -22,34 +22,34 @@ const MOST_HELD: usize = 64;
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) mailbox: Arc<Mailbox>,
-    /// Of a connection that the peer began, until its handshake is complete.
+    /// Handle of a connection that the peer began, until its handshake is complete.
     pub(super) arrival: Option<Handle>,
-    /// The connection is on the list of connections that have messages for the stack.
+    /// The connection is listed as having messages for the stack.
     pub(super) sends: bool,
     /// The last handle was dropped: messages that arrive are discarded.
     pub(super) released: bool,
-    /// Shut down once the outbox is empty.
+    /// Shut the association down once the outbox is empty.
     shutting_down: bool,
     /// User bytes given to the stack.
     given: u64,
     /// User bytes that the stack abandoned.
     abandoned: u64,
-    /// The last piece given did not end its message.
+    /// The last piece passed to the stack did not end its message.
     incomplete: bool,
     /// Messages are first sent in the order in which they were given: there is no stream scheduler, none was
     /// urgent, and no stream waited for its reset yet, nor may the peer ask for one.
     in_order: bool,
-    /// In the order of their bytes.
+    /// Flushes in the order of their bytes.
     flushes: VecDeque<Flush>,
-    /// Of messages that are with the stack.
+    /// Receipts of messages that the stack has.
     receipts: BTreeMap<MessageId, Receipt>,
     /// Of messages that are lost. They are dropped once it is known whether the connection ended: then that
     /// is the reason.
     failed: Vec<Receipt>,
     heartbeats: Vec<Heartbeat>,
-    /// Resets of streams by the peer of which nobody was told yet.
+    /// Resets of streams by the peer that are not reported yet.
     held: VecDeque<Event>,
-    /// Longest time without progress once the connection is closed in the background.
+    /// Longest time without progress while the connection is closed in the background.
     patience: Span,
     /// Bytes acknowledged when there was progress last, and when that was; kept once it is closed in the
     /// background.
@@ -58,9 +58,9 @@ pub(super) struct Entry {
 
 #[derive(Debug)]
 struct Flush {
-    /// User bytes that must be acknowledged.
+    /// User bytes that must be acknowledged before the flush is complete.
     bytes: u64,
-    /// User bytes that had been abandoned when it was asked for.
+    /// User bytes that had been abandoned when the flush was requested.
     abandoned: u64,
     answer: oneshot::Sender<bool>,
 }
@@ -158,13 +158,13 @@ impl Entry {
         }
     }
 
-    /// As [`Self::shutdown`], but watches the progress of the peer: a connection without it is stalled.
+    /// As [`Self::shutdown`], but watches the progress of the peer to detect a stalled connection.
     pub(super) fn shutdown_in_background(&mut self, now: Instant, endpoint: &mut Endpoint) {
         self.shutdown(now, endpoint);
         self.progress.get_or_insert((self.acked(endpoint), now));
     }
 
-    /// Whether the connection is closed in the background and the peer acknowledged no data for too long.
+    /// True if the connection is closed in the background and the peer acknowledged no data for too long.
     pub(super) fn is_stalled(&mut self, now: Instant, endpoint: &Endpoint) -> bool {
         let acked = self.acked(endpoint);
         match &mut self.progress {
@@ -206,7 +206,7 @@ impl Entry {
         self.announce_held(self.held.len().saturating_sub(MOST_HELD));
     }
 
-    /// Tells of resets before which everything has been read, and of the first `regardless` ones.
+    /// Reports the resets before which everything has been read, and the first `regardless` ones.
     fn announce_held(&mut self, regardless: usize) {
         let mut told = 0;
         while let Some(Event::StreamsReset { streams, .. }) = self.held.front()
@@ -217,13 +217,13 @@ impl Entry {
         }
     }
 
-    /// Answers once everything given so far is acknowledged.
+    /// Answers once all messages queued so far are acknowledged.
     pub(super) fn flush(&mut self, answer: oneshot::Sender<bool>) {
         if self.mailbox.take_lost() {
             let _ = answer.send(false);
             return;
         }
-        // Callers that have lost patience leave nothing behind.
+        // Flushes of callers that stopped waiting are removed.
         self.flushes.retain(|flush| !flush.answer.is_canceled());
         let bytes = self.given + self.mailbox.outbox_bytes() as u64;
         self.flushes.push_back(Flush { bytes, abandoned: self.abandoned, answer });
@@ -234,7 +234,7 @@ impl Entry {
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
         let complete = self.flushes.iter().take_while(|flush| {
-            // Bytes abandoned since then may belong to messages given after those that the flush waits for.
+            // Bytes abandoned since then may belong to messages queued after those of the flush.
             let first = flush.bytes + (abandoned - flush.abandoned) <= acked;
             (first && self.in_order) || (acked == given && flush.bytes <= given)
         });
@@ -264,7 +264,7 @@ impl Entry {
         !self.incomplete
     }
 
-    /// The peer takes no more messages: gives those in the outbox, which are lost.
+    /// Refuses further messages, and returns those in the outbox, which are lost.
     pub(super) fn refuse_messages(&mut self) -> VecDeque<Parcel> {
         let lost = self.mailbox.close_outbox();
         if !lost.is_empty() {
@@ -273,7 +273,7 @@ impl Entry {
         lost
     }
 
-    /// The peer has tracked messages, from the first to the last of these.
+    /// Sends the receipts of tracked messages that the peer has, from `first` to `last`.
     pub(super) fn confirm(&mut self, first: MessageId, last: MessageId) {
         let mut delivered = self.receipts.split_off(&first);
         self.receipts.append(&mut delivered.split_off(&MessageId(last.0 + 1)));
@@ -282,17 +282,17 @@ impl Entry {
         }
     }
 
-    /// Notes that the stack abandoned `length` bytes of a message.
+    /// Counts `length` bytes of a message that the stack abandoned.
     pub(super) fn abandon(&mut self, length: usize) {
         self.abandoned += length as u64;
     }
 
-    /// A tracked message is lost.
+    /// Records the loss of a tracked message.
     pub(super) fn fail(&mut self, message: MessageId) {
         self.failed.extend(self.receipts.remove(&message));
     }
 
-    /// Sends a heartbeat, and answers when the peer does.
+    /// Sends a heartbeat, and answers when the peer answers it.
     pub(super) fn heartbeat(
         &mut self,
         now: Instant,
@@ -308,14 +308,14 @@ impl Entry {
         }
     }
 
-    /// Answers those who asked for heartbeats to an address.
+    /// Answers the callers that wait for heartbeats to an address.
     pub(super) fn answer_heartbeats(&mut self, address: IpAddr, result: &Result<Duration, PathError>) {
         for heartbeat in self.heartbeats.extract_if(.., |heartbeat| heartbeat.address == address) {
             let _ = heartbeat.answer.send(result.clone());
         }
     }
 
-    /// The association ended: the mailbox gets what can still be read.
+    /// Moves all readable data to the mailbox after the end of the association.
     pub(super) fn finish(&mut self, now: Instant, endpoint: &mut Endpoint) {
         if !self.released {
             let id = self.mailbox.id;

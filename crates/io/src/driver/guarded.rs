@@ -3,7 +3,7 @@ use crate::net::Sockets;
 use transport::{Datagram, Octets, Transmit};
 use units::Instant;
 
-/// The guard of an endpoint with the memory it works in.
+/// The guard of an endpoint, with its buffers.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     guard: Box<dyn Guard>,
@@ -16,7 +16,7 @@ impl Guarded {
         Guarded { guard, sealed: Vec::new(), opened: Vec::new() }
     }
 
-    /// Protects a packet and gives it to the sockets.
+    /// Protects a packet and passes it to the sockets.
     pub(super) fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, sockets: &mut Sockets) {
         self.sealed.clear();
         if self.guard.seal(now, route, packet, &mut self.sealed) {
@@ -24,7 +24,7 @@ impl Guarded {
         }
     }
 
-    /// Gives the datagrams of the guard itself to the sockets.
+    /// Passes the guard's own datagrams to the sockets.
     pub(super) fn transmit(&mut self, now: Instant, sockets: &mut Sockets) {
         self.sealed.clear();
         while let Some(route) = self.guard.poll_transmit(now, &mut self.sealed) {
@@ -33,7 +33,7 @@ impl Guarded {
         }
     }
 
-    /// The packet in a datagram, if there is one for the endpoint.
+    /// Opens a datagram, and returns the packet in it for the endpoint, if there is one.
     pub(super) fn open<'a>(&'a mut self, now: Instant, datagram: Datagram<'a>) -> Option<Datagram<'a>> {
         self.opened.clear();
         let opened = self.guard.open(now, &datagram, &mut self.opened);

@@ -1,4 +1,4 @@
-//! Local addresses that come and go while the endpoint lives.
+//! Local addresses that appear and disappear while the endpoint exists.
 //!
 //! Only the user of the endpoint and the interfaces of the host change them, never a peer.
 
@@ -11,19 +11,19 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use units::{Instant, Span};
 
-/// Local addresses that the driver knows beside those that the endpoint has now.
+/// Configured, changed and removed local addresses, in addition to the endpoint's current ones.
 #[derive(Debug)]
 pub(crate) struct Locals {
     /// Addresses that the endpoint was bound to, with their interfaces; if empty, its sockets receive on all
     /// addresses.
     named: Vec<(IpAddr, Option<String>)>,
-    /// Bytes asked for each of a socket's two buffers.
+    /// Requested size of each of a socket's two buffers.
     buffers: usize,
-    /// Those that were added (true) or removed: handshakes that began before do not know.
+    /// Addresses that were added (true) or removed since older handshakes began.
     changed: BTreeMap<IpAddr, bool>,
-    /// Removed addresses with sockets, and when they are to be closed.
+    /// Removed addresses with sockets, and the times to close them.
     leaving: Vec<(IpAddr, Instant)>,
-    /// How long packets to a removed address are received: a peer may have to be asked again to delete it.
+    /// Time for which a removed address still receives: the peer may have to be asked again to delete it.
     linger: Span,
 }
 
@@ -32,7 +32,7 @@ impl Locals {
         Locals { named, buffers, changed: BTreeMap::new(), leaving: Vec::new(), linger }
     }
 
-    /// Tells an association that begins what changed since its handshake began.
+    /// Notifies a new association of changes since its handshake began.
     pub(super) fn catch_up(&self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         for (&address, &added) in &self.changed {
             if added {
@@ -43,14 +43,14 @@ impl Locals {
         }
     }
 
-    /// When the next socket is to be closed.
+    /// Time to close the next socket.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.leaving.iter().map(|&(_, at)| at).min()
     }
 }
 
 impl Driver {
-    /// Adds a local address: binds a socket to it, and tells all associations.
+    /// Adds a local address: binds a socket to it, and notifies all associations.
     pub(super) fn add_address(
         &mut self,
         now: Instant,
@@ -67,7 +67,7 @@ impl Driver {
         if !self.locals.named.is_empty()
             && let Err(source) = self.bind(address, device)
         {
-            // The addresses of before were valid.
+            // The earlier addresses were valid.
             let _ = self.endpoint.set_addresses(before);
             let address = SocketAddr::new(address, self.hub.ports.udp);
             return Err(BindError::Address { address, source }.into());
@@ -81,7 +81,7 @@ impl Driver {
     }
 
     fn bind(&mut self, address: IpAddr, device: Option<String>) -> io::Result<()> {
-        // A socket from before may be bound to an interface that is gone.
+        // An earlier socket may be bound to an interface that no longer exists.
         self.close_socket(address);
         let place = SocketAddr::new(address, self.hub.ports.udp);
         let socket = Socket::bind(&BindSpec { address: place, device, buffers: self.locals.buffers })?;
@@ -91,7 +91,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Removes a local address from all associations, and closes its socket some time later.
+    /// Removes a local address from all associations, and closes its socket later.
     pub(super) fn remove_address(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         let mut addresses = self.hub.places().addresses.clone();
         if !addresses.contains(&address) {
@@ -155,7 +155,7 @@ impl Driver {
             let _ = self.add_address(now, address, device);
         }
         for &address in current.iter().filter(|address| !present.contains(address)) {
-            // The last one stays: it may come back.
+            // The last address stays, because it may return.
             if is_watched(address) {
                 let _ = self.remove_address(now, address);
             }

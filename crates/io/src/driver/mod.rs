@@ -21,10 +21,10 @@ pub(crate) use tapped::Tapped;
 use transport::PacketBuf;
 use units::{Instant, Span};
 
-/// Longest time for reading before packets leave and commands are obeyed.
+/// Longest time for reading before packets are sent and commands are executed.
 const READING: Span = Span::from_millis(1);
 
-/// Most ICMP messages in a round.
+/// Largest number of ICMP messages in a round.
 const REPORTS: usize = 64;
 
 /// Owns the endpoint and the sockets. Each round: read, obey commands, run timers, exchange messages with the
@@ -39,18 +39,18 @@ pub(crate) struct Driver {
     tap: Option<Tapped>,
     buffers: Buffers,
     packet: PacketBuf,
-    /// The beginning of a packet that an ICMP message is about.
+    /// The beginning of the packet that an ICMP message quotes.
     quoted: Vec<u8>,
     hub: Arc<Hub>,
     connections: Connections,
     commands: Vec<Command>,
     /// The endpoint was closed or its last handle dropped: the driver ends once all connections have ended.
     leaving: bool,
-    /// Dropped last: the sockets are closed and their ports free when the end is told.
+    /// Dropped last, so that the sockets are closed and their ports free when the end is reported.
     _end: End,
 }
 
-/// Whatever ends the driver, a panic too: nobody waits for it any longer.
+/// Reports the end of the driver to all waiting callers, also after a panic.
 #[derive(Debug)]
 struct End(Arc<Hub>);
 
@@ -61,10 +61,10 @@ impl Drop for End {
 }
 
 impl Driver {
-    /// Starts the thread.
+    /// Starts the driver thread.
     ///
     /// # Errors
-    /// The system's if it has no thread to give.
+    /// The system's error if it cannot create a thread.
     pub(crate) fn start(
         endpoint: sctp::Endpoint,
         sockets: Sockets,
@@ -93,7 +93,7 @@ impl Driver {
         Ok(())
     }
 
-    /// One round; false when the driver is done.
+    /// Runs one round; false when the driver has finished.
     fn round(&mut self) -> bool {
         if self.sleep().is_err() {
             return false;
@@ -106,7 +106,7 @@ impl Driver {
             self.follow_interfaces(now);
         }
         self.close_leaving(now);
-        // After reading: a packet that arrived in time must not look late because this thread was.
+        // After reading, because a delay of this thread must not make a packet look late.
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.handle_timeout(now);
             self.transmit(now);
@@ -134,7 +134,7 @@ impl Driver {
         result
     }
 
-    /// Reads all sockets in turn until there is nothing left, or for a moment.
+    /// Reads all sockets in turn until they are empty, or for a short time.
     fn read(&mut self, begin: Instant) {
         let mut now = begin;
         let mut more = true;
@@ -148,7 +148,7 @@ impl Driver {
                 // Commands given before these packets arrived, such as listening, take effect before the
                 // packets.
                 self.obey(now);
-                // One in, all out: what a packet allows to be sent is limited by Max.Burst.
+                // After each datagram all packets are sent: Max.Burst limits the packets per SACK.
                 for datagram in self.buffers.datagrams() {
                     if let Some(tap) = &mut self.tap {
                         tap.received(&datagram);
@@ -174,11 +174,11 @@ impl Driver {
         }
     }
 
-    /// Passes on what ICMP messages report of packets of ours.
+    /// Passes ICMP messages about our packets to the endpoint.
     fn read_reports(&mut self, now: Instant) {
         for _ in 0..REPORTS {
             let Some(Report { src, dst, what }) = self.sockets.next_report(&mut self.quoted) else { break };
-            // Behind a guard it quotes what only the peer can open.
+            // Behind a guard, the quote is encrypted and cannot be checked.
             if self.guard.is_some() {
                 continue;
             }
@@ -188,7 +188,7 @@ impl Driver {
         }
     }
 
-    /// Takes packets from the endpoint as long as the sockets have room.
+    /// Takes packets from the endpoint while the sockets have room.
     fn transmit(&mut self, now: Instant) {
         drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, (&mut self.guard, &mut self.tap), now);
     }
@@ -202,7 +202,7 @@ impl Driver {
                 }
                 self.connections.on_event(now, &mut self.endpoint, id, event);
             }
-            // The events of one arrival fill the backlog before the next one is looked at.
+            // The events of one arrival fill the backlog before the next arrival is examined.
             if !self.connections.accept(now, &mut self.endpoint, &self.hub) {
                 break;
             }
@@ -221,7 +221,7 @@ fn keep_memory() {
     drop(black_box(Vec::<u8>::with_capacity(LARGE)));
 }
 
-/// About what the receive buffer holds.
+/// Approximate content of the receive buffer.
 const LARGE: usize = 4 << 20;
 
 fn drain(

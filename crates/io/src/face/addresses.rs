@@ -1,4 +1,4 @@
-//! Calls about the local addresses of one connection (`rfc5061`).
+//! Calls for the local addresses of one connection (`rfc5061`).
 
 use super::Connection;
 use crate::types::AddressError;

@@ -1,4 +1,4 @@
-//! The description of an endpoint: addresses, ports, options.
+//! Builder of an endpoint: addresses, ports, options.
 
 use super::Endpoint;
 use crate::driver::{Driver, Guarded, Locals, Tapped};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use transport::Checksum;
 use units::ByteCount;
 
-/// Describes an endpoint: addresses, ports, options.
+/// Builder of an endpoint: addresses, ports, options.
 #[derive(Clone, Debug)]
 pub struct Builder {
     locals: Vec<(IpAddr, Option<String>)>,
@@ -85,7 +85,7 @@ impl Builder {
         self
     }
 
-    /// Sets the UDP port of peers of which nothing was heard yet, 9899 unless set.
+    /// Sets the UDP port of peers that have not sent anything yet, 9899 unless set.
     #[must_use]
     pub fn remote_udp_port(mut self, port: u16) -> Self {
         self.remote_udp_port = port;
@@ -170,7 +170,7 @@ impl Builder {
 
     fn start(self, guard: Option<Guarded>, tap: Option<Box<dyn Tap>>) -> Result<Endpoint, BindError> {
         let (sockets, udp_port) = self.bind_sockets()?;
-        // Before the addresses are read, so that no change is missed.
+        // Started before the addresses are read, so that no change is missed.
         let watch = self.watch_addresses.then(Watch::start).transpose()?;
         let addresses = match &self.locals[..] {
             [] => interface_addresses()?,
@@ -232,7 +232,7 @@ impl Builder {
                     port = socket.port()?;
                     sockets.push(socket);
                 }
-                // A host without IPv6 still has IPv4.
+                // A host without IPv6 can still use IPv4.
                 Err(_) if self.locals.is_empty() && address.is_ipv6() => {}
                 Err(source) => return Err(BindError::Address { address, source }),
             }
@@ -240,7 +240,7 @@ impl Builder {
         Ok((sockets, port))
     }
 
-    /// The addresses of the sockets.
+    /// The addresses and interfaces of the sockets.
     fn places(&self) -> Vec<(IpAddr, Option<String>)> {
         if self.locals.is_empty() {
             vec![(Ipv4Addr::UNSPECIFIED.into(), None), (Ipv6Addr::UNSPECIFIED.into(), None)]

@@ -32,7 +32,7 @@ impl Connection {
         &self.handle.0
     }
 
-    /// Waits until `wanted` finds what it looks for in the phase.
+    /// Waits until `wanted` returns a value for the phase.
     async fn phase<T>(&self, wanted: impl Fn(&Phase) -> Option<T>) -> T {
         let mailbox = self.mailbox();
         wait(|cx, place| mailbox.poll_phase(cx, place, &wanted), |place| mailbox.stop_watching(place)).await
@@ -42,7 +42,7 @@ impl Connection {
     /// they came. Dropping the future before it is ready sends nothing.
     ///
     /// # Errors
-    /// [`SendError`]; the message is not taken then.
+    /// [`SendError`]; then the message is not queued.
     pub fn send<M: Into<Message>>(
         &self,
         message: M,
@@ -50,10 +50,10 @@ impl Connection {
         Sending::new(self.handle.clone(), message.into().inner.into())
     }
 
-    /// As [`Self::send`]; gives what tells when the peer has the message.
+    /// As [`Self::send`], and returns a future that is ready when the peer has the message.
     ///
     /// # Errors
-    /// [`SendError`]; the message is not taken then.
+    /// [`SendError`]; then the message is not queued.
     pub fn send_tracked<M: Into<Message>>(
         &self,
         message: M,
@@ -65,7 +65,7 @@ impl Connection {
         async move { sending.await.map(|()| delivery) }
     }
 
-    /// Gives a message to send if there is room and nobody waits.
+    /// Queues a message to send if there is room and no other caller waits.
     ///
     /// # Errors
     /// [`TrySendError`], with the message if there is no room.
@@ -74,7 +74,7 @@ impl Connection {
         offered.map_err(|inner| TrySendError::Full(Message { inner }))
     }
 
-    /// A message that is written piece by piece, for one that is longer than the send buffer.
+    /// Returns a writer for a message that is longer than the send buffer.
     pub fn writer(&self, stream: StreamId) -> MessageWriter {
         MessageWriter::new(self.clone(), stream)
     }
@@ -89,7 +89,7 @@ impl Connection {
         received.map(Received::from)
     }
 
-    /// The messages that [`Self::recv`] gives, as a stream.
+    /// The messages that [`Self::recv`] returns, as a stream.
     pub fn messages(&self) -> Messages {
         Messages::new(self.clone())
     }
@@ -111,7 +111,7 @@ impl Connection {
     /// waits until it has acknowledged everything at one time.
     ///
     /// # Errors
-    /// [`NotDelivered`] if messages were lost that were given since the last flush.
+    /// [`NotDelivered`] if messages queued since the last flush were lost.
     pub async fn flush(&self) -> Result<(), NotDelivered> {
         let (answer, receiver) = oneshot::channel();
         self.mailbox().hub.tell(Command::Flush(self.mailbox().id, answer));
@@ -126,7 +126,7 @@ impl Connection {
         }
     }
 
-    /// Events from now on.
+    /// Returns the events from now on.
     pub fn events(&self) -> Events {
         Events::new(self.handle.clone())
     }
@@ -145,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Streams that messages may be sent on; none once the connection has ended.
+    /// Number of outbound streams; `None` once the connection has ended.
     pub fn outbound_streams(&self) -> Option<u16> {
         match self.mailbox().phase() {
             Phase::Open { streams, .. } => Some(streams),
@@ -153,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// The paths as they are now; none if the association has ended.
+    /// The current paths; `None` if the association has ended.
     pub async fn paths(&self) -> Option<Vec<PathInfo>> {
         let id = self.mailbox().id;
         self.ask(move |endpoint, now| Some(endpoint.paths(id)?.map(|path| path.until(now)).collect()))
@@ -167,7 +167,7 @@ impl Connection {
         self.ask(move |endpoint, now| Some(endpoint.stats(id)?.until(now))).await.flatten()
     }
 
-    /// Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.
+    /// Makes an address of the peer the primary path: without CMT, new data goes there while it works.
     ///
     /// # Errors
     /// [`PathError`].
@@ -194,16 +194,16 @@ impl Connection {
         }
     }
 
-    /// The options that can change while the association lives; none if it has ended.
+    /// The options that can change during the association; `None` if it has ended.
     pub async fn options(&self) -> Option<AssocOptions> {
         let id = self.mailbox().id;
         self.ask(move |endpoint, _| endpoint.options(id)).await.flatten()
     }
 
-    /// Changes such options. False if the association has ended.
+    /// Changes these options. False if the association has ended.
     ///
     /// # Errors
-    /// [`ConfigError`] names an option whose value cannot work; nothing changes then.
+    /// [`ConfigError`] with the option whose value cannot work; then nothing changes.
     pub async fn set_options(&self, options: AssocOptions) -> Result<bool, ConfigError> {
         let id = self.mailbox().id;
         let set = self.ask(move |endpoint, now| endpoint.set_options(now, id, &options)).await;
@@ -240,12 +240,12 @@ impl Connection {
         }
     }
 
-    /// Ends the association at once and tells the peer the reason. Data that was not delivered is lost.
+    /// Ends the association at once and sends the reason to the peer. Undelivered data is lost.
     pub fn abort(&self, reason: impl Into<Bytes>) {
         self.mailbox().hub.tell(Command::Abort(self.mailbox().id, reason.into()));
     }
 
-    /// Waits for the end, and tells its reason.
+    /// Waits for the end of the association, and returns its reason.
     pub async fn closed(&self) -> ConnectionError {
         self.phase(|phase| match phase {
             Phase::Ended(reason) => Some(reason.clone()),

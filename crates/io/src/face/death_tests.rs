@@ -1,4 +1,4 @@
-//! The driver dies by a panic: no call hangs, neither those that wait nor later ones.
+//! Tests that no call hangs after a panic of the driver, neither waiting nor later calls.
 
 use crate::shared::wait::block_on_for;
 use crate::{
@@ -34,7 +34,7 @@ impl Endpoint {
     }
 }
 
-/// A driver that is about to die: its endpoint, listener and connection, and the other end.
+/// An endpoint, listener and connection whose driver will panic, and the other end.
 fn doomed() -> (Endpoint, Listener, Connection, (Endpoint, Connection)) {
     let (ours, theirs) = (endpoint(), endpoint());
     let listener = ours.listen(1);
@@ -52,7 +52,7 @@ fn no_call_hangs_once_the_driver_is_dead() {
     let mut events = near.events();
     ours.kill();
     assert_eq!(soon(near.closed()), DEAD);
-    // The peer may have acknowledged it before.
+    // The peer may have acknowledged the message before.
     assert!(matches!(soon(taken), Ok(()) | Err(NotDelivered::Ended(DEAD))));
     assert_eq!(soon(near.send("x")), Err(SendError::Ended(DEAD)));
     assert!(near.try_send("x").is_err());
@@ -105,10 +105,10 @@ fn calls_that_wait_end_when_the_driver_dies() {
         scope.spawn(|| assert_eq!(soon(near.closed()), DEAD));
         scope.spawn(|| assert!(soon(listener.accept()).is_err()));
         scope.spawn(|| assert_eq!(soon(near.flush()), Err(NotDelivered::Ended(DEAD))));
-        // Messages that wait for room are before it.
+        // The reset comes after messages that wait for room.
         let reset = || soon(near.reset_streams(ResetDirection::Outgoing, &[]));
         scope.spawn(move || assert_eq!(reset(), Err(StreamError::Ended(DEAD))));
-        // A peer that does not exist: the attempt waits for an answer.
+        // The peer does not exist, so the attempt waits for an answer.
         scope.spawn(|| assert!(soon(ours.connect((IpAddr::from([192, 0, 2, 1]), 9))).is_err()));
         thread::sleep(Duration::from_millis(30));
         ours.kill();

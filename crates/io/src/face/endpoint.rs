@@ -30,7 +30,7 @@ impl Drop for Hold {
 }
 
 impl Endpoint {
-    /// Begins to describe an endpoint.
+    /// Returns a builder for an endpoint.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -116,7 +116,7 @@ impl Endpoint {
         receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::Driver)))
     }
 
-    /// The local addresses as they are now.
+    /// The current local addresses.
     pub fn local_addresses(&self) -> Vec<IpAddr> {
         self.hold.hub.places().addresses.clone()
     }

@@ -25,10 +25,10 @@ impl Events {
         Events { handle, reader, place: Place::default() }
     }
 
-    /// The next event; none once the connection has ended.
+    /// Waits for the next event; `None` once the connection has ended.
     ///
     /// # Errors
-    /// [`Lagged`] tells how many events were lost before the next one.
+    /// [`Lagged`] with the number of events lost before the next one.
     pub async fn next(&mut self) -> Option<Result<Event, Lagged>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

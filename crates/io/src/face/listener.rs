@@ -23,7 +23,7 @@ impl Listener {
         Listener { hold, place: Place::default() }
     }
 
-    /// The next connection. Dropping the future loses none.
+    /// Waits for the next connection. Dropping the future loses no connection.
     ///
     /// # Errors
     /// [`EndpointClosed`].
@@ -35,7 +35,7 @@ impl Listener {
     }
 }
 
-/// Ends when the endpoint was closed.
+/// Ends when the endpoint is closed.
 impl Stream for Listener {
     type Item = Connection;
 
@@ -52,7 +52,7 @@ impl Drop for Listener {
         backlog.stop_waiting(&self.place);
         let untaken = backlog.leave();
         drop(backlog);
-        // Their handles release them, and must not do so under the lock.
+        // Their handles release them, which must not happen under the lock.
         drop(untaken);
         self.hold.hub.tell(Command::Listen);
     }

@@ -37,7 +37,7 @@ impl Drop for Messages {
     }
 }
 
-/// The messages of one stream. Dropping it returns them to [`Connection::recv`].
+/// The messages of one stream. After its drop [`Connection::recv`] returns them.
 #[derive(Debug)]
 pub struct StreamReader {
     connection: Connection,

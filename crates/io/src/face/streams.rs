@@ -66,7 +66,7 @@ impl Connection {
         self.reset(move |endpoint, now| endpoint.reset_association(now, id)).await
     }
 
-    /// Asks for a reset behind all messages that were given.
+    /// Requests a reset after all queued messages.
     async fn reset(
         &self,
         call: impl FnOnce(&mut Endpoint, Instant) -> Result<(), ResetError> + Send + 'static,

@@ -23,7 +23,7 @@ pub struct MessageWriter {
     stream: StreamId,
     ppid: Ppid,
     unordered: bool,
-    /// Bytes of the next piece.
+    /// Bytes for the next piece.
     buffer: BytesMut,
     /// A piece that waits for room.
     waiting: Option<Parcel>,
@@ -33,11 +33,11 @@ pub struct MessageWriter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// No byte of the message was taken yet.
+    /// No byte of the message was queued yet.
     Fresh,
-    /// A part was taken.
+    /// A part of the message was queued.
     Begun,
-    /// The end was taken.
+    /// The end of the message was queued.
     Finished,
 }
 
@@ -62,7 +62,7 @@ impl MessageWriter {
         self
     }
 
-    /// Delivers the message as soon as it is complete, whatever was sent before it; before the first byte.
+    /// Delivers the message as soon as it is complete, even before earlier ones; call before the first byte.
     #[must_use]
     pub fn unordered(mut self, unordered: bool) -> Self {
         self.unordered = unordered;
@@ -73,7 +73,7 @@ impl MessageWriter {
     /// added.
     ///
     /// # Errors
-    /// [`SendError`]; the message can no longer be completed then.
+    /// [`SendError`]; then the message can no longer be completed.
     pub async fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), SendError> {
         while !bytes.is_empty() {
             let written = poll_fn(|cx| self.poll_write(cx, bytes)).await?;
@@ -82,7 +82,7 @@ impl MessageWriter {
         Ok(())
     }
 
-    /// Ends the message: it has been taken as a whole when this is ready.
+    /// Ends the message, which is completely queued when the future is ready.
     ///
     /// # Errors
     /// [`SendError`]: [`SendError::Empty`] if nothing was written.
@@ -94,7 +94,7 @@ impl MessageWriter {
     /// many.
     ///
     /// # Errors
-    /// [`SendError`]; the message can no longer be completed then.
+    /// [`SendError`]; then the message can no longer be completed.
     pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, SendError>> {
         if self.state == State::Finished {
             return Poll::Ready(Err(SendError::Shut));
@@ -108,7 +108,7 @@ impl MessageWriter {
         Poll::Ready(Ok(length.min(room)))
     }
 
-    /// As [`Self::finish`], for those who write a future of their own; once finished, always ready.
+    /// As [`Self::finish`], for hand-written futures; always ready after the end.
     ///
     /// # Errors
     /// [`SendError`]: [`SendError::Empty`] if nothing was written.

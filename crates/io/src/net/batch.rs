@@ -1,21 +1,21 @@
-//! Packets on their way out, gathered for one segmentation-offload send.
+//! Outgoing packets, gathered for one send call with segmentation offload.
 
 use std::collections::VecDeque;
 use transport::{Octets, Transmit};
 
-/// Most segments of a send: the limit of `UDP_SEGMENT` in Linux.
+/// Largest number of segments of a send call: the limit of `UDP_SEGMENT` in Linux.
 const SEGMENTS: usize = 64;
-/// Most bytes of a send: the largest UDP payload over IPv4 is 65,507 bytes.
+/// Largest number of bytes of a send call: the largest UDP payload over IPv4 is 65,507 bytes.
 const BYTES: usize = 65_000;
-/// Most batches that are open at a time.
+/// Largest number of open batches.
 const OPEN: usize = 16;
-/// Most pieces of memory kept to be used again.
+/// Largest number of buffers kept for reuse.
 const SPARE: usize = 64;
 
-/// Packets of one length, but for the last one, which may be shorter; sent by one call.
+/// Packets of one length, except the last one, which may be shorter; one call sends them.
 #[derive(Debug)]
 pub(super) struct Batch {
-    /// How all of them are sent.
+    /// Addressing of all packets of the batch.
     pub(super) route: Transmit,
     /// The packets, one after the other.
     pub(super) bytes: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) struct Batch {
     pub(super) segment: usize,
     /// Number of packets.
     pub(super) packets: usize,
-    /// Takes no more packets.
+    /// The batch accepts no more packets.
     full: bool,
 }
 
@@ -34,7 +34,7 @@ impl Batch {
         Batch { route, segment: packet.len(), bytes, packets: 1, full: false }
     }
 
-    /// Appends a packet if it fits behind the others.
+    /// Appends a packet if it fits after the others.
     fn push(&mut self, packet: Octets<'_>) -> bool {
         let length = packet.len();
         if self.full || length > self.segment || self.bytes.len() + length > BYTES {
@@ -47,12 +47,12 @@ impl Batch {
     }
 }
 
-/// The batches of all routes. Packets of one route leave in the order in which they came.
+/// The batches of all routes. Packets of one route leave in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
-    /// In the order in which they began; a route has at most one open batch, the last of its route.
+    /// Batches in the order of their first packets; only the last one of a route may be open.
     queue: VecDeque<Batch>,
-    /// Memory to use again.
+    /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
 }
 

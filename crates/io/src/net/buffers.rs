@@ -3,19 +3,19 @@ use std::io::{self, IoSliceMut};
 use std::net::IpAddr;
 use transport::{Datagram, Ecn, Octets};
 
-/// Trains of datagrams that one call reads at most.
+/// Largest number of trains of datagrams that one call reads.
 const TRAINS: usize = 8;
 /// Bytes of the longest train.
 const TRAIN: usize = 65_536;
 
-/// Memory that sockets read into, with what was read last.
+/// Buffers of the sockets, with the datagrams read last.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     bytes: Vec<u8>,
     meta: [RecvMeta; TRAINS],
-    /// Trains that were read.
+    /// Number of trains read.
     filled: usize,
-    /// The address of the socket; none if each train tells its destination.
+    /// The address of the socket; `None` if each train has its destination.
     address: Option<IpAddr>,
 }
 
@@ -27,7 +27,7 @@ impl Default for Buffers {
 }
 
 impl Buffers {
-    /// Reads by a system call; gives the number of datagrams and their bytes.
+    /// Reads by a system call; returns the number of datagrams and of their bytes.
     pub(super) fn fill(
         &mut self,
         address: Option<IpAddr>,
@@ -58,7 +58,7 @@ impl Buffers {
     /// Addresses, UDP port and ECN field, equal for all datagrams of a train; `None` if it cannot be
     /// answered.
     fn template(&self, meta: &RecvMeta) -> Option<Datagram<'static>> {
-        // A datagram of port 0 cannot be answered, and would pass for one that is not encapsulated.
+        // A datagram from port 0 cannot be answered, and would be mistaken for one without encapsulation.
         let port = Some(meta.addr.port()).filter(|&port| port != 0)?;
         let dst = self.address.or(meta.dst_ip)?;
         let arrived = Datagram::new(meta.addr.ip(), dst, Octets::default());

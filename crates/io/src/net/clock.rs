@@ -16,7 +16,7 @@ impl Clock {
         Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
     }
 
-    /// Time left until `at`; nothing if it has passed.
+    /// Time left until `at`; zero if it has passed.
     pub(crate) fn until(&self, at: Instant) -> Duration {
         let at = Duration::from_nanos(at.as_nanos());
         at.saturating_sub(self.began.elapsed())

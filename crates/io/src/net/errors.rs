@@ -1,13 +1,13 @@
-//! ICMP messages about packets of ours, which Linux keeps in the error queue of their socket.
+//! ICMP messages about our packets, which Linux keeps in the error queue of the socket.
 
 use mio::net::UdpSocket;
 use sctp::Icmp;
 use std::net::{IpAddr, SocketAddr};
 
-/// An ICMP message about a packet of ours.
+/// An ICMP message about one of our packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// Source address of that packet; none if the socket has several.
+    /// Source address of that packet; `None` if the socket has several.
     pub(crate) src: Option<IpAddr>,
     /// Destination address and UDP port of that packet.
     pub(crate) dst: SocketAddr,
@@ -34,12 +34,12 @@ mod linux {
     use std::os::fd::AsRawFd;
     use units::ByteCount;
 
-    /// Bytes of a quote that are of use: common header, chunk header and Initiate Tag, and some more.
+    /// Useful bytes of a quote: common header, chunk header, Initiate Tag, and some more.
     const QUOTE: usize = 64;
-    /// Messages without meaning to us that one call skips.
+    /// Largest number of irrelevant messages that one call skips.
     const SKIPPED: usize = 16;
 
-    /// The next message, with the beginning of its packet in `quoted`; none if there is none.
+    /// The next message, with the beginning of its packet in `quoted`; `None` if there is none.
     pub(in super::super) fn read(socket: &UdpSocket, quoted: &mut Vec<u8>) -> Option<Report> {
         for _ in 0..SKIPPED {
             let report = read_one(socket, quoted)?;
@@ -50,7 +50,7 @@ mod linux {
         None
     }
 
-    /// The next message; `Ok(None)` if it has no meaning to us, `None` if there is none.
+    /// The next message; `Ok(None)` if it is irrelevant, `None` if there is none.
     fn read_one(socket: &UdpSocket, quoted: &mut Vec<u8>) -> Option<Option<Report>> {
         quoted.resize(QUOTE, 0);
         let mut control = nix::cmsg_space!([u8; 128]);

@@ -1,24 +1,24 @@
-//! Sleeps of less than a millisecond: pacing lets packets out more often than that.
+//! Sleeps of less than a millisecond, which pacing needs.
 
 use mio::{Events, Poll};
 use std::io;
 use std::time::Duration;
 
-/// The shortest sleep that is not a glance. At high rates several packets leave at once, which costs less.
+/// The shortest sleep. At high rates several packets leave at once, which costs less.
 const SHORTEST: Duration = Duration::from_micros(200);
 
-/// Sleeps that are longer may last a millisecond more.
+/// Longer sleeps may last a millisecond more.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SHORT: Duration = Duration::from_millis(20);
 
-/// Waits until something is ready, or the time is over.
+/// Waits until a source is ready or the time is over.
 ///
 /// [`Poll`] counts whole milliseconds on Linux and rounds up. A paced sender whose timers are so late sends
 /// in clumps, and at the end of slow start it lost four times as many packets as one with exact timers. So
 /// short sleeps are exact here.
 ///
 /// # Errors
-/// The system's.
+/// The system's error.
 pub(super) fn poll(poll: &mut Poll, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
     let timeout = timeout.map(|left| if left.is_zero() { left } else { left.max(SHORTEST) });
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -29,7 +29,7 @@ pub(super) fn poll(poll: &mut Poll, events: &mut Events, timeout: Option<Duratio
     poll.poll(events, timeout)
 }
 
-/// Sleeps until something is ready, a signal comes, or the time is over.
+/// Sleeps until a source is ready, a signal arrives, or the time is over.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn nap(poll: &Poll, left: Duration) -> io::Result<()> {
     use nix::errno::Errno;

@@ -1,11 +1,11 @@
 //! Datagrams that the kernel dropped because a socket's receive buffer was full.
 //!
-//! To the protocol they look like loss in the network, and nobody finds the cause without this number.
+//! To the protocol they look like loss in the network, so that only this number shows the cause.
 
 use std::fs;
 use std::net::IpAddr;
 
-/// Drops of the sockets at one UDP port, by their addresses; nothing on systems that do not tell.
+/// Drops of the sockets at one UDP port, by address; empty on systems without this counter.
 pub(crate) fn dropped(port: u16) -> Vec<(IpAddr, u64)> {
     ["/proc/net/udp", "/proc/net/udp6"]
         .into_iter()

@@ -15,7 +15,7 @@ pub(crate) struct BindSpec {
     pub(crate) address: SocketAddr,
     /// The interface that packets must use (`SO_BINDTODEVICE`).
     pub(crate) device: Option<String>,
-    /// Bytes asked for each of the kernel's two buffers.
+    /// Requested size of each of the kernel's two buffers.
     pub(crate) buffers: usize,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct BindSpec {
 pub(crate) struct Socket {
     pub(super) io: UdpSocket,
     state: UdpSocketState,
-    /// The address it is bound to; none if it takes packets to all addresses of a family.
+    /// The address of the socket; `None` if it receives on all addresses of a family.
     pub(super) address: Option<IpAddr>,
     pub(super) is_ipv4: bool,
     pub(crate) counters: Arc<SocketCounters>,
@@ -43,7 +43,7 @@ impl Socket {
     /// Binds a socket.
     ///
     /// # Errors
-    /// The system's, such as an address that is not ours or that is in use.
+    /// The system's error, for example if the address is not local or is in use.
     pub(crate) fn bind(spec: &BindSpec) -> io::Result<Socket> {
         let domain = Domain::for_address(spec.address);
         let socket = socket2::Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
@@ -56,10 +56,10 @@ impl Socket {
         socket.bind(&SockAddr::from(spec.address))?;
         let std_socket = std::net::UdpSocket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&std_socket))?;
-        // The kernel grants what its limits allow.
+        // The kernel grants sizes within its limits.
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
         let _ = state.set_send_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
-        // Elsewhere, and without them, the protocol finds out by timeouts.
+        // On other systems, or without these errors, the protocol detects failures by timeouts.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = state.enable_transport_errors(UdpSockRef::from(&std_socket));
         std_socket.set_nonblocking(true)?;
@@ -73,7 +73,7 @@ impl Socket {
         })
     }
 
-    /// The UDP port it is bound to.
+    /// The UDP port of the socket.
     pub(crate) fn port(&self) -> io::Result<u16> {
         Ok(self.io.local_addr()?.port())
     }
@@ -96,7 +96,7 @@ impl Socket {
         }
     }
 
-    /// Sends `piece` bytes at a time; packets that the kernel has no room for are lost.
+    /// Sends `piece` bytes at a time; packets for which the kernel has no room are lost.
     fn send_in_pieces(&self, batch: &Batch, piece: usize) -> Sent {
         for bytes in batch.bytes.chunks(piece) {
             let packets = bytes.len().div_ceil(batch.segment);
@@ -119,10 +119,10 @@ impl Socket {
         self.state.try_send(UdpSockRef::from(&self.io), &transmit)
     }
 
-    /// Reads what one call gives. False if there was nothing to read.
+    /// Reads once. False if there was nothing to read.
     ///
     /// # Errors
-    /// The system's; the socket can be used again.
+    /// The system's error; the socket can be used again.
     pub(super) fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
         match buffers
             .fill(self.address, |slices, meta| self.state.recv(UdpSockRef::from(&self.io), slices, meta))

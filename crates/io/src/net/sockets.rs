@@ -12,9 +12,9 @@ use transport::{Octets, Transmit};
 
 /// The token of the waker; sockets are numbered.
 pub(crate) const WAKER: Token = Token(usize::MAX);
-/// The token of what watches the interfaces.
+/// The token of the watch of interfaces.
 const WATCH: Token = Token(usize::MAX - 1);
-/// Batches that a blocked socket may hold before no more packets are taken.
+/// Number of batches of a blocked socket from which no more packets are accepted.
 const WAITING: usize = 64;
 
 /// All sockets of a driver, and their readiness.
@@ -23,9 +23,9 @@ pub(crate) struct Sockets {
     poll: Poll,
     events: Events,
     entries: Vec<Entry>,
-    /// Sockets so far.
+    /// Number of sockets registered so far.
     numbered: usize,
-    /// Watches the interfaces; whether something may have changed.
+    /// The watch of interfaces, and whether a change may have occurred.
     watch: Option<(Watch, bool)>,
 }
 
@@ -36,17 +36,17 @@ struct Entry {
     batches: Batches,
     /// There may be something to read.
     readable: bool,
-    /// The kernel takes no more for now.
+    /// The kernel's buffer is full.
     blocked: bool,
     /// There may be ICMP messages to read.
     reports: bool,
 }
 
 impl Sockets {
-    /// Registers sockets, and makes the waker that ends [`Self::wait`].
+    /// Registers sockets, and creates the waker that ends [`Self::wait`].
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub(crate) fn new(sockets: Vec<Socket>) -> io::Result<(Sockets, Waker)> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
@@ -61,7 +61,7 @@ impl Sockets {
     /// Registers one more socket.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub(crate) fn add(&mut self, mut socket: Socket) -> io::Result<()> {
         let (number, interest) = (self.numbered, Interest::READABLE | Interest::WRITABLE);
         self.poll.registry().register(&mut socket.io, Token(number), interest)?;
@@ -71,7 +71,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Removes the socket of an address, with the packets that wait in it.
+    /// Removes the socket of an address, with its queued packets.
     pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Socket> {
         let n = self.entries.iter().position(|entry| entry.socket.address == Some(address))?;
         let Entry { mut socket, .. } = self.entries.remove(n);
@@ -80,17 +80,17 @@ impl Sockets {
         Some(socket)
     }
 
-    /// Begins to watch the interfaces; what changed since `watch` was started is told, too.
+    /// Begins to watch the interfaces, including changes since `watch` was started.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub(crate) fn watch(&mut self, watch: Watch) -> io::Result<()> {
         watch.register(self.poll.registry(), WATCH)?;
         self.watch = Some((watch, true));
         Ok(())
     }
 
-    /// Whether an interface may have changed since this was asked last.
+    /// True if an interface may have changed since the last call.
     pub(crate) fn interfaces_changed(&mut self) -> bool {
         match &mut self.watch {
             Some((watch, changed)) if *changed => {
@@ -105,7 +105,7 @@ impl Sockets {
     /// read.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         let changed = self.watch.as_ref().is_some_and(|(_, changed)| *changed);
         let more = changed || self.entries.iter().any(|entry| entry.readable);
@@ -135,9 +135,9 @@ impl Sockets {
 
     /// Reads once from a socket. False if there was nothing to read.
     pub(crate) fn receive(&mut self, socket: usize, buffers: &mut Buffers) -> bool {
-        // A command may have removed one meanwhile.
+        // A command may have removed a socket.
         let Some(entry) = self.entries.get_mut(socket) else { return false };
-        // After an error, such as an ICMP message told as one, there may be more to read.
+        // After an error, such as a reported ICMP message, there may be more to read.
         let filled = entry.readable && entry.socket.receive(buffers).unwrap_or(true);
         entry.readable = filled;
         filled
@@ -158,12 +158,12 @@ impl Sockets {
         None
     }
 
-    /// Whether it takes packets: no socket holds more batches than it may.
+    /// True if the sockets accept packets: no socket holds too many batches.
     pub(crate) fn has_room(&self) -> bool {
         self.entries.iter().all(|entry| !entry.blocked || entry.batches.len() < WAITING)
     }
 
-    /// Whether no batch waits to be sent.
+    /// True if no batch is queued.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.iter().all(|entry| entry.batches.len() == 0)
     }
@@ -175,7 +175,7 @@ impl Sockets {
         }
     }
 
-    /// The socket that sends from an address of ours.
+    /// The socket that sends from a local address.
     fn entry_for(&mut self, source: IpAddr) -> Option<&mut Entry> {
         let bound = self.entries.iter().position(|entry| entry.socket.address == Some(source));
         let wildcard = || {
@@ -187,7 +187,7 @@ impl Sockets {
         self.entries.get_mut(n)
     }
 
-    /// Sends all batches that the kernel takes.
+    /// Sends all batches that the kernel accepts.
     pub(crate) fn flush(&mut self) {
         for Entry { socket, batches, blocked, .. } in &mut self.entries {
             while !*blocked && let Some(batch) = batches.pop() {

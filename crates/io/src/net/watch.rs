@@ -1,15 +1,15 @@
-//! Addresses of the host's interfaces, which come and go.
+//! Addresses of the host's interfaces, which appear and disappear.
 
 use std::io;
 use std::net::IpAddr;
 
-/// The addresses of all interfaces that work.
+/// The addresses of all working interfaces.
 pub(crate) fn working_addresses() -> io::Result<Vec<IpAddr>> {
     let all = if_addrs::get_if_addrs()?.into_iter().filter(if_addrs::Interface::is_oper_up);
     Ok(all.map(|interface| interface.ip()).collect())
 }
 
-/// Whether other hosts may send to an address: it is neither a loopback nor a link-local one.
+/// True if other hosts may send to an address: it is neither a loopback nor a link-local address.
 pub(crate) fn is_reachable(address: IpAddr) -> bool {
     let link_local = match address {
         IpAddr::V4(address) => address.is_link_local(),
@@ -32,7 +32,7 @@ mod linux {
     use std::io;
     use std::os::fd::{AsRawFd, OwnedFd};
 
-    /// Tells that an interface or one of its addresses changed (rtnetlink(7)).
+    /// Detects changes of an interface or its addresses (rtnetlink(7)).
     #[derive(Debug)]
     pub(crate) struct Watch(OwnedFd);
 
@@ -40,7 +40,7 @@ mod linux {
         /// Begins to watch.
         ///
         /// # Errors
-        /// The system's.
+        /// The system's error.
         pub(crate) fn start() -> io::Result<Self> {
             let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
             let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
@@ -53,7 +53,7 @@ mod linux {
             registry.register(&mut SourceFd(&self.0.as_raw_fd()), token, Interest::READABLE)
         }
 
-        /// Forgets the messages, which say no more than that something changed.
+        /// Discards the messages, which only say that something changed.
         pub(in crate::net) fn drain(&self) {
             let mut bytes = [0; 8192];
             while recv(self.0.as_raw_fd(), &mut bytes, MsgFlags::empty()).is_ok_and(|length| length > 0) {}
@@ -69,7 +69,7 @@ mod other {
     use mio::{Registry, Token};
     use std::io;
 
-    /// Other systems do not tell.
+    /// Other systems report no changes.
     #[derive(Debug)]
     pub(crate) enum Watch {}
 

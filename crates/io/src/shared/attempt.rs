@@ -18,7 +18,7 @@ impl Attempt {
     /// Waits for the handshake.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason why the handshake failed.
     pub(crate) async fn opened(mut self) -> Result<Handle, ConnectionError> {
         if let Some(Handle(mailbox)) = &self.0 {
             let outcome = |phase: &Phase| match phase {

@@ -3,13 +3,13 @@ use super::wait::{Place, Wakers, Woken};
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
-/// Connections that peers began and that the application has not taken yet.
+/// Connections that peers began and the application has not accepted yet.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     handles: VecDeque<Handle>,
-    /// Tasks that wait in `accept`.
+    /// Number of listeners.
     listeners: usize,
-    /// Most that may wait.
+    /// Largest number of waiting connections.
     limit: usize,
     /// The driver has ended.
     ended: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// There is one more listener; the limit is the last one's.
+    /// Adds a listener, which sets the limit.
     pub(crate) fn join(&mut self, limit: usize) {
         self.listeners += 1;
         self.limit = limit;
@@ -30,12 +30,12 @@ impl Backlog {
         if self.listeners == 0 { std::mem::take(&mut self.handles) } else { VecDeque::new() }
     }
 
-    /// Whether anybody listens.
+    /// True if there is a listener.
     pub(crate) fn is_open(&self) -> bool {
         self.listeners > 0 && !self.ended
     }
 
-    /// Whether one more connection may wait.
+    /// True if one more connection may wait.
     pub(crate) fn has_room(&self) -> bool {
         self.is_open() && self.handles.len() < self.limit
     }
@@ -43,7 +43,7 @@ impl Backlog {
     /// Adds a connection.
     ///
     /// # Errors
-    /// Gives it back if nobody listens any more.
+    /// Returns the connection if there is no listener.
     pub(crate) fn push(&mut self, handle: Handle) -> Result<Woken, Handle> {
         if !self.is_open() {
             return Err(handle);
@@ -52,7 +52,7 @@ impl Backlog {
         Ok(self.wakers.take())
     }
 
-    /// The oldest connection; none once the endpoint was closed or the driver has ended.
+    /// The oldest connection; `None` once the endpoint was closed or the driver has ended.
     pub(crate) fn poll_next(&mut self, cx: &Context<'_>, place: &mut Place) -> Poll<Option<Handle>> {
         match self.handles.pop_front() {
             Some(handle) => Poll::Ready(Some(handle)),
@@ -64,12 +64,12 @@ impl Backlog {
         }
     }
 
-    /// A caller waits no longer.
+    /// Removes the waker of a caller that stopped waiting.
     pub(crate) fn stop_waiting(&mut self, place: &Place) {
         self.wakers.leave(place);
     }
 
-    /// The endpoint takes no more connections: gives back those that nobody took.
+    /// Closes the backlog and returns the connections that were not accepted.
     pub(crate) fn end(&mut self) -> (VecDeque<Handle>, Woken) {
         self.ended = true;
         (std::mem::take(&mut self.handles), self.wakers.take())

@@ -41,7 +41,7 @@ impl EventQueue {
         self.wakers.take()
     }
 
-    /// The next event, or how many were lost before it.
+    /// The next event, or the number of events lost before it.
     fn pop(&mut self) -> Option<Result<Event, u64>> {
         if self.lost > 0 {
             return Some(Err(std::mem::take(&mut self.lost)));

@@ -25,7 +25,7 @@ pub(crate) struct Call(Work);
 type Work = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
 
 impl Call {
-    /// A call, and where its answer arrives.
+    /// A call, and the receiver of its answer.
     pub(crate) fn answered<T: Send + 'static>(
         call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
     ) -> (Self, oneshot::Receiver<T>) {
@@ -52,7 +52,7 @@ impl fmt::Debug for Call {
 pub(crate) enum Command {
     /// Begin an association, with options of its own if there are any.
     Connect(Peer, Option<Arc<Config>>, oneshot::Sender<Opening>),
-    /// Listeners came or went: let peers begin associations if there are any.
+    /// Let peers begin associations if there is a listener.
     Listen,
     /// There are messages in the outbox.
     Outbox(AssocId),
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     Release(AssocId),
     /// End the association at once.
     Abort(AssocId, Bytes),
-    /// Do something with the endpoint.
+    /// Run a call with the endpoint.
     Call(Call),
     /// Add a local address, on an interface if one is named.
     AddAddress(IpAddr, Option<String>, oneshot::Sender<Result<(), AddressError>>),
@@ -86,11 +86,11 @@ impl fmt::Debug for Command {
     }
 }
 
-/// Shared by the driver and all handles.
+/// State shared by the driver and all handles.
 #[derive(Debug)]
 pub(crate) struct Hub {
     queue: Mutex<Queue>,
-    /// The driver sleeps, or is about to.
+    /// The driver is asleep or about to sleep.
     asleep: AtomicBool,
     waker: mio::Waker,
     backlog: Mutex<Backlog>,
@@ -149,7 +149,7 @@ impl Hub {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Addresses and sockets as they are now; only the driver changes them.
+    /// The current addresses and sockets, which only the driver changes.
     pub(crate) fn places(&self) -> MutexGuard<'_, Places> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -173,7 +173,7 @@ impl Hub {
         }
     }
 
-    /// Runs a call in the driver thread; none if the driver has ended.
+    /// Runs a call in the driver thread; `None` if the driver has ended.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
@@ -183,14 +183,14 @@ impl Hub {
         receiver.await.ok()
     }
 
-    // For the driver.
+    // Methods for the driver.
 
-    /// Takes all commands.
+    /// Removes and returns all commands.
     pub(crate) fn take(&self, commands: &mut Vec<Command>) {
         commands.append(&mut self.queue().commands);
     }
 
-    /// The driver is about to sleep; false if there are commands.
+    /// Marks the driver as asleep; false if there are commands.
     pub(crate) fn fall_asleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         let sleeps = self.queue().commands.is_empty();
@@ -204,7 +204,7 @@ impl Hub {
         self.asleep.store(false, Ordering::SeqCst);
     }
 
-    /// The driver ended: later commands are dropped.
+    /// Records the end of the driver: later commands are dropped.
     pub(crate) fn end(&self) {
         let mut queue = self.queue();
         queue.ended = true;
@@ -218,10 +218,10 @@ impl Hub {
         self.end_backlog();
     }
 
-    /// The last listener was dropped: connections of peers are no longer accepted.
+    /// Closes the backlog after the last listener was dropped.
     pub(crate) fn end_backlog(&self) {
         let (untaken, listeners) = self.backlog().end();
-        // Their handles release them, and must not do so under the lock.
+        // Their handles release them, which must not happen under the lock.
         drop(untaken);
         listeners.wake();
     }
@@ -236,7 +236,7 @@ impl Hub {
         Poll::Pending
     }
 
-    /// A caller waits no longer for the driver's end.
+    /// Removes the waker of a caller that stopped waiting for the driver's end.
     pub(crate) fn stop_waiting(&self, place: &Place) {
         self.queue().watchers.leave(place);
     }

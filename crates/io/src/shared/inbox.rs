@@ -4,22 +4,22 @@ use sctp::Received;
 use std::collections::{BTreeMap, VecDeque};
 use wire::StreamId;
 
-/// Most bytes in the inbox. Further messages stay in the stack's receive buffer and so close the window.
+/// Largest number of bytes in the inbox. Further messages stay in the stack and so close the window.
 const LIMIT: usize = 128 * 1024;
 
-/// Bounded. Streams that have a reader of their own have a queue of their own.
+/// Bounded queue of messages. Streams with a separate reader have separate queues.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     messages: VecDeque<Received>,
     streams: BTreeMap<StreamId, Own>,
     bytes: usize,
-    /// The driver stopped because of the limit.
+    /// The driver stopped at the limit.
     stopped: bool,
-    /// The driver adds nothing until these are read.
+    /// The driver adds no messages until these are read.
     awaited: Option<Awaited>,
 }
 
-/// Messages of streams that the peer has reset since.
+/// Messages of streams that the peer has reset after them.
 #[derive(Debug)]
 struct Awaited {
     /// Streams that the peer has reset; empty for all streams.
@@ -47,13 +47,13 @@ impl Inbox {
         own.unwrap_or(&mut self.messages).push_back(message);
     }
 
-    /// Whether the driver may add messages; if not, it is told once there is room.
+    /// True if the driver may add messages; otherwise it is notified once there is room.
     pub(super) fn has_room(&mut self) -> bool {
         self.stopped = self.bytes >= LIMIT;
         !self.stopped
     }
 
-    /// The next message of any stream without a reader of its own, or of one stream with one.
+    /// The next message of a stream with a separate reader, or of all other streams.
     pub(super) fn pop(&mut self, stream: Option<StreamId>) -> Option<Received> {
         let queue = match stream {
             None => &mut self.messages,
@@ -86,7 +86,7 @@ impl Inbox {
         self.awaited.is_some()
     }
 
-    /// Adds a reader to a stream; the first one gets the messages that have arrived.
+    /// Adds a reader to a stream; the first reader gets the messages that have arrived.
     pub(super) fn open_stream(&mut self, stream: StreamId) {
         let own = self.streams.entry(stream).or_default();
         own.readers += 1;
@@ -96,7 +96,7 @@ impl Inbox {
         }
     }
 
-    /// A reader of a stream is gone; what the last one left can be read with the messages of all streams.
+    /// Removes a reader of a stream. Messages that the last reader left join those of all streams.
     pub(super) fn close_stream(&mut self, stream: StreamId) {
         let Some(own) = self.streams.get_mut(&stream) else { return };
         own.readers -= 1;
@@ -106,12 +106,12 @@ impl Inbox {
         }
     }
 
-    /// Forgets the messages, when nobody can read them any more.
+    /// Discards the messages when nobody can read them any more.
     pub(super) fn clear(&mut self) {
         *self = Inbox::default();
     }
 
-    /// Messages that wait, of a stream.
+    /// Number of unread messages of a stream.
     pub(super) fn unread(&self, stream: StreamId) -> usize {
         let own = self.streams.get(&stream).map_or(0, |own| own.messages.len());
         own + self.messages.iter().filter(|message| message.stream == stream).count()

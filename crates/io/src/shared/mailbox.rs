@@ -14,14 +14,14 @@ use std::task::{Context, Poll};
 use units::ByteCount;
 use wire::StreamId;
 
-/// Whether a connection can be used.
+/// Phase of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The handshake runs.
+    /// The handshake is in progress.
     Opening,
     /// Messages can be sent and received.
     Open {
-        /// Streams that messages may be sent on.
+        /// Number of outbound streams.
         streams: u16,
         /// The peer's addresses, in the order of the paths.
         peer: Vec<IpAddr>,
@@ -38,7 +38,7 @@ pub(crate) enum Phase {
 pub(crate) struct Mailbox {
     pub(crate) id: AssocId,
     pub(crate) hub: Arc<Hub>,
-    /// The stack's send buffer: a longer message can never be sent at once.
+    /// Size of the stack's send buffer: a longer message can never be sent at once.
     pub(crate) send_buffer: ByteCount,
     contents: Mutex<Contents>,
 }
@@ -46,12 +46,12 @@ pub(crate) struct Mailbox {
 #[derive(Debug)]
 struct Contents {
     phase: Phase,
-    /// The application can give no more messages.
+    /// The application can queue no more messages.
     shut: bool,
     outbox: Outbox,
-    /// The driver knows that there is something in the outbox.
+    /// The driver was notified of messages in the outbox.
     told: bool,
-    /// Messages that were taken have been lost, and nobody was told.
+    /// Queued messages were lost, which is not reported yet.
     lost: bool,
     inbox: Inbox,
     event_queue: EventQueue,
@@ -61,14 +61,14 @@ struct Contents {
     watchers: Wakers,
 }
 
-/// Why the driver takes nothing more out of an outbox for now.
+/// Reason why the driver stops emptying an outbox.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// There is nothing more.
+    /// The outbox is empty.
     Empty,
     /// The stack has no room for the next message.
     Full,
-    /// This call is to be made first.
+    /// The driver must make this call first.
     Call(Call),
 }
 
@@ -108,7 +108,7 @@ impl Mailbox {
         self.lock().phase.clone()
     }
 
-    /// Ready once `wanted` finds what it looks for in the phase.
+    /// Ready once `wanted` returns a value for the phase.
     pub(crate) fn poll_phase<T>(
         &self,
         cx: &Context<'_>,
@@ -125,7 +125,7 @@ impl Mailbox {
         }
     }
 
-    /// A caller waits no longer for the next phase.
+    /// Removes the waker of a caller that stopped waiting for the next phase.
     pub(crate) fn stop_watching(&self, place: &Place) {
         self.lock().watchers.leave(place);
     }
@@ -156,7 +156,7 @@ impl Mailbox {
         }
     }
 
-    /// After a message was added: lets the next caller try, and tells the driver if it does not know.
+    /// Wakes the next caller after a message was added, and notifies the driver if necessary.
     fn tell_of_outbox(&self, mut contents: MutexGuard<'_, Contents>) {
         let next = contents.outbox.next_caller();
         let tell = !std::mem::replace(&mut contents.told, true);
@@ -167,7 +167,7 @@ impl Mailbox {
         }
     }
 
-    /// Takes a message if there is room and nobody waits, and gives it back otherwise.
+    /// Queues a message if there is room and no caller waits; returns it otherwise.
     pub(crate) fn try_send(&self, message: Message) -> Result<Result<(), Message>, SendError> {
         let mut contents = self.lock();
         contents.check(&message, self.send_buffer, None)?;
@@ -178,7 +178,7 @@ impl Mailbox {
         Ok(Ok(()))
     }
 
-    /// A caller gives up its place in the queue.
+    /// Removes a caller from the queue.
     pub(crate) fn leave_queue(&self, ticket: Ticket) {
         let mut contents = self.lock();
         contents.outbox.leave(ticket);
@@ -220,12 +220,12 @@ impl Mailbox {
         stop
     }
 
-    /// Bytes that the driver has not taken yet.
+    /// Bytes that the driver has not taken from the outbox.
     pub(crate) fn outbox_bytes(&self) -> usize {
         self.lock().outbox.bytes()
     }
 
-    /// Refuses further messages; false if they were refused before. Messages given before are still sent.
+    /// Refuses further messages; false if they were refused before. Queued messages are still sent.
     pub(crate) fn shut(&self) -> bool {
         let mut contents = self.lock();
         let first = !std::mem::replace(&mut contents.shut, true);
@@ -235,7 +235,7 @@ impl Mailbox {
         first
     }
 
-    /// Everything that was given to send is with the stack, and no message is incomplete.
+    /// True if the stack has all queued messages, and none is incomplete.
     pub(crate) fn outbox_is_empty(&self) -> bool {
         self.lock().outbox.is_empty()
     }
@@ -255,12 +255,12 @@ impl Mailbox {
         items.into_iter().filter_map(parcel).collect()
     }
 
-    /// Messages that were taken are lost: the next flush tells.
+    /// Records the loss of queued messages, which the next flush reports.
     pub(crate) fn set_lost(&self) {
         self.lock().lost = true;
     }
 
-    /// Whether messages were lost of which nobody was told; says so once.
+    /// True if messages were lost that were not reported; true only once.
     pub(crate) fn take_lost(&self) -> bool {
         std::mem::take(&mut self.lock().lost)
     }
@@ -291,7 +291,7 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// A caller waits no longer for a message.
+    /// Removes the waker of a caller that stopped waiting for a message.
     pub(crate) fn stop_reading(&self, place: &Place) {
         self.lock().readers.leave(place);
     }
@@ -315,7 +315,7 @@ impl Mailbox {
         has_room
     }
 
-    /// Gives a stream a reader of its own, or takes it away.
+    /// Adds or removes a separate reader of a stream.
     pub(crate) fn separate(&self, stream: StreamId, separate: bool) {
         let mut contents = self.lock();
         if separate {
@@ -334,26 +334,26 @@ impl Mailbox {
         self.lock().inbox.awaits(streams)
     }
 
-    /// No reader is left.
+    /// Discards all messages, because no reader is left.
     pub(crate) fn clear_inbox(&self) {
         self.lock().inbox.clear();
     }
 
-    /// Messages of a stream that wait to be read.
+    /// Number of unread messages of a stream.
     pub(crate) fn unread(&self, stream: StreamId) -> usize {
         self.lock().inbox.unread(stream)
     }
 
     // Events.
 
-    /// Begins to keep events for a reader, in place of the one before.
+    /// Begins to keep events for a reader, which replaces the earlier one.
     pub(crate) fn subscribe(&self) -> Reader {
         let (reader, earlier) = self.lock().event_queue.open();
         earlier.wake();
         reader
     }
 
-    /// A reader of events is gone.
+    /// Removes a reader of events.
     pub(crate) fn unsubscribe(&self, reader: Reader) {
         self.lock().event_queue.close(reader);
     }
@@ -371,13 +371,13 @@ impl Mailbox {
         contents.event_queue.poll_next(cx, reader, place, ended)
     }
 
-    /// Passes an event on.
+    /// Queues an event for the reader.
     pub(crate) fn announce(&self, event: Event) {
         let wakers = self.lock().event_queue.push(event);
         wakers.wake();
     }
 
-    /// The handshake is complete.
+    /// Records that the handshake is complete.
     pub(crate) fn open(&self, streams: u16, peer: Vec<IpAddr>, peer_port: u16) {
         let mut contents = self.lock();
         contents.phase = Phase::Open { streams, peer, peer_port };
@@ -386,7 +386,7 @@ impl Mailbox {
         wakers.into_iter().for_each(Woken::wake);
     }
 
-    /// The peer added an address of its own, or removed it.
+    /// Records that the peer added or removed an address.
     pub(crate) fn change_peer(&self, address: IpAddr, added: bool) {
         if let Phase::Open { peer, .. } = &mut self.lock().phase {
             peer.retain(|&known| known != address);
@@ -394,14 +394,14 @@ impl Mailbox {
         }
     }
 
-    /// There are more streams that messages may be sent on.
+    /// Records additional outbound streams.
     pub(crate) fn add_streams(&self, more: u16) {
         if let Phase::Open { streams, .. } = &mut self.lock().phase {
             *streams = streams.saturating_add(more);
         }
     }
 
-    /// The connection ended; what arrived can still be read.
+    /// Records the end of the connection; received messages can still be read.
     pub(crate) fn end(&self, reason: ConnectionError) {
         let mut contents = self.lock();
         if matches!(contents.phase, Phase::Ended(_)) {
@@ -412,14 +412,14 @@ impl Mailbox {
         let wakers =
             [contents.watchers.take(), contents.readers.take(), contents.event_queue.waiting(), callers];
         drop(contents);
-        // Receipts and calls wake those who wait for them.
+        // Dropped receipts and calls wake the callers that wait for them.
         drop(items);
         wakers.into_iter().for_each(Woken::wake);
     }
 }
 
 impl Contents {
-    /// Refuses what the stack would refuse, as long as somebody can be told.
+    /// Refuses messages that the stack would refuse, while the caller can be informed.
     fn check(
         &self,
         message: &Message,
@@ -428,7 +428,7 @@ impl Contents {
     ) -> Result<(), SendError> {
         match &self.phase {
             Phase::Ended(reason) => return Err(SendError::Ended(reason.clone())),
-            // A message that was begun can be completed.
+            // A message that was begun may be completed.
             _ if self.shut && !self.outbox.is_writer(ticket) => return Err(SendError::Shut),
             Phase::Open { streams, .. } if message.stream.0 >= *streams => {
                 return Err(SendError::NoSuchStream { stream: message.stream, streams: *streams });

@@ -9,19 +9,19 @@ use std::task::{Context, Waker};
 use std::time::Instant as Clock;
 use units::Span;
 
-/// Bytes that wait for the stack's send buffer to have room, unless the user wants another number.
+/// Default of the largest number of bytes that wait for room in the stack's send buffer.
 pub(crate) const OUTBOX: usize = 256 * 1024;
 
-/// Tells the sender of a message that it was delivered; dropped if it was not.
+/// Informs the sender of a message that it was delivered; dropped if it was not.
 pub(crate) type Receipt = oneshot::Sender<()>;
 
-/// A message with what its sender wants to know.
+/// A message, its receipt and its time of queueing.
 #[derive(Debug)]
 pub(crate) struct Parcel {
     pub(crate) message: Message,
-    /// Of a tracked message.
+    /// Receipt of a tracked message.
     pub(crate) receipt: Option<Receipt>,
-    /// When it was given, if its lifetime is limited.
+    /// Time of queueing, if the lifetime is limited.
     given: Option<Clock>,
 }
 
@@ -54,11 +54,11 @@ impl From<Message> for Parcel {
     }
 }
 
-/// Items that the driver takes out, in order.
+/// Items of the outbox in order.
 #[derive(Debug)]
 pub(crate) enum Item {
     Parcel(Parcel),
-    /// To be made between the messages.
+    /// A call to be made between the messages.
     Call(Call),
 }
 
@@ -70,13 +70,13 @@ pub(crate) struct Ticket(u64);
 /// messages have room of their own and are taken out first.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Most bytes; one message may be longer. As many bytes of urgent messages may wait beside them.
+    /// Largest number of bytes; one message may be longer. Urgent messages have the same limit separately.
     limit: usize,
     items: VecDeque<Item>,
     bytes: usize,
     urgent: VecDeque<Item>,
     urgent_bytes: usize,
-    /// The last piece taken out did not end its message: its next piece follows.
+    /// The last piece taken out did not end its message, so its next piece follows.
     inside: bool,
     waiting: VecDeque<Waiting>,
     /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets
@@ -88,7 +88,7 @@ pub(crate) struct Outbox {
 #[derive(Debug)]
 struct Waiting {
     ticket: Ticket,
-    /// Waker of the caller; none while the caller knows that it may try.
+    /// Waker of the caller; `None` if the caller was already woken.
     waker: Option<Waker>,
 }
 
@@ -111,12 +111,12 @@ impl Outbox {
         self.items.is_empty() || self.bytes + length <= self.limit
     }
 
-    /// Whether a caller has given a part of a message.
+    /// True if a caller has queued a part of a message.
     pub(super) fn is_writer(&self, ticket: Option<Ticket>) -> bool {
         self.writer.as_ref().is_some_and(|writer| Some(writer.ticket) == ticket)
     }
 
-    /// Whether another caller is before this one.
+    /// True if another caller precedes this one.
     fn is_behind(&self, ticket: Option<Ticket>) -> bool {
         let first = self.writer.as_ref().or(self.waiting.front());
         first.is_some_and(|first| Some(first.ticket) != ticket)
@@ -162,7 +162,7 @@ impl Outbox {
         self.items.push_back(Item::Call(call));
     }
 
-    /// Puts a caller into the queue, or renews its waker.
+    /// Adds a caller to the queue, or renews its waker.
     pub(super) fn wait(&mut self, ticket: &mut Option<Ticket>, cx: &Context<'_>) {
         let ticket = *ticket.get_or_insert_with(|| {
             let ticket = next_ticket(&mut self.tickets);
@@ -175,7 +175,7 @@ impl Outbox {
         }
     }
 
-    /// Takes a caller out of the queue.
+    /// Removes a caller from the queue.
     pub(super) fn leave(&mut self, ticket: Ticket) {
         self.waiting.retain(|waiting| waiting.ticket != ticket);
     }
@@ -190,12 +190,12 @@ impl Outbox {
         next.and_then(|waiting| waiting.waker.take()).into()
     }
 
-    /// All callers but the writer, when no new message is taken any more.
+    /// All callers except the writer, when no new message is accepted.
     pub(super) fn all_callers(&mut self) -> Woken {
         self.waiting.drain(..).filter_map(|waiting| waiting.waker).collect()
     }
 
-    /// Whether an urgent message comes next. It never comes between the pieces of another one.
+    /// True if an urgent message comes next. It never comes between the pieces of another message.
     fn urgent_is_next(&self) -> bool {
         !self.inside && !self.urgent.is_empty()
     }
@@ -221,12 +221,12 @@ impl Outbox {
         self.bytes + self.urgent_bytes
     }
 
-    /// Everything was taken out, and no message is incomplete.
+    /// True if the queue is empty and no message is incomplete.
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.urgent.is_empty() && self.writer.is_none()
     }
 
-    /// Empties it when nothing can be sent any more: gives all callers, and what nobody will take.
+    /// Empties the queue when nothing can be sent; returns all callers and the items.
     pub(super) fn clear(&mut self) -> (Woken, VecDeque<Item>) {
         let empty = Outbox { tickets: self.tickets, ..Outbox::new(self.limit) };
         let Outbox { writer, waiting, mut items, urgent, .. } = std::mem::replace(self, empty);
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(outbox.bytes(), 1101);
         assert!(outbox.offer(urgent(800), &mut None).is_err(), "as much as all others may take, and no more");
         assert_eq!([100, 101, 900].map(|_| pop(&mut outbox)), [100, 101, 900]);
-        // One that had to wait keeps its place.
+        // A message that had to wait keeps its place.
         assert!(outbox.offer(urgent(100), &mut waits).is_ok() && waits.is_none());
         assert!(offer(&mut outbox, 50, &mut None));
         outbox.offer(urgent(10), &mut None).expect("there is room");

@@ -7,11 +7,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// A caller's place among those that wait for one thing: its waker can be renewed and removed.
+/// A caller's place among those that wait for an event: its waker can be renewed and removed.
 #[derive(Debug, Default)]
 pub(crate) struct Place(Option<u64>);
 
-/// Tasks that wait for one thing.
+/// Wakers of the tasks that wait for an event.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     waiting: Vec<(u64, Waker)>,
@@ -31,12 +31,12 @@ impl Wakers {
         self.waiting.push((self.places, cx.waker().clone()));
     }
 
-    /// Removes the waker of a caller that waits no longer.
+    /// Removes the waker of a caller that stopped waiting.
     pub(crate) fn leave(&mut self, place: &Place) {
         self.waiting.retain(|&(id, _)| Some(id) != place.0);
     }
 
-    /// Takes all out, to be woken once no lock is held.
+    /// Removes all wakers, to be used once no lock is held.
     pub(crate) fn take(&mut self) -> Woken {
         Woken { one: None, others: std::mem::take(&mut self.waiting) }
     }
@@ -68,7 +68,7 @@ impl FromIterator<Waker> for Woken {
     }
 }
 
-/// Gives up a place when the future that has it is dropped.
+/// Calls `leave` with a place when the future that holds it is dropped.
 struct Leave<L: FnMut(&Place)> {
     place: Place,
     leave: L,
@@ -105,15 +105,15 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     block_on_until(future, None).expect("a wait without a deadline ends with the result")
 }
 
-/// As [`block_on`], for at most `timeout`; none if it passed. The future is dropped then, unless it was lent.
+/// As [`block_on`], for at most `timeout`; `None` after that. Drops the future then, unless it was borrowed.
 pub fn block_on_for<T>(future: impl Future<Output = T>, timeout: Duration) -> Option<T> {
-    // A timeout beyond what the clock can hold is none.
+    // A timeout beyond the range of the clock is unlimited.
     block_on_until(future, Instant::now().checked_add(timeout))
 }
 
 fn block_on_until<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
     let mut future = pin!(future);
-    // Mostly there is nothing to wait for, and no waker is needed.
+    // The future is usually ready, so that no waker is needed.
     if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         return Some(result);
     }

@@ -21,10 +21,10 @@ pub enum BindError {
     /// An option cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The operating system gave no random bytes.
+    /// The operating system provided no random bytes.
     #[error(transparent)]
     Seed(#[from] SeedError),
-    /// The operating system gave no thread, or no way to wait for sockets.
+    /// The operating system provided no thread, or no way to wait for sockets.
     #[error("cannot start the driver: {0}")]
     System(#[from] io::Error),
 }
@@ -77,13 +77,13 @@ pub enum PathError {
     /// There is no such path, or it cannot be used yet.
     #[error("there is no confirmed path to {address}")]
     NoSuchPath {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The path failed before the peer answered.
     #[error("the peer does not answer on the path to {address}")]
     Failed {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
 }
@@ -97,15 +97,15 @@ pub enum StreamError {
     /// The stream was not negotiated.
     #[error("stream {} does not exist: the connection has {streams} outbound streams", .stream.0)]
     NoSuchStream {
-        /// The stream asked for.
+        /// The requested stream.
         stream: StreamId,
-        /// How many there are.
+        /// Number of outbound streams.
         streams: u16,
     },
     /// The stream scheduler needs a weight.
     #[error("stream {} cannot have the weight 0: expected 1 to 65535", .stream.0)]
     ZeroWeight {
-        /// The stream asked for.
+        /// The requested stream.
         stream: StreamId,
     },
     /// The reset or the addition could not begin.
@@ -141,33 +141,33 @@ pub enum AddressError {
     /// The endpoint has the address already.
     #[error("the endpoint has the address {address} already")]
     Known {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The address is no unicast address, or the endpoint has 16 addresses.
     #[error("the endpoint cannot have the address {address} too: expected at most 16 unicast addresses")]
     Unsuitable {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The endpoint does not have the address.
     #[error("the endpoint does not have the address {address}")]
     Unknown {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The endpoint would have no address left.
     #[error("{address} is the only address of the endpoint, which needs one")]
     Last {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
-    /// The connection cannot do it.
+    /// The connection cannot perform the call.
     #[error("the connection cannot {what} {address}: {why}")]
     Refused {
-        /// The value asked for.
+        /// The requested operation.
         what: &'static str,
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
         /// The reason.
         why: &'static str,
@@ -190,7 +190,7 @@ pub enum ConnectError {
 #[error("the endpoint is closed")]
 pub struct EndpointClosed;
 
-/// Reason why a message was not taken.
+/// Reason why a message was not queued.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The connection ended.
@@ -202,9 +202,9 @@ pub enum SendError {
     /// The stream was not negotiated.
     #[error("stream {} does not exist: the connection has {streams} outbound streams", .stream.0)]
     NoSuchStream {
-        /// The stream asked for.
+        /// The requested stream.
         stream: StreamId,
-        /// How many there are.
+        /// Number of outbound streams.
         streams: u16,
     },
     /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
@@ -232,18 +232,18 @@ impl From<SendError> for io::Error {
     }
 }
 
-/// Reason why a message was not taken at once.
+/// Reason why a message was not queued at once.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrySendError {
-    /// There is no room, or others wait; here is the message.
+    /// There is no room, or other callers wait; contains the message.
     #[error("there is no room for the message now")]
     Full(Message),
-    /// The message can never be taken.
+    /// The message can never be queued.
     #[error(transparent)]
     Refused(#[from] SendError),
 }
 
-/// This many events were lost because nobody read them.
+/// This number of events was lost because nobody read them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} events were lost")]
 pub struct Lagged(pub u64);

@@ -30,14 +30,14 @@ impl Message {
         self
     }
 
-    /// Delivers the message as soon as it is complete, whatever was sent before it (`rfc9260#section-6.6`).
+    /// Delivers the message as soon as it is complete, even before earlier ones (`rfc9260#section-6.6`).
     #[must_use]
     pub fn unordered(mut self, unordered: bool) -> Self {
         self.inner.unordered = unordered;
         self
     }
 
-    /// Asks for an acknowledgement without delay (the I bit, `rfc7053`).
+    /// Requests an acknowledgement without delay (the I bit, `rfc7053`).
     #[must_use]
     pub fn immediate_sack(mut self, immediate: bool) -> Self {
         self.inner.immediate_sack = immediate;
@@ -71,7 +71,7 @@ impl Message {
         self
     }
 
-    /// Sets a number that [`Event::SendFailed`](sctp::Event::SendFailed) gives back with the message.
+    /// Sets a number that [`Event::SendFailed`](sctp::Event::SendFailed) reports with the message.
     #[must_use]
     pub fn context(mut self, context: u32) -> Self {
         self.inner.context = context;
@@ -129,7 +129,7 @@ pub struct Received {
     /// These bytes end the message. More of it follows otherwise: a message comes in parts if it is larger
     /// than the receive buffer, or if later data had filled the buffer before all of it arrived.
     pub end_of_record: bool,
-    /// The message ends here, incomplete: the peer gave it up after parts of it were read.
+    /// The message ends here incompletely: the peer abandoned it after parts of it were read.
     pub aborted: bool,
 }
 
@@ -139,7 +139,7 @@ impl From<sctp::Received> for Received {
             stream: received.stream,
             ppid: received.ppid,
             unordered: received.unordered,
-            // Moved: a copy of the only handle would cost an allocation.
+            // Moved, because a copy of the only handle would cost an allocation.
             data: match received.payload {
                 Payload::Bytes(data) => data,
                 filler @ Payload::Filler(_) => filler.to_bytes(),

@@ -1,6 +1,6 @@
 use std::net::{IpAddr, SocketAddr};
 
-/// Whom to connect to.
+/// Addresses and ports of a peer to connect to.
 ///
 /// ```
 /// use anabranch_io::Peer;
@@ -22,7 +22,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Sets its UDP port.
+    /// Sets the UDP port of the peer.
     #[must_use]
     pub fn udp_port(mut self, port: u16) -> Self {
         self.udp_port = Some(port);
