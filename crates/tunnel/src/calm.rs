@@ -27,16 +27,16 @@ use units::{ByteCount, Instant, Span};
 
 /// The part of T that does not depend on the path.
 const SLACK: Span = Span::from_millis(10);
-/// Age at which the least round-trip times of the past are forgotten in part.
+/// Age at which old least round-trip times are dropped.
 const MEMORY: Span = Span::from_secs(15);
-/// Cuts in a row after which the queue is taken for that of others.
+/// Cuts in a row after which the queue is assumed to be that of other flows.
 const VAIN: u32 = 6;
 /// Samples in a row above the bound that end slow start.
 const EARLY: u32 = 2;
-/// How long only losses count then.
+/// Time for which only losses count after that.
 const PAUSE: Span = Span::from_secs(10);
 
-/// Builds the controls of associations.
+/// Builds the congestion controls of associations.
 pub(crate) fn factory() -> ControlFactory {
     ControlFactory::new("calm cubic", |setup| Box::new(Calm::new(setup)))
 }
@@ -47,32 +47,32 @@ struct Calm {
     paths: Vec<Delays>,
 }
 
-/// Round-trip times of a path, and the cuts that follow from them.
+/// Round-trip times of a path, and the resulting cuts.
 #[derive(Debug, Default)]
 struct Delays {
-    /// The least one, since the last change of both and in the time before.
+    /// The least RTT since the last change, and in the period before.
     least: [Option<Span>; 2],
-    /// When that was; none before the first sample.
+    /// Time of the last change; `None` before the first sample.
     changed: Option<Instant>,
     round: Option<Round>,
-    /// The window was cut in the round trip before, and its packets met the old queue.
+    /// The window was cut in the previous round trip, whose packets met the old queue.
     settles: bool,
-    /// Cuts since there was no queue.
+    /// Number of cuts since there was no queue.
     vain: u32,
-    /// Until then only losses count.
+    /// Until this time only losses count.
     paused: Instant,
-    /// There was a cut since the last change.
+    /// There was a cut since the last change of the least RTT.
     was_cut: bool,
-    /// There was a queue in the round trip before: the window does not grow.
+    /// There was a queue in the previous round trip: the window does not grow.
     holds: bool,
-    /// Samples in a row that are above the bound.
+    /// Number of samples in a row above the bound.
     above: u32,
 }
 
-/// How the window shrinks.
+/// A cut of the window.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// To a window that makes no queue.
+    /// To a window that builds no queue.
     To(ByteCount),
     /// To half of the window, for about one round trip.
     Halve,
@@ -83,14 +83,14 @@ enum Cut {
 struct Round {
     began: Instant,
     ends: Instant,
-    /// The least sample in it.
+    /// The least sample of the round trip.
     least: Span,
-    /// Bytes acknowledged in it.
+    /// Bytes acknowledged in the round trip.
     acked: ByteCount,
 }
 
 impl Delays {
-    /// Takes a sample. `view` is the path before it.
+    /// Adds a sample. `view` is the path before it.
     fn observe(&mut self, now: Instant, rtt: Span, ack: &PathAck, view: &PathView) -> Option<Cut> {
         if now.since(*self.changed.get_or_insert(now)) >= MEMORY {
             self.least = [None, self.least[0]];
@@ -170,11 +170,11 @@ impl CongestionControl for Calm {
             if self.paths[p].holds && path.window.ssthresh.is_some() {
                 w[p].cwnd = w[p].cwnd.min(path.window.cwnd);
             } else if held {
-                // The time in which it did not grow does not count for CUBIC.
+                // Time in which the window did not grow does not count for CUBIC.
                 self.control.on_idle(now, before, p, &mut w.to_vec());
             }
             let Some(cut) = cut else { continue };
-            // Otherwise losses have cut it already, or there is too little to send for a queue.
+            // Otherwise losses have cut the window already, or too little is sent for a queue.
             if path.in_recovery || path.flight * 2 < path.window.cwnd {
                 continue;
             }
@@ -217,7 +217,7 @@ impl CongestionControl for Calm {
 
     fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
         if matches!(rule, WindowRule::Replace(_)) {
-            // The path leads elsewhere now: its delays are measured anew.
+            // The route of the path changed: its delays are measured again.
             self.paths[p] = Delays::default();
         }
         self.control.on_rule(all, p, rule, w);
@@ -242,9 +242,9 @@ mod tests {
         control: Calm,
         window: CongestionWindow,
         now: Instant,
-        /// Bytes a second.
+        /// Bytes per second.
         rate: f64,
-        /// Queueing delay that others make.
+        /// Queueing delay from other flows.
         others: Span,
     }
 
@@ -264,7 +264,7 @@ mod tests {
             alone.max(BASE) + self.others
         }
 
-        /// One round trip, in which each second packet is acknowledged.
+        /// Runs one round trip, in which every second packet is acknowledged.
         fn round(&mut self) {
             let rtt = self.rtt();
             let acks = (self.window.cwnd.get() / (2 * MTU)).max(1);

@@ -1,4 +1,4 @@
-//! The file that describes one end of a tunnel.
+//! Configuration file of one end of a tunnel.
 
 use crate::hosts::Host;
 use crate::keys::{PrivateKey, PublicKey};
@@ -11,13 +11,13 @@ use toml::de::{DeTable, DeValue};
 use transport::utf8;
 use units::Span;
 
-/// UDP port of tunnels unless another one is set.
+/// Default UDP port of tunnels.
 pub const PORT: u16 = 9901;
 /// MTU of the TUN device unless another one is set: it fits one packet of an uplink with 1500 bytes, or with
 /// 1492 (PPPoE) over IPv4.
 const MTU: u16 = 1400;
 
-/// One end of a tunnel.
+/// Configuration of one end of a tunnel.
 #[derive(Clone, Debug)]
 pub struct TunnelConfig {
     /// Name of the TUN device.
@@ -35,19 +35,19 @@ pub struct TunnelConfig {
     pub connect: Vec<Host>,
     /// UDP port of the other end.
     pub connect_port: u16,
-    /// This end is behind NATs.
+    /// True if this end is behind NATs.
     pub nat: bool,
-    /// The keys; none: without encryption.
+    /// The keys; `None` for no encryption.
     pub keys: Option<(PrivateKey, PublicKey)>,
-    /// The socket that tells the status.
+    /// Path of the socket that serves the status.
     pub status: PathBuf,
-    /// Command for `/bin/sh`, run when there is an association.
+    /// Command for `/bin/sh`, run when an association is established.
     pub up: Option<String>,
-    /// Command for `/bin/sh`, run when there is none any more.
+    /// Command for `/bin/sh`, run when the association is lost.
     pub down: Option<String>,
 }
 
-/// A file cannot be used.
+/// Error: a configuration file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(pub(crate) String);
@@ -56,7 +56,7 @@ fn wrong(text: impl Into<String>) -> ConfigError {
     ConfigError(text.into())
 }
 
-/// Time between two signs of life of an idle uplink that costs something, unless another one is set.
+/// Default interval of heartbeats on an idle uplink with a cost.
 const KEEP_ALIVE: Span = Span::from_secs(60);
 
 const UPLINK_KEYS: [&str; 4] = ["device", "address", "cost", "keep_alive"];
@@ -82,7 +82,7 @@ impl TunnelConfig {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`ConfigError`] says what is wrong and what was expected.
+    /// [`ConfigError`] with the fault and the expected value.
     pub fn read(file: &Path) -> Result<TunnelConfig, ConfigError> {
         let bytes = fs::read(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
         let text = utf8(bytes).map_err(|error| wrong(format!("{}:{error}", file.display())))?;
@@ -90,7 +90,7 @@ impl TunnelConfig {
         TunnelConfig::parse(&text, |key| PrivateKey::read(Path::new(key))).map_err(at)
     }
 
-    /// Reads no more of a file than which socket tells the status: the key may be unreadable.
+    /// Reads only the path of the status socket from a file: the key may be unreadable.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -102,7 +102,7 @@ impl TunnelConfig {
         table.check_names(&KEYS).and_then(|()| table.status()).map_err(|error| at(error.to_string()))
     }
 
-    /// Reads the text of a file; `key` reads that of the private key.
+    /// Parses the text of a file; `key` reads the file of the private key.
     fn parse(
         text: &str,
         key: impl FnOnce(&str) -> Result<PrivateKey, ConfigError>,
@@ -119,7 +119,7 @@ impl TunnelConfig {
         }
         let uplinks = table.uplinks()?;
         if uplinks.is_empty() && !connect.is_empty() {
-            // All addresses of the host would be those of the tunnel itself, too.
+            // All addresses of the host would include those of the tunnel itself.
             return Err(wrong(
                 "uplinks: the end that connects needs at least one name of an interface or IP address",
             ));
@@ -147,7 +147,7 @@ impl TunnelConfig {
 
 #[cfg(test)]
 impl TunnelConfig {
-    /// Reads a text that is right and has no keys.
+    /// Parses a valid text without keys.
     pub(crate) fn parse_without_keys(text: &str) -> TunnelConfig {
         TunnelConfig::parse(text, |_| Err(wrong("there is a key"))).expect("it is right")
     }
@@ -277,7 +277,7 @@ impl Table<'_> {
     }
 }
 
-/// An uplink: a text, or a table with its options.
+/// Parses an uplink: a text, or a table with its options.
 fn uplink(value: &DeValue<'_>) -> Result<Uplink, ConfigError> {
     let expected = || {
         wrong(
@@ -313,7 +313,7 @@ fn uplink(value: &DeValue<'_>) -> Result<Uplink, ConfigError> {
     Ok(Uplink { source, options: PathOptions { cost, heartbeat_interval: keep_alive } })
 }
 
-/// A time in whole seconds or minutes, up to the longest that the other end goes by.
+/// Parses a time in whole seconds or minutes, up to the longest that the other end supports.
 fn keep_alive(text: &str) -> Option<Span> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
     let number: u64 = number.parse().ok()?;

@@ -2,10 +2,10 @@ use crate::noise::NoiseError;
 use io::BindError;
 use std::io as std_io;
 
-/// The tunnel cannot begin, or not go on.
+/// Error: the tunnel cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum TunnelError {
-    /// The device cannot be made.
+    /// The device cannot be created or used.
     #[error(
         "the TUN device {name} cannot be made or used, which needs CAP_NET_ADMIN and /dev/net/tun: {source}"
     )]
@@ -24,19 +24,19 @@ pub enum TunnelError {
     /// Encryption cannot begin.
     #[error(transparent)]
     Noise(#[from] NoiseError),
-    /// The socket that answers with the status could not be opened.
+    /// The status socket cannot be created.
     #[error("the socket for --status cannot be made: {0}")]
     Status(std_io::Error),
-    /// The system has no thread to give.
+    /// The system cannot create a thread.
     #[error("the system gives no thread: {0}")]
     System(#[from] std_io::Error),
-    /// Somebody deleted the device while the tunnel ran.
+    /// The device was deleted while the tunnel ran.
     #[error("the TUN device was deleted while the tunnel ran: start the tunnel again, which makes a new one")]
     DeviceGone,
     /// The thread that drives the sockets ended.
     #[error("the thread of the sockets ended: start the tunnel again")]
     Closed,
-    /// Another thread ended by a mistake in this program.
+    /// Another thread ended by an error in this program.
     #[error(
         "the thread \"{0}\" ended by a mistake in this program: please report it; start the tunnel again"
     )]

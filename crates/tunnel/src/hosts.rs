@@ -1,4 +1,4 @@
-//! Where the other end waits: addresses, or names that are resolved anew at each attempt to connect.
+//! The hosts of the other end: addresses, or names that are resolved at each attempt to connect.
 
 use std::fmt;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -20,7 +20,7 @@ impl FromStr for Host {
         let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         match text.parse() {
             Ok(address) => Ok(Host::Address(address)),
-            // Digits and dots alone are an address with a mistake.
+            // Digits and dots alone are a mistyped address.
             Err(_) if !text.contains(|c: char| c.is_ascii_alphabetic()) => Err(()),
             Err(_) if text.len() > 253 || !text.chars().all(is_part_of_name) => Err(()),
             Err(_) => Ok(Host::Name(text.to_owned())),

@@ -22,10 +22,10 @@ impl PrivateKey {
         text.parse().map_err(|error| fail(format!("{error}")))
     }
 
-    /// Reads a file, or makes it with a new key if there is none.
+    /// Reads a file, or creates it with a new key if it does not exist.
     ///
     /// # Errors
-    /// As [`Self::read`]; or it cannot be written.
+    /// As [`Self::read`]; or the file cannot be written.
     pub fn read_or_create(file: &Path) -> Result<PrivateKey, ConfigError> {
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => PrivateKey::read(file),

@@ -10,13 +10,13 @@ use std::str::FromStr;
 /// Bytes of a key.
 pub(crate) const KEY: usize = 32;
 
-/// A key cannot be used.
+/// Error: a key cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The key is not written as 64 hexadecimal digits.
     #[error("a key has 64 hexadecimal digits")]
     Form,
-    /// No shared secret follows from it: it is a point of small order.
+    /// The key gives no shared secret: it is a point of small order.
     #[error("this public key is of no use: it gives the same secret with every private key")]
     Weak,
 }
@@ -25,7 +25,7 @@ pub enum KeyError {
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateKey([u8; KEY]);
 
-/// The half of a key pair by which the other end knows its owner.
+/// The public half of a key pair, by which the other end identifies its owner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey([u8; KEY]);
 
@@ -33,7 +33,7 @@ impl PrivateKey {
     /// A new key from the randomness of the operating system.
     ///
     /// # Errors
-    /// The system has no randomness to give.
+    /// The system has no randomness.
     pub fn generate() -> io::Result<PrivateKey> {
         let mut bytes = [0; KEY];
         fill_random(&mut bytes)?;
@@ -47,7 +47,7 @@ impl PrivateKey {
         PublicKey(public)
     }
 
-    /// The secret that it shares with the owner of a public key.
+    /// The secret shared with the owner of a public key.
     ///
     /// # Errors
     /// [`KeyError::Weak`].
@@ -61,7 +61,7 @@ impl PrivateKey {
         &self.0
     }
 
-    /// The key as text, to be kept in a file.
+    /// The key as text, to be stored in a file.
     pub fn to_hex(&self) -> String {
         hex(&self.0)
     }

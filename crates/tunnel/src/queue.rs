@@ -8,39 +8,39 @@ use crate::packet::mark_congestion;
 use std::collections::VecDeque;
 use units::{Instant, Span};
 
-/// Queues, into which flows fall by their hash.
+/// Number of queues, which flows share by their hashes.
 const QUEUES: usize = 256;
 /// Bytes that a queue may send in one turn.
 const QUANTUM: i64 = 1514;
-/// Bytes in all queues; then the longest one drops.
+/// Largest number of bytes in all queues; above it, the longest queue drops.
 const LIMIT: usize = 4 << 20;
-/// Packets in all queues.
+/// Largest number of packets in all queues.
 const PACKETS: usize = 10_240;
 /// Time in the queue above which CoDel acts if it lasts. Twice that of RFC 8289: on an uplink of 2 Mbit/s one
 /// packet takes 6 ms.
 const TARGET: Span = Span::from_millis(10);
-/// How long it must last.
+/// Time for which the delay must exceed [`TARGET`].
 const INTERVAL: Span = Span::from_millis(100);
-/// How long a packet may wait here and take behind: one that waited longer is dropped.
+/// Longest time of a packet here and in the association: after that it is dropped.
 pub(crate) const LIFETIME: Span = Span::from_millis(500);
 /// Largest queue in bytes from which CoDel drops no packet.
 const LEAST: usize = 1514;
 
-/// Counters of a queue.
+/// Counters of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueueStats {
     /// Packets dropped by CoDel, because the queue was full, or because they waited for their whole
     /// [`LIFETIME`].
     pub(crate) dropped: u64,
-    /// Packets marked instead (ECN).
+    /// Packets marked instead of dropped (ECN).
     pub(crate) marked: u64,
 }
 
-/// All flows.
+/// The queues of all flows.
 #[derive(Debug)]
 pub(crate) struct Queue {
     flows: Vec<Flow>,
-    /// Queues that were empty a moment ago, which go first, and the others.
+    /// Queues that were empty recently, which go first, and the other queues.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     bytes: usize,
@@ -59,9 +59,9 @@ struct Flow {
 
 #[derive(Debug, Default)]
 struct Codel {
-    /// When it may begin to drop, if packets stay too long until then.
+    /// Time at which the queue may begin to drop, if its packets stay too long until then.
     first_above: Option<Instant>,
-    /// The next drop, while it drops.
+    /// The queue drops packets; `next` is the time of the next drop.
     dropping: bool,
     next: Instant,
     count: u32,
@@ -100,12 +100,12 @@ impl Queue {
         }
     }
 
-    /// Whether a packet of this flow, or of one with the same queue, waits.
+    /// True if a packet of this flow, or of another flow in the same queue, waits.
     pub(crate) fn holds(&self, hash: u64) -> bool {
         !self.flows[place(hash)].packets.is_empty()
     }
 
-    /// The next packet, and when it came.
+    /// Removes the next packet, and returns it with its arrival time.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, Vec<u8>)> {
         loop {
             let is_new = !self.new.is_empty();
@@ -121,7 +121,7 @@ impl Queue {
                 return Some((since, packet));
             }
             self.unlist(is_new);
-            // A flow that sends little does not come first for ever.
+            // A flow that sends little must not always come first.
             if is_new && !self.old.is_empty() {
                 self.old.push_back(n);
             } else {
@@ -130,7 +130,7 @@ impl Queue {
         }
     }
 
-    /// Forgets everything: packets for a connection that is gone are of no use.
+    /// Discards all packets, which are useless after the end of their association.
     pub(crate) fn clear(&mut self) {
         *self = Queue { stats: self.stats, ..Queue::default() };
     }
@@ -152,7 +152,7 @@ impl Queue {
         Some((since, packet))
     }
 
-    /// The next packet of a queue that is not too old and that CoDel lets pass.
+    /// Removes the next packet of a queue that is not too old and that CoDel does not drop.
     fn pop_from(&mut self, now: Instant, n: usize) -> Option<(Instant, Vec<u8>)> {
         loop {
             let Some((since, mut packet)) = self.take(n) else {
@@ -176,7 +176,7 @@ impl Queue {
     }
 }
 
-/// The queue of a flow.
+/// Index of the queue of a flow.
 fn place(hash: u64) -> usize {
     (hash % QUEUES as u64) as usize
 }
@@ -203,7 +203,7 @@ impl Codel {
             self.next += self.pause();
         } else {
             self.dropping = true;
-            // The queue dropped packets not long ago: it goes on at about that rate.
+            // The queue dropped packets recently, so it continues at about the same rate.
             let again = self.count > 2 && now.since(self.next) < INTERVAL * 16;
             self.count = if again { self.count - 2 } else { 1 };
             self.next = now + self.pause();
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(queue.stats.dropped as usize, 1000 - out.len());
     }
 
-    /// Sends 12 packets of a flow in 10 ms, of which 10 leave; counts drops and marks.
+    /// Queues 12 packets of a flow per 10 ms, of which 10 leave; counts drops and marks.
     fn overload(template: &[u8], seconds: u64) -> QueueStats {
         let mut queue = Queue::default();
         for ms in 0..seconds * 1000 {

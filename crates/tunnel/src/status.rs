@@ -1,4 +1,4 @@
-//! What `--status` shows: the state of the tunnel, once a second, told to whoever connects to a Unix socket.
+//! The status for `--status`: the state of the tunnel once per second, sent to clients of a Unix socket.
 
 use crate::config::TunnelConfig;
 use crate::counters::CarrierStats;
@@ -21,9 +21,9 @@ use std::time::{Duration, Instant as Clock};
 
 /// Version of the JSON.
 const SCHEMA: &str = "anabranch.tunnel/1";
-/// How long who asks waits for the answer.
+/// Time for which a client waits for the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long writing an answer may take, and pause after a caller could not be accepted.
+/// Longest time for writing an answer, and pause after a failed accept.
 const BREATH: Duration = Duration::from_millis(100);
 
 /// The latest state.
@@ -31,13 +31,13 @@ const BREATH: Duration = Duration::from_millis(100);
 pub(crate) struct Board(Arc<Mutex<Json>>);
 
 impl Board {
-    /// Makes the socket and answers those who connect.
+    /// Creates the socket and answers its clients.
     pub(crate) fn start(config: &TunnelConfig, stop: &Stop) -> std_io::Result<Board> {
         let board = Board(Arc::new(Mutex::new(Snapshot::waiting("connecting", &None).json)));
         if let Some(folder) = config.status.parent() {
             fs::create_dir_all(folder)?;
         }
-        // One that ended without removing it; a file that is no socket is not ours.
+        // A former process did not remove the socket. A file of another type is left alone.
         if UnixStream::connect(&config.status).is_err() && is_socket(&config.status) {
             fs::remove_file(&config.status)?;
         }
@@ -46,14 +46,14 @@ impl Board {
         stop.spawn("status", move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else {
-                    // Such as for want of descriptors, which others may free.
+                    // For example, there are no file descriptors, which may become free.
                     thread::sleep(BREATH);
                     continue;
                 };
                 let mut json = latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 json["interface"] = json!(interface);
                 json["mtu"] = json!(mtu);
-                // The socket takes it at once, whether anybody reads or not.
+                // The socket buffers the text at once, even if nobody reads.
                 let _ = stream.set_write_timeout(Some(BREATH));
                 let _ = stream.write_all(format!("{json:#}\n").as_bytes());
             }
@@ -62,7 +62,7 @@ impl Board {
         Ok(board)
     }
 
-    /// Counts the datagrams that came while there is no association.
+    /// Counts the datagrams that arrived without an association.
     pub(crate) fn count_datagrams(&self, noise: &Option<Stats>) {
         let mut json = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if json["state"] == "waiting" {
@@ -80,7 +80,7 @@ fn is_socket(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
-/// Counters of a path at one time, from which the next look computes rates.
+/// Counters of a path at one time, from which the next snapshot computes rates.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     sent: u64,
@@ -94,7 +94,7 @@ pub(crate) struct Snapshot {
     paths: BTreeMap<(IpAddr, IpAddr), u64>,
     sockets: BTreeMap<IpAddr, u64>,
     tunnel: Counted,
-    /// The longest packet that an uplink carries in one piece.
+    /// Length of the longest packet that an uplink carries unfragmented.
     pub(crate) whole: Option<u64>,
     json: Json,
 }
@@ -113,14 +113,14 @@ impl Default for Snapshot {
 }
 
 impl Snapshot {
-    /// There is no association.
+    /// The state without an association.
     pub(crate) fn waiting(why: &str, noise: &Option<Stats>) -> Snapshot {
         let encryption = noise.as_ref().map(noise_json);
         let json = json!({ "schema": SCHEMA, "state": "waiting", "reason": why, "encryption": encryption });
         Snapshot { json, ..Snapshot::default() }
     }
 
-    /// The state now, with rates since this one.
+    /// The current state, with rates since this snapshot.
     pub(crate) fn next(
         &self,
         endpoint: &Endpoint,
@@ -179,7 +179,7 @@ impl Snapshot {
     }
 }
 
-/// Bytes that one DATA chunk carries on a path, in a packet of its own.
+/// User bytes that one DATA chunk carries on a path, in a separate packet.
 fn whole(path: &PathInfo) -> u64 {
     const DATA: u64 = 16;
     let below = if path.remote.is_ipv4() { 20 } else { 40 } + 8 + 12;
@@ -223,7 +223,7 @@ fn noise_json(stats: &Stats) -> Json {
     })
 }
 
-/// Asks a running tunnel for its status.
+/// Requests the status of a running tunnel.
 ///
 /// # Errors
 /// No process listens at this socket, or the answer is not the status of a tunnel.

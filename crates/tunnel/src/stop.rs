@@ -1,4 +1,4 @@
-//! How a running tunnel ends: by a request, or because one of its threads failed.
+//! The end of a running tunnel: by a request, or because a thread failed.
 
 use crate::error::TunnelError;
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Ends a running tunnel; clones end the same one.
+/// Ends a running tunnel; clones end the same tunnel.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<Shared>);
 
@@ -19,12 +19,12 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     is_over: bool,
-    /// How it ends, until [`Stop::wait`] takes it. The first one who says so decides.
+    /// Result of the tunnel, until [`Stop::wait`] takes it. The first result counts.
     outcome: Option<Result<(), TunnelError>>,
 }
 
 impl Stop {
-    /// Asks the tunnel to say goodbye to the other end, and to end without an error.
+    /// Ends the tunnel without an error, after notifying the other end.
     pub fn stop(&self) {
         self.end(Ok(()));
     }
@@ -41,14 +41,14 @@ impl Stop {
         self.state().is_over
     }
 
-    /// Waits for `time`, or until the tunnel is to end; true if the tunnel is to end.
+    /// Waits for `time`, or until the tunnel must end; true if it must end.
     pub(crate) fn sleep(&self, time: Duration) -> bool {
         let runs = |state: &mut State| !state.is_over;
         let waited = self.0.decided.wait_timeout_while(self.state(), time, runs);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_over
     }
 
-    /// Waits until the tunnel is to end, and tells how.
+    /// Waits until the tunnel must end, and returns its result.
     pub(crate) fn wait(&self) -> Result<(), TunnelError> {
         let waited = self.0.decided.wait_while(self.state(), |state| !state.is_over);
         waited.unwrap_or_else(PoisonError::into_inner).outcome.take().unwrap_or(Ok(()))
@@ -58,7 +58,7 @@ impl Stop {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a thread whose failure ends the tunnel, be it an error or a panic.
+    /// Starts a thread whose error or panic ends the tunnel.
     pub(crate) fn spawn(
         &self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! Uplinks by which packets leave: interfaces, whose addresses may change at any time, or addresses.
+//! The uplinks of a tunnel: interfaces, whose addresses may change at any time, or addresses.
 
 use io::blocking::block_on;
 use io::{Connection, Endpoint, PathOptions};
@@ -24,9 +24,9 @@ pub struct Uplink {
 /// Interface or address by which packets leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// An interface with whatever address it has; packets leave by it whatever the routes say.
+    /// An interface with its current addresses; its packets leave by it, regardless of the routes.
     Device(String),
-    /// An address of this host; the routes decide.
+    /// An address of this host; the routes choose the interface.
     Address(IpAddr),
 }
 
@@ -51,11 +51,11 @@ impl FromStr for Source {
     }
 }
 
-/// Where packets leave.
+/// Address and interface of an uplink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) address: IpAddr,
-    /// The interface that they must use.
+    /// The interface that the packets must use.
     pub(crate) device: Option<String>,
     pub(crate) options: PathOptions,
 }
@@ -95,7 +95,7 @@ fn places(uplinks: &[Uplink], all: &[(String, IpAddr)]) -> Vec<Place> {
     found
 }
 
-/// A line for each uplink that is up and has no address of a family in which the other end has one.
+/// A line for each working uplink without an address of the families of the other end.
 pub(crate) fn unreachable_uplinks(uplinks: &[Uplink], remotes: &[IpAddr]) -> Vec<String> {
     let reaches = |place: &Place| remotes.iter().any(|remote| remote.is_ipv4() == place.address.is_ipv4());
     let mut lines = Vec::new();
@@ -112,16 +112,16 @@ pub(crate) fn unreachable_uplinks(uplinks: &[Uplink], remotes: &[IpAddr]) -> Vec
     lines
 }
 
-/// Follows the uplinks while an association lives.
+/// Follows the uplinks during an association.
 #[derive(Debug)]
 pub(crate) struct Follower {
     /// This end is behind NATs: its addresses join one by one.
     joins: bool,
-    /// Addresses without a path, and since when.
+    /// Addresses without a path, and the time since which they have none.
     idle: BTreeMap<IpAddr, Instant>,
     /// Addresses with a path.
     joined: BTreeSet<IpAddr>,
-    /// Options of addresses that the association has.
+    /// Options set for the addresses of the association.
     set: BTreeMap<IpAddr, PathOptions>,
 }
 
@@ -168,7 +168,7 @@ impl Follower {
             }
         }
         let before = endpoint.local_addresses();
-        // New addresses ask before old ones go: the other uplinks may carry nothing.
+        // New addresses ask before old ones are removed: the other uplinks may carry nothing.
         for Place { address, device, .. } in working.iter().filter(|place| !before.contains(&place.address)) {
             // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call
             // tries again.
@@ -183,7 +183,7 @@ impl Follower {
         }
     }
 
-    /// The addresses that have had no path for too long. Their time begins anew.
+    /// The addresses that have had no path for too long. Their time starts again.
     fn given_up(&mut self, now: Instant, addresses: &[IpAddr], used: &[IpAddr]) -> Vec<IpAddr> {
         self.idle.retain(|address, _| addresses.contains(address) && !used.contains(address));
         for &address in addresses.iter().filter(|address| !used.contains(address)) {

@@ -15,11 +15,11 @@ const DNS: [u8; 2] = 53_u16.to_be_bytes();
 /// Packets a second that are treated so; the others are treated as any other packet, so that a flow of small
 /// packets does not send everything twice, nor all on one path.
 const RATE: u64 = 200;
-/// Packets at once.
+/// Largest burst of urgent packets.
 const BURST: u64 = 40;
-/// Payload protocol identifier of a packet that may come twice.
+/// Payload protocol identifier of a packet that may arrive twice.
 pub(crate) const NUMBERED: Ppid = Ppid(1);
-/// Bytes of the number in front of such a packet.
+/// Length of the number before the packet.
 const NUMBER: usize = 8;
 
 /// Whether someone waits for this packet: it is small or of DNS. Of TCP only those that open a connection
@@ -38,10 +38,10 @@ pub(crate) fn is_urgent(packet: &[u8], inner: &Inner) -> bool {
     }
 }
 
-/// Bounds the rate of urgent packets.
+/// Limits the rate of urgent packets.
 #[derive(Debug)]
 pub(crate) struct Allowance {
-    /// When it will be full again.
+    /// Time at which the allowance is full again.
     full: Instant,
 }
 
@@ -52,7 +52,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Whether one more packet may be urgent.
+    /// True if one more packet may be urgent.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         let each = Span::from_nanos(1_000_000_000 / RATE);
         let full = self.full.max(now) + each;
@@ -64,13 +64,13 @@ impl Allowance {
     }
 }
 
-/// State of a path, as the choice of a path for urgent packets needs it.
+/// State of a path that is relevant to the choice for urgent packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     id: PathId,
     local: IpAddr,
     remote: IpAddr,
-    /// SRTT of the path; none before the first measurement.
+    /// SRTT of the path; `None` before the first sample.
     srtt: Option<Span>,
     /// The congestion window has room.
     has_room: bool,
@@ -102,7 +102,7 @@ impl Way {
     }
 }
 
-/// Leaves out ways that cost more than one with room.
+/// Removes paths that cost more than a path with room.
 fn leave_out_costly(ways: &mut Vec<Way>) {
     let least = ways.iter().filter(|way| way.has_room).map(|way| way.cost).min();
     ways.retain(|way| least.is_none_or(|least| way.cost <= least));
@@ -122,21 +122,21 @@ pub(crate) fn choose(ways: &[Way]) -> Option<(PathId, Option<PathId>)> {
     Some((first.id, second.map(|way| way.id)))
 }
 
-/// A packet with its number in front.
+/// A packet with its number before it.
 pub(crate) fn numbered(number: u64, packet: &[u8]) -> Vec<u8> {
     [&number.to_be_bytes(), packet].concat()
 }
 
-/// Tells copies of packets of one association.
+/// Detects copies of packets of one association.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived(Replay);
 
 impl Arrived {
-    /// The packet behind a number; none if it came before, or is so late that this cannot be told.
+    /// The packet after the number; `None` for a copy, or if the packet is too late to tell.
     pub(crate) fn first_of<'p>(&mut self, data: &'p [u8]) -> Option<&'p [u8]> {
         let (number, packet) = data.split_first_chunk::<NUMBER>()?;
         let number = u64::from_be_bytes(*number);
-        // The window ends below the highest number there is.
+        // The window ends below the largest number.
         if number == u64::MAX || !self.0.is_new(number) {
             return None;
         }
@@ -203,7 +203,7 @@ mod tests {
         let two = [way(0, [1, 9], 10, false), way(1, [2, 9], 20, true)];
         assert_eq!(chosen(&two), Some((0, Some(1))));
         assert_eq!(chosen(&[two[1], two[0]]), Some((1, None)), "no room there");
-        // Two addresses at each end: the copy shares neither uplink.
+        // With two addresses at each end, the copy shares neither uplink.
         let four = [
             way(0, [1, 8], 10, true),
             way(1, [1, 9], 11, true),

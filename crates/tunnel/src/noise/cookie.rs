@@ -9,7 +9,7 @@ use std::io;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
-/// How long a secret makes cookies. The one before it is still accepted.
+/// Time for which a secret makes cookies. The secret before it is still accepted.
 const EPOCH: Span = Span::from_secs(60);
 /// Most initiations in two epochs whose keys are computed with. A peer that loses all our answers sends fewer
 /// than 30.
@@ -21,7 +21,7 @@ pub(super) struct Jar {
     secret: MacKey,
     before: Option<MacKey>,
     since: Instant,
-    /// MACs of the initiations, and when they came.
+    /// MACs of the initiations, and their arrival times.
     seen: VecDeque<(Instant, Mac)>,
 }
 
@@ -36,7 +36,7 @@ impl Jar {
         cookie(&self.secret, address, port)
     }
 
-    /// Whether an address has its cookie.
+    /// True if `given` is the cookie of the address.
     pub(super) fn is_valid(&mut self, now: Instant, address: IpAddr, port: u16, given: &Mac) -> bool {
         self.rotate(now);
         let bytes = bytes_of(address, port);
@@ -44,7 +44,7 @@ impl Jar {
         of(&self.secret) || self.before.as_ref().is_some_and(of)
     }
 
-    /// Takes an initiation, once, by its MAC; none once too many came.
+    /// Accepts an initiation once, by its MAC; false also after too many initiations.
     pub(super) fn take(&mut self, now: Instant, mac: &Mac) -> bool {
         while self.seen.front().is_some_and(|&(at, _)| now.since(at) > EPOCH + EPOCH) {
             self.seen.pop_front();
@@ -58,7 +58,7 @@ impl Jar {
 
     fn rotate(&mut self, now: Instant) {
         let age = now.since(self.since);
-        // Without randomness the old secret stays.
+        // Without randomness the old secret is kept.
         if age >= EPOCH
             && let Ok(secret) = new_secret()
         {

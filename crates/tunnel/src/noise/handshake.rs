@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use transport::{Datagram, Transmit};
 use units::{Instant, Span};
 
-/// Prologue: data that both ends must agree on beside the keys.
+/// Prologue: data that both ends must agree on in addition to the keys.
 const PROLOGUE: &[u8] = b"anabranch tunnel 1";
 const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
 /// Time until the first repetition. It grows by a half each time up to [`LONGEST`], so that a handshake of
@@ -17,37 +17,37 @@ const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
 const FIRST: Span = Span::from_millis(250);
 /// Longest time between two repetitions.
 const LONGEST: Span = Span::from_secs(5);
-/// Time after which nobody waits for a session any longer.
+/// Time after which a requested session is no longer needed.
 const WANTED: Span = Span::from_secs(30);
-/// Cookies that one initiation is repeated for: one for each route.
+/// Number of cookies for which one initiation is repeated: one for each route.
 const COOKIES: u8 = 8;
-/// Computations with curves for writing a message and reading the answer, or the other way round.
+/// Curve computations for writing a message and reading the answer, or the reverse.
 const CURVES: u64 = 6;
 
 /// A handshake that this end began.
 #[derive(Debug)]
 pub(super) struct Attempt {
     state: HandshakeState,
-    /// By which the peer is to name the session.
+    /// Index by which the peer will name the session.
     pub(super) index: u32,
     /// The initiation without its cookie.
     initiation: Vec<u8>,
     mac: Mac,
     cookies: u8,
     wait: Span,
-    /// When it is repeated.
+    /// Time of the next repetition.
     pub(super) deadline: Instant,
-    /// When a session was last asked for.
+    /// Time of the last request for a session.
     wanted: Instant,
 }
 
-/// The route back to where a datagram came from.
+/// The route back to the sender of a datagram.
 fn back(datagram: &Datagram<'_>) -> Transmit {
     Transmit { udp_port: datagram.udp_port, ..Transmit::new(datagram.dst, datagram.src) }
 }
 
 impl Noise {
-    /// Begins a handshake on the `routes` latest routes unless one is under way.
+    /// Begins a handshake on the `routes` latest routes unless one is in progress.
     pub(super) fn want_session(&mut self, now: Instant, routes: usize) {
         match &mut self.attempt {
             Some(attempt) => attempt.wanted = now,
@@ -76,7 +76,7 @@ impl Noise {
         self.attempt = Some(Attempt { state, index, initiation, mac, cookies: 0, wait, deadline, wanted });
     }
 
-    /// Repeats a handshake, on all routes, unless nobody waits for it.
+    /// Repeats a handshake on all routes, unless no session is needed any more.
     pub(super) fn on_timer(&mut self, now: Instant) {
         let Some(attempt) = self.attempt.take_if(|attempt| attempt.deadline <= now) else { return };
         if now.since(attempt.wanted) < WANTED {
@@ -86,12 +86,12 @@ impl Noise {
         }
     }
 
-    /// Whether we sent the initiation with this session index and still wait for its response.
+    /// True if we sent the initiation with this session index and wait for its response.
     pub(super) fn is_awaited(&self, index: u32) -> bool {
         self.attempt.as_ref().is_some_and(|attempt| attempt.index == index)
     }
 
-    /// The peer wants to see a cookie.
+    /// Handles the peer's request for a cookie.
     pub(super) fn on_cookie(
         &mut self,
         datagram: &Datagram<'_>,
@@ -110,7 +110,7 @@ impl Noise {
         true
     }
 
-    /// The peer answers our initiation: there is a session.
+    /// Handles the peer's response to our initiation, which establishes a session.
     pub(super) fn on_response(
         &mut self,
         now: Instant,
@@ -127,7 +127,7 @@ impl Noise {
         }
         let Ok(keys) = attempt.state.into_stateless_transport_mode() else { return false };
         let mut session = Session::new(now, keys, attempt.index, sender);
-        // The peer sends nothing by the new keys until it knows that we have them.
+        // The peer sends nothing with the new keys until it knows that we have them.
         let mut confirmation = Vec::new();
         session.seal(&[], &mut confirmation);
         self.replace(now, session, true);
@@ -135,7 +135,7 @@ impl Noise {
         true
     }
 
-    /// The peer begins a handshake. Its MAC is right.
+    /// Handles an initiation of the peer, whose MAC is valid.
     pub(super) fn on_initiation(
         &mut self,
         now: Instant,
@@ -182,7 +182,7 @@ impl Noise {
         builder.local_private_key(self.private.bytes()).ok()
     }
 
-    /// An index that cannot be guessed.
+    /// An index that cannot be predicted.
     fn new_index(&self) -> Option<u32> {
         let mut bytes = [0; 4];
         loop {

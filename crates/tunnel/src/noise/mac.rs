@@ -19,7 +19,7 @@ impl MacKey {
         MacKey(hmac(shared, &[label, receiver.bytes()]))
     }
 
-    /// A key that nobody else knows.
+    /// A secret key of this process.
     pub(super) fn secret(key: [u8; KEY]) -> MacKey {
         MacKey(key)
     }
@@ -31,7 +31,7 @@ impl MacKey {
         mac
     }
 
-    /// Whether a MAC is that of these parts, in a time that does not depend on how much of it is right.
+    /// True if a MAC is that of these parts; takes the same time for all wrong MACs.
     pub(super) fn verify(&self, parts: &[&[u8]], mac: &[u8; MAC]) -> bool {
         self.mac(parts).iter().zip(mac).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
     }

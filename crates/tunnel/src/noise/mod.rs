@@ -31,24 +31,24 @@ use transport::{Datagram, Octets, Transmit};
 use units::{Instant, Span};
 use wire::Parsed;
 
-/// Age at which the initiator of a session asks for a new one.
+/// Age at which the initiator of a session requests a new one.
 const REKEY: Span = Span::from_secs(120);
-/// Age at which the responder does, if the initiator has not.
+/// Age at which the responder requests a new one, if the initiator has not.
 const REKEY_LATE: Span = Span::from_secs(150);
-/// How long a session that was replaced still receives.
+/// Time for which a replaced session still receives.
 const KEPT: Span = Span::from_secs(10);
 /// Time after which a peer that answers no packets may have lost its keys.
 const SILENCE: Span = Span::from_secs(5);
-/// The same for a peer that is sent packets all the time, without a pause as long as this.
+/// The same for a peer to which packets are sent without a pause of this length.
 const STEADY_SILENCE: Span = Span::from_secs(1);
 /// How long a packet waits for a session that takes the place of another one: what it carries would come too
 /// late.
 const PATIENCE: Span = Span::from_millis(500);
-/// Packets that wait for a session.
+/// Largest number of packets that wait for a session.
 const WAITING: usize = 8;
-/// Routes that a handshake is tried on.
+/// Largest number of routes on which a handshake is tried.
 const ROUTES: usize = 8;
-/// Datagrams of its own that wait to be sent.
+/// Largest number of queued datagrams of the guard itself.
 const OUTGOING: usize = 16;
 
 /// Encrypts and authenticates all datagrams between this end and one peer.
@@ -56,17 +56,17 @@ const OUTGOING: usize = 16;
 pub struct Noise {
     private: PrivateKey,
     peer: PublicKey,
-    /// For what we send, and for what we receive.
+    /// Keys of the MACs that we send, and of those that we receive.
     macs: [MacKey; 2],
-    /// The session that packets leave by, and whether we began it.
+    /// The session that packets use, and whether we began it.
     current: Option<(Session, bool)>,
-    /// The one before it, and when it was replaced.
+    /// The session before it, and the time of its replacement.
     previous: Option<(Session, Instant)>,
-    /// One that the peer began and has not used yet.
+    /// A session that the peer began and has not used yet.
     next: Option<Session>,
     attempt: Option<Attempt>,
     jar: Jar,
-    /// Routes of packets that left, the latest first.
+    /// Routes of sent packets, the latest first.
     routes: Vec<Transmit>,
     waiting: VecDeque<(Instant, Transmit, Vec<u8>)>,
     outgoing: VecDeque<(Transmit, Vec<u8>)>,
@@ -75,12 +75,12 @@ pub struct Noise {
     stats: Stats,
 }
 
-/// Packets that the peer was sent since one came from it.
+/// Packets sent to the peer since the last packet from it.
 #[derive(Debug)]
 struct Unanswered {
-    /// When the first one after a pause was sent. A last packet before a pause may have needed no answer.
+    /// Time of the first packet after a pause. A last packet before a pause may have needed no answer.
     since: Option<Instant>,
-    /// When the first one after the last pause was sent.
+    /// Time of the first packet after the last pause.
     steady: Instant,
     last: Instant,
 }
@@ -94,7 +94,7 @@ impl Unanswered {
         self.last = now;
     }
 
-    /// Whether the peer should have answered by now.
+    /// True if the peer should have answered by now.
     fn is_silence(&self, now: Instant) -> bool {
         let is_steady = now.since(self.last) < STEADY_SILENCE;
         self.since.is_some_and(|since| now.since(since) >= SILENCE)
@@ -110,7 +110,7 @@ pub type Stats = Arc<NoiseStats>;
 pub struct NoiseStats {
     /// Handshakes that made a session.
     pub sessions: AtomicU64,
-    /// Computations with curves, at most six for each handshake: the costly part.
+    /// Curve computations, at most six for each handshake: the expensive part.
     pub curves: AtomicU64,
     /// Initiations answered with a cookie.
     pub cookies: AtomicU64,
@@ -140,10 +140,10 @@ impl NoiseStats {
 }
 
 impl Noise {
-    /// The encryption between the owner of a private key and that of a public key.
+    /// The encryption between the owner of `private` and the owner of `peer`.
     ///
     /// # Errors
-    /// [`KeyError::Weak`]; or the system has no randomness.
+    /// [`KeyError::Weak`]; or an error of the system if it has no randomness.
     pub fn new(private: PrivateKey, peer: PublicKey) -> Result<Noise, NoiseError> {
         let shared = private.agree(&peer)?;
         let macs = [MacKey::toward(&peer, &shared), MacKey::toward(&private.public(), &shared)];
@@ -170,7 +170,7 @@ impl Noise {
         self.stats.clone()
     }
 
-    /// Remembers a route, the latest first.
+    /// Stores a route as the latest one.
     fn note_route(&mut self, route: &Transmit) {
         let same = |other: &Transmit| {
             (other.src, other.dst, other.udp_port) == (route.src, route.dst, route.udp_port)
@@ -188,7 +188,7 @@ impl Noise {
         self.routes[0].udp_port = route.udp_port;
     }
 
-    /// Begins a handshake where one is due before the next packet.
+    /// Begins a handshake if one is due before the next packet.
     fn renew(&mut self, now: Instant) {
         if self.current.as_ref().is_some_and(|(session, _)| !session.is_alive(now)) {
             self.current = None;
@@ -211,7 +211,7 @@ impl Noise {
         }
     }
 
-    /// A session takes the place of the current one.
+    /// Replaces the current session by a new one.
     fn replace(&mut self, now: Instant, session: Session, is_ours: bool) {
         let before = self.current.replace((session, is_ours));
         self.previous = before.map(|(session, _)| (session, now));
@@ -236,7 +236,7 @@ impl Noise {
                 self.next = Some(session);
                 return false;
             }
-            // The peer has the keys, too.
+            // The packet shows that the peer has the keys.
             self.replace(now, session, false);
             return true;
         }
@@ -247,7 +247,7 @@ impl Noise {
         session.is_some_and(|session| session.is_alive(now) && session.open(counter, cipher, out))
     }
 
-    /// Whether an index names no session.
+    /// True if an index names no session.
     fn is_free(&self, index: u32) -> bool {
         let current = self.current.as_ref().map(|(session, _)| session);
         let previous = self.previous.as_ref().map(|(session, _)| session);
@@ -280,7 +280,7 @@ impl Guard for Noise {
     }
 
     fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool {
-        // Datagrams that a socket reads have no zeros that are left out.
+        // Datagrams from a socket have all zeros stored.
         let bytes = datagram.bytes.head;
         let accepted = match wire::parse(bytes) {
             Some(Parsed::Data { receiver, counter, ciphertext }) => {
@@ -310,7 +310,7 @@ impl Guard for Noise {
         if !accepted {
             NoiseStats::count(&self.stats.refused);
         }
-        // An empty packet only shows that the keys are known.
+        // An empty packet only confirms the keys.
         accepted && !out.is_empty()
     }
 
@@ -320,7 +320,7 @@ impl Guard for Noise {
             return Some(route);
         }
         let (session, _) = self.current.as_mut()?;
-        // Before the first session only an association begins, which may take its time.
+        // Before the first session only packets of the SCTP handshake wait, which may be late.
         let is_first = self.stats.sessions.load(Ordering::Relaxed) == 1;
         while let Some((since, route, packet)) = self.waiting.pop_front() {
             if is_first || now.since(since) < PATIENCE {
@@ -340,13 +340,13 @@ impl Guard for Noise {
     }
 }
 
-/// Encryption cannot begin.
+/// Error: encryption cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum NoiseError {
-    /// The peer's key is of no use.
+    /// The peer's key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The system has no randomness to give.
+    /// The system has no randomness.
     #[error(transparent)]
     System(#[from] std::io::Error),
 }

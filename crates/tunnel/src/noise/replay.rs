@@ -1,4 +1,4 @@
-//! Window of the packet counters that were received, which rejects replayed packets.
+//! Window of received packet counters, which rejects replayed packets.
 
 /// Counters behind the highest one that may still arrive.
 pub(super) const WINDOW: u64 = 4096;
@@ -20,7 +20,7 @@ impl Default for Replay {
 }
 
 impl Replay {
-    /// Whether a counter is in the window or above it, and was not seen.
+    /// True if a counter is in the window or above it, and was not seen.
     pub(crate) fn is_new(&self, counter: u64) -> bool {
         if counter >= self.next {
             return true;
@@ -28,7 +28,7 @@ impl Replay {
         self.next - counter <= WINDOW && self.words[word(counter)] & bit(counter) == 0
     }
 
-    /// Marks a counter as seen. Only for authentic packets: it moves the window. Returns its cost in words.
+    /// Marks a counter as seen and moves the window, for authentic packets only. Returns the cost in words.
     pub(crate) fn note(&mut self, counter: u64) -> usize {
         let mut cleared = 0;
         if counter >= self.next {
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// Against a set of all counters seen.
+    /// Compares the window with a set of all counters seen.
     #[test]
     fn it_agrees_with_a_set() {
         let mut replay = Replay::default();

@@ -5,20 +5,20 @@ use super::wire::{self, HEADER, TAG};
 use snow::StatelessTransportState;
 use units::{Instant, Span};
 
-/// A session neither sends nor receives any longer after this time.
+/// Time after which a session neither sends nor receives.
 const LIFE: Span = Span::from_secs(180);
-/// Packets after which the keys are used no longer.
+/// Number of packets after which the keys are no longer used.
 const MOST_PACKETS: u64 = 1 << 60;
-/// Packets after which new keys are asked for.
+/// Number of packets after which new keys are requested.
 const REKEY_PACKETS: u64 = 1 << 32;
 
-/// Keys that both ends agreed on in one handshake.
+/// Keys of one handshake, with counters and replay window.
 #[derive(Debug)]
 pub(super) struct Session {
     keys: StatelessTransportState,
-    /// By which the peer names it to us.
+    /// Index by which the peer names the session to us.
     pub(super) local: u32,
-    /// By which we name it to the peer.
+    /// Index by which we name the session to the peer.
     remote: u32,
     sent: u64,
     replay: Replay,
@@ -30,12 +30,12 @@ impl Session {
         Session { keys, local, remote, sent: 0, replay: Replay::default(), born: now }
     }
 
-    /// Whether it may still be used.
+    /// True if the session may still be used.
     pub(super) fn is_alive(&self, now: Instant) -> bool {
         now.since(self.born) < LIFE && self.sent < MOST_PACKETS
     }
 
-    /// Whether new keys should take its place: it is older than `age`, or sent very much.
+    /// True if new keys should replace it: it is older than `age`, or has sent many packets.
     pub(super) fn is_worn(&self, now: Instant, age: Span) -> bool {
         now.since(self.born) >= age || self.sent >= REKEY_PACKETS
     }
@@ -71,5 +71,5 @@ impl Session {
     }
 }
 
-/// Bytes that sealing adds.
+/// Bytes that encryption adds to a packet.
 pub(super) const OVERHEAD: usize = HEADER + TAG;

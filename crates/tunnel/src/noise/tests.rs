@@ -2,21 +2,21 @@ use super::*;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A datagram on its way.
+/// A datagram in transit.
 #[derive(Clone, Debug)]
 struct Flying {
     route: Transmit,
     bytes: Vec<u8>,
 }
 
-/// Two ends, numbered 0 and 1, and what they sent.
+/// Two ends, numbered 0 and 1, and their datagrams.
 struct World {
     ends: [Noise; 2],
     now: Instant,
     flying: VecDeque<(usize, Flying)>,
-    /// What each end opened.
+    /// Packets that each end opened.
     opened: [Vec<Vec<u8>>; 2],
-    /// All datagrams that left, with the end that sent them.
+    /// All sent datagrams, with the end that sent them.
     sent: Vec<(usize, Flying)>,
 }
 
@@ -72,7 +72,7 @@ impl World {
         self.collect(end);
     }
 
-    /// Passes a datagram of an end to the other one; whether that one opened a packet.
+    /// Delivers a datagram of one end to the other; true if a packet was opened.
     fn deliver(&mut self, from: usize, flying: &Flying) -> bool {
         let mut out = Vec::new();
         let arrived = Datagram::new(flying.route.src, flying.route.dst, Octets::from(&flying.bytes[..]));
@@ -85,7 +85,7 @@ impl World {
         opened
     }
 
-    /// Delivers everything but what `lost` says, by the number of the datagram.
+    /// Delivers all datagrams except those for which `lost` returns true, by datagram number.
     fn run(&mut self, mut lost: impl FnMut(usize) -> bool) {
         let mut n = 0;
         while let Some((from, flying)) = self.flying.pop_front() {
@@ -101,7 +101,7 @@ impl World {
         self.run(|_| false);
     }
 
-    /// Time passes, and the timers that are due run.
+    /// Lets time pass and runs the expired timers.
     fn wait(&mut self, span: Span) {
         let end = self.now + span;
         loop {
@@ -119,7 +119,7 @@ impl World {
         self.now = end;
     }
 
-    /// Both directions carry a packet.
+    /// Checks that both directions carry a packet.
     fn assert_works(&mut self) {
         for end in 0..2 {
             let packet = [7, end as u8, self.sent.len() as u8];
@@ -222,7 +222,7 @@ fn nothing_can_be_sent_back_to_its_sender() {
     let mut world = World::connected();
     let curves = read(&world.stats(0).curves);
     for (from, flying) in world.sent.clone() {
-        // As if the other end had sent it.
+        // Delivered as if the other end had sent it.
         assert!(!world.deliver(1 - from, &flying));
     }
     assert_eq!(read(&world.stats(0).curves), curves);
@@ -448,7 +448,7 @@ fn a_captured_initiation_from_many_addresses_costs_no_curves_and_gets_less_than_
         world.deliver(0, &copy);
         let answer = world.sent.last().expect("a cookie");
         assert!(answer.0 == 1 && answer.1.bytes.len() * 3 < copy.bytes.len());
-        // A cookie is for the address it was sent to.
+        // A cookie is valid only for the address it was sent to.
         let (_, cookie) = world.flying.pop_back().expect("a cookie");
         copy.bytes.truncate(137 - 16);
         copy.bytes.extend(&cookie.bytes[8..24]);

@@ -1,4 +1,4 @@
-//! The datagrams: four types, told apart by their first byte. Integers are little-endian.
+//! The datagrams: four types, distinguished by the first byte. Integers are little-endian.
 //!
 //! ```text
 //! initiation  1, 0, 0, 0 | sender u32   | Noise message 1 (97) | MAC 16 | cookie 16
@@ -25,23 +25,23 @@ const RESPONSE: u8 = 2;
 const COOKIE: u8 = 3;
 const DATA: u8 = 4;
 
-/// Address that a cookie proves ownership of, and MAC of the cookie.
+/// Type of MACs and of cookies, which are MACs of an address.
 pub(super) type Mac = [u8; MAC];
 
-/// A datagram, taken apart; nothing of it is checked but types and lengths.
+/// A parsed datagram; only types and lengths are checked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Parsed<'a> {
     /// Begins a handshake.
     Initiation { sender: u32, message: &'a [u8], signed: &'a [u8], mac: Mac, cookie: Mac },
     /// Ends a handshake.
     Response { sender: u32, receiver: u32, message: &'a [u8], signed: &'a [u8], mac: Mac },
-    /// Asks for the initiation again, with a cookie.
+    /// Requests the initiation again, with a cookie.
     Cookie { receiver: u32, cookie: Mac, signed: &'a [u8], mac: Mac },
-    /// A packet; none if the ciphertext is a tag alone.
+    /// A packet; an empty packet has a ciphertext of the tag alone.
     Data { receiver: u32, counter: u64, ciphertext: &'a [u8] },
 }
 
-/// Takes a datagram apart; none if it is of no known form.
+/// Parses a datagram; `None` if its form is unknown.
 pub(super) fn parse(bytes: &[u8]) -> Option<Parsed<'_>> {
     let (&[kind, 0, 0, 0], rest) = bytes.split_first_chunk()? else { return None };
     let (index, rest) = u32_of(rest)?;

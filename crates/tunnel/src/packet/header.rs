@@ -9,16 +9,16 @@ const SCTP: u8 = 132;
 /// Fields of the headers of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Inner {
-    /// Protocol behind the IP header; extension headers of IPv6 are not followed.
+    /// Protocol after the IP header; extension headers of IPv6 are not followed.
     pub(crate) protocol: u8,
-    /// Where the header of that protocol begins; none in a fragment.
+    /// Offset of the header of that protocol; `None` in a fragment.
     pub(crate) transport: Option<usize>,
     /// Its addresses, protocol and, where it shows them, ports, as a number that only this process can
     /// foresee.
     pub(crate) hash: u64,
 }
 
-/// Reads the headers of an IP packet; none if it is not one, or is not as long as it says.
+/// Reads the headers of an IP packet; `None` if it is not one, or has another length than stated.
 pub(crate) fn inspect(hasher: &impl BuildHasher, packet: &[u8]) -> Option<Inner> {
     let (protocol, transport, addresses) = match packet.first()? >> 4 {
         4 => ipv4(packet)?,
@@ -55,7 +55,7 @@ pub(crate) mod tests {
     use super::*;
     use std::hash::RandomState;
 
-    /// An IPv4 packet of a protocol with these bytes behind its header.
+    /// An IPv4 packet of a protocol with these bytes after its header.
     pub fn ipv4_packet(protocol: u8, payload: &[u8]) -> Vec<u8> {
         let mut packet = vec![0x45, 0, 0, 0, 0, 1, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         packet.extend(payload);

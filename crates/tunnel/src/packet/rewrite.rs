@@ -20,7 +20,7 @@ pub(crate) fn clamp_mss(packet: &mut [u8], inner: &Inner, mtu: usize) {
     }
 }
 
-/// Where the value of the option "maximum segment size" is (`rfc9293#section-3.2`).
+/// Offset of the value of the option "maximum segment size" (`rfc9293#section-3.2`).
 fn mss_option(header: &[u8]) -> Option<usize> {
     let mut at = 20;
     while at < header.len() {
@@ -59,7 +59,7 @@ pub(crate) fn mark_congestion(packet: &mut [u8]) -> bool {
     }
 }
 
-/// Overwrites bytes of a header and corrects its checksum by what changed (`rfc1624#section-3`).
+/// Overwrites bytes of a header and updates its checksum (`rfc1624#section-3`).
 fn replace(header: &mut [u8], at: usize, checksum: usize, bytes: &[u8]) {
     let mut sum = u32::from(!u16::from_be_bytes([header[checksum], header[checksum + 1]]));
     for (n, &new) in (at..).zip(bytes) {
@@ -91,7 +91,7 @@ mod tests {
         sum as u16
     }
 
-    /// A SYN with these options, whose checksum leaves the pseudo header out.
+    /// A SYN with these options, whose checksum excludes the pseudo header.
     fn syn(options: &[u8]) -> Vec<u8> {
         let mut header = vec![0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, SYN, 9, 9, 0, 0, 0, 0];
         header.extend(options);
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn mss_of_a_syn_is_lowered_and_its_checksum_stays_right() {
-        // At an even place, and at an odd one.
+        // At an even offset, and at an odd offset.
         for (options, at) in [([2, 4, 5, 180, 1, 1, 1, 0], 22), ([1, 2, 4, 5, 180, 1, 1, 0], 23)] {
             let packet = clamped(ipv4_packet(TCP, &syn(&options)), 1400);
             assert_eq!(packet[20 + at..22 + at], 1360_u16.to_be_bytes());

@@ -21,16 +21,16 @@ use std::time::{Duration, Instant as Clock};
 use tun_rs::SyncDevice;
 use units::{Instant, Span};
 
-/// Age up to which round-trip times and windows of the paths are believed.
+/// Age up to which measured round-trip times and windows of the paths are used.
 const FRESH: Span = Span::from_millis(50);
-/// Most urgent packets that wait apart; further ones enter the queue of flows.
+/// Largest number of queued urgent packets; further ones enter the queue of flows.
 const MOST_URGENT: usize = 64;
-/// Longest packet of a TUN device.
+/// Length of the longest packet of a TUN device.
 const LONGEST: usize = 65_535;
-/// Pause after the device refused to give a packet.
+/// Pause after a failed read of the device.
 const BREATH: Duration = Duration::from_millis(10);
 
-/// Reads the device for ever, and gives its packets to the association of the moment.
+/// Reads the device until the end, and passes its packets to the current association.
 #[derive(Clone)]
 pub(super) struct Carrier(Arc<Shared>);
 
@@ -50,10 +50,10 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Line {
     queue: Queue,
-    /// Packets that need not wait behind those in the queue.
+    /// Urgent packets, which do not wait for those in the queue.
     urgent: VecDeque<(Instant, Vec<u8>)>,
     allowance: Allowance,
-    /// The association that packets leave by.
+    /// The association that carries the packets.
     current: Option<Connection>,
 }
 
@@ -69,7 +69,7 @@ struct Counters {
 }
 
 impl Carrier {
-    /// Starts to read the device; without an association its packets are dropped.
+    /// Starts to read the device; without an association, packets are dropped.
     pub(super) fn start(device: SyncDevice, mtu: usize, stop: &Stop, log: Log) -> std_io::Result<Carrier> {
         let carrier = Carrier(Arc::new(Shared {
             device,
@@ -90,7 +90,7 @@ impl Carrier {
     /// Sends what the device gives by this association from now on, and gives the device what it brings.
     ///
     /// # Errors
-    /// The system has no threads to give.
+    /// The system's error if it cannot create threads.
     pub(super) fn carry(&self, connection: &Connection) -> std_io::Result<()> {
         {
             let mut line = self.0.line();
@@ -110,7 +110,7 @@ impl Carrier {
         start("receiver", Shared::receive)
     }
 
-    /// The association is over.
+    /// Removes the association if it is the current one.
     pub(super) fn stop(&self, id: AssocId) {
         let mut line = self.0.line();
         if line.is_current(id) {
@@ -120,7 +120,7 @@ impl Carrier {
         self.0.wake_senders();
     }
 
-    /// Takes no more packets; gives the association of the moment.
+    /// Stops carrying packets, and returns the current association.
     pub(super) fn leave(&self) -> Option<Connection> {
         let current = self.0.line().current.take();
         self.0.wake_senders();
@@ -142,7 +142,7 @@ impl Carrier {
 }
 
 impl Line {
-    /// Forgets what waits.
+    /// Discards all queued packets.
     fn clear(&mut self) {
         self.queue.clear();
         self.urgent.clear();
@@ -152,7 +152,7 @@ impl Line {
         self.current.as_ref().is_some_and(|connection| connection.id() == id)
     }
 
-    /// Adds a packet. Those of a flow of which others wait are not urgent. True if it is.
+    /// Queues a packet. It is not urgent if other packets of its flow wait. True if it is urgent.
     fn push(&mut self, now: Instant, inner: &Inner, packet: Vec<u8>) -> bool {
         let urgent = self.urgent.len() < MOST_URGENT
             && urgent::is_urgent(&packet, inner)
@@ -189,7 +189,7 @@ impl Shared {
         inner
     }
 
-    /// Reads the device until it is gone, which it tells. Any other error passes.
+    /// Reads the device until it is deleted, and returns that error. Other errors are ignored.
     fn read(&self, log: &Log) -> TunnelError {
         let mut buffer = vec![0; LONGEST];
         let mut errors = Repeated::default();
@@ -222,7 +222,7 @@ impl Shared {
         let mut line = self.line();
         loop {
             if !line.is_current(id) {
-                // The one that is may wait behind this thread.
+                // The thread of the current association may wait behind this one.
                 ready.notify_one();
                 return None;
             }
@@ -270,11 +270,11 @@ impl Shared {
     /// What is left of the lifetime of a packet that the device gave then: the association gives it up after
     /// that.
     fn left_since(&self, since: Instant) -> Reliability {
-        // With a lifetime of zero it would leave if it can at once.
+        // A lifetime of zero would still allow an immediate transmission.
         Reliability::Until(LIFETIME.saturating_sub(self.now().since(since)).max(Span::from_nanos(1)))
     }
 
-    /// Counts a packet. False if the association takes no more; one packet that it refused ends nothing.
+    /// Counts a packet. False if the association accepts no more; a single refused packet is ignored.
     fn count_sent(&self, length: usize, sent: Result<(), SendError>) -> bool {
         match sent {
             Ok(()) => count(&self.counters.sent, length),
@@ -289,7 +289,7 @@ impl Shared {
     fn receive(&self, connection: &Connection) {
         let mut arrived = Arrived::default();
         while let Some(received) = block_on(connection.recv()) {
-            // No packet is long enough to arrive in parts.
+            // No packet is long enough to be delivered in parts.
             if !received.end_of_record || received.aborted {
                 continue;
             }
@@ -316,10 +316,10 @@ impl Shared {
 /// State of the sender of urgent packets of an association.
 #[derive(Debug, Default)]
 struct Fastest {
-    /// Number of packets that were sent twice.
+    /// Number of packets sent twice.
     numbers: u64,
     ways: Vec<Way>,
-    /// When these were looked up.
+    /// Time at which the paths were read.
     looked: Option<Instant>,
 }
 
@@ -329,7 +329,7 @@ impl Fastest {
         self.numbers
     }
 
-    /// The path for an urgent packet, and the one for a copy.
+    /// The path for an urgent packet, and the path for its copy.
     fn paths(&mut self, now: Instant, connection: &Connection) -> Option<(PathId, Option<PathId>)> {
         if self.looked.is_none_or(|at| now.since(at) >= FRESH) {
             self.ways = Way::of(&block_on(connection.paths()).unwrap_or_default());
@@ -349,7 +349,7 @@ fn urgent_message(packet: Vec<u8>) -> Message {
     Message::from(packet).stream(URGENT).unordered(true).urgent(true)
 }
 
-/// A packet as a message. Packets of a TCP flow arrive in order; all others as they come.
+/// A packet as a message. Packets of a TCP flow are ordered; all others are unordered.
 fn message(packet: Vec<u8>, inner: Option<Inner>) -> Message {
     let message = Message::from(packet);
     match inner.filter(|inner| inner.protocol == TCP) {

@@ -1,4 +1,4 @@
-//! Commands of the operator, run when the tunnel is connected and when it is lost.
+//! The operator's commands, run when the tunnel is connected and when the connection is lost.
 
 use super::log::Log;
 use crate::config::TunnelConfig;
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the end of the tunnel waits for the last command.
+/// Time for which the end of the tunnel waits for the last command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs the commands one after the other in a thread of their own, `up` and `down` in turn.
+/// Runs the commands one after the other in a separate thread, `up` and `down` alternately.
 pub(super) struct Hooks(Mutex<State>);
 
 struct State {
@@ -25,7 +25,7 @@ enum Event {
     Up(String),
     /// The reason.
     Down(String),
-    /// Tells when the commands before it are done.
+    /// Reports that the earlier commands have ended.
     Done(Sender<()>),
 }
 
@@ -40,7 +40,7 @@ impl Hooks {
         Ok(Hooks(Mutex::new(State { is_up: false, events })))
     }
 
-    /// There is an association.
+    /// Runs the command `up`: there is an association.
     pub(super) fn up(&self, peer: &str) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.is_up, true) {
@@ -48,7 +48,7 @@ impl Hooks {
         }
     }
 
-    /// There is none any more.
+    /// Runs the command `down`: the association is lost.
     pub(super) fn down(&self, reason: &str) {
         let mut state = self.state();
         if std::mem::replace(&mut state.is_up, false) {
@@ -56,7 +56,7 @@ impl Hooks {
         }
     }
 
-    /// Waits for the commands that run.
+    /// Waits for the running commands.
     pub(super) fn finish(&self) {
         let (done, wait) = channel();
         self.state().tell(Event::Done(done));
@@ -70,7 +70,7 @@ impl Hooks {
 
 impl State {
     fn tell(&self, event: Event) {
-        // The thread ends with the tunnel only.
+        // The thread ends only with the tunnel.
         let _ = self.events.send(event);
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Takes one line for each thing that happens.
+/// Receives one line for each event.
 pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How often the same line is logged at most.
+/// Shortest interval between two equal lines.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Something that may go on for a long time: lines of the same kind are logged at most once a minute.
+/// A condition that may last: lines of the same kind are logged at most once a minute.
 #[derive(Debug, Default)]
 pub(super) struct Repeated(Option<(String, Instant)>);
 
@@ -20,7 +20,7 @@ impl Repeated {
         }
     }
 
-    /// Whether a line of this kind may be logged now.
+    /// True if a line of this kind may be logged now.
     pub(super) fn is_due(&mut self, kind: &str, now: Instant) -> bool {
         let due = self.0.as_ref().is_none_or(|(last, at)| last != kind || now.duration_since(*at) >= MINUTE);
         if due {

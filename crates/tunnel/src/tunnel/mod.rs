@@ -24,24 +24,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Clock};
 
-/// How long one attempt to connect may take.
+/// Longest time of one attempt to connect.
 const ATTEMPT: Duration = Duration::from_secs(20);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Pause after an association that lived for [`SETTLED`]: an end that starts anew is back soon.
+/// Pause after an association of at least [`SETTLED`]: an end that restarts will soon be back.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
-/// An association that lived shorter may have been refused.
+/// A shorter association may have been refused.
 const SETTLED: Duration = Duration::from_secs(10);
-/// Time between two looks at the interfaces and at the association.
+/// Interval of checks of the interfaces and of the association.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How long the other end may take to answer when this one says goodbye.
+/// Time for which this end waits for the answer to its SHUTDOWN.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Runs one end of a tunnel until `stop` ends it. `log` gets a line for each thing that happens.
 ///
 /// # Errors
-/// [`TunnelError`] if it cannot begin, or not go on.
+/// [`TunnelError`] if the tunnel cannot start or continue.
 pub fn run(
     config: &TunnelConfig,
     stop: &Stop,
@@ -49,11 +49,11 @@ pub fn run(
 ) -> Result<(), TunnelError> {
     let log: Log = Arc::new(log);
     let board = Board::start(config, stop).map_err(TunnelError::Status)?;
-    // Before the device: its address is none that the association may use.
+    // Before the device is created, because the association must not use its address.
     let waiting = match config.connect.is_empty() {
         true => match bind_patiently(config, &board, stop, &log)? {
             None => return stop.wait(),
-            // At once: a peer that comes before is refused.
+            // At once, because a peer that connects earlier is refused.
             Some((endpoint, stats)) => Some((endpoint.listen(1), endpoint, stats)),
         },
         false => None,
@@ -261,7 +261,7 @@ impl Tunnel {
                     false => reason.to_string(),
                 };
                 (self.log)(&reason);
-                // Another association may have begun meanwhile.
+                // Another association may have begun.
                 if !ended.swap(true, Ordering::Relaxed) {
                     self.board.set(Snapshot::waiting(&reason, stats));
                     self.hooks.down(&reason);

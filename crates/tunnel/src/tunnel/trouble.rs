@@ -1,4 +1,4 @@
-//! Why there is no association, in words for the operator.
+//! Explains to the operator why there is no association.
 
 use super::log::{Log, Repeated};
 use crate::config::TunnelConfig;
@@ -21,7 +21,7 @@ pub(super) fn of_uplinks(uplinks: &[Uplink]) -> String {
     uplinks.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The other end did not answer.
+/// Reports that the other end did not answer.
 pub(super) fn no_answer(config: &TunnelConfig, stats: &Option<Stats>, within: Duration) -> String {
     let there: Vec<String> = config.connect.iter().map(ToString::to_string).collect();
     let port = config.connect_port;
@@ -43,10 +43,10 @@ pub(super) fn no_answer(config: &TunnelConfig, stats: &Option<Stats>, within: Du
 /// small one.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// Tells what the uplinks carry in one piece, if that is less than a packet may have, once for each value.
+/// Reports the longest unfragmented packet if the MTU of the tunnel exceeds it, once for each value.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
-    /// The longest packet in one piece, and since when.
+    /// The longest unfragmented packet, and the time since which it has not changed.
     seen: Option<(u64, Instant)>,
     told: Option<u64>,
 }
@@ -68,7 +68,7 @@ impl Cuts {
     }
 }
 
-/// Tells of handshakes with other keys, at most once a minute.
+/// Reports handshakes with other keys, at most once a minute.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
     told: u64,
