@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use transport::{Datagram, Octets, Transmit};
 use units::Instant;
 
-/// Protects datagrams between the endpoint and its sockets, such as by encryption. Sans-IO: times are those
-/// of the driver.
+/// Protects datagrams between the endpoint and its sockets, for example by encryption. Sans-IO: times are
+/// those of the driver.
 ///
 /// The driver calls [`poll_transmit`](Self::poll_transmit) until nothing is left after each other call.
 pub trait Guard: Debug + Send {
@@ -16,12 +16,13 @@ pub trait Guard: Debug + Send {
     /// does not leave now; the guard may keep it for [`poll_transmit`](Self::poll_transmit).
     fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool;
 
-    /// Opens a datagram from the network: writes the packet to `out`, which is empty. False if the endpoint
-    /// gets nothing: it is not authentic, or was for the guard alone. Whatever its bytes, it does no harm.
+    /// Opens a datagram from the network: writes the packet to `out`, which is empty. False if there is no
+    /// packet for the endpoint: the datagram is not authentic, or is for the guard itself. No bytes of a
+    /// datagram cause harm.
     fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool;
 
-    /// Writes the next datagram of the guard itself to `out`, which is empty, and says where it goes; none if
-    /// there is nothing to send.
+    /// Writes the next datagram of the guard itself to `out`, which is empty, and returns its route; `None`
+    /// if there is nothing to send.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
     /// Time of the next call of [`handle_timeout`](Self::handle_timeout); `None` if never.

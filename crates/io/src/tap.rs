@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use transport::{Datagram, Octets, Transmit};
 
-/// Sees each packet between an endpoint and its sockets, such as to capture it. It runs in the driver's
-/// thread, so that the stack waits while it works.
+/// Observes each packet between an endpoint and its sockets, for example to capture it. It runs in the
+/// driver's thread, so the stack waits for it.
 pub trait Tap: Debug + Send {
     /// Observes a packet that the endpoint passes to its sockets, which send it from this UDP port.
     fn sent(&mut self, route: &Transmit, udp_port: u16, packet: Octets<'_>);

@@ -1,7 +1,7 @@
-//! CUBIC that takes a queue on a path for congestion, so that packets of the tunnel do not wait in the queue
-//! of an uplink.
+//! CUBIC that reacts to a queue on a path as to congestion, so that packets of the tunnel do not wait in the
+//! queue of an uplink.
 //!
-//! With b the least round-trip time of the last 15 to 30 s, and r the least one of a round trip, a queue of T
+//! b is the least round-trip time of the last 15 to 30 s, and r the least one of a round trip. A queue of T
 //! bounds the window:
 //!
 //! ```text
@@ -11,13 +11,12 @@
 //! begin   c = min(β c, max(0.9 f b/s, c/4)), the end of slow start     if s > b + T for two samples s in a row
 //! ```
 //!
-//! y is the rate at which bytes were acknowledged in the round trip, f what was in flight: these terms empty
-//! the queue and a little more, so that b becomes the round-trip time without one. CUBIC takes each of these
-//! cuts for a mark (ECN). HyStart++ needs eight samples in a round trip, which narrow uplinks do not give.
-//! Where others fill the queue, cuts are in vain and would leave them the uplink: after 6 in a row only
-//! losses count for 10 s. Low delays beside flows outside the tunnel are not possible then. Without any cut
-//! for 15 s, the window is halved for about a round trip: the queue may be ours, and b have been measured
-//! with it.
+//! y is the rate at which bytes were acknowledged in the round trip, f the bytes in flight. These terms empty
+//! the queue and a little more, so that b becomes the round-trip time without a queue. CUBIC treats each cut
+//! as a mark (ECN). HyStart++ needs eight samples in a round trip, which narrow uplinks do not give. If other
+//! flows fill the queue, cuts are in vain and would leave the uplink to them: after 6 in a row only losses
+//! count for 10 s. Then low delays beside flows outside the tunnel are not possible. After 15 s without a
+//! cut, the window is halved for about a round trip, because the queue may be our own, and included in b.
 
 use cc::{
     Algorithm, CongestionControl, CongestionWindow, ControlFactory, LossKind, PathAck, PathView, Setup,

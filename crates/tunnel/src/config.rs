@@ -13,8 +13,8 @@ use units::Span;
 
 /// Default UDP port of tunnels.
 pub const PORT: u16 = 9901;
-/// MTU of the TUN device unless another one is set: it fits one packet of an uplink with 1500 bytes, or with
-/// 1492 (PPPoE) over IPv4.
+/// Default MTU of the TUN device: it fits one packet of an uplink with 1500 bytes, or with 1492 (PPPoE) over
+/// IPv4.
 const MTU: u16 = 1400;
 
 /// Configuration of one end of a tunnel.
@@ -26,12 +26,11 @@ pub struct TunnelConfig {
     pub addresses: Vec<(IpAddr, u8)>,
     /// MTU of the TUN device in bytes.
     pub mtu: u16,
-    /// What packets leave by; empty, at the end that waits only: all addresses of the host, as they are at
-    /// the start.
+    /// Uplinks of this end. Empty, only at the waiting end: all addresses of the host at the start.
     pub uplinks: Vec<Uplink>,
     /// UDP port of this end; 0 for any free port.
     pub port: u16,
-    /// Hosts at which the other end waits; if empty, this end waits for the other one.
+    /// Hosts of the waiting end; if empty, this end waits for the other one.
     pub connect: Vec<Host>,
     /// UDP port of the other end.
     pub connect_port: u16,
@@ -194,8 +193,8 @@ impl Table<'_> {
 
     fn interface(&self) -> Result<&str, ConfigError> {
         let interface = self.text("interface")?.unwrap_or("ana0");
-        // The kernel's IFNAMSIZ with the zero at the end; a slash would be part of a path in /sys and in
-        // ours.
+        // At most IFNAMSIZ of the kernel, with the terminating zero; a slash would be part of a path in /sys
+        // and in our paths.
         if interface.is_empty() || interface.len() > 15 || interface.contains(['/', ' ', '%']) {
             return Err(wrong("interface: a name of 1 to 15 letters"));
         }

@@ -5,12 +5,12 @@ use std::io;
 use std::net::IpAddr;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Makes the device with its addresses and MTU, and brings it up. One that exists keeps its addresses and
-/// routes, and stays when the tunnel ends.
+/// Creates the device with its addresses and MTU, and brings it up. An existing device keeps its addresses
+/// and routes, and stays when the tunnel ends.
 ///
 /// # Errors
-/// The system's; or the device exists with another IPv4 address, which setting ours would remove together
-/// with its routes.
+/// The system's error; or the device exists with another IPv4 address, which ours would replace together with
+/// its routes.
 pub(crate) fn open(config: &TunnelConfig) -> io::Result<SyncDevice> {
     let present: Vec<IpAddr> = if_addrs::get_if_addrs()?
         .into_iter()

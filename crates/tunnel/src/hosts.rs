@@ -37,7 +37,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// The addresses that these hosts have now, each once, in order. `log` gets a line about names without an
+/// The current addresses of these hosts, each once, in order. `log` gets a line about names without an
 /// address, unless no host has one.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! Packets that wait for the association: fair queueing of flows with CoDel in each (RFC 8290, RFC 8289).
 //! Sans-IO.
 //!
-//! A short queue of its own here is what keeps a call or a game usable beside a download: what is behind it,
-//! in the stack and in the outbox, holds a few packets only.
+//! This short queue keeps a call or a game usable beside a download, because the stack and the outbox hold
+//! only a few packets.
 
 use crate::packet::mark_congestion;
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ const QUANTUM: i64 = 1514;
 const LIMIT: usize = 4 << 20;
 /// Largest number of packets in all queues.
 const PACKETS: usize = 10_240;
-/// Time in the queue above which CoDel acts if it lasts. Twice that of RFC 8289: on an uplink of 2 Mbit/s one
+/// Queueing delay above which CoDel acts if it lasts. Twice that of RFC 8289: on an uplink of 2 Mbit/s one
 /// packet takes 6 ms.
 const TARGET: Span = Span::from_millis(10);
 /// Time for which the delay must exceed [`TARGET`].
@@ -29,8 +29,7 @@ const LEAST: usize = 1514;
 /// Counters of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueueStats {
-    /// Packets dropped by CoDel, because the queue was full, or because they waited for their whole
-    /// [`LIFETIME`].
+    /// Packets dropped by CoDel, because the queue was full, or after [`LIFETIME`].
     pub(crate) dropped: u64,
     /// Packets marked instead of dropped (ECN).
     pub(crate) marked: u64,
@@ -182,7 +181,7 @@ fn place(hash: u64) -> usize {
 }
 
 impl Codel {
-    /// Whether a packet that waited for `waited` is to be dropped, before `left` more bytes
+    /// True if a packet that waited for `waited` must be dropped; `left` bytes are behind it
     /// (`rfc8289#section-4`).
     fn is_due(&mut self, now: Instant, waited: Span, left: usize) -> bool {
         if waited < TARGET || left < LEAST {

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-/// How long an address may have no path before the peer is asked anew to add it. The stack asks for about a
+/// Time without a path after which the peer is asked again to add an address. The stack asks for about a
 /// minute before it gives up.
 const PATIENCE: Duration = Duration::from_secs(75);
 
@@ -60,8 +60,7 @@ pub(crate) struct Place {
     pub(crate) options: PathOptions,
 }
 
-/// The places of the uplinks that work now, the cheapest first: of an interface its first address of each
-/// family.
+/// The places of the working uplinks, the cheapest first; of an interface its first address of each family.
 pub(crate) fn working(uplinks: &[Uplink]) -> Vec<Place> {
     let Ok(all) = if_addrs::get_if_addrs() else { return Vec::new() };
     let all: Vec<(String, IpAddr)> = all
@@ -130,8 +129,8 @@ impl Follower {
         Follower { joins, idle: BTreeMap::new(), joined: BTreeSet::new(), set: BTreeMap::new() }
     }
 
-    /// Gives the paths from these places their options. Before such a path exists, so that it never carries
-    /// what it shall not.
+    /// Sets the options of the paths from these places before the paths exist, so that a path never carries
+    /// data that its options forbid.
     pub(crate) fn set_options(&mut self, connection: &Connection, places: &[Place]) {
         for &Place { address, options, .. } in places {
             if self.set.insert(address, options).unwrap_or_default() != options {
@@ -140,9 +139,9 @@ impl Follower {
         }
     }
 
-    /// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays:
-    /// it may come back. An address that the peer did not add, since its uplink carried nothing for some
-    /// time, is added anew. `log` gets a line for each address that joined or did not.
+    /// Adds new addresses and removes lost ones in all associations. The last one stays, because it may
+    /// return. An address that the peer did not add, since its uplink carried nothing for some time, is added
+    /// again. `log` gets a line for each address that joined or did not.
     pub(crate) fn follow(
         &mut self,
         endpoint: &Endpoint,
@@ -170,8 +169,8 @@ impl Follower {
         let before = endpoint.local_addresses();
         // New addresses ask before old ones are removed: the other uplinks may carry nothing.
         for Place { address, device, .. } in working.iter().filter(|place| !before.contains(&place.address)) {
-            // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call
-            // tries again.
+            // If it fails, for example for an IPv6 address that is still checked for duplicates, the next
+            // call tries again.
             let _ = match device {
                 Some(device) => block_on(endpoint.add_local_address_on_device(*address, device.clone())),
                 None => block_on(endpoint.add_local_address(*address)),

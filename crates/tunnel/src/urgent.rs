@@ -1,5 +1,5 @@
-//! Packets that a user waits for, such as those of calls, DNS and pings: each leaves on the fastest path and,
-//! where another uplink has room, a second time there. The receiver takes whichever comes first.
+//! Urgent packets, such as those of calls, DNS and pings: each leaves on the fastest path and, if another
+//! uplink has room, a second time there. The receiver uses the first one.
 
 use crate::noise::Replay;
 use crate::packet::{Inner, TCP, UDP};
@@ -12,8 +12,8 @@ use units::{Instant, Span};
 const SMALL: usize = 200;
 /// UDP port of DNS.
 const DNS: [u8; 2] = 53_u16.to_be_bytes();
-/// Packets a second that are treated so; the others are treated as any other packet, so that a flow of small
-/// packets does not send everything twice, nor all on one path.
+/// Urgent packets per second; further ones are treated as other packets, so that a flow of small packets is
+/// neither sent twice nor all on one path.
 const RATE: u64 = 200;
 /// Largest burst of urgent packets.
 const BURST: u64 = 40;
@@ -22,8 +22,8 @@ pub(crate) const NUMBERED: Ppid = Ppid(1);
 /// Length of the number before the packet.
 const NUMBER: usize = 8;
 
-/// Whether someone waits for this packet: it is small or of DNS. Of TCP only those that open a connection
-/// are, since the others have to stay in order.
+/// True if a user waits for this packet: it is small or of DNS. For TCP only packets that open a connection
+/// count, since the others have to stay in order.
 pub(crate) fn is_urgent(packet: &[u8], inner: &Inner) -> bool {
     const SYN: u8 = 2;
     let header = inner.transport.and_then(|at| packet.get(at..));
@@ -78,7 +78,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// The ways of an association that work, the fastest first, without those that cost more than one with
+    /// The working paths of an association, the fastest first, without paths that cost more than one with
     /// room.
     pub(crate) fn of(paths: &[PathInfo]) -> Vec<Way> {
         let active = paths.iter().filter(|path| path.state == PathState::Active);
@@ -108,9 +108,9 @@ fn leave_out_costly(ways: &mut Vec<Way>) {
     ways.retain(|way| least.is_none_or(|least| way.cost <= least));
 }
 
-/// The fastest of these ways, and the one for a copy: of those with room, one that shares no address with the
-/// first if there is one, and else the next fastest. None if there is one way at the most: the association
-/// chooses, which knows sooner whether that one still works.
+/// The fastest of these paths, and one for a copy: of those with room, the first that shares no address with
+/// the fastest, or else the next fastest. `None` if there is at most one path: the association chooses,
+/// because it detects failures sooner.
 pub(crate) fn choose(ways: &[Way]) -> Option<(PathId, Option<PathId>)> {
     let (first, others) = ways.split_first().filter(|(_, others)| !others.is_empty())?;
     let mut second: Option<&Way> = None;

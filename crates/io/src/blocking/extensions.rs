@@ -57,7 +57,7 @@ impl Connection {
         block_on(self.inner.remove_local_address(address))
     }
 
-    /// Asks the peer by ASCONF to send to this local address where it sends on one path only.
+    /// Asks the peer by ASCONF to use this local address as its primary path.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -81,7 +81,7 @@ impl Connection {
         block_on(self.inner.activate_auth_key(key))
     }
 
-    /// Says that a key which is not active will not be activated again.
+    /// Declares that a key which is not active will not be activated again.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -89,7 +89,7 @@ impl Connection {
         block_on(self.inner.deactivate_auth_key(key))
     }
 
-    /// Forgets a key that is not active.
+    /// Removes a key that is not active.
     ///
     /// # Errors
     /// [`KeyError`].

@@ -1,5 +1,5 @@
-//! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as
-//! that of [`Events::next`](crate::Events::next).
+//! The same interface for programs without a runtime: calls that wait. [`block_on`] waits for any other
+//! future, such as that of [`Events::next`](crate::Events::next).
 
 mod extensions;
 
@@ -111,8 +111,8 @@ impl Endpoint {
         block_on(self.inner.close());
     }
 
-    /// As [`Self::close`], for at most `timeout`; false if it passed, and the end goes on in the background
-    /// then. A program that exits before loses what was not delivered.
+    /// As [`Self::close`], for at most `timeout`; false after that, and the connections end in the
+    /// background. A program that exits earlier loses undelivered data.
     pub fn close_timeout(&self, timeout: Duration) -> bool {
         block_on_for(self.inner.close(), timeout).is_some()
     }
@@ -205,8 +205,8 @@ impl Connection {
         block_on_for(self.inner.recv(), timeout).ok_or(TimedOut)
     }
 
-    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of
-    /// others wait already, are not counted.
+    /// Number of unread messages of a stream. Messages that are still in the receive buffer, because 128 KiB
+    /// of others are unread, are not counted.
     pub fn unread(&self, stream: StreamId) -> usize {
         self.inner.unread(stream)
     }
@@ -219,8 +219,7 @@ impl Connection {
         block_on(self.inner.flush())
     }
 
-    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has
-    /// ended.
+    /// The peer's addresses, in the order of the paths, and SCTP port; `None` once the connection has ended.
     pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
         self.inner.peer()
     }
@@ -259,11 +258,11 @@ impl Connection {
         block_on(self.inner.shutdown())
     }
 
-    /// As [`Self::shutdown`], but aborts the connection if it has not ended after `timeout` (`SO_LINGER` of
-    /// sockets).
+    /// As [`Self::shutdown`], but aborts the connection if it has not ended after `timeout`, like
+    /// `SO_LINGER`.
     ///
-    /// # Errors [`ConnectionError`] if the association did not end gracefully, or was aborted after
-    /// `timeout`.
+    /// # Errors
+    /// [`ConnectionError`] if the association did not end gracefully, or was aborted after `timeout`.
     pub fn linger(&self, timeout: Duration) -> Result<(), ConnectionError> {
         let ended = block_on_for(self.inner.shutdown(), timeout);
         ended.unwrap_or_else(|| {
@@ -292,8 +291,8 @@ impl Connection {
     }
 }
 
-/// As [`crate::MessageWriter`], as a [`Write`]. `flush` does nothing, since there is no message before its
-/// end.
+/// As [`crate::MessageWriter`], as a [`Write`]. `flush` does nothing, since the peer gets no message before
+/// its end.
 #[derive(Debug)]
 pub struct MessageWriter {
     inner: crate::MessageWriter,

@@ -21,8 +21,7 @@ impl Driver {
             // The endpoint is closing: the answer is dropped.
             Command::Connect(..) if self.leaving => {}
             Command::Connect(peer, config, answer) => {
-                // If the caller is gone, `send` gives the attempt back, and dropping it aborts the
-                // association.
+                // If the caller is gone, `send` returns the attempt, whose drop aborts the association.
                 let _ = answer.send(self.connect(now, &peer, config));
             }
             Command::Listen => {

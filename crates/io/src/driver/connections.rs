@@ -46,7 +46,7 @@ impl Connections {
         Handle(mailbox)
     }
 
-    /// Accepts the next peer that asks for an association if the backlog has room, and refuses it otherwise.
+    /// Accepts the next peer that requests an association if the backlog has room, and refuses it otherwise.
     /// False if there is none.
     pub(super) fn accept(&mut self, now: Instant, endpoint: &mut Endpoint, hub: &Arc<Hub>) -> bool {
         let Some(arrival) = endpoint.poll_arrival() else { return false };
@@ -132,8 +132,8 @@ impl Connections {
         }
     }
 
-    /// As [`Self::shutdown`], but an attempt is given up, and a peer that takes nothing does not stop it for
-    /// ever.
+    /// As [`Self::shutdown`], but aborts an attempt, and a connection whose peer acknowledges nothing for too
+    /// long.
     pub(super) fn close(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         if entry.mailbox.phase() == Phase::Opening && entry.mailbox.outbox_is_empty() {
@@ -154,7 +154,7 @@ impl Connections {
         }
     }
 
-    /// Aborts the associations that are closed in the background and whose peer has taken nothing for too
+    /// Aborts associations that are closed in the background and whose peer has acknowledged nothing for too
     /// long.
     pub(super) fn abort_stalled(&mut self, now: Instant, endpoint: &mut Endpoint) {
         if now < self.next_look {
@@ -196,7 +196,7 @@ impl Connections {
         }
     }
 
-    /// Tells handles that their connections have ended. Called after the last packets have left, since the
+    /// Notifies handles that their connections have ended. Called after the last packets were sent, since the
     /// program may then exit.
     pub(super) fn tell_ends(&mut self) {
         for (entry, reason) in self.ended.drain(..) {

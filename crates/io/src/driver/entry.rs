@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::{Instant, Span};
 
-/// Time without progress, in RTO.Max, after which a connection that nobody holds is aborted: that of
+/// Time without progress, in RTO.Max, after which a connection without handles is aborted: that of
 /// T5-shutdown-guard (`rfc9260#section-9.2`), which runs only once everything is acknowledged.
 const STALL_RTOS: u64 = 5;
 
-/// Resets of the peer that wait until what was received before them is read. With more the first one is told
-/// of earlier.
+/// Largest number of resets of the peer that wait until earlier data is read. With more resets, the first one
+/// is reported earlier.
 const MOST_HELD: usize = 64;
 
 /// One connection.
@@ -36,22 +36,22 @@ pub(super) struct Entry {
     abandoned: u64,
     /// The last piece passed to the stack did not end its message.
     incomplete: bool,
-    /// Messages are first sent in the order in which they were given: there is no stream scheduler, none was
-    /// urgent, and no stream waited for its reset yet, nor may the peer ask for one.
+    /// The stack sends messages in the order of queueing: there is no stream scheduler, no message was
+    /// urgent, no stream waited for its reset, and the peer may not reset streams.
     in_order: bool,
     /// Flushes in the order of their bytes.
     flushes: VecDeque<Flush>,
     /// Receipts of messages that the stack has.
     receipts: BTreeMap<MessageId, Receipt>,
-    /// Of messages that are lost. They are dropped once it is known whether the connection ended: then that
-    /// is the reason.
+    /// Receipts of lost messages. They are dropped once it is known whether the connection ended, which is
+    /// then the reason.
     failed: Vec<Receipt>,
     heartbeats: Vec<Heartbeat>,
     /// Resets of streams by the peer that are not reported yet.
     held: VecDeque<Event>,
     /// Longest time without progress while the connection is closed in the background.
     patience: Span,
-    /// Bytes acknowledged when there was progress last, and when that was; kept once it is closed in the
+    /// Acknowledged bytes at the last progress, and its time; set while the connection is closed in the
     /// background.
     progress: Option<(u64, Instant)>,
 }
@@ -119,8 +119,8 @@ impl Entry {
             let Parcel { message, receipt, .. } = parcel;
             let length = message.payload.len() as u64;
             match reliability {
-                // The lifetime of the message passed before the stack had room. Pieces of a message that has
-                // begun are for the stack to give up.
+                // The lifetime of the message passed before the stack had room. The stack abandons the pieces
+                // of a message that has begun.
                 None if message.end_of_record && !*incomplete => {
                     *receipt = None;
                     lost = true;
@@ -177,15 +177,14 @@ impl Entry {
         }
     }
 
-    /// User bytes that the peer has for good. `buffered` falls as the cumulative TSN advances: with
-    /// `in_order` the first bytes given are the first acknowledged.
+    /// User bytes that the peer cannot renege. `buffered` falls as the cumulative TSN advances: with
+    /// `in_order` the first bytes queued are the first acknowledged.
     fn acked(&self, endpoint: &Endpoint) -> u64 {
         let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
         self.given.saturating_sub(stats.buffered.get())
     }
 
-    /// Passes what can be read to the mailbox, unless a reset of the peer waits until what came before it is
-    /// read.
+    /// Passes readable data to the mailbox, unless a reset of the peer waits until earlier data is read.
     pub(super) fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint) {
         self.announce_held(0);
         if !self.held.is_empty() {
@@ -199,8 +198,8 @@ impl Entry {
         }
     }
 
-    /// The peer has reset streams: that is told once what it sent before has been read, and what it sent
-    /// behind is read after that.
+    /// Holds back the report of a stream reset by the peer until earlier data has been read. Later data is
+    /// read after the report.
     pub(super) fn hold(&mut self, reset: Event) {
         self.held.push_back(reset);
         self.announce_held(self.held.len().saturating_sub(MOST_HELD));
@@ -229,8 +228,7 @@ impl Entry {
         self.flushes.push_back(Flush { bytes, abandoned: self.abandoned, answer });
     }
 
-    /// Answers the flushes that are complete, and those who wait for messages that are lost; false if none is
-    /// left.
+    /// Answers the complete flushes, and those that wait for lost messages; false if none is left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
         let complete = self.flushes.iter().take_while(|flush| {
@@ -246,8 +244,7 @@ impl Entry {
         !self.flushes.is_empty()
     }
 
-    /// Messages that were taken are lost: those who wait for a flush learn it, or else who asks for the next
-    /// one.
+    /// Records the loss of queued messages: waiting flushes report it, otherwise the next flush does.
     fn lose(&mut self) {
         if self.flushes.is_empty() {
             self.mailbox.set_lost();
@@ -257,8 +254,8 @@ impl Entry {
         }
     }
 
-    /// The peer began anew: what was in flight is lost. False if a message is lost in part, so that its rest
-    /// would pass for a message.
+    /// Handles a restart of the peer: data in flight is lost. False if a message is lost in part, so that its
+    /// rest would look like a message.
     pub(super) fn restart(&mut self) -> bool {
         self.lose();
         !self.incomplete

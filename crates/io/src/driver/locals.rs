@@ -14,7 +14,7 @@ use units::{Instant, Span};
 /// Configured, changed and removed local addresses, in addition to the endpoint's current ones.
 #[derive(Debug)]
 pub(crate) struct Locals {
-    /// Addresses that the endpoint was bound to, with their interfaces; if empty, its sockets receive on all
+    /// Addresses to which the endpoint was bound, with their interfaces. If empty, its sockets receive on all
     /// addresses.
     named: Vec<(IpAddr, Option<String>)>,
     /// Requested size of each of a socket's two buffers.
@@ -136,8 +136,8 @@ impl Driver {
         }
     }
 
-    /// Adds and removes addresses as the host's interfaces have them: those that the endpoint was bound to,
-    /// or all that other hosts may reach. Loopback addresses do not come and go.
+    /// Adds and removes addresses to match the host's interfaces: the addresses to which the endpoint was
+    /// bound, or all that other hosts can reach. Loopback addresses are ignored.
     pub(super) fn follow_interfaces(&mut self, now: Instant) {
         let Ok(mut present) = working_addresses() else { return };
         let named = self.locals.named.clone();
@@ -150,8 +150,8 @@ impl Driver {
         for &address in present.iter().filter(|address| !current.contains(address)) {
             let device =
                 named.iter().find(|(named, _)| *named == address).and_then(|(_, device)| device.clone());
-            // An address of IPv6 that is still checked for duplicates cannot be bound yet; its next change is
-            // told.
+            // An IPv6 address that is still checked for duplicates cannot be bound yet; another change
+            // follows.
             let _ = self.add_address(now, address, device);
         }
         for &address in current.iter().filter(|address| !present.contains(address)) {

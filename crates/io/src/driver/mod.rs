@@ -27,8 +27,8 @@ const READING: Span = Span::from_millis(1);
 /// Largest number of ICMP messages in a round.
 const REPORTS: usize = 64;
 
-/// Owns the endpoint and the sockets. Each round: read, obey commands, run timers, exchange messages with the
-/// mailboxes, send.
+/// The thread that owns the endpoint and the sockets. In each round it reads, executes commands, runs timers,
+/// exchanges messages with the mailboxes, and sends.
 #[derive(Debug)]
 pub(crate) struct Driver {
     clock: Clock,
@@ -145,8 +145,7 @@ impl Driver {
                     continue;
                 }
                 more = true;
-                // Commands given before these packets arrived, such as listening, take effect before the
-                // packets.
+                // Earlier commands, such as listening, take effect before these packets.
                 self.obey(now);
                 // After each datagram all packets are sent: Max.Burst limits the packets per SACK.
                 for datagram in self.buffers.datagrams() {
@@ -214,9 +213,9 @@ impl Driver {
     }
 }
 
-/// Takes and frees a large block, which the allocator of glibc remembers: from then on it keeps the memory of
-/// long messages that were read, in place of returning it to the system and fetching it again page by page
-/// (mallopt(3), `M_MMAP_THRESHOLD`).
+/// Allocates and frees a large block. From then on the allocator of glibc keeps the memory of long messages
+/// that were read, instead of returning it to the system and fetching it again page by page (mallopt(3),
+/// `M_MMAP_THRESHOLD`).
 fn keep_memory() {
     drop(black_box(Vec::<u8>::with_capacity(LARGE)));
 }

@@ -7,10 +7,10 @@ use std::net::IpAddr;
 use units::Instant;
 
 impl Connection {
-    /// Asks the peer by ASCONF to add a local address of the endpoint to this connection, such as one that
-    /// [`Self::remove_local_address`] removed. [`Event::AddressChange`](sctp::Event::AddressChange) tells its
-    /// answer. Then heartbeats confirm the new paths, and they carry data. Both ends need
-    /// [`asconf`](sctp::Config::asconf); without, only what was removed can be added again.
+    /// Asks the peer by ASCONF to add a local address of the endpoint to this connection, for example one
+    /// that [`Self::remove_local_address`] removed. [`Event::AddressChange`](sctp::Event::AddressChange)
+    /// reports the answer. Then heartbeats confirm the new paths, which carry data after that. Both ends need
+    /// [`asconf`](sctp::Config::asconf); without it, only removed addresses can be added again.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -22,8 +22,8 @@ impl Connection {
         self.change(address, ("add", why), Endpoint::add_local_address).await
     }
 
-    /// Ends the use of a local address by this connection. What was in flight there is sent on other paths at
-    /// once. A peer with ASCONF is asked to delete the address, any other is not told.
+    /// Ends the use of a local address by this connection. Data in flight from it is retransmitted on other
+    /// paths at once. A peer with ASCONF is asked to delete the address; any other peer is not informed.
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.
@@ -32,8 +32,8 @@ impl Connection {
         self.change(address, ("remove", why), Endpoint::remove_local_address).await
     }
 
-    /// Asks the peer by ASCONF to send to this local address where it sends on one path only; with CMT only
-    /// control chunks follow. [`Event::AddressChange`](sctp::Event::AddressChange) tells its answer.
+    /// Asks the peer by ASCONF to use this local address as its primary path; with CMT this affects control
+    /// chunks only. [`Event::AddressChange`](sctp::Event::AddressChange) reports the answer.
     ///
     /// # Errors
     /// [`AddressError`].

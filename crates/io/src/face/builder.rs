@@ -48,8 +48,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Adds a local address. Each has a UDP socket of its own. Without any, all addresses of the host are
-    /// used, through one socket for each address family.
+    /// Adds a local address, which has a separate UDP socket. Without any, the endpoint uses all addresses of
+    /// the host, through one socket for each address family.
     #[must_use]
     pub fn local(mut self, address: impl Into<IpAddr>) -> Self {
         self.locals.push((address.into(), None));
@@ -62,16 +62,16 @@ impl Builder {
         addresses.into_iter().fold(self, Builder::local)
     }
 
-    /// Adds a local address whose packets leave by one interface whatever the routes say (`SO_BINDTODEVICE`,
-    /// Linux only).
+    /// Adds a local address whose packets leave by one interface, regardless of the routes
+    /// (`SO_BINDTODEVICE`, Linux only).
     #[must_use]
     pub fn local_on_device(mut self, address: impl Into<IpAddr>, device: impl Into<String>) -> Self {
         self.locals.push((address.into(), Some(device.into())));
         self
     }
 
-    /// Sets the SCTP port; 0, as by default: any. If any UDP port will do as well, both are the same, which
-    /// no other such endpoint at these addresses has.
+    /// Sets the SCTP port; 0, the default, for any. If the UDP port is free, too, both get the same number,
+    /// which no other endpoint of this kind has at these addresses.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
@@ -113,8 +113,8 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes asked of the kernel for each of a socket's two buffers, 4 MiB unless set. The kernel
-    /// may grant less.
+    /// Sets the requested size of each of a socket's two kernel buffers, 4 MiB unless set. The kernel may
+    /// grant less.
     #[must_use]
     pub fn socket_buffers(mut self, bytes: usize) -> Self {
         self.socket_buffers = bytes;
@@ -122,18 +122,18 @@ impl Builder {
     }
 
     /// Sets the bytes of each connection that may wait for room in its send buffer, 256 KiB unless set; one
-    /// message may be longer. Fewer suit a program that decides late what it sends next, with
-    /// [`send_queue`](Config::send_queue).
+    /// message may be longer. A smaller number, together with [`send_queue`](Config::send_queue), suits a
+    /// program that decides late what to send next.
     #[must_use]
     pub fn outbox(mut self, bytes: usize) -> Self {
         self.outbox = bytes;
         self
     }
 
-    /// Follows the interfaces of the host (Linux only): an address that disappears, or whose link goes down,
-    /// is removed, and one that appears is added, as by [`Endpoint::remove_local_address`] and
-    /// [`Endpoint::add_local_address`]. Of an endpoint with addresses of its own only these come and go.
-    /// Connections need [`asconf`](Config::asconf) to take in addresses that they did not begin with.
+    /// Follows the interfaces of the host (Linux only). An address that disappears, or whose link goes down,
+    /// is removed, and a new one is added, as by [`Endpoint::remove_local_address`] and
+    /// [`Endpoint::add_local_address`]. An endpoint with configured addresses follows only these. Connections
+    /// need [`asconf`](Config::asconf) to use addresses that they did not begin with.
     #[must_use]
     pub fn watch_addresses(mut self, watch: bool) -> Self {
         self.watch_addresses = watch;
@@ -149,8 +149,8 @@ impl Builder {
     }
 
     /// As [`Self::bind`], with a guard between endpoint and sockets. Packets carry no CRC32c, since the guard
-    /// protects them, and [`mtu`](Config::mtu) becomes smaller by what the guard adds. ICMP messages are
-    /// ignored: they quote protected datagrams.
+    /// protects them, and [`mtu`](Config::mtu) is reduced by the overhead of the guard. ICMP messages are
+    /// ignored, because they quote protected datagrams.
     ///
     /// # Errors
     /// [`BindError`].
@@ -206,8 +206,8 @@ impl Builder {
         Ok(Endpoint::new(hub))
     }
 
-    /// Binds all sockets to one UDP port. If any will do, the first socket finds one, which another address
-    /// may not have free: then another is looked for.
+    /// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses one. If that port
+    /// is not free at another address, another one is tried.
     fn bind_sockets(&self) -> Result<(Vec<Socket>, u16), BindError> {
         const TRIES: usize = 16;
         let mut tries = 0;
@@ -250,8 +250,8 @@ impl Builder {
     }
 }
 
-/// The addresses of the host's interfaces but for loopback and link-local ones, at most as many as an
-/// endpoint may have. A host that has only loopback uses that.
+/// The addresses of the host's interfaces, except loopback and link-local ones, up to the limit of an
+/// endpoint. A host with only loopback uses that.
 fn interface_addresses() -> Result<Vec<IpAddr>, BindError> {
     const MOST: usize = 16;
     let all: Vec<IpAddr> = if_addrs::get_if_addrs()?.iter().map(|interface| interface.ip()).collect();

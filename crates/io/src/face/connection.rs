@@ -15,9 +15,9 @@ use wire::StreamId;
 
 /// An association.
 ///
-/// Clones are handles to the same association. When the last one is dropped, everything that was given to
-/// send is delivered in the background, what arrives is discarded, and the association is shut down. It is
-/// aborted if the peer takes nothing for five times RTO.Max meanwhile.
+/// Clones are handles to the same association. When the last one is dropped, all queued messages are
+/// delivered in the background, arriving messages are discarded, and the association is shut down. It is
+/// aborted if the peer acknowledges nothing for five times RTO.Max meanwhile.
 #[derive(Clone, Debug)]
 pub struct Connection {
     handle: Arc<Handle>,
@@ -38,8 +38,8 @@ impl Connection {
         wait(|cx, place| mailbox.poll_phase(cx, place, &wanted), |place| mailbox.stop_watching(place)).await
     }
 
-    /// Gives a message to send, and waits until there is room for it. Callers get room in the order in which
-    /// they came. Dropping the future before it is ready sends nothing.
+    /// Queues a message to send, and waits until there is room for it. Callers get room in the order of their
+    /// calls. Dropping the future before it is ready sends nothing.
     ///
     /// # Errors
     /// [`SendError`]; then the message is not queued.
@@ -79,8 +79,8 @@ impl Connection {
         MessageWriter::new(self.clone(), stream)
     }
 
-    /// The next message of any stream without a reader of its own; none once the connection has ended and
-    /// everything was read. Dropping the future loses nothing.
+    /// Waits for the next message of any stream without a separate reader; `None` once the connection has
+    /// ended and everything was read. Dropping the future loses nothing.
     pub async fn recv(&self) -> Option<Received> {
         let mailbox = self.mailbox();
         let received =
@@ -94,21 +94,21 @@ impl Connection {
         Messages::new(self.clone())
     }
 
-    /// Gives a stream a reader of its own: its messages leave [`Self::recv`]. All streams share one receive
-    /// buffer, so that a reader that does not read stalls the others in the end.
+    /// Gives a stream a separate reader: [`Self::recv`] no longer returns its messages. All streams share one
+    /// receive buffer, so that a reader that does not read finally stalls the others.
     pub fn read_stream(&self, stream: StreamId) -> StreamReader {
         StreamReader::new(self.clone(), stream)
     }
 
-    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of
-    /// others wait already, are not counted.
+    /// Number of unread messages of a stream. Messages that are still in the receive buffer, because 128 KiB
+    /// of others are unread, are not counted.
     pub fn unread(&self, stream: StreamId) -> usize {
         self.mailbox().unread(stream)
     }
 
-    /// Waits until the peer has acknowledged everything given to send so far. With a stream scheduler other
-    /// than `fcfs`, after an urgent message, where streams were reset, and where the peer may reset them,
-    /// waits until it has acknowledged everything at one time.
+    /// Waits until the peer has acknowledged all messages queued so far. With a stream scheduler other than
+    /// `fcfs`, after an urgent message or a stream reset, and if the peer may reset streams, waits until
+    /// everything is acknowledged at one time.
     ///
     /// # Errors
     /// [`NotDelivered`] if messages queued since the last flush were lost.
@@ -136,8 +136,7 @@ impl Connection {
         self.mailbox().id
     }
 
-    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has
-    /// ended.
+    /// The peer's addresses, in the order of the paths, and SCTP port; `None` once the connection has ended.
     pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
         match self.mailbox().phase() {
             Phase::Open { peer, peer_port, .. } => Some((peer, peer_port)),
@@ -180,8 +179,8 @@ impl Connection {
         }
     }
 
-    /// Sends a heartbeat to an address of the peer and waits for the answer: the round-trip time. A heartbeat
-    /// that is lost is sent again. On a path that has failed already, waits until it works again.
+    /// Sends a heartbeat to an address of the peer, waits for the answer, and returns the round-trip time. A
+    /// lost heartbeat is sent again. On a failed path, waits until the path works again.
     ///
     /// # Errors
     /// [`PathError`].
@@ -210,8 +209,8 @@ impl Connection {
         set.unwrap_or(Ok(false))
     }
 
-    /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The peer
-    /// is told. False if the association has ended.
+    /// Sets the options of all paths from the local address `local`, which may be added later. The peer is
+    /// informed. False if the association has ended.
     pub async fn set_path_options(&self, local: IpAddr, options: PathOptions) -> bool {
         let id = self.mailbox().id;
         let set = self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options)).await;
@@ -225,8 +224,8 @@ impl Connection {
         self.mailbox().hub.ask(call).await
     }
 
-    /// Takes no more messages, delivers those given, and waits for the end. Dropping the future does not stop
-    /// that.
+    /// Refuses further messages, delivers the queued ones, and waits for the end of the association. Dropping
+    /// the future does not stop the shutdown.
     ///
     /// # Errors
     /// [`ConnectionError`] if the association did not end gracefully.

@@ -130,8 +130,8 @@ fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
     let mut events = connection.events();
     first.kill();
     soon(first.close());
-    // No peer acknowledges it. It must not leave so late that the next peer takes it for a packet out of the
-    // blue.
+    // No peer acknowledges it. It must be sent early enough that the next peer does not get it as an
+    // out-of-the-blue packet.
     let lost = soon(connection.send_tracked("lost")).expect("is taken");
     while soon(connection.stats()).expect("is open").outstanding_chunks == 0 {}
     let again = bind(first.port(), first.udp_port());

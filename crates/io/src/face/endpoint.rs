@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// An SCTP port on one or several local addresses, driven by a thread of its own.
 ///
-/// Clones are handles to the same endpoint. The driver ends when the last handle, the last [`Listener`] and
-/// the last [`Connection`] are gone and the associations have ended.
+/// Clones are handles to the same endpoint. The driver ends when the last handle, [`Listener`] and
+/// [`Connection`] are dropped and the associations have ended.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub(super) hold: Arc<Hold>,
@@ -40,8 +40,8 @@ impl Endpoint {
     }
 
     /// Connects to a peer. If it has several addresses, the next one is tried after 250 ms without an answer,
-    /// and at once if one refuses; the attempt is refused once all have. Dropping the future gives the
-    /// attempt up: what there is of an association by then is aborted.
+    /// or at once after a refusal; the attempt fails once all have refused. Dropping the future aborts the
+    /// attempt and its association.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -73,10 +73,10 @@ impl Endpoint {
         Listener::new(self.hold.clone(), backlog)
     }
 
-    /// Adds a local address, as when an uplink comes up: binds a UDP socket to it, and asks the peers of all
-    /// connections with ASCONF to add it ([`Event::AddressChange`](sctp::Event::AddressChange) tells their
-    /// answers). Later connections have it from the beginning. An endpoint that was bound without addresses
-    /// needs no further socket. Dropping the future does not stop it.
+    /// Adds a local address, for example when an uplink comes up: binds a UDP socket to it, and asks the
+    /// peers of all connections by ASCONF to add it ([`Event::AddressChange`](sctp::Event::AddressChange)
+    /// reports the answers). Later connections have it from the beginning. An endpoint that was bound without
+    /// addresses needs no new socket. Dropping the future does not stop the change.
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.
@@ -84,7 +84,7 @@ impl Endpoint {
         self.add(address, None).await
     }
 
-    /// As [`Self::add_local_address`], for packets that leave by one interface whatever the routes say
+    /// As [`Self::add_local_address`], for packets that leave by one interface, regardless of the routes
     /// (`SO_BINDTODEVICE`, Linux only).
     ///
     /// # Errors
@@ -103,10 +103,10 @@ impl Endpoint {
         receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::Driver)))
     }
 
-    /// Removes a local address, as when an uplink goes down. Connections send what was in flight there on
-    /// other paths at once, and those with ASCONF ask their peers to delete the address. Its socket receives
-    /// for RTO.Max more, and is closed then. A connection that has no other path keeps it as long as that is
-    /// so. Dropping the future does not stop it.
+    /// Removes a local address, for example when an uplink goes down. Connections retransmit data in flight
+    /// from it on other paths at once, and those with ASCONF ask their peers to delete the address. Its
+    /// socket receives for RTO.Max more and is then closed. A connection without another path keeps the
+    /// address until it has one. Dropping the future does not stop the change.
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.
@@ -145,8 +145,8 @@ impl Endpoint {
         self.hold.hub.ask(|endpoint, _| endpoint.discarded()).await.ok_or(EndpointClosed)
     }
 
-    /// Shuts all connections down, and waits until they have ended and the driver with them. A connection is
-    /// aborted if its peer takes nothing for five times RTO.Max. Dropping the future does not stop that.
+    /// Shuts all connections down, and waits until they and the driver have ended. A connection is aborted if
+    /// its peer acknowledges nothing for five times RTO.Max. Dropping the future does not stop that.
     pub async fn close(&self) {
         self.hold.hub.tell(Command::Close);
         let hub = &self.hold.hub;

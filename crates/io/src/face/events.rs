@@ -8,10 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Events of a connection, from when it was made: paths that fail or return, reports of the peer.
+/// Events of a connection since this reader was created: failed or restored paths, reports of the peer.
 ///
-/// At most 256 wait to be read, of each path only the latest state; then the oldest give way. There is one
-/// reader at a time: a later one takes over, and the earlier one gets no more.
+/// At most 256 events wait to be read, and of each path only the latest state; the oldest events are dropped.
+/// There is one reader at a time: a new reader replaces the earlier one, which gets no more events.
 #[derive(Debug)]
 pub struct Events {
     handle: Arc<Handle>,

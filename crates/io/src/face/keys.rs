@@ -6,8 +6,8 @@ use bytes::Bytes;
 use sctp::{AssocId, Endpoint};
 
 impl Connection {
-    /// Adds or replaces an endpoint pair shared key (`rfc4895#section-5.1`). Both sides must have it before
-    /// either activates it; key 0 is empty unless it is set. It needs the option
+    /// Adds or replaces an endpoint pair shared key (`rfc4895#section-5.1`). Both ends must have it before
+    /// either activates it; key 0 is empty unless it is set. Requires the option
     /// [`auth`](sctp::Config::auth).
     ///
     /// # Errors
@@ -26,9 +26,8 @@ impl Connection {
         self.key(key, "it was not set", Endpoint::activate_auth_key).await
     }
 
-    /// Says that a key which is not active will not be activated again:
-    /// [`Event::AuthKeyUnused`](sctp::Event::AuthKeyUnused) tells when nothing that was sent with it is
-    /// outstanding.
+    /// Declares that a key which is not active will not be activated again. Once no data sent with it is
+    /// outstanding, [`Event::AuthKeyUnused`](sctp::Event::AuthKeyUnused) reports that.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -36,7 +35,7 @@ impl Connection {
         self.key(key, "it was not set, or it is active", Endpoint::deactivate_auth_key).await
     }
 
-    /// Forgets a key that is not active.
+    /// Removes a key that is not active.
     ///
     /// # Errors
     /// [`KeyError`].

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Connections that peers began. Dropping the last one of an endpoint ends listening and shuts down those
-/// that nobody accepted.
+/// Connections that peers began. Dropping the last listener of an endpoint ends listening and shuts down
+/// connections that were not accepted.
 #[derive(Debug)]
 pub struct Listener {
     hold: Arc<Hold>,

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use wire::StreamId;
 
-/// The messages of all streams without a reader of their own, as a [`Stream`] that ends when the connection
-/// has ended and everything was read.
+/// The messages of all streams without a separate reader, as a [`Stream`]. It ends when the connection has
+/// ended and everything was read.
 #[derive(Debug)]
 pub struct Messages {
     connection: Connection,
@@ -51,8 +51,8 @@ impl StreamReader {
         StreamReader { connection, stream, place: Place::default() }
     }
 
-    /// The next message of the stream; none once the connection has ended and everything was read. Dropping
-    /// the future loses nothing.
+    /// Waits for the next message of the stream; `None` once the connection has ended and everything was
+    /// read. Dropping the future loses nothing.
     pub async fn recv(&mut self) -> Option<Received> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

@@ -37,10 +37,10 @@ impl Drop for Sending {
     }
 }
 
-/// Ready when the peer has a message that was sent by
-/// [`Connection::send_tracked`](super::Connection::send_tracked), so that it will not be lost unless the
-/// peer's host fails; whether the peer's application has read it is not known. Dropping it only forgets. It
-/// does not keep the connection open.
+/// Ready when the peer has a message of [`Connection::send_tracked`](super::Connection::send_tracked).
+///
+/// The message is then lost only if the peer's host fails; whether the peer's application has read it is
+/// unknown. Dropping the future has no effect, and it does not keep the connection open.
 #[must_use = "a future tells nothing unless it is awaited"]
 #[derive(Debug)]
 pub struct Delivery {

@@ -9,7 +9,7 @@ use wire::StreamId;
 
 impl Connection {
     /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`,
-    /// or its weight for `wfq`; the other schedulers ignore it. It counts from the stream's next turn.
+    /// or its weight for `wfq`; the other schedulers ignore it. It applies from the stream's next turn.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -26,13 +26,13 @@ impl Connection {
         }
     }
 
-    /// Begins to reset streams: all, or those listed (`rfc6525`). Messages given before are sent before the
-    /// reset, and those given later behind it. Waits until the stack has the former.
-    /// [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it, for each direction.
-    /// Dropping the future does not stop the reset.
+    /// Begins to reset streams: all, or those listed (`rfc6525`). The reset comes after all messages queued
+    /// before, and before later ones. Waits until the stack has the earlier messages.
+    /// [`Event::StreamsReset`](crate::Event::StreamsReset) reports the result for each direction. Dropping
+    /// the future does not stop the reset.
     ///
-    /// Both ends need [`stream_reset`](sctp::Config::stream_reset). Streams that the peer has reset are told
-    /// of once what it sent on them before has been read, and what it sent behind can be read after that.
+    /// Both ends need [`stream_reset`](sctp::Config::stream_reset). A reset by the peer is reported once
+    /// earlier messages on these streams have been read; later messages can be read after that.
     ///
     /// # Errors
     /// [`StreamError`]. After an error nothing has changed.
@@ -45,9 +45,8 @@ impl Connection {
         self.reset(move |endpoint, now| endpoint.reset_streams(now, id, direction, &streams)).await
     }
 
-    /// Begins to add streams: `outgoing` on which we send, and `incoming` on which the peer sends
-    /// (`rfc6525`). [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each
-    /// direction.
+    /// Begins to add streams: `outgoing` outbound and `incoming` inbound streams (`rfc6525`).
+    /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) reports the result for each direction.
     ///
     /// # Errors
     /// [`StreamError`]. After an error nothing has changed.
@@ -56,7 +55,7 @@ impl Connection {
         self.reset(move |endpoint, now| endpoint.add_streams(now, id, outgoing, incoming)).await
     }
 
-    /// Begins to reset the association: all streams in both directions, and the TSNs (`rfc6525`). Otherwise
+    /// Begins to reset the association (`rfc6525`): all streams in both directions, and the TSNs. Otherwise
     /// as [`Self::reset_streams`].
     ///
     /// # Errors

@@ -13,10 +13,10 @@ const PIECE: usize = 64 * 1024;
 /// A message that is given to send piece by piece, of any length.
 ///
 /// [`Self::finish`] ends the message; the peer delivers it as one. From the first piece to the end no other
-/// message of the connection is taken, since pieces of messages are not interleaved: other senders wait.
+/// message of the connection is queued, because pieces of messages are not interleaved: other senders wait.
 ///
-/// Half a message cannot be taken back. Dropping the writer before `finish` has completed **aborts the
-/// connection**, unless nothing was taken yet: the first 64 KiB wait here.
+/// A part of a message cannot be withdrawn. Dropping the writer before `finish` has completed **aborts the
+/// connection**, unless nothing was queued yet: the first 64 KiB stay in the writer.
 #[derive(Debug)]
 pub struct MessageWriter {
     connection: Connection,
@@ -90,8 +90,7 @@ impl MessageWriter {
         poll_fn(|cx| self.poll_finish(cx)).await
     }
 
-    /// As [`Self::write_all`], for those who write a future of their own: adds the first bytes and tells how
-    /// many.
+    /// As [`Self::write_all`], for hand-written futures: adds the first bytes and returns their number.
     ///
     /// # Errors
     /// [`SendError`]; then the message can no longer be completed.
@@ -120,8 +119,8 @@ impl MessageWriter {
         Poll::Ready(Ok(()))
     }
 
-    /// Gives the buffer as a piece, which ends the message or does not. A piece leaves only once more bytes
-    /// follow, so that there are bytes left for the last one.
+    /// Queues the buffer as a piece. A piece is queued only once more bytes follow, so that there are bytes
+    /// left for the last piece.
     fn poll_piece(&mut self, cx: &mut Context<'_>, end_of_record: bool) -> Poll<Result<(), SendError>> {
         let mut parcel = self.waiting.take().unwrap_or_else(|| self.piece().into());
         parcel.message.end_of_record = end_of_record;

@@ -15,8 +15,7 @@ pub(crate) struct Report {
     pub(crate) what: Icmp,
 }
 
-/// The next message, with the beginning of its packet in `quoted`; none if there is none, or none that
-/// matters.
+/// The next relevant message, with the beginning of its packet in `quoted`; `None` if there is none.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn read(_: &UdpSocket, _: &mut Vec<u8>) -> Option<Report> {
     None

@@ -13,9 +13,9 @@ const SHORT: Duration = Duration::from_millis(20);
 
 /// Waits until a source is ready or the time is over.
 ///
-/// [`Poll`] counts whole milliseconds on Linux and rounds up. A paced sender whose timers are so late sends
-/// in clumps, and at the end of slow start it lost four times as many packets as one with exact timers. So
-/// short sleeps are exact here.
+/// [`Poll`] counts whole milliseconds on Linux and rounds up. A paced sender with timers that late sends in
+/// bursts, and at the end of slow start it lost four times as many packets as one with exact timers. So short
+/// sleeps are exact.
 ///
 /// # Errors
 /// The system's error.

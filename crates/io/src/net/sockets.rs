@@ -101,8 +101,8 @@ impl Sockets {
         }
     }
 
-    /// Sleeps until a socket is ready, the waker is used, or the time is over; at once if there is more to
-    /// read.
+    /// Sleeps until a socket is ready, the waker is used, or the time is over. Returns at once if there is
+    /// more to read.
     ///
     /// # Errors
     /// The system's error.
@@ -143,8 +143,8 @@ impl Sockets {
         filled
     }
 
-    /// The next ICMP message about a packet of one of the sockets, its quote in `quoted`; none if there is
-    /// none.
+    /// The next ICMP message about a packet of one of the sockets, with its quote in `quoted`; `None` if
+    /// there is none.
     pub(crate) fn next_report(&mut self, quoted: &mut Vec<u8>) -> Option<Report> {
         for Entry { socket, reports, .. } in &mut self.entries {
             if *reports {

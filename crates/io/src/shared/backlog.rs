@@ -23,7 +23,7 @@ impl Backlog {
         self.limit = limit;
     }
 
-    /// A listener is gone; gives back the connections that nobody will take if it was the last.
+    /// Removes a listener, and returns the connections that nobody will accept if it was the last one.
     #[must_use]
     pub(crate) fn leave(&mut self) -> VecDeque<Handle> {
         self.listeners -= 1;

@@ -49,8 +49,8 @@ impl EventQueue {
         self.events.pop_front().map(Ok)
     }
 
-    /// The next event, or how many were lost before it; none for a reader that is no longer the one, and if
-    /// `ended` and all were read.
+    /// The next event, or the number of events lost before it. `None` for a reader that was replaced, and if
+    /// `ended` and all events were read.
     pub(super) fn poll_next(
         &mut self,
         cx: &Context<'_>,

@@ -158,8 +158,8 @@ impl Hub {
         self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a command to the driver. If it has ended, the command is dropped, and with it what it would
-    /// answer through.
+    /// Passes a command to the driver. If the driver has ended, the command and its answer channel are
+    /// dropped.
     pub(crate) fn tell(&self, command: Command) {
         let mut queue = self.queue();
         if queue.ended {
@@ -211,7 +211,7 @@ impl Hub {
         let dropped = std::mem::take(&mut queue.commands);
         let watchers = queue.watchers.take();
         drop(queue);
-        // Dropping a command may lock again: answers that never come wake whoever waits, handles release
+        // Dropping a command may lock again: lost answers wake their callers, and handles release
         // connections.
         drop(dropped);
         watchers.wake();

@@ -67,8 +67,8 @@ impl Inbox {
         Some(message)
     }
 
-    /// Whether the driver is to be told that it can go on: there is room again, or what it waits for was
-    /// read. Says so once.
+    /// True if the driver should be notified that it can continue: there is room again, or the awaited
+    /// messages were read. True only once.
     pub(super) fn resumes(&mut self) -> bool {
         let read = self.awaited.take_if(|awaited| awaited.messages == 0).is_some();
         let resumes = self.stopped && self.bytes <= LIMIT / 2;
@@ -76,8 +76,8 @@ impl Inbox {
         resumes || read
     }
 
-    /// Whether messages of these streams wait, or of any if the list is empty. Then the driver adds nothing,
-    /// and is told once they were read.
+    /// True if messages of these streams are unread, or of any stream if the list is empty. Then the driver
+    /// adds no messages, and is notified once these are read.
     pub(super) fn awaits(&mut self, streams: &[StreamId]) -> bool {
         let mut awaited = Awaited { streams: streams.to_vec(), messages: 0 };
         let all = self.streams.values().flat_map(|own| &own.messages).chain(&self.messages);

@@ -32,8 +32,8 @@ pub(crate) enum Phase {
     Ended(ConnectionError),
 }
 
-/// Shared by the driver and the handles of one connection. The lock is held for moments only, and never while
-/// a waker is used.
+/// State shared by the driver and the handles of one connection. The lock is held only briefly, and never
+/// while a waker is used.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     pub(crate) id: AssocId,
@@ -98,8 +98,8 @@ impl Mailbox {
         Mailbox { id, hub, send_buffer, contents: Mutex::new(contents) }
     }
 
-    /// A panic elsewhere leaves the contents whole: every change under the lock is complete before anything
-    /// can panic.
+    /// A panic elsewhere leaves the contents consistent: every change under the lock is complete before
+    /// anything can panic.
     fn lock(&self) -> MutexGuard<'_, Contents> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -132,8 +132,8 @@ impl Mailbox {
 
     // Sending.
 
-    /// Gives a message to the driver if there is room; `parcel` is empty then. `ticket` is the caller's place
-    /// in the queue of those that wait.
+    /// Queues a message if there is room; then `parcel` is empty. `ticket` is the caller's place in the queue
+    /// of waiting callers.
     pub(crate) fn poll_send(
         &self,
         cx: &Context<'_>,
@@ -187,7 +187,7 @@ impl Mailbox {
         next.wake();
     }
 
-    /// Makes a call in the driver thread between the messages that were given to send before and later. It is
+    /// Makes a call in the driver thread, after messages queued before and before later ones. The call is
     /// dropped if the connection has ended.
     pub(crate) fn call_in_order(&self, call: Call) {
         let mut contents = self.lock();
@@ -197,8 +197,8 @@ impl Mailbox {
         }
     }
 
-    /// Takes messages out of the outbox as long as `take` accepts them, and up to the next call. Only the
-    /// driver calls it.
+    /// Removes messages from the outbox while `take` accepts them, up to the next call. Used only by the
+    /// driver.
     pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&mut Parcel) -> bool) -> Stop {
         let mut contents = self.lock();
         let stop = loop {
@@ -240,8 +240,8 @@ impl Mailbox {
         self.lock().outbox.is_empty()
     }
 
-    /// Nothing can be sent any more, though the connection has not ended: gives the messages that the driver
-    /// has not taken.
+    /// Closes the outbox of a connection that can send nothing more but has not ended. Returns the messages
+    /// that the driver has not taken.
     pub(crate) fn close_outbox(&self) -> VecDeque<Parcel> {
         let mut contents = self.lock();
         contents.shut = true;
@@ -267,7 +267,7 @@ impl Mailbox {
 
     // Receiving.
 
-    /// The next message of a stream, or of all those without a reader of their own; none once the connection
+    /// The next message of a stream, or of all streams without a separate reader; `None` once the connection
     /// has ended and everything was read.
     pub(crate) fn poll_receive(
         &self,
@@ -296,8 +296,8 @@ impl Mailbox {
         self.lock().readers.leave(place);
     }
 
-    /// Puts messages into the inbox as long as there is room, or regardless of that; only the driver calls
-    /// it. False if it stopped for want of room.
+    /// Moves messages to the inbox while there is room, or regardless of that. False if there was no room
+    /// left. Used only by the driver.
     pub(crate) fn fill_inbox(&self, regardless: bool, mut next: impl FnMut() -> Option<Received>) -> bool {
         let mut contents = self.lock();
         let mut added = false;
@@ -328,8 +328,8 @@ impl Mailbox {
         readers.wake();
     }
 
-    /// Whether messages of these streams wait to be read, or of any if the list is empty; then the driver is
-    /// told once they were read.
+    /// True if messages of these streams are unread, or of any stream if the list is empty. Then the driver
+    /// is notified once they are read.
     pub(crate) fn awaits_reading(&self, streams: &[StreamId]) -> bool {
         self.lock().inbox.awaits(streams)
     }
@@ -358,8 +358,8 @@ impl Mailbox {
         self.lock().event_queue.close(reader);
     }
 
-    /// The next event, or how many were lost before it; none once the connection has ended, and if another
-    /// reader took over.
+    /// The next event, or the number of events lost before it; `None` once the connection has ended, or if
+    /// another reader replaced this one.
     pub(crate) fn poll_event(
         &self,
         cx: &Context<'_>,

@@ -31,8 +31,8 @@ impl Parcel {
         Parcel { message, receipt, given: limited.then(Clock::now) }
     }
 
-    /// What is left of its reliability now that it leaves for the stack: the wait before counts. None if its
-    /// lifetime has passed.
+    /// The rest of the message's reliability when it leaves for the stack, since the wait counts, too. `None`
+    /// if its lifetime has passed.
     pub(crate) fn reliability(&self) -> Option<Reliability> {
         match (self.message.reliability, self.given) {
             (Reliability::Until(life), Some(given)) => {
@@ -66,8 +66,8 @@ pub(crate) enum Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
-/// Bounded. Callers get room in the order in which they came, so that a large message cannot starve. Urgent
-/// messages have room of their own and are taken out first.
+/// Bounded queue of messages. Callers get room in the order of their calls, so that a large message cannot
+/// starve. Urgent messages have separate room and are removed first.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     /// Largest number of bytes; one message may be longer. Urgent messages have the same limit separately.
@@ -79,8 +79,8 @@ pub(crate) struct Outbox {
     /// The last piece taken out did not end its message, so its next piece follows.
     inside: bool,
     waiting: VecDeque<Waiting>,
-    /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets
-    /// room.
+    /// The caller whose message is not complete. Pieces of messages are not interleaved, so no other caller
+    /// gets room.
     writer: Option<Waiting>,
     tickets: u64,
 }
@@ -122,17 +122,17 @@ impl Outbox {
         first.is_some_and(|first| Some(first.ticket) != ticket)
     }
 
-    /// Whether a message is urgent, and those of its kind leave it room. One that had to wait for room keeps
-    /// its place among all callers.
+    /// True if a message is urgent and there is room for urgent messages. A message that had to wait for room
+    /// keeps its place among all callers.
     fn overtakes(&self, parcel: &Parcel, ticket: Option<Ticket>) -> bool {
         let message = &parcel.message;
         let whole = message.end_of_record && ticket.is_none();
         message.urgent && whole && self.urgent_bytes + parcel.len() <= self.limit
     }
 
-    /// Takes the message if there is room and no other caller is before this one; gives it back otherwise.
-    /// `ticket` is the caller's place in the queue, if it has one. It is given up when the message is taken;
-    /// after a piece that does not end its message the caller stays the first.
+    /// Queues the message if there is room and no other caller precedes this one; returns it otherwise.
+    /// `ticket` is the caller's place in the queue, if any, and is removed when the message is queued. After
+    /// a piece that does not end its message the caller stays first.
     pub(super) fn offer(&mut self, parcel: Parcel, ticket: &mut Option<Ticket>) -> Result<(), Parcel> {
         if self.overtakes(&parcel, *ticket) {
             self.urgent_bytes += parcel.len();

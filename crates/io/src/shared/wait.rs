@@ -82,8 +82,8 @@ impl<L: FnMut(&Place)> Drop for Leave<L> {
     }
 }
 
-/// Waits until `poll` is ready. `leave` gives up the place that `poll` took, also when the future is dropped:
-/// callers that wait for a moment, again and again, leave nothing behind.
+/// Waits until `poll` is ready. `leave` removes the place that `poll` took, also when the future is dropped,
+/// so that callers with short repeated waits leave nothing behind.
 pub(crate) async fn wait<T>(
     mut poll: impl FnMut(&Context<'_>, &mut Place) -> Poll<T>,
     leave: impl FnMut(&Place),

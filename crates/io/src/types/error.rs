@@ -61,9 +61,9 @@ pub enum NotDelivered {
     /// The connection ended before the peer had acknowledged it.
     #[error(transparent)]
     Ended(ConnectionError),
-    /// It was lost although the connection had not ended: it was given up as its
-    /// [reliability](crate::Reliability) says, the peer began anew, or the peer shut the connection down
-    /// before everything was sent.
+    /// The message was lost although the connection had not ended: it was abandoned because of its
+    /// [reliability](crate::Reliability), the peer restarted, or the peer shut the connection down before
+    /// everything was sent.
     #[error("the message was given up, or lost because the peer began anew or shut the connection down")]
     Lost,
 }

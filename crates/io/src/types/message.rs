@@ -44,7 +44,7 @@ impl Message {
         self
     }
 
-    /// Sets when the message is given up, [never](Reliability::Reliable) unless set. Both ends need
+    /// Sets when the message is abandoned, [never](Reliability::Reliable) unless set. Both ends need
     /// [`pr_sctp`](sctp::Config::pr_sctp). The time of [`Reliability::Until`] begins when there is room in
     /// the send buffer.
     #[must_use]
@@ -53,17 +53,17 @@ impl Message {
         self
     }
 
-    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); the
-    /// protocol chooses it unless set. Messages behind it wait while the window of that path is full. Ignored
-    /// while the path is not active.
+    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); unless set,
+    /// the protocol chooses it. Later messages wait while the window of that path is full. Ignored while the
+    /// path is not active.
     #[must_use]
     pub fn path(mut self, path: PathId) -> Self {
         self.inner.path = Some(path);
         self
     }
 
-    /// Marks a message that somebody waits for. It overtakes messages and stream resets that wait for room in
-    /// the send buffer. Urgent messages have room of their own there, as much as all others. See also
+    /// Marks a message as urgent. It overtakes messages and stream resets that wait for room in the send
+    /// buffer. Urgent messages have separate room there, as much as all others. See also
     /// [`sctp::Message::urgent`].
     #[must_use]
     pub fn urgent(mut self, urgent: bool) -> Self {
@@ -126,8 +126,8 @@ pub struct Received {
     pub unordered: bool,
     /// The user data.
     pub data: Bytes,
-    /// These bytes end the message. More of it follows otherwise: a message comes in parts if it is larger
-    /// than the receive buffer, or if later data had filled the buffer before all of it arrived.
+    /// True if these bytes end the message. Otherwise more parts follow, if the message is larger than the
+    /// receive buffer, or if later data had filled the buffer before all of it arrived.
     pub end_of_record: bool,
     /// The message ends here incompletely: the peer abandoned it after parts of it were read.
     pub aborted: bool,

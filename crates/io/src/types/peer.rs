@@ -16,7 +16,7 @@ pub struct Peer {
     pub addresses: Vec<IpAddr>,
     /// SCTP port of the peer.
     pub port: u16,
-    /// UDP port of the peer (`rfc6951`); if none, that of
+    /// UDP port of the peer (`rfc6951`); `None`: that of
     /// [`Builder::remote_udp_port`](crate::Builder::remote_udp_port).
     pub udp_port: Option<u16>,
 }

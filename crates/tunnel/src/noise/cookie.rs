@@ -1,5 +1,5 @@
-//! What a responder asks before it computes: a proof that the initiator receives at its address, and that the
-//! initiation is new.
+//! Cookies, which a responder requires before expensive computations: they prove that the initiator receives
+//! at its address, and that the initiation is new.
 
 use super::mac::MacKey;
 use super::wire::Mac;
@@ -11,8 +11,8 @@ use units::{Instant, Span};
 
 /// Time for which a secret makes cookies. The secret before it is still accepted.
 const EPOCH: Span = Span::from_secs(60);
-/// Most initiations in two epochs whose keys are computed with. A peer that loses all our answers sends fewer
-/// than 30.
+/// Largest number of initiations in two epochs that cause key computations. A peer that loses all our answers
+/// sends fewer than 30.
 pub(super) const MOST_HANDSHAKES: usize = 64;
 
 /// Makes cookies, and remembers the initiations that came with a valid one.

@@ -12,8 +12,8 @@ use units::{Instant, Span};
 /// Prologue: data that both ends must agree on in addition to the keys.
 const PROLOGUE: &[u8] = b"anabranch tunnel 1";
 const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
-/// Time until the first repetition. It grows by a half each time up to [`LONGEST`], so that a handshake of
-/// two long round trips can end.
+/// Time until the first repetition. It grows by a half each time up to [`LONGEST`], so that a handshake over
+/// long round trips can complete.
 const FIRST: Span = Span::from_millis(250);
 /// Longest time between two repetitions.
 const LONGEST: Span = Span::from_secs(5);
@@ -120,8 +120,8 @@ impl Noise {
     ) -> bool {
         let Some(mut attempt) = self.attempt.take() else { return false };
         let mut payload = [0; 1];
-        // Only the peer makes such a MAC: after an error there is nothing to wait for, and the next packet
-        // begins anew.
+        // Only the peer makes such a MAC. So after an error waiting is useless, and the next packet begins a
+        // new handshake.
         if attempt.state.read_message(message, &mut payload) != Ok(1) || payload != [VERSION] {
             return false;
         }

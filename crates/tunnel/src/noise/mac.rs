@@ -12,8 +12,8 @@ pub(super) const MAC: usize = 16;
 pub(super) struct MacKey([u8; KEY]);
 
 impl MacKey {
-    /// The key for what goes to the owner of a public key, from the secret that both ends share. The two
-    /// directions differ, so that nothing can be sent back to its sender.
+    /// The key for messages to the owner of a public key, from the secret that both ends share. The two
+    /// directions have different keys, so that no message can be reflected.
     pub(super) fn toward(receiver: &PublicKey, shared: &[u8; KEY]) -> MacKey {
         let label = b"anabranch tunnel 1 mac";
         MacKey(hmac(shared, &[label, receiver.bytes()]))

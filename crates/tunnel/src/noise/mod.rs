@@ -1,11 +1,11 @@
 //! Encryption below SCTP and above UDP: `Noise_IK_25519_ChaChaPoly_BLAKE2s`, both static keys known
 //! beforehand.
 //!
-//! Sans-IO. There is one peer. Sessions are found by the index in a packet, never by its address, so that any
-//! path and any NAT serves. Either end begins a handshake when it has something to send and no session, when
-//! the session is old, or when the peer does not answer; both may do so at once. The first message of a
-//! handshake carries a MAC with a key that only the two ends have, and costs the responder nothing more than
-//! that until it also shows a cookie of the responder's. `docs/security.md` says what follows from this.
+//! Sans-IO. There is one peer. A session is found by the index in a packet, never by its address, so that any
+//! path and any NAT works. Either end begins a handshake when it has no session for data, when the session is
+//! old, or when the peer does not answer; both may do so at once. The first message of a handshake has a MAC
+//! with a key of the two ends. Without a cookie of the responder, it costs the responder only the check of
+//! this MAC. See `docs/security.md`.
 
 mod cookie;
 mod handshake;
@@ -41,7 +41,7 @@ const KEPT: Span = Span::from_secs(10);
 const SILENCE: Span = Span::from_secs(5);
 /// The same for a peer to which packets are sent without a pause of this length.
 const STEADY_SILENCE: Span = Span::from_secs(1);
-/// How long a packet waits for a session that takes the place of another one: what it carries would come too
+/// Time for which a packet waits for a session that replaces another one; later its content would be too
 /// late.
 const PATIENCE: Span = Span::from_millis(500);
 /// Largest number of packets that wait for a session.
@@ -127,8 +127,8 @@ impl NoiseStats {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The address from which the last initiation with other keys came, which anybody can forge, and their
-    /// number.
+    /// The address of the last initiation with other keys, which anybody can forge, and the number of such
+    /// initiations.
     pub fn stranger(&self) -> Option<(IpAddr, u64)> {
         *self.stranger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -198,7 +198,7 @@ impl Noise {
             silent || session.is_worn(now, if *is_ours { REKEY } else { REKEY_LATE })
         });
         if due {
-            // While the keys still serve, the route of the packet is enough at first: another one may be
+            // While the keys are valid, the route of the packet is enough at first: another route may be
             // metered.
             let routes = if silent || self.current.is_none() { ROUTES } else { 1 };
             self.want_session(now, routes);

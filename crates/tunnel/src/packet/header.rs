@@ -13,8 +13,7 @@ pub(crate) struct Inner {
     pub(crate) protocol: u8,
     /// Offset of the header of that protocol; `None` in a fragment.
     pub(crate) transport: Option<usize>,
-    /// Its addresses, protocol and, where it shows them, ports, as a number that only this process can
-    /// foresee.
+    /// Hash of addresses, protocol and, if the packet has them, ports, which only this process can predict.
     pub(crate) hash: u64,
 }
 

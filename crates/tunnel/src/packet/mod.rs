@@ -1,5 +1,5 @@
-//! Inner packets: what flow they belong to, and what the tunnel changes in them. They come from outside:
-//! nothing in them is believed before its length is checked.
+//! Inner packets: the flow of each packet, and changes by the tunnel. They are not trusted: all lengths are
+//! checked.
 
 mod header;
 mod rewrite;

@@ -2,9 +2,8 @@ use super::{Inner, TCP};
 
 const SYN: u8 = 2;
 
-/// Lowers the maximum segment size that a SYN offers to what fits packets of `mtu` bytes, so that hosts
-/// behind routers that filter ICMP do not send longer ones (RFC 4459, 3.2). The checksum stays right if it
-/// was.
+/// Lowers the maximum segment size of a SYN so that segments fit packets of `mtu` bytes, because routers may
+/// filter the ICMP messages that hosts need (RFC 4459, 3.2). A valid checksum stays valid.
 pub(crate) fn clamp_mss(packet: &mut [u8], inner: &Inner, mtu: usize) {
     let Some(tcp) = inner.transport.filter(|_| inner.protocol == TCP) else { return };
     let most = mtu.saturating_sub(tcp.max(20) + 20).min(usize::from(u16::MAX)) as u16;
@@ -42,8 +41,7 @@ fn mss_option(header: &[u8]) -> Option<usize> {
     None
 }
 
-/// Marks a packet as having met congestion if its flow takes such marks (`rfc3168#section-5`); false if it
-/// does not.
+/// Marks a packet as having met congestion if its flow is ECN-capable (`rfc3168#section-5`); false otherwise.
 pub(crate) fn mark_congestion(packet: &mut [u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 && packet[1] & 3 != 0 => {

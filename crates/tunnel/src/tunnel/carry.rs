@@ -61,8 +61,8 @@ struct Line {
 struct Counters {
     sent: [AtomicU64; 2],
     received: [AtomicU64; 2],
-    /// Packets that the device gave or the peer sent that are no IP packets, or that the device or the
-    /// association refused.
+    /// Packets from the device or the peer that are no IP packets, or that the device or the association
+    /// refused.
     refused: AtomicU64,
     copied: AtomicU64,
     duplicates: AtomicU64,
@@ -87,7 +87,7 @@ impl Carrier {
         Ok(carrier)
     }
 
-    /// Sends what the device gives by this association from now on, and gives the device what it brings.
+    /// Carries packets between the device and this association from now on.
     ///
     /// # Errors
     /// The system's error if it cannot create threads.
@@ -216,8 +216,8 @@ impl Shared {
         }
     }
 
-    /// What `take` finds for an association, as soon as there is something; none once it is no longer the one
-    /// of the moment.
+    /// The next result of `take` for an association, once there is one; `None` once the association is no
+    /// longer the current one.
     fn next<T>(&self, id: AssocId, ready: &Condvar, take: impl Fn(&mut Line) -> Option<T>) -> Option<T> {
         let mut line = self.line();
         loop {
@@ -267,8 +267,8 @@ impl Shared {
         }
     }
 
-    /// What is left of the lifetime of a packet that the device gave then: the association gives it up after
-    /// that.
+    /// The rest of the lifetime of a packet that arrived from the device at `since`, after which the
+    /// association abandons it.
     fn left_since(&self, since: Instant) -> Reliability {
         // A lifetime of zero would still allow an immediate transmission.
         Reliability::Until(LIFETIME.saturating_sub(self.now().since(since)).max(Span::from_nanos(1)))

@@ -1,4 +1,4 @@
-//! The running tunnel: packets from the device to the association and back, and a new association whenever
+//! The running tunnel: packets from the device to the association and back, and a new association each time
 //! one ends.
 
 mod carry;
@@ -89,8 +89,8 @@ struct Tunnel {
     log: Log,
 }
 
-/// Ends an association so that the other end knows it at once: by SHUTDOWN, which is repeated, and by ABORT
-/// if that is not answered.
+/// Ends an association so that the other end is informed at once: by SHUTDOWN, which is repeated, and by
+/// ABORT if it is not answered.
 fn say_goodbye(connection: &Connection) {
     if block_on_for(connection.shutdown(), GOODBYE).is_none() {
         connection.abort("the tunnel ends");
@@ -98,9 +98,9 @@ fn say_goodbye(connection: &Connection) {
     }
 }
 
-/// Makes the endpoint of attempt number `attempt`. Behind NATs it has one address, another one in each
-/// attempt, and lists none to the peer, who could do nothing with it; the others join the association later,
-/// each by a request from itself.
+/// Creates the endpoint of attempt number `attempt`. Behind NATs it has one address, a different one in each
+/// attempt, and lists no address, which would be useless to the peer. The others join the association later,
+/// each by a request sent from it.
 fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats>), TunnelError> {
     let mut builder = Endpoint::builder()
         .udp_port(config.port)
@@ -135,8 +135,8 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
     }
 }
 
-/// As [`bind`], as soon as an uplink works: at boot this may take a while. None if the tunnel is to end
-/// before.
+/// As [`bind`], but waits until an uplink works, which may take a while at boot. `None` if the tunnel must
+/// end before.
 fn bind_patiently(
     config: &TunnelConfig,
     board: &Board,
@@ -159,8 +159,8 @@ fn bind_patiently(
 }
 
 impl Tunnel {
-    /// Waits for the other end, again and again. A new association takes the place of the one before: the
-    /// peer has lost that.
+    /// Repeatedly waits for the other end. A new association replaces the one before, because the peer has
+    /// lost it.
     fn serve(
         self: &Arc<Self>,
         listener: &Listener,
@@ -187,8 +187,8 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Connects to the other end, again and again. Each attempt has new sockets and a new SCTP port, so that
-    /// nothing of an association before it is in its way.
+    /// Repeatedly connects to the other end. Each attempt has new sockets and a new SCTP port, so that an
+    /// earlier association cannot interfere.
     fn call(&self) -> Result<(), TunnelError> {
         let mut failures = Repeated::default();
         for number in 0.. {

@@ -39,8 +39,8 @@ pub(super) fn no_answer(config: &TunnelConfig, stats: &Option<Stats>, within: Du
     }
 }
 
-/// How long the path MTUs must stay the same until they count as known: a path that appears begins with a
-/// small one.
+/// Time for which the path MTUs must stay the same until they count as known, since a new path begins with a
+/// small MTU.
 const SETTLED: Duration = Duration::from_secs(10);
 
 /// Reports the longest unfragmented packet if the MTU of the tunnel exceeds it, once for each value.
