@@ -99,7 +99,6 @@ impl QueueingDelay {
         self.current.push(delay);
     }
 
-    /// The base delay.
     pub(crate) fn base(&self) -> Option<OneWayDelay> {
         self.base.min()
     }
@@ -109,7 +108,6 @@ impl QueueingDelay {
         Some(self.current.min()?.beyond(self.base()?).as_secs_f64())
     }
 
-    /// Forgets all delays.
     pub(crate) fn clear(&mut self) {
         self.base.clear();
         self.current.clear();

@@ -18,7 +18,6 @@ impl Fraction {
         whole
     }
 
-    /// Splits a window into whole bytes and the fraction.
     pub(crate) fn split(window: f64) -> (ByteCount, Fraction) {
         let whole = window.max(0.0).floor();
         (ByteCount::round_f64(whole), Fraction(window.max(0.0) - whole))

@@ -29,7 +29,6 @@ const ROUNDS: u32 = 5;
 /// Segments by which one SACK may grow the window at most (L without pacing).
 const MOST_SEGMENTS: u64 = 8;
 
-/// HyStart++ state of one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HyStart {
     /// Bytes that the last SACK acknowledged.

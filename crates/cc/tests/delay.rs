@@ -17,7 +17,6 @@ fn from(algorithm: Algorithm, setup: &Setup) -> Bench {
     Bench::with_mtu(algorithm, setup, M)
 }
 
-/// Delays that a SACK measured.
 #[derive(Clone, Copy, Default)]
 struct Delays {
     rtt: Option<Span>,

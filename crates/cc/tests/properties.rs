@@ -9,7 +9,6 @@ use common::{Bench, bytes, setup};
 use proptest::prelude::*;
 use units::Span;
 
-/// An event on a path.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Sack {

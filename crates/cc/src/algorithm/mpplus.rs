@@ -146,7 +146,6 @@ fn lag(at: &Snapshot<'_>) -> f64 {
 }
 
 impl Memory {
-    /// The queueing delay.
     fn queue(&self) -> Option<Span> {
         Some(self.recent.min()?.beyond(self.base?))
     }

@@ -42,7 +42,6 @@ struct WVegas {
     paths: Vec<Memory>,
 }
 
-/// State of wVegas for one path.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
     round: Round,

@@ -79,7 +79,6 @@ impl Bench {
         self
     }
 
-    /// Processes one SACK.
     pub fn sack(&mut self, acks: &[PathAck]) {
         let now = self.now;
         self.changing(|control, before, w| control.on_sack(now, before, acks, w));

@@ -27,7 +27,6 @@ enum Event {
     Timeout { flow: usize, packet: u64 },
 }
 
-/// The bottleneck.
 pub struct Link {
     pub rate: BitRate,
     /// Capacity of the queue in bytes.
@@ -194,7 +193,6 @@ impl Pipe {
         self.events.push(Reverse((time, self.count, event)));
     }
 
-    /// Runs until `end`.
     pub fn run(&mut self, end: Instant) {
         while let Some(&Reverse((time, _, event))) = self.events.peek()
             && time < end

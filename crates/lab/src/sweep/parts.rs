@@ -40,7 +40,8 @@ pub(super) fn clear_of(folder: &Path, is_finished: impl Fn(&str) -> bool) {
     remove(folder, |hash, _| is_finished(hash));
 }
 
-/// Removes the parts for which `gone` returns true. It gets the first word of the name, and the whole name.
+/// Removes the parts for which `gone` returns true. `gone` gets the first word of the name, and the whole
+/// name.
 fn remove(folder: &Path, gone: impl Fn(&str, &str) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
