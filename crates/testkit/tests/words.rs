@@ -26,14 +26,11 @@ const NAMES: &[(&str, &str)] = &[
 /// Columns of a comment line, as of a line of code (rustfmt.toml), which rustfmt does not check.
 const COLUMNS: usize = 110;
 
-/// Files of the crates sctp and cc that are not checked yet, below `crates/`, one a line.
-const EXEMPT: &str = include_str!("words/exempt.txt");
-
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// All Rust files of all crates, with their paths below `crates/`, without this file and the exempt files.
+/// All Rust files of all crates, with their paths below `crates/`, without this file.
 fn sources() -> Vec<(String, String)> {
     let (mut folders, mut files) = (vec![crates()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -43,17 +40,13 @@ fn sources() -> Vec<(String, String)> {
                 path.strip_prefix(crates()).expect("below crates").to_string_lossy().replace('\\', "/");
             if path.is_dir() && !name.ends_with("/target") {
                 folders.push(path);
-            } else if path.extension().is_some_and(|kind| kind == "rs") && !is_left_out(&name) {
+            } else if path.extension().is_some_and(|kind| kind == "rs") && name != "testkit/tests/words.rs" {
                 files.push((name, std::fs::read_to_string(&path).expect("readable")));
             }
         }
     }
     assert!(files.len() > 300, "only {} files were found", files.len());
     files
-}
-
-fn is_left_out(name: &str) -> bool {
-    name == "testkit/tests/words.rs" || EXEMPT.lines().any(|exempt| exempt == name)
 }
 
 /// The part of a line before a comment. A `//` in a string counts as a comment: the rest is not checked.
@@ -101,11 +94,4 @@ fn comment_lines_end_within_110_columns() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
-}
-
-#[test]
-fn only_files_of_sctp_and_cc_are_exempt() {
-    for name in EXEMPT.lines() {
-        assert!(name.starts_with("sctp/") || name.starts_with("cc/"), "{name}");
-    }
 }

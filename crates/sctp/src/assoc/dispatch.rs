@@ -34,7 +34,7 @@ pub(crate) enum Handled {
 type Acknowledged = Result<SackOutcome, &'static str>;
 
 /// State of the processing of one packet.
-struct Taken {
+struct PacketProgress {
     /// The path on which answers are sent.
     answer: PathId,
     /// True until the first chunk was processed.
@@ -134,7 +134,7 @@ impl Association {
         authenticated: bool,
     ) -> bool {
         let answer = self.answer_path(from);
-        let mut taken = Taken { answer, first: true, had_data: false, transit: Transit::default() };
+        let mut taken = PacketProgress { answer, first: true, had_data: false, transit: Transit::default() };
         let mut go_on = true;
         if !self.extensions.has(Ext::Auth) {
             while go_on {
@@ -170,7 +170,7 @@ impl Association {
         datagram: &Datagram<'_>,
         mut chunks: Chunks<'_>,
         mut authenticated: bool,
-        so_far: &mut Taken,
+        so_far: &mut PacketProgress,
     ) -> bool {
         let mut first = so_far.first;
         let mut had_heartbeat = false;
@@ -264,8 +264,8 @@ impl Association {
 
     /// Ends the processing of a packet with data.
     #[inline]
-    fn end_of_data(&mut self, now: Instant, datagram: &Datagram<'_>, taken: &Taken) {
-        let Taken { answer, ref transit, .. } = *taken;
+    fn end_of_data(&mut self, now: Instant, datagram: &Datagram<'_>, taken: &PacketProgress) {
+        let PacketProgress { answer, ref transit, .. } = *taken;
         if let Some(receiver) = &mut self.receiver {
             receiver.packet_done(now);
             if datagram.ecn == Ecn::CongestionExperienced

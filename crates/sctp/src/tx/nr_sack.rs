@@ -61,7 +61,7 @@ impl Sender {
             let gaps = std::mem::take(&mut self.blocks);
             union(&gaps, &said, &mut self.blocks);
         }
-        self.hold_to(cum);
+        self.add_non_renegable(cum);
         let a_rwnd = Some(sack.a_rwnd).filter(|_| !overtaken);
         let packets = Some(sack.packets_since_last);
         let told = Told { a_rwnd, packets, blocks };

@@ -64,7 +64,7 @@ impl Sender {
             self.read_blocks(cum, sack.gap_blocks())?;
             told.blocks = self.blocks.len();
             if self.nr_sacks {
-                self.hold_to(cum);
+                self.add_non_renegable(cum);
             }
         }
         let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
@@ -84,7 +84,7 @@ impl Sender {
     }
 
     /// Adds the non-renegable TSNs of earlier SACKs to the Gap Ack Blocks of this one.
-    pub(super) fn hold_to(&mut self, cum: u64) {
+    pub(super) fn add_non_renegable(&mut self, cum: u64) {
         cut_below(&mut self.non_renegable, cum);
         let blocks = std::mem::take(&mut self.blocks);
         union(&blocks, &self.non_renegable, &mut self.blocks);
