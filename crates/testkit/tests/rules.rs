@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const FILES: &[&str] = &[
     "in_time",
     "delivered",
-    "evened",
+    "same_return",
     "retransmission",
     "copies",
     "lateness",

@@ -1,5 +1,5 @@
 //! Packet drop reports (draft-stewart-sctp-pktdrprep-16): configuration. `assoc/packet_drop.rs` sends and
-//! receives reports; `tx/reported.rs` retransmits the data in them.
+//! receives reports; `tx/packet_drop.rs` retransmits the data in them.
 
 use crate::config::Config;
 use wire::PacketDrop;

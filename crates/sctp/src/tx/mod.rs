@@ -13,18 +13,18 @@ mod delivery;
 mod delta;
 mod ecn;
 mod first_come;
-mod hold;
 mod limits;
+mod missing_reports;
 mod moved;
 mod nr_sack;
+mod packet_drop;
 mod partial;
 mod pieces;
 mod probe;
 mod queue;
 mod rack;
 mod ranges;
-mod report;
-mod reported;
+mod reset_queue;
 mod sack;
 mod send;
 mod silence;
@@ -44,7 +44,7 @@ use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, RtxPolicy, Sack
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::multipath::copies::Copies;
-use crate::multipath::evened::Evened;
+use crate::multipath::same_return::SameReturn;
 use crate::multipath::{Scheduler, SchedulerTraits};
 use crate::path::{Path, PathId, Paths, RateControl};
 use account::{Account, Plain};
@@ -119,7 +119,7 @@ pub(crate) struct Sender {
     /// Arrival time of the last acknowledgement.
     heard_at: Instant,
     /// None unless SACKs take the fastest path.
-    evened: Option<Box<Evened>>,
+    same_return: Option<Box<SameReturn>>,
     ecn: Marks,
     /// True if a SACK of this packet was processed: a peer sends one in a packet (`rfc9260#section-6.2`).
     sack_taken: bool,
@@ -216,7 +216,7 @@ impl Sender {
             abandons: false,
             account: None,
             plain: Plain::default(),
-            evened: (config.sack_path == SackPath::Fastest).then(Box::default),
+            same_return: (config.sack_path == SackPath::Fastest).then(Box::default),
             paced: false,
             now: Instant::ZERO,
             packets: 0,

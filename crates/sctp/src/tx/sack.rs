@@ -407,9 +407,9 @@ impl Sender {
 
     /// A round-trip time, adjusted for the congestion control as if all SACKs took the fastest path.
     #[inline]
-    fn evened_rtt(&mut self, now: Instant, p: PathId, path: &mut Path, rtt: Span) -> Span {
-        let Some(evened) = &mut self.evened else { return rtt };
-        let even = evened.sample(now, p, rtt);
+    fn same_return_rtt(&mut self, now: Instant, p: PathId, path: &mut Path, rtt: Span) -> Span {
+        let Some(same_return) = &mut self.same_return else { return rtt };
+        let even = same_return.sample(now, p, rtt);
         path.note_return(rtt, even);
         even
     }
@@ -417,8 +417,8 @@ impl Sender {
     /// Notes the path on which the next SACK arrived.
     #[inline]
     pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
-        if let Some(evened) = &mut self.evened {
-            evened.begin(way);
+        if let Some(same_return) = &mut self.same_return {
+            same_return.begin(way);
         }
     }
 
@@ -447,7 +447,7 @@ impl Sender {
                 advanced,
                 flight_before,
                 flight_after: paths[p].flight,
-                rtt: delta.rtt.map(|rtt| self.evened_rtt(now, p, &mut paths[p], rtt)),
+                rtt: delta.rtt.map(|rtt| self.same_return_rtt(now, p, &mut paths[p], rtt)),
                 owd: paths[p].owd.take(),
                 lost: ByteCount::ZERO,
                 rate: None,

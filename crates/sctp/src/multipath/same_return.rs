@@ -18,7 +18,7 @@ const MEMORY: Span = Span::from_secs(15);
 
 /// The least round-trip times of all pairs of paths.
 #[derive(Debug, Default)]
-pub(crate) struct Evened {
+pub(crate) struct SameReturn {
     /// By path of the data and path of the SACK: the least time of the present period and of the one before.
     least: Vec<Vec<[Option<Span>; 2]>>,
     /// Start of the present period.
@@ -27,7 +27,7 @@ pub(crate) struct Evened {
     way: PathId,
 }
 
-impl Evened {
+impl SameReturn {
     /// Starts the processing of a SACK that arrived on path `way`.
     pub(crate) fn begin(&mut self, way: PathId) {
         self.way = way;
@@ -66,38 +66,38 @@ mod tests {
         Span::from_millis(n)
     }
 
-    fn sample(evened: &mut Evened, at: u64, way: PathId, rtt: u64) -> Span {
-        evened.begin(way);
-        evened.sample(Instant::ZERO + ms(at), DATA, ms(rtt))
+    fn sample(same_return: &mut SameReturn, at: u64, way: PathId, rtt: u64) -> Span {
+        same_return.begin(way);
+        same_return.sample(Instant::ZERO + ms(at), DATA, ms(rtt))
     }
 
     #[test]
     fn where_sacks_return_makes_no_difference_and_a_queue_does() {
-        let mut evened = Evened::default();
-        assert_eq!(sample(&mut evened, 0, DATA, 40), ms(40));
-        assert_eq!(sample(&mut evened, 10, OTHER, 25), ms(25));
-        assert_eq!(sample(&mut evened, 20, DATA, 40), ms(25));
-        assert_eq!(sample(&mut evened, 30, DATA, 48), ms(33), "a queue of 8 ms");
-        assert_eq!(sample(&mut evened, 40, OTHER, 33), ms(33), "a queue of 8 ms");
+        let mut same_return = SameReturn::default();
+        assert_eq!(sample(&mut same_return, 0, DATA, 40), ms(40));
+        assert_eq!(sample(&mut same_return, 10, OTHER, 25), ms(25));
+        assert_eq!(sample(&mut same_return, 20, DATA, 40), ms(25));
+        assert_eq!(sample(&mut same_return, 30, DATA, 48), ms(33), "a queue of 8 ms");
+        assert_eq!(sample(&mut same_return, 40, OTHER, 33), ms(33), "a queue of 8 ms");
     }
 
     #[test]
     fn a_path_that_has_become_longer_is_known_as_such_after_half_a_minute() {
-        let mut evened = Evened::default();
-        sample(&mut evened, 0, DATA, 40);
-        sample(&mut evened, 0, OTHER, 25);
+        let mut same_return = SameReturn::default();
+        sample(&mut same_return, 0, DATA, 40);
+        sample(&mut same_return, 0, OTHER, 25);
         for second in 1..32 {
-            sample(&mut evened, second * 1000, DATA, 60);
-            sample(&mut evened, second * 1000, OTHER, 45);
+            sample(&mut same_return, second * 1000, DATA, 60);
+            sample(&mut same_return, second * 1000, OTHER, 45);
         }
-        assert_eq!(sample(&mut evened, 33_000, DATA, 60), ms(45));
+        assert_eq!(sample(&mut same_return, 33_000, DATA, 60), ms(45));
     }
 
     #[test]
     fn data_of_one_path_says_nothing_of_another() {
-        let mut evened = Evened::default();
-        sample(&mut evened, 0, DATA, 40);
-        evened.begin(DATA);
-        assert_eq!(evened.sample(Instant::ZERO, OTHER, ms(90)), ms(90));
+        let mut same_return = SameReturn::default();
+        sample(&mut same_return, 0, DATA, 40);
+        same_return.begin(DATA);
+        assert_eq!(same_return.sample(Instant::ZERO, OTHER, ms(90)), ms(90));
     }
 }
