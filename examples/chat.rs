@@ -49,7 +49,7 @@ async fn serve(listener: Listener) {
 
 /// Looks after a guest, whose first message is the name.
 async fn host(guests: Guests, connection: Connection) {
-    let Some(first) = connection.recv().await else { return };
+    let Ok(Some(first)) = connection.recv().await else { return };
     let name = String::from_utf8_lossy(&first.data).into_owned();
     if guests.with(|guests| guests.contains_key(&name)) {
         connection.abort("this name is taken");
@@ -62,7 +62,7 @@ async fn host(guests: Guests, connection: Connection) {
     let welcome = Message::from(format!("{others} others are here").into_bytes());
     let _ = connection.try_send(welcome.stream(LOBBY));
     guests.tell(&name, LOBBY, "is here");
-    while let Some(Received { stream, data, .. }) = connection.recv().await {
+    while let Ok(Some(Received { stream, data, .. })) = connection.recv().await {
         guests.tell(&name, stream, &String::from_utf8_lossy(&data));
     }
     guests.with(|guests| guests.remove(&name));
@@ -86,11 +86,11 @@ async fn chat(connection: Connection) -> Result<()> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     loop {
         tokio::select! {
-            notice = lobby.recv() => match notice {
+            notice = lobby.recv() => match notice? {
                 Some(notice) => println!("* {}", String::from_utf8_lossy(&notice.data)),
-                None => return Err(connection.closed().await.into()),
+                None => return Err("the server has ended the chat".into()),
             },
-            Some(message) = connection.recv() => {
+            Ok(Some(message)) = connection.recv() => {
                 println!("[{}] {}", message.stream.0, String::from_utf8_lossy(&message.data));
             }
             line = lines.next_line() => match line? {
@@ -134,7 +134,7 @@ mod tests {
     use tokio::time::timeout;
 
     async fn heard(connection: &Connection) -> Result<(u16, String)> {
-        let message = timeout(Duration::from_secs(10), connection.recv()).await?.ok_or("it ended")?;
+        let message = timeout(Duration::from_secs(10), connection.recv()).await??.ok_or("it ended")?;
         Ok((message.stream.0, String::from_utf8(message.data.into())?))
     }
 

@@ -26,7 +26,7 @@ fn serve(listener: &Listener) {
 
 /// Sends every message back on its stream. A client that does not read its answers stalls this thread, no other one.
 fn answer(connection: &Connection) {
-    while let Some(received) = connection.recv() {
+    while let Ok(Some(received)) = connection.recv() {
         let answer = Message::from(received.data).stream(received.stream).unordered(received.unordered);
         if connection.send(answer.ppid(received.ppid)).is_err() {
             break;
@@ -42,7 +42,7 @@ fn ask(endpoint: &Endpoint, server: Peer, texts: &[String]) -> Result<Vec<String
     }
     let mut answers = Vec::new();
     while answers.len() < texts.len() {
-        let received = connection.recv().ok_or("the server ended the connection")?;
+        let received = connection.recv()?.ok_or("the server ended the connection")?;
         answers.push(String::from_utf8(received.data.into())?);
     }
     connection.shutdown()?;
@@ -58,7 +58,7 @@ fn main() -> Result<()> {
         ["server", ref locals @ ..] => {
             let locals =
                 locals.iter().map(|local| local.parse()).collect::<std::result::Result<Vec<IpAddr>, _>>()?;
-            let endpoint = Endpoint::builder().locals(locals).port(PORT).bind_blocking()?;
+            let endpoint = Endpoint::builder().locals(locals).port(PORT).bind()?;
             println!(
                 "listening on {:?}, SCTP port {PORT}, UDP port {}",
                 endpoint.local_addresses(),
@@ -67,7 +67,7 @@ fn main() -> Result<()> {
             serve(&endpoint.listen(64));
         }
         ["client", servers, _, ..] => {
-            let endpoint = Endpoint::builder().udp_port(0).bind_blocking()?;
+            let endpoint = Endpoint::builder().udp_port(0).bind()?;
             for answer in ask(&endpoint, Peer::from((parse(servers)?, PORT)), &arguments[2..])? {
                 println!("{answer}");
             }
@@ -85,7 +85,7 @@ fn texts_come_back_in_order() -> Result<()> {
         .iter()
         .map(|address| address.parse())
         .collect::<std::result::Result<_, _>>()?;
-    let bind = || Endpoint::builder().locals(paths.clone()).udp_port(0).bind_blocking();
+    let bind = || Endpoint::builder().locals(paths.clone()).udp_port(0).bind();
     let (server, client) = (bind()?, bind()?);
     let listener = server.listen(1);
     let serving = thread::spawn(move || serve(&listener));

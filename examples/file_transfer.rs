@@ -33,7 +33,7 @@ async fn send(
         // Without this the message has no end, and dropping the writer aborts the connection.
         writer.shutdown().await?;
     }
-    let answer = connection.recv().await.ok_or("the receiver ended the connection")?;
+    let answer = connection.recv().await?.ok_or("the receiver ended the connection")?;
     if answer.data != length.to_string() {
         return Err(format!("of {length} bytes the receiver has written {:?}", answer.data).into());
     }
@@ -42,7 +42,7 @@ async fn send(
 
 /// Receives a file into a folder; none if the sender has ended the connection.
 async fn receive(connection: &Connection, folder: &Path) -> Result<Option<PathBuf>> {
-    let Some(header) = connection.recv().await else { return Ok(None) };
+    let Some(header) = connection.recv().await? else { return Ok(None) };
     let (length, name) = std::str::from_utf8(&header.data)?.split_once(' ').ok_or("no file name")?;
     let length: u64 = length.parse()?;
     // Of a path only the last part counts: a sender must not choose the folder.
@@ -51,7 +51,7 @@ async fn receive(connection: &Connection, folder: &Path) -> Result<Option<PathBu
     let mut written = 0;
     while written < length {
         // A message that is larger than the receive buffer comes in parts.
-        let part = connection.recv().await.ok_or("the sender ended the connection within a file")?;
+        let part = connection.recv().await?.ok_or("the sender ended the connection within a file")?;
         file.write_all(&part.data).await?;
         written += part.data.len() as u64;
     }
@@ -87,7 +87,7 @@ async fn main() -> Result<()> {
             let length = content.metadata().await?.len();
             let name = Path::new(file).file_name().ok_or("no file name")?.to_string_lossy();
             send(&connection, &name, length, content).await?;
-            for path in connection.paths().await.unwrap_or_default() {
+            for path in connection.paths().await? {
                 println!("{} to {}: {} bytes", path.local, path.remote, path.stats.user_bytes.get());
             }
             connection.shutdown().await?;
@@ -145,7 +145,7 @@ mod tests {
         let (path, _open) = receiving.await??;
         let path = path.ok_or("nothing came")?;
         assert_eq!(path, folder.join("content"));
-        let paths = connection.paths().await.ok_or("the connection ended")?;
+        let paths = connection.paths().await?;
         assert!(paths.iter().all(|path| path.stats.data_packets > 0), "both paths carried data");
         assert!(std::fs::read(&path)? == content);
         std::fs::remove_dir_all(&folder)?;

@@ -2,7 +2,7 @@
 
 use crate::link::{self, Ends, Link};
 use crate::rivals::random_bytes;
-use anabranch_io::Config;
+use anabranch_io::{Config, SendError};
 use anabranch_io::blocking::{Connection, Endpoint};
 use anabranch_units::ByteCount;
 use bytes::Bytes;
@@ -60,7 +60,7 @@ fn run(case: &Case) -> Result<(f64, Duration), Box<dyn Error>> {
         config.send_buffer = ByteCount::new(buffers);
         config.receive_buffer = ByteCount::new(buffers);
     }
-    let server = Endpoint::builder().locals(SERVER).udp_port(0).config(config.clone()).bind_blocking()?;
+    let server = Endpoint::builder().locals(SERVER).udp_port(0).config(config.clone()).bind()?;
     let listener = server.listen(1);
     let entrance = link::free_port(&SERVER)?;
     let client = Endpoint::builder()
@@ -68,7 +68,7 @@ fn run(case: &Case) -> Result<(f64, Duration), Box<dyn Error>> {
         .udp_port(0)
         .remote_udp_port(entrance)
         .config(config)
-        .bind_blocking()?;
+        .bind()?;
     let begin = Instant::now();
     for (n, &link) in case.links.iter().enumerate() {
         let ends = Ends {
@@ -85,15 +85,14 @@ fn run(case: &Case) -> Result<(f64, Duration), Box<dyn Error>> {
     // Messages of one packet each: a message that waits for a part does not distort the times.
     let message = Bytes::from(random_bytes(1400));
     while Instant::now() < end {
-        if !connection.send_timeout(
-            anabranch_io::Message::from(message.clone()).unordered(true),
-            Duration::from_secs(1),
-        )? {
-            eprintln!("no room for a second");
+        let message = anabranch_io::Message::from(message.clone()).unordered(true);
+        match connection.send_timeout(message, Duration::from_secs(1)) {
+            Err(SendError::TimedOut) => eprintln!("no room for a second"),
+            sent => sent?,
         }
     }
     let result = reading.join().map_err(|_| "the reader failed")?;
-    for path in connection.paths().unwrap_or_default() {
+    for path in connection.paths()? {
         eprintln!("{} to {}: {:?} {:?}", path.local, path.remote, path.srtt, path.stats);
     }
     connection.abort("done");

@@ -22,7 +22,7 @@ fn a_simulated_host_answers_a_real_one() {
     let emulation = Emulation::start(&scenario(&sockets(&[local(31)], &client), "real", "simulated"));
     let address = emulation.address("simulated");
     let peer = emulation.peer("simulated", vec![address.ip()], 9000);
-    let connection = client.connect_timeout(peer, SOON).expect("connects").expect("in time");
+    let connection = client.connect_timeout(peer, SOON).expect("connects in time");
     for _ in 0..50 {
         connection.send(vec![1; 5000]).expect("is open");
     }
@@ -37,7 +37,7 @@ fn a_simulated_client_connects_to_a_real_server_and_sends() {
     let server = endpoint(&[local(32)], Some(9000));
     let listener = server.listen(1);
     let emulation = Emulation::start(&scenario(&sockets(&[local(32)], &server), "simulated", "real"));
-    let connection = listener.accept_timeout(SOON).expect("is open").expect("in time");
+    let connection = listener.accept_timeout(SOON).expect("accepts in time");
     for _ in 0..20 {
         let message = connection.recv_timeout(SOON).expect("in time").expect("is open");
         assert_eq!(message.data.len(), 800);

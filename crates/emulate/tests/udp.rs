@@ -41,8 +41,8 @@ impl World {
         let text = scenario(&sockets(clients, &client), &sockets(servers, &server), links);
         let emulation = Emulation::start(&text);
         let peer = emulation.peer("server", servers.to_vec(), server.port());
-        let connection = client.connect_timeout(peer, SOON).expect("connects").expect("in time");
-        let accepted = listener.accept_timeout(SOON).expect("is open").expect("in time");
+        let connection = client.connect_timeout(peer, SOON).expect("connects in time");
+        let accepted = listener.accept_timeout(SOON).expect("accepts in time");
         World { emulation, client: connection, server: accepted, _endpoints: [client, server] }
     }
 

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use transport::{Datagram, Octets, Transmit};
 use units::Instant;
 
-/// Protects datagrams between the endpoint and its sockets, for example by encryption. Sans-IO: times are
-/// those of the driver.
+/// Protects datagrams between the endpoint and its sockets, such as by encryption
+/// ([`Builder::guard`](crate::Builder::guard)). Sans-IO: times are those of the driver.
 ///
 /// The driver calls [`poll_transmit`](Self::poll_transmit) until nothing is left after each other call.
 pub trait Guard: Debug + Send {

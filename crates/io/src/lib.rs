@@ -12,15 +12,15 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let paths: [IpAddr; 2] = ["127.0.0.1".parse()?, "127.0.0.2".parse()?];
 //! # #[cfg(target_os = "linux")] {
-//! let server = Endpoint::builder().locals(paths).port(5001).udp_port(0).bind_blocking()?;
+//! let server = Endpoint::builder().locals(paths).port(5001).udp_port(0).bind()?;
 //! let listener = server.listen(16);
 //!
-//! let client = Endpoint::builder().locals(paths).udp_port(0).remote_udp_port(server.udp_port()).bind_blocking()?;
+//! let client = Endpoint::builder().locals(paths).udp_port(0).remote_udp_port(server.udp_port()).bind()?;
 //! let connection = client.connect((paths, 5001))?;
 //! connection.send("hello")?;
 //!
 //! let accepted = listener.accept()?;
-//! let message = accepted.recv().expect("a message arrives");
+//! let message = accepted.recv()?.expect("a message arrives");
 //! assert_eq!(message.data, "hello");
 //! # }
 //! # Ok(())
@@ -50,8 +50,8 @@ pub use sctp::{
 pub use stats::{EndpointStats, SocketStats};
 pub use tap::Tap;
 pub use types::{
-    AddressError, BindError, ConnectError, ConnectionError, EndpointClosed, KeyError, Lagged, Message,
-    NotDelivered, PathError, Peer, Received, SendError, StreamError, TrySendError,
+    AddressError, BindError, ConnectError, ConnectionError, KeyError, Lagged, Message, NotDelivered,
+    OptionsError, PathError, Peer, Received, SendError, StreamError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};
 /// The crates that define [`Config`] and other types.

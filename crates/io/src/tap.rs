@@ -3,12 +3,13 @@
 use std::fmt::Debug;
 use transport::{Datagram, Octets, Transmit};
 
-/// Observes each packet between an endpoint and its sockets, for example to capture it. It runs in the
-/// driver's thread, so the stack waits for it.
+/// Sees each packet between an endpoint and its sockets, such as to capture it
+/// ([`Builder::tap`](crate::Builder::tap)). It runs in the driver's thread, so that the stack waits while it
+/// works.
 pub trait Tap: Debug + Send {
     /// Observes a packet that the endpoint passes to its sockets, which send it from this UDP port.
     fn sent(&mut self, route: &Transmit, udp_port: u16, packet: Octets<'_>);
 
-    /// Observes a datagram that arrived at this UDP port, from any sender.
+    /// A datagram arrived at this UDP port. Without a guard it may be of anybody.
     fn received(&mut self, datagram: &Datagram<'_>, udp_port: u16);
 }

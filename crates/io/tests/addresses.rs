@@ -83,7 +83,8 @@ fn a_transfer_moves_to_an_address_that_comes_and_off_one_that_goes() {
     const MESSAGES: u8 = 200;
     let reader = other.clone();
     let reading = thread::spawn(move || {
-        let first = std::iter::from_fn(|| run(reader.recv())).map(|message| message.data[0]);
+        let first = std::iter::from_fn(|| run(reader.recv()).expect("ends gracefully"))
+            .map(|message| message.data[0]);
         first.take(MESSAGES.into()).collect::<Vec<_>>()
     });
     for n in 0..MESSAGES {
@@ -218,7 +219,7 @@ fn the_socket_of_an_address_stays_open_as_long_as_a_connection_has_no_other_path
     thread::sleep(Duration::from_millis(600));
     assert_eq!(client.stats().sockets.len(), 2);
     run(one.send("still here")).expect("is taken");
-    assert_eq!(run(other.recv()).expect("arrives").data, "still here");
+    assert_eq!(run(other.recv()).expect("is open").expect("arrives").data, "still here");
     run(one.add_local_address(SECOND)).expect("the endpoint has it");
     wait_until("a closed socket", || client.stats().sockets.len() == 1);
     assert_eq!(active(&one), [SECOND]);
@@ -233,7 +234,7 @@ fn both_ends_change_to_a_key_of_their_own_and_forget_it() {
         run(end.activate_auth_key(7)).expect("it was set");
     }
     run(one.send("with key 7")).expect("is taken");
-    assert_eq!(run(other.recv()).expect("arrives").data, "with key 7");
+    assert_eq!(run(other.recv()).expect("is open").expect("arrives").data, "with key 7");
     let refused = run(one.remove_auth_key(7)).expect_err("it is active");
     assert_eq!(refused.to_string(), "key 7: it was not set, or it is active");
     assert!(run(one.activate_auth_key(8)).is_err());

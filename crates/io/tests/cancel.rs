@@ -4,7 +4,7 @@
 
 mod common;
 
-use anabranch_io::blocking::Connection;
+use anabranch_io::blocking::{Connection, WaitError};
 use anabranch_io::{CloseReason, Config, ConnectionError, Message};
 use common::{CLIENT, LOSSY, SERVER, SOON, World, poll_times, quick, run, small};
 use std::future::Future;
@@ -44,8 +44,8 @@ fn first_received(world: &World) -> Vec<u8> {
         for connection in std::mem::take(&mut accepted) {
             match connection.recv_timeout(patience) {
                 Ok(Some(received)) => return received.data.to_vec(),
-                Ok(None) => assert!(connection.send("x").is_err()),
-                Err(_) => accepted.push(connection),
+                Err(WaitError::TimedOut) => accepted.push(connection),
+                Ok(None) | Err(_) => assert!(connection.send("x").is_err()),
             }
         }
     }
@@ -102,8 +102,11 @@ fn dropping_send_sends_nothing_and_dropping_recv_loses_nothing() {
             for polls in 0.. {
                 match poll_times(other.recv(), polls % 4, Duration::from_micros(300)) {
                     // A long message comes in parts where the receive buffer is full.
-                    Some(Some(part)) => received.extend(part.end_of_record.then(|| part.data[0])),
-                    Some(None) => break,
+                    Some(Ok(Some(part))) => received.extend(part.end_of_record.then(|| part.data[0])),
+                    Some(end) => {
+                        assert_eq!(end, Ok(None));
+                        break;
+                    }
                     None => {}
                 }
             }
@@ -139,11 +142,11 @@ fn a_send_that_waits_for_room_can_be_dropped_and_lets_the_next_one_pass() {
     thread::scope(|scope| {
         scope.spawn(|| run(one.send("last")).expect("has room in the end"));
         while given > 0 {
-            let part = other.recv_timeout(SOON).expect("arrives").expect("is open");
+            let part = other.recv_timeout(SOON).expect("in time").expect("arrives");
             assert_eq!(part.data[0], 1);
             given -= usize::from(part.end_of_record);
         }
-        assert_eq!(other.recv_timeout(SOON).expect("arrives").expect("is open").data, "last");
+        assert_eq!(other.recv_timeout(SOON).expect("in time").expect("arrives").data, "last");
     });
 }
 
@@ -155,7 +158,7 @@ fn flush_heartbeat_and_questions_can_be_dropped_and_asked_again() {
         let one = one.into_async();
         run(one.send(vec![1; 50_000])).expect("is taken");
         drop_at_every_poll(|| one.flush(), |_| ()).expect("is acknowledged");
-        assert_eq!(other.recv_timeout(SOON).expect("arrives").expect("is open").data.len(), 50_000);
+        assert_eq!(other.recv_timeout(SOON).expect("in time").expect("arrives").data.len(), 50_000);
         let rtt = drop_at_every_poll(|| one.heartbeat(SERVER[0]), |_| ()).expect("is answered");
         assert!(rtt < SOON);
         assert_eq!(drop_at_every_poll(|| one.paths(), |_| ()).expect("is open").len(), 2);
@@ -173,7 +176,7 @@ fn dropping_shutdown_lets_it_go_on() {
             let one = one.into_async();
             let ended = poll_times(one.shutdown(), polls, Duration::from_millis(1));
             let one = Connection::from(one);
-            assert_eq!(other.recv_timeout(SOON).expect("arrives").expect("is readable").data, "before");
+            assert_eq!(other.recv_timeout(SOON).expect("in time").expect("arrives").data, "before");
             if polls == 0 {
                 // A future that was never polled has done nothing.
                 assert!(works(&one, &other, "after"));

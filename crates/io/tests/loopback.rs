@@ -12,7 +12,7 @@ const LOCAL: [IpAddr; 2] =
 
 fn endpoint(remote: Option<&Endpoint>) -> Endpoint {
     let udp = remote.map_or(9899, Endpoint::udp_port);
-    Endpoint::builder().locals(LOCAL).udp_port(0).remote_udp_port(udp).bind_blocking().expect("binds")
+    Endpoint::builder().locals(LOCAL).udp_port(0).remote_udp_port(udp).bind().expect("binds")
 }
 
 /// Two endpoints and the two ends of a connection between them.
@@ -32,11 +32,11 @@ fn twenty_megabytes_arrive_in_order_over_two_addresses() {
     const MESSAGES: usize = 2000;
     let reading = thread::spawn(move || {
         for n in 0..MESSAGES {
-            let message = receiver.recv().expect("a message");
+            let message = receiver.recv().expect("is open").expect("a message");
             assert_eq!(message.data.len(), MESSAGE);
             assert!(message.data.iter().all(|&byte| byte == n as u8), "message {n}");
         }
-        assert_eq!(receiver.recv(), None);
+        assert_eq!(receiver.recv(), Ok(None));
         receiver.closed()
     });
     for n in 0..MESSAGES {
@@ -53,7 +53,7 @@ fn twenty_megabytes_arrive_in_order_over_two_addresses() {
 #[test]
 fn packets_of_a_bulk_transfer_share_system_calls() {
     let (client, _server, sender, receiver) = pair();
-    let reading = thread::spawn(move || while receiver.recv().is_some() {});
+    let reading = thread::spawn(move || while receiver.recv().expect("ends gracefully").is_some() {});
     for _ in 0..300 {
         sender.send(vec![7; 65_536]).expect("is taken");
     }
@@ -75,7 +75,7 @@ fn a_connection_that_is_dropped_delivers_what_was_given() {
     }
     drop(sender);
     let mut received = 0;
-    while receiver.recv().is_some() {
+    while receiver.recv().expect("ends gracefully").is_some() {
         received += 1;
     }
     assert_eq!(received, 100);
@@ -87,8 +87,8 @@ fn closing_an_endpoint_ends_its_connections_and_its_driver() {
     let (client, server, sender, receiver) = pair();
     sender.send("last words").expect("is taken");
     client.close();
-    assert_eq!(receiver.recv().expect("arrives").data, "last words");
-    assert_eq!(receiver.recv(), None);
+    assert_eq!(receiver.recv().expect("is open").expect("arrives").data, "last words");
+    assert_eq!(receiver.recv(), Ok(None));
     assert!(sender.send("too late").is_err());
     assert!(matches!(client.connect((LOCAL, server.port())), Err(ConnectError::Failed(_))));
 }
@@ -110,17 +110,22 @@ fn messages_that_cannot_be_sent_are_refused_with_the_reason() {
 fn what_nobody_reads_stops_the_sender() {
     let (_client, _server, sender, receiver) = pair();
     let mut given = 0;
-    while sender.send_timeout(vec![1; 60_000], Duration::from_millis(300)).expect("is open") {
-        given += 1;
+    let refused = loop {
+        match sender.send_timeout(vec![1; 60_000], Duration::from_millis(300)) {
+            Ok(()) => given += 1,
+            Err(refused) => break refused,
+        }
         assert!(given < 2000, "120 MB were taken though nobody reads");
-    }
+    };
+    assert_eq!(refused, SendError::TimedOut);
+    assert_eq!(std::io::Error::from(refused).kind(), std::io::ErrorKind::TimedOut);
     let limits = sender.stats().expect("it is open").limits;
     // Where the system lost a packet the window is full of what came behind it.
     let closed = limits.of(Limit::PeerWindow) + limits.of(Limit::HeadOfLine);
     assert!(closed.as_secs_f64() > 0.1, "the window of a peer that does not read is the limit: {limits:?}");
     let mut received = 0;
     drop(sender);
-    while receiver.recv().is_some() {
+    while receiver.recv().expect("ends gracefully").is_some() {
         received += 1;
     }
     assert_eq!(received, given);
@@ -145,20 +150,22 @@ fn nobody_listens_so_that_the_peer_refuses() {
 #[test]
 fn an_address_that_refuses_does_not_end_the_attempt_at_the_others() {
     for refusing in [0, 1] {
-        let server =
-            Endpoint::builder().local(LOCAL[1 - refusing]).udp_port(0).bind_blocking().expect("binds");
+        let server = Endpoint::builder().local(LOCAL[1 - refusing]).udp_port(0).bind().expect("binds");
         let listener = server.listen(1);
         let client = endpoint(Some(&server));
         let connection = client.connect_timeout((LOCAL, server.port()), Duration::from_millis(900));
-        let connection = connection.expect("connects").expect("before an RTO has passed");
+        let connection = connection.expect("connects before an RTO has passed");
         connection.send("hello").expect("is taken");
-        assert_eq!(listener.accept().expect("accepts").recv().expect("arrives").data, "hello");
+        assert_eq!(
+            listener.accept().expect("accepts").recv().expect("is open").expect("arrives").data,
+            "hello"
+        );
     }
 }
 
 #[test]
 fn an_address_of_another_host_is_named_in_the_error() {
-    let error = Endpoint::builder().local([192, 0, 2, 1]).bind_blocking().expect_err("it is not ours");
+    let error = Endpoint::builder().local([192, 0, 2, 1]).bind().expect_err("it is not ours");
     assert!(matches!(error, BindError::Address { .. }));
     assert!(error.to_string().contains("192.0.2.1:9899") && error.to_string().contains("no interface"));
 }
@@ -179,5 +186,5 @@ fn a_port_that_nobody_has_ends_the_attempt_at_once_and_the_endpoint_goes_on() {
     assert!(matches!(refused, Err(ConnectError::Failed(_))), "{refused:?}");
     let connection = client.connect((LOCAL, server.port())).expect("connects");
     connection.send("hello").expect("is taken");
-    assert_eq!(listener.accept().expect("accepts").recv().expect("arrives").data, "hello");
+    assert_eq!(listener.accept().expect("accepts").recv().expect("is open").expect("arrives").data, "hello");
 }

@@ -4,12 +4,15 @@
 
 mod common;
 
-use anabranch_io::sctp::StreamScheduler;
+use anabranch_io::blocking::{Connection, WaitError};
+use anabranch_io::sctp::{AssocOptions, StreamScheduler};
 use anabranch_io::{
-    Config, Delivery, Endpoint, Event, Message, NotDelivered, PathState, Reliability, SendError, StreamId,
+    CloseReason, Config, ConnectionError, Delivery, Endpoint, Event, Message, NotDelivered, OptionsError,
+    PathState, Reliability, SendError, StreamId,
 };
 use common::{CLIENT, LOSSY, SERVER, SOON, World, poll_times, quick, run, small};
-use std::future::Future;
+use futures_core::Stream;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -57,7 +60,7 @@ fn senders_that_wait_get_room_in_the_order_in_which_they_came() {
         })
         .collect();
     let reading = thread::spawn(move || {
-        let messages = std::iter::from_fn(|| other.recv());
+        let messages = std::iter::from_fn(|| other.recv().expect("ends gracefully"));
         messages.skip(given).map(|message| message.data[0]).collect::<Vec<_>>()
     });
     // The last ones are the first to ask, and small ones would fit before large ones.
@@ -95,7 +98,9 @@ fn a_message_whose_lifetime_passes_before_the_stack_has_room_is_not_sent() {
     };
     poll_all();
     thread::sleep(Duration::from_millis(100));
-    let next = thread::spawn(move || std::iter::from_fn(|| other.recv()).nth(given).map(|next| next.data[0]));
+    let next = thread::spawn(move || {
+        std::iter::from_fn(|| other.recv().expect("ends gracefully")).nth(given).map(|next| next.data[0])
+    });
     wait_until("sends", poll_all);
     assert_eq!(next.join().expect("no panic"), Some(3));
 }
@@ -108,7 +113,9 @@ fn an_urgent_message_overtakes_those_that_wait_for_room() {
     let given = fill(&one);
     let sent = run(one.send_tracked(Message::from("now").urgent(true))).expect("there is room for it");
     let reading = thread::spawn(move || {
-        std::iter::from_fn(|| other.recv()).map(|message| message.data.len()).collect::<Vec<_>>()
+        std::iter::from_fn(|| other.recv().expect("ends gracefully"))
+            .map(|message| message.data.len())
+            .collect::<Vec<_>>()
     });
     run(sent).expect("arrives");
     run(one.flush()).expect("arrives");
@@ -133,7 +140,7 @@ fn what_nobody_reads_closes_the_window_and_is_counted() {
     // All of it: the window of a reader who stops earlier is filled again.
     let mut left = given * 20_000 + 2;
     while left > 0 {
-        left -= other.recv().expect("is open").data.len();
+        left -= other.recv().expect("is open").expect("arrives").data.len();
     }
     // A reader slower than the sender leaves it with what the last SACK said, so the next message asks.
     run(one.send("z")).expect("is taken");
@@ -147,7 +154,9 @@ fn everything_received_can_be_read_after_the_end() {
     (0..100).for_each(|n| one.send(vec![n; 10_000]).expect("is taken"));
     one.shutdown().expect("ends gracefully");
     assert!(other.closed().is_graceful());
-    let read: Vec<u8> = std::iter::from_fn(|| other.recv()).map(|message| message.data[0]).collect();
+    let read: Vec<u8> = std::iter::from_fn(|| other.recv().expect("ends gracefully"))
+        .map(|message| message.data[0])
+        .collect();
     assert_eq!(read, (0..100).collect::<Vec<_>>());
 }
 
@@ -160,7 +169,7 @@ fn the_driver_ends_with_the_last_endpoint_listener_and_connection() {
     drop((server, listener));
     // The connection lives on without its endpoint.
     run(accepted.send("alive")).expect("is taken");
-    assert_eq!(run(connection.recv()).expect("arrives").data, "alive");
+    assert_eq!(run(connection.recv()).expect("is open").expect("arrives").data, "alive");
     drop(accepted);
     assert!(run(connection.closed()).is_graceful());
     wait_until("a free port", || Endpoint::builder().locals(SERVER).udp_port(udp_port).bind().is_ok());
@@ -181,7 +190,7 @@ fn a_listener_that_is_replaced_leaves_the_new_one_listening() {
     world.listener = world.server.listen(3);
     let (one, other) = world.connect();
     one.send("hello").expect("is taken");
-    assert_eq!(other.recv().expect("arrives").data, "hello");
+    assert_eq!(other.recv().expect("is open").expect("arrives").data, "hello");
 }
 
 #[test]
@@ -189,7 +198,7 @@ fn accepted_connections_know_their_peer_at_once() {
     let world = world();
     for _ in 0..20 {
         let (one, other) = world.connect();
-        assert!(other.peer().is_some());
+        assert!(other.peer().is_ok());
         one.abort("next");
         other.closed();
     }
@@ -203,7 +212,7 @@ fn data_for_a_connection_that_nobody_holds_does_not_stop_its_end() {
     fill(&one);
     run(other.send("mine")).expect("is taken");
     drop(other);
-    assert_eq!(run(one.recv()).expect("arrives").data, "mine");
+    assert_eq!(run(one.recv()).expect("is open").expect("arrives").data, "mine");
     assert!(run(one.closed()).is_graceful());
 }
 
@@ -238,7 +247,7 @@ fn messages_that_a_peer_no_longer_takes_are_told() {
             answer == Err(SendError::Shut.into())
         });
         assert_eq!(run(one.flush()), Err(NotDelivered::Lost));
-        std::iter::from_fn(|| other.recv()).count()
+        std::iter::from_fn(|| other.recv().expect("ends gracefully")).count()
     });
     assert!(run(one.closed()).is_graceful());
     let mut lost = 0;
@@ -282,10 +291,10 @@ fn a_stream_reader_does_not_wake_for_others() {
     let other = other.into_async();
     let mut reader = other.read_stream(StreamId(2));
     one.send("common").expect("is taken");
-    assert_eq!(run(other.recv()).expect("arrives").data, "common");
+    assert_eq!(run(other.recv()).expect("is open").expect("arrives").data, "common");
     assert!(poll_times(reader.recv(), 2, Duration::from_millis(5)).is_none());
     one.send(Message::from("own").stream(StreamId(2))).expect("is taken");
-    assert_eq!(run(reader.recv()).expect("arrives").data, "own");
+    assert_eq!(run(reader.recv()).expect("is open").expect("arrives").data, "own");
     assert!(poll_times(other.recv(), 2, Duration::from_millis(5)).is_none());
     assert!(matches!(
         Box::pin(other.closed()).as_mut().poll(&mut Context::from_waker(Waker::noop())),
@@ -298,7 +307,7 @@ fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
     let world = World::new(3, LOSSY, &small());
     let (one, other) = world.connect();
     let (one, reader) = (one.into_async(), other.clone());
-    let reading = thread::spawn(move || std::iter::from_fn(|| reader.recv()).count());
+    let reading = thread::spawn(move || std::iter::from_fn(|| reader.recv().ok().flatten()).count());
     let deliveries: Vec<Delivery> =
         (0..100).map(|n| run(one.send_tracked(vec![n; 3_000])).expect("is taken")).collect();
     // Every second one is forgotten.
@@ -314,6 +323,53 @@ fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
     assert!(reading.join().expect("reads") >= 100);
 }
 
+/// Ends a connection between two new endpoints by `end`; gives the side that did not ask for it, which has a
+/// message to read.
+fn ended_by(config: &Config, end: impl FnOnce(&World, &Connection)) -> Connection {
+    let world = World::new(1, NO_FAULTS, config);
+    let (one, other) = world.connect();
+    one.send("last").expect("is taken");
+    one.flush().expect("is acknowledged");
+    end(&world, &one);
+    other.closed();
+    other
+}
+
+#[test]
+fn recv_gives_none_after_a_shutdown_and_the_reason_after_any_other_end() {
+    let graceful = ConnectionError::Closed(CloseReason::Graceful);
+    let aborted =
+        |reason: &ConnectionError| reason.to_string().ends_with("aborted the connection: \"crash\"");
+    let lost = ConnectionError::Closed(CloseReason::TooManyErrors);
+    let no_answer = Config { association_max_retrans: 2, path_max_retrans: 1, ..small() };
+    let ends = [
+        ended_by(&small(), |_, one| one.shutdown().expect("ends gracefully")),
+        ended_by(&small(), |_, one| one.abort("crash")),
+        ended_by(&Config { hb_interval: Some(Span::from_millis(20)), ..no_answer }, |world, _| {
+            CLIENT.iter().for_each(|&address| world.relay.cut(address));
+        }),
+    ];
+    for (n, other) in ends.into_iter().enumerate() {
+        let reason = other.closed();
+        assert!([reason == graceful, aborted(&reason), reason == lost][n], "{n}: {reason}");
+        let end = if reason == graceful { Ok(None) } else { Err(reason.clone()) };
+        assert_eq!(other.recv().expect("is read first").expect("arrived").data, "last");
+        assert_eq!(other.recv(), end);
+        assert_eq!(other.recv_timeout(SOON), end.clone().map_err(WaitError::Ended));
+        let other = other.into_async();
+        assert_eq!(run(other.read_stream(StreamId(1)).recv()), end);
+        let mut messages = other.messages();
+        let mut next = || run(poll_fn(|cx| Pin::new(&mut messages).poll_next(cx)));
+        assert_eq!(next(), end.transpose());
+        assert_eq!(next(), None);
+        // All other calls name the same reason.
+        assert_eq!((run(other.paths()), other.peer()), (Err(reason.clone()), Err(reason.clone())));
+        assert_eq!(run(other.stats()), Err(reason.clone()));
+        let options = AssocOptions::of(&small());
+        assert_eq!(run(other.set_options(options)), Err(OptionsError::Ended(reason)));
+    }
+}
+
 #[test]
 fn a_message_longer_than_the_buffers_can_be_written_by_a_thread() {
     let world = world();
@@ -321,7 +377,7 @@ fn a_message_longer_than_the_buffers_can_be_written_by_a_thread() {
     let bytes: Vec<u8> = (0..2_000_000).map(|n| (n % 251) as u8).collect();
     let reading = thread::spawn(move || {
         let mut whole = Vec::new();
-        while let Some(part) = other.recv() {
+        while let Some(part) = other.recv().expect("ends gracefully") {
             assert!(part.end_of_record == (whole.len() + part.data.len() == 2_000_000));
             whole.extend_from_slice(&part.data);
         }
@@ -340,7 +396,7 @@ fn a_connection_that_lingers_ends_gracefully_or_is_aborted_in_time() {
     let (one, other) = world.connect();
     one.send("read").expect("is taken");
     assert_eq!(one.linger(SOON), Ok(()));
-    assert_eq!(other.recv().expect("arrives").data, "read");
+    assert_eq!(other.recv().expect("is open").expect("arrives").data, "read");
     let (one, other) = world.connect();
     fill(&one.clone().into_async());
     let begin = Instant::now();
@@ -350,8 +406,8 @@ fn a_connection_that_lingers_ends_gracefully_or_is_aborted_in_time() {
     let (one, _other) = world.connect();
     fill(&one.into_async());
     let client = anabranch_io::blocking::Endpoint::from(world.client.clone());
-    assert!(!client.close_timeout(Duration::from_millis(20)));
-    assert!(client.close_timeout(SOON), "the end goes on");
+    assert_eq!(client.close_timeout(Duration::from_millis(20)), Err(WaitError::TimedOut));
+    client.close_timeout(SOON).expect("the end goes on");
 }
 
 #[test]
@@ -364,7 +420,8 @@ fn a_flush_waits_for_a_stream_that_others_overtake() {
     let world = World::new(1, NO_FAULTS, &config);
     let (one, other) = world.connect();
     let one = one.into_async();
-    let reading = thread::spawn(move || std::iter::from_fn(|| other.recv()).count());
+    let reading =
+        thread::spawn(move || std::iter::from_fn(|| other.recv().expect("ends gracefully")).count());
     run(one.set_stream_value(StreamId(2), 7)).expect("there is one");
     let bulk = || Message::from(vec![1; 50_000]).stream(StreamId(2));
     (0..40).for_each(|_| run(one.send(bulk())).expect("is taken"));

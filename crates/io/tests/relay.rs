@@ -20,8 +20,8 @@ const STREAMS: u16 = 4;
 fn speak(connection: &Connection, script: &Script) {
     for (n, line) in script.lines().iter().enumerate() {
         let message = Message::from(script.bytes(n)).stream(StreamId(line.stream)).unordered(line.unordered);
-        let sent = connection.send_timeout(message.ppid(Ppid(7)), SOON).expect("is open");
-        assert!(sent, "no room for message {n}");
+        let sent = connection.send_timeout(message.ppid(Ppid(7)), SOON);
+        assert_eq!(sent, Ok(()), "message {n}");
     }
 }
 
@@ -30,9 +30,8 @@ fn listen(connection: &Connection, script: &Script, name: &str) {
     while !ledger.is_complete() {
         let heard = ledger.heard();
         let message =
-            connection.recv_timeout(SOON).unwrap_or_else(|_| panic!("{name}: nothing after {heard}"));
-        let message =
-            message.unwrap_or_else(|| panic!("{name}: ended after {heard}: {}", connection.closed()));
+            connection.recv_timeout(SOON).unwrap_or_else(|error| panic!("{name}: {error} after {heard}"));
+        let message = message.unwrap_or_else(|| panic!("{name}: shut down after {heard}"));
         assert!(message.end_of_record && message.ppid == Ppid(7), "{name}");
         ledger.hear(message.stream.0, &message.data).unwrap_or_else(|error| panic!("{name}: {error}"));
     }

@@ -37,22 +37,22 @@ fn transfer() {
         assert!(Command::new("ip").args(line.split(' ')).status().expect("ip runs").success(), "{line}");
     }
     let addresses = ADDRESSES.map(|address| address.parse::<IpAddr>().expect("an address"));
-    let server = Endpoint::builder().udp_port(0).bind_blocking().expect("binds");
+    let server = Endpoint::builder().udp_port(0).bind().expect("binds");
     assert_eq!(server.local_addresses(), addresses, "neither loopback nor link-local addresses");
     let listener = server.listen(1);
     let client = Endpoint::builder()
         .local_on_device(addresses[0], "lo")
         .udp_port(0)
         .remote_udp_port(server.udp_port())
-        .bind_blocking()
+        .bind()
         .expect("binds");
     let connection = client.connect((addresses[1], server.port())).expect("connects");
     connection.send("hello").expect("is taken");
     let accepted = listener.accept().expect("accepts");
-    assert_eq!(accepted.recv().expect("arrives").data, "hello");
+    assert_eq!(accepted.recv().expect("is open").expect("arrives").data, "hello");
     let (peer, _) = connection.peer().expect("is open");
     assert_eq!(peer.len(), 2, "the server listed both addresses");
     accepted.send("from the address that was called").expect("is taken");
-    assert!(connection.recv().is_some());
+    assert!(connection.recv().expect("is open").is_some());
     connection.shutdown().expect("ends gracefully");
 }

@@ -3,7 +3,7 @@
 use crate::clock::Gate;
 use crate::npmp::DATA_PPID;
 use io::blocking::Connection;
-use io::{Message, Ppid, Reliability, StreamId};
+use io::{Message, Ppid, Reliability, SendError, StreamId};
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -59,8 +59,8 @@ impl Channel {
                     .reliability(service.reliability);
                 while !stop.is_closed() {
                     match connection.send_timeout(message.clone(), PATIENCE) {
-                        Ok(false) => {}
-                        Ok(true) => return Ok(true),
+                        Ok(()) => return Ok(true),
+                        Err(SendError::TimedOut) => {}
                         Err(error) => return Err(error.to_string()),
                     }
                 }

@@ -178,8 +178,8 @@ impl PathSample {
 impl Association {
     /// The association now; none if it has ended.
     pub fn of(connection: &Connection) -> Option<Self> {
-        let limits = Limits::of(&connection.stats()?.limits);
-        let paths = connection.paths()?.iter().map(PathSample::of).collect();
+        let limits = Limits::of(&connection.stats().ok()?.limits);
+        let paths = connection.paths().ok()?.iter().map(PathSample::of).collect();
         Some(Association { limits, paths })
     }
 

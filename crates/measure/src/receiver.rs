@@ -3,7 +3,7 @@
 use crate::channel::{PATIENCE, is_timeout};
 use crate::flow::Flow;
 use crate::npmp::{FlowId, Frames, Malformed, Message};
-use io::blocking::Connection;
+use io::blocking::{Connection, WaitError};
 use std::io::Read;
 use std::net::{TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -79,8 +79,8 @@ fn is_of(id: FlowId, flow: FlowId) -> bool {
 pub fn sctp(connection: &Connection, flows: &[Arc<Flow>]) {
     while !flows.iter().all(|flow| flow.over.is_closed()) {
         match connection.recv_timeout(PATIENCE) {
-            Ok(None) => return,
-            Err(_) => {}
+            Err(WaitError::TimedOut) => {}
+            Ok(None) | Err(_) => return,
             Ok(Some(message)) => {
                 if let Some(flow) = flows.iter().find(|flow| flow.id.stream == message.stream.0) {
                     datagram(&message.data, flow);

@@ -100,7 +100,7 @@ fn talk(connection: &Connection, says: &Script, hears: &Script, closes: bool) {
             for (n, line) in says.lines().iter().enumerate() {
                 let message = Message::from(says.bytes(n)).stream(StreamId(line.stream)).ppid(Ours::PPID);
                 let taken = connection.send_timeout(message.unordered(line.unordered), LIMIT);
-                assert_eq!(taken, Ok(true), "message {n}");
+                assert_eq!(taken, Ok(()), "message {n}");
             }
         });
         let mut ledger = Ledger::new(hears);
@@ -123,7 +123,7 @@ fn with_each_seed(foreign: fn(u64) -> Box<dyn Speaker>, foreign_connects: bool) 
         let socket = UdpSocket::bind((LOCALHOST, 0)).expect("loopback has a port");
         let theirs = socket.local_addr().expect("it is bound");
         let builder = Endpoint::builder().local(LOCALHOST).port(PORT).udp_port(0);
-        let endpoint = builder.remote_udp_port(theirs.port()).bind_blocking().expect("loopback has a port");
+        let endpoint = builder.remote_udp_port(theirs.port()).bind().expect("loopback has a port");
         let remote = SocketAddr::new(LOCALHOST, endpoint.udp_port());
         let scripts = [2 * seed, 2 * seed + 1].map(|voice| Script::random(voice, 60, STREAMS, 1 << 16));
         let we_close = seed % 2 == 0;
@@ -131,9 +131,7 @@ fn with_each_seed(foreign: fn(u64) -> Box<dyn Speaker>, foreign_connects: bool) 
             let listener = foreign_connects.then(|| endpoint.listen(1));
             scope.spawn(|| {
                 let connection = match listener {
-                    Some(listener) => {
-                        listener.accept_timeout(LIMIT).expect("open").expect("it connects in time")
-                    }
+                    Some(listener) => listener.accept_timeout(LIMIT).expect("accepts in time"),
                     None => endpoint.connect((LOCALHOST, PORT)).expect("it answers"),
                 };
                 talk(&connection, &scripts[0], &scripts[1], we_close);

@@ -16,7 +16,7 @@
 //! tokio::spawn(async move {
 //!     while let Ok(connection) = listener.accept().await {
 //!         tokio::spawn(async move {
-//!             while let Some(message) = connection.recv().await {
+//!             while let Ok(Some(message)) = connection.recv().await {
 //!                 if connection.send(message.data).await.is_err() {
 //!                     break;
 //!                 }
@@ -29,7 +29,7 @@
 //! let peer = resolve("127.0.0.1", 5001).await?.udp_port(server.udp_port());
 //! let connection = client.connect(peer).await?;
 //! connection.send("hello").await?;
-//! assert_eq!(connection.recv().await.expect("an answer").data, "hello");
+//! assert_eq!(connection.recv().await?.expect("an answer").data, "hello");
 //! # Ok(())
 //! # }
 //! ```
@@ -40,8 +40,8 @@ mod writer;
 
 pub use io::{
     AddressChange, AddressError, AssocStats, BindError, Builder, CloseReason, Config, ConnectError,
-    Connection, ConnectionError, Delivery, Endpoint, EndpointClosed, EndpointStats, Event, Events, KeyError,
-    Lagged, Limit, LimitTimes, Listener, Message, Messages, NotDelivered, PathError, PathId, PathInfo,
+    Connection, ConnectionError, Delivery, Endpoint, EndpointStats, Event, Events, KeyError, Lagged, Limit,
+    LimitTimes, Listener, Message, Messages, NotDelivered, OptionsError, PathError, PathId, PathInfo,
     PathState, Peer, Ppid, Received, Reliability, ResetDirection, ResetError, ResetResult, SendError,
     SocketStats, State, StreamError, StreamId, StreamReader, TrySendError, sctp, units,
 };

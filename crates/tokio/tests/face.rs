@@ -35,7 +35,7 @@ async fn pair_with(config: Config) -> ([Endpoint; 2], Connection, Connection) {
 async fn whole(connection: &Connection) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     loop {
-        let Received { data, end_of_record, .. } = connection.recv().await?;
+        let Received { data, end_of_record, .. } = connection.recv().await.expect("is open")?;
         bytes.extend_from_slice(&data);
         if end_of_record {
             return Some(bytes);
@@ -130,7 +130,7 @@ async fn listeners_and_messages_are_streams_that_end() {
     let accepted = next(&mut listener).await.expect("a connection");
     connection.send("one").await.expect("is taken");
     let mut messages = accepted.messages();
-    assert_eq!(next(&mut messages).await.expect("arrives").data, "one");
+    assert_eq!(next(&mut messages).await.expect("arrives").expect("is open").data, "one");
     connection.shutdown().await.expect("ends gracefully");
     assert_eq!(next(&mut messages).await, None);
     server.close().await;

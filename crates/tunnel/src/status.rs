@@ -158,7 +158,7 @@ impl Snapshot {
             .collect();
         next.tunnel = Counted { sent: carried.sent[1], received: carried.received[1] };
         let stats = block_on(connection.stats());
-        let limit = stats.as_ref().and_then(|stats| stats.limits.present());
+        let limit = stats.as_ref().ok().and_then(|stats| stats.limits.present());
         let abandoned = stats.map_or(0, |stats| stats.abandoned.sent + stats.abandoned.unsent);
         next.whole = paths.iter().filter(|path| path.state == PathState::Active).map(whole).max();
         next.json = json!({

@@ -134,7 +134,8 @@ impl Follower {
     pub(crate) fn set_options(&mut self, connection: &Connection, places: &[Place]) {
         for &Place { address, options, .. } in places {
             if self.set.insert(address, options).unwrap_or_default() != options {
-                block_on(connection.set_path_options(address, options));
+                // One that has ended has no paths.
+                let _ = block_on(connection.set_path_options(address, options));
             }
         }
     }

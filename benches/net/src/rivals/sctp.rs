@@ -15,7 +15,7 @@ pub struct Bound {
 
 impl Bound {
     pub fn bind() -> Result<Self> {
-        let endpoint = Endpoint::builder().local(LOCAL).udp_port(0).bind_blocking()?;
+        let endpoint = Endpoint::builder().local(LOCAL).udp_port(0).bind()?;
         let listener = endpoint.listen(1);
         Ok(Bound { endpoint, listener })
     }
@@ -29,7 +29,7 @@ impl Receiver for Bound {
     fn run(self: Box<Self>) -> Result<(u64, f64)> {
         let connection = self.listener.accept()?;
         let (mut bytes, mut watch) = (0, Stopwatch::default());
-        while let Some(message) = connection.recv() {
+        while let Some(message) = connection.recv()? {
             watch.start();
             bytes += message.data.len() as u64;
         }
@@ -54,7 +54,7 @@ impl Connected {
             .local(LOCAL)
             .udp_port(0)
             .remote_udp_port(udp_port.parse()?)
-            .bind_blocking()?;
+            .bind()?;
         let connection = endpoint.connect((LOCAL, port.parse()?))?;
         Ok(Connected { endpoint, connection, message: random_bytes(message).into() })
     }

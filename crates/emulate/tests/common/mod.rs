@@ -4,7 +4,7 @@
 pub mod inside;
 
 use anabranch_emulate::{Control, Outcome, run};
-use io::{Config, Endpoint, Peer, blocking};
+use io::{Config, Peer, blocking};
 use lab::output::RunOutput;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
@@ -61,13 +61,15 @@ impl Emulation {
 }
 
 pub fn endpoint(addresses: &[IpAddr], sctp_port: Option<u16>) -> blocking::Endpoint {
-    let builder =
-        Endpoint::builder().locals(addresses.iter().copied()).udp_port(0).config(Config::recommended());
+    let builder = blocking::Endpoint::builder()
+        .locals(addresses.iter().copied())
+        .udp_port(0)
+        .config(Config::recommended());
     let builder = match sctp_port {
         Some(port) => builder.port(port),
         None => builder,
     };
-    builder.bind_blocking().expect("loopback addresses can be bound")
+    builder.bind().expect("loopback addresses can be bound")
 }
 
 pub fn local(last: u8) -> IpAddr {

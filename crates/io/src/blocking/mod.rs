@@ -3,12 +3,11 @@
 
 mod extensions;
 
-use crate::face::{Builder, Delivery};
+use crate::face::Delivery;
 pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
-    BindError, ConnectError, ConnectionError, EndpointClosed, Message, NotDelivered, PathError, Peer,
-    Received, SendError, TrySendError,
+    ConnectError, ConnectionError, Message, NotDelivered, PathError, Peer, Received, SendError, TrySendError,
 };
 use bytes::Bytes;
 use sctp::{AssocStats, Config, PathInfo};
@@ -19,15 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use wire::StreamId;
 
-impl Builder {
-    /// As [`Self::bind`], for programs without a runtime.
-    ///
-    /// # Errors
-    /// [`BindError`].
-    pub fn bind_blocking(self) -> Result<Endpoint, BindError> {
-        self.bind().map(Endpoint::from)
-    }
-}
+/// Describes an endpoint: addresses, ports, options.
+pub type Builder = crate::Builder<Endpoint>;
 
 /// As [`crate::Endpoint`].
 #[derive(Clone, Debug)]
@@ -42,7 +34,7 @@ impl From<crate::Endpoint> for Endpoint {
 }
 
 impl Endpoint {
-    /// Returns a builder for an endpoint; [`Builder::bind_blocking`] binds it.
+    /// Begins to describe an endpoint.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -67,18 +59,17 @@ impl Endpoint {
         block_on(self.inner.connect_with(to, config)).map(Connection::from)
     }
 
-    /// As [`Self::connect`], for at most `timeout`; `None` after that, and the attempt is aborted.
+    /// As [`Self::connect`], for at most `timeout`; then the attempt is given up.
     ///
     /// # Errors
-    /// [`ConnectError`].
+    /// [`ConnectError`]: [`ConnectError::TimedOut`] if the time passed.
     pub fn connect_timeout(
         &self,
         to: impl Into<Peer>,
         timeout: Duration,
-    ) -> Result<Option<Connection>, ConnectError> {
-        block_on_for(self.inner.connect(to), timeout)
-            .transpose()
-            .map(|connected| connected.map(Connection::from))
+    ) -> Result<Connection, ConnectError> {
+        let connected = block_on_for(self.inner.connect(to), timeout);
+        connected.ok_or(ConnectError::TimedOut)?.map(Connection::from)
     }
 
     /// Lets peers connect. At most `backlog` connections wait to be accepted; more are refused with ABORT.
@@ -111,10 +102,13 @@ impl Endpoint {
         block_on(self.inner.close());
     }
 
-    /// As [`Self::close`], for at most `timeout`; false after that, and the connections end in the
-    /// background. A program that exits earlier loses undelivered data.
-    pub fn close_timeout(&self, timeout: Duration) -> bool {
-        block_on_for(self.inner.close(), timeout).is_some()
+    /// As [`Self::close`], for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`WaitError::TimedOut`]: the end goes on in the background. A program that exits before loses what was
+    /// not delivered.
+    pub fn close_timeout(&self, timeout: Duration) -> Result<(), WaitError> {
+        block_on_for(self.inner.close(), timeout).ok_or(WaitError::TimedOut)
     }
 }
 
@@ -128,17 +122,17 @@ impl Listener {
     /// Waits for the next connection.
     ///
     /// # Errors
-    /// [`EndpointClosed`].
-    pub fn accept(&self) -> Result<Connection, EndpointClosed> {
+    /// [`ConnectionError::EndpointClosed`].
+    pub fn accept(&self) -> Result<Connection, ConnectionError> {
         block_on(self.inner.accept()).map(Connection::from)
     }
 
-    /// As [`Self::accept`], for at most `timeout`; `None` after that.
+    /// As [`Self::accept`], for at most `timeout`.
     ///
     /// # Errors
-    /// [`EndpointClosed`].
-    pub fn accept_timeout(&self, timeout: Duration) -> Result<Option<Connection>, EndpointClosed> {
-        block_on_for(self.inner.accept(), timeout).transpose().map(|accepted| accepted.map(Connection::from))
+    /// [`WaitError`]; no connection is lost.
+    pub fn accept_timeout(&self, timeout: Duration) -> Result<Connection, WaitError> {
+        Ok(block_on_for(self.inner.accept(), timeout).ok_or(WaitError::TimedOut)??.into())
     }
 }
 
@@ -163,12 +157,12 @@ impl Connection {
         block_on(self.inner.send(message))
     }
 
-    /// As [`Self::send`], for at most `timeout`; false after that, and then the message is not sent.
+    /// As [`Self::send`], for at most `timeout`.
     ///
     /// # Errors
-    /// [`SendError`]; then the message is not queued.
-    pub fn send_timeout(&self, message: impl Into<Message>, timeout: Duration) -> Result<bool, SendError> {
-        block_on_for(self.inner.send(message), timeout).transpose().map(|sent| sent.is_some())
+    /// [`SendError`], [`SendError::TimedOut`] if the time passed; the message is not taken then.
+    pub fn send_timeout(&self, message: impl Into<Message>, timeout: Duration) -> Result<(), SendError> {
+        block_on_for(self.inner.send(message), timeout).ok_or(SendError::TimedOut)?
     }
 
     /// As [`Self::send`], and returns a future that is ready when the peer has the message.
@@ -192,17 +186,22 @@ impl Connection {
         self.inner.writer(stream).into()
     }
 
-    /// Waits for the next message; `None` once the connection has ended and everything was read.
-    pub fn recv(&self) -> Option<Received> {
+    /// The next message. `None` means that the peer or this end shut the connection down and everything was
+    /// read: nothing is missing.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended otherwise (an abort, no answer on any path) and
+    /// everything that arrived was read.
+    pub fn recv(&self) -> Result<Option<Received>, ConnectionError> {
         block_on(self.inner.recv())
     }
 
     /// As [`Self::recv`], for at most `timeout`.
     ///
     /// # Errors
-    /// [`TimedOut`] after `timeout`; no message is lost.
-    pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Received>, TimedOut> {
-        block_on_for(self.inner.recv(), timeout).ok_or(TimedOut)
+    /// [`WaitError`]; nothing is lost.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Received>, WaitError> {
+        Ok(block_on_for(self.inner.recv(), timeout).ok_or(WaitError::TimedOut)??)
     }
 
     /// Number of unread messages of a stream. Messages that are still in the receive buffer, because 128 KiB
@@ -219,18 +218,27 @@ impl Connection {
         block_on(self.inner.flush())
     }
 
-    /// The peer's addresses, in the order of the paths, and SCTP port; `None` once the connection has ended.
-    pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
+    /// The peer's addresses, in the order of the paths, and its SCTP port.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub fn peer(&self) -> Result<(Vec<IpAddr>, u16), ConnectionError> {
         self.inner.peer()
     }
 
-    /// The current paths; `None` if the association has ended.
-    pub fn paths(&self) -> Option<Vec<PathInfo>> {
+    /// The paths as they are now.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub fn paths(&self) -> Result<Vec<PathInfo>, ConnectionError> {
         block_on(self.inner.paths())
     }
 
-    /// Counters and state of the association; `None` if it has ended.
-    pub fn stats(&self) -> Option<AssocStats> {
+    /// Counters and state of the association.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub fn stats(&self) -> Result<AssocStats, ConnectionError> {
         block_on(self.inner.stats())
     }
 
@@ -267,11 +275,8 @@ impl Connection {
         let ended = block_on_for(self.inner.shutdown(), timeout);
         ended.unwrap_or_else(|| {
             self.inner.abort("it lingered too long");
-            match self.closed() {
-                // The connection ended just before the call.
-                reason if reason.is_graceful() => Ok(()),
-                reason => Err(reason),
-            }
+            // The connection may have ended just before the call.
+            self.closed().graceful()
         })
     }
 
@@ -334,7 +339,13 @@ impl Delivery {
     }
 }
 
-/// The timeout passed before a message arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the time was over before anything came")]
-pub struct TimedOut;
+/// Reason why a wait with a time limit gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WaitError {
+    /// The time was over before anything came.
+    #[error("the time was over before anything came")]
+    TimedOut,
+    /// The connection or the endpoint ended.
+    #[error(transparent)]
+    Ended(#[from] ConnectionError),
+}

@@ -210,7 +210,7 @@ impl Drop for Connections {
     fn drop(&mut self) {
         self.tell_ends();
         for entry in std::mem::take(&mut self.entries).into_values() {
-            entry.mailbox.end(ConnectionError::Driver);
+            entry.mailbox.end(ConnectionError::EndpointClosed);
         }
     }
 }

@@ -149,14 +149,14 @@ impl Driver {
                 self.obey(now);
                 // After each datagram all packets are sent: Max.Burst limits the packets per SACK.
                 for datagram in self.buffers.datagrams() {
-                    if let Some(tap) = &mut self.tap {
-                        tap.received(&datagram);
-                    }
                     let opened = match &mut self.guard {
                         None => Some(datagram),
                         Some(guard) => guard.open(now, datagram),
                     };
                     if let Some(datagram) = opened {
+                        if let Some(tap) = &mut self.tap {
+                            tap.received(&datagram);
+                        }
                         self.endpoint.handle(now, datagram);
                     }
                     drain(

@@ -49,12 +49,11 @@ impl Connection {
         change: fn(&mut Endpoint, Instant, AssocId, IpAddr) -> bool,
     ) -> Result<(), AddressError> {
         let id = self.id();
-        let done =
-            self.ask(move |endpoint, now| (change(endpoint, now, id, address), endpoint.state(id))).await;
-        match done {
-            Some((true, _)) => Ok(()),
-            Some((false, Some(_))) => Err(AddressError::Refused { what, address, why }),
-            Some((false, None)) | None => Err(AddressError::Ended(self.closed().await)),
-        }
+        let changed = move |endpoint: &mut Endpoint, now| {
+            endpoint.state(id)?;
+            Some(change(endpoint, now, id, address))
+        };
+        let changed = self.ask(changed).await.map_err(AddressError::Ended)?;
+        if changed { Ok(()) } else { Err(AddressError::Refused { what, address, why }) }
     }
 }

@@ -10,14 +10,19 @@ use crate::types::BindError;
 use sctp::{Config, Encapsulation, EndpointConfig, Seed};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use transport::Checksum;
 use units::ByteCount;
 
-/// Builder of an endpoint: addresses, ports, options.
-#[derive(Clone, Debug)]
-pub struct Builder {
+/// Describes an endpoint of type `E`: addresses, ports, options.
+///
+/// [`Endpoint::builder`] makes one for an endpoint with `async` methods, and
+/// [`blocking::Endpoint::builder`](crate::blocking::Endpoint::builder) one for an endpoint with calls that
+/// wait.
+#[derive(Debug)]
+pub struct Builder<E = Endpoint> {
     locals: Vec<(IpAddr, Option<String>)>,
     port: u16,
     udp_port: u16,
@@ -28,9 +33,12 @@ pub struct Builder {
     socket_buffers: usize,
     watch_addresses: bool,
     outbox: usize,
+    guard: Option<Box<dyn Guard>>,
+    tap: Option<Box<dyn Tap>>,
+    endpoint: PhantomData<fn() -> E>,
 }
 
-impl Default for Builder {
+impl<E> Default for Builder<E> {
     fn default() -> Self {
         Builder {
             locals: Vec::new(),
@@ -43,13 +51,16 @@ impl Default for Builder {
             socket_buffers: 4 << 20,
             watch_addresses: false,
             outbox: OUTBOX,
+            guard: None,
+            tap: None,
+            endpoint: PhantomData,
         }
     }
 }
 
-impl Builder {
-    /// Adds a local address, which has a separate UDP socket. Without any, the endpoint uses all addresses of
-    /// the host, through one socket for each address family.
+impl<E> Builder<E> {
+    /// Adds a local address. Each has a UDP socket of its own. Without any, all addresses of the host are
+    /// used, through one socket for each address family.
     #[must_use]
     pub fn local(mut self, address: impl Into<IpAddr>) -> Self {
         self.locals.push((address.into(), None));
@@ -140,35 +151,35 @@ impl Builder {
         self
     }
 
+    /// Puts a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them, and
+    /// [`mtu`](Config::mtu) becomes smaller by what the guard adds. ICMP messages are ignored: they quote
+    /// protected datagrams.
+    #[must_use]
+    pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
+        self.guard = Some(Box::new(guard));
+        self
+    }
+
+    /// Adds a tap that sees each packet between endpoint and sockets. With a [guard](Self::guard) it sees
+    /// them unprotected: packets to send before the guard seals them, and those that the guard has opened.
+    #[must_use]
+    pub fn tap(mut self, tap: impl Tap + 'static) -> Self {
+        self.tap = Some(Box::new(tap));
+        self
+    }
+
     /// Binds the sockets and starts the driver.
     ///
     /// # Errors
     /// [`BindError`].
-    pub fn bind(self) -> Result<Endpoint, BindError> {
-        self.start(None, None)
-    }
-
-    /// As [`Self::bind`], with a guard between endpoint and sockets. Packets carry no CRC32c, since the guard
-    /// protects them, and [`mtu`](Config::mtu) is reduced by the overhead of the guard. ICMP messages are
-    /// ignored, because they quote protected datagrams.
-    ///
-    /// # Errors
-    /// [`BindError`].
-    pub fn bind_guarded(mut self, guard: impl Guard + 'static) -> Result<Endpoint, BindError> {
-        let mtu = ByteCount::new(self.config.mtu.get().saturating_sub(guard.overhead() as u64));
-        self.config = Config { mtu, ..Config::clone(&self.config) }.into();
-        self.start(Some(Guarded::new(Box::new(guard))), None)
-    }
-
-    /// As [`Self::bind`], with a tap that sees each packet between endpoint and sockets.
-    ///
-    /// # Errors
-    /// [`BindError`].
-    pub fn bind_tapped(self, tap: impl Tap + 'static) -> Result<Endpoint, BindError> {
-        self.start(None, Some(Box::new(tap)))
-    }
-
-    fn start(self, guard: Option<Guarded>, tap: Option<Box<dyn Tap>>) -> Result<Endpoint, BindError> {
+    pub fn bind(mut self) -> Result<E, BindError>
+    where
+        E: From<Endpoint>,
+    {
+        if let Some(guard) = &self.guard {
+            let mtu = ByteCount::new(self.config.mtu.get().saturating_sub(guard.overhead() as u64));
+            Arc::make_mut(&mut self.config).mtu = mtu;
+        }
         let (sockets, udp_port) = self.bind_sockets()?;
         // Started before the addresses are read, so that no change is missed.
         let watch = self.watch_addresses.then(Watch::start).transpose()?;
@@ -187,7 +198,7 @@ impl Builder {
         let mut config = EndpointConfig::new(port, addresses.clone(), seed);
         config.config = self.config.clone();
         config.encapsulation = Some(Encapsulation { remote_port: self.remote_udp_port });
-        if guard.is_some() {
+        if self.guard.is_some() {
             config.checksum = Checksum::Offloaded;
         }
         config.max_associations = self.max_associations.unwrap_or(config.max_associations);
@@ -201,9 +212,9 @@ impl Builder {
         let (places, ports) = (Places { addresses, counters }, Ports { sctp: port, udp: udp_port });
         let locals = Locals::new(self.locals, self.socket_buffers, self.config.rto_max);
         let hub = Arc::new(Hub::new(waker, places, ports, self.config, self.outbox));
-        let tap = tap.map(|tap| Tapped::new(tap, udp_port));
+        let (guard, tap) = (self.guard.map(Guarded::new), self.tap.map(|tap| Tapped::new(tap, udp_port)));
         Driver::start(endpoint, sockets, locals, (guard, tap), hub.clone())?;
-        Ok(Endpoint::new(hub))
+        Ok(Endpoint::new(hub).into())
     }
 
     /// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses one. If that port

@@ -2,10 +2,12 @@ use super::sending::Sending;
 use super::{Delivery, Events, MessageWriter, Messages, StreamReader};
 use crate::shared::wait::wait;
 use crate::shared::{Command, Handle, Mailbox, Parcel, Phase};
-use crate::types::{ConnectionError, Message, NotDelivered, PathError, Received, SendError, TrySendError};
+use crate::types::{
+    ConnectionError, Message, NotDelivered, OptionsError, PathError, Received, SendError, TrySendError,
+};
 use bytes::Bytes;
 use futures_channel::oneshot;
-use sctp::{AssocId, AssocOptions, AssocStats, ConfigError, PathInfo, PathOptions};
+use sctp::{AssocId, AssocOptions, AssocStats, Endpoint, PathInfo, PathOptions};
 use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -79,14 +81,19 @@ impl Connection {
         MessageWriter::new(self.clone(), stream)
     }
 
-    /// Waits for the next message of any stream without a separate reader; `None` once the connection has
-    /// ended and everything was read. Dropping the future loses nothing.
-    pub async fn recv(&self) -> Option<Received> {
+    /// The next message of any stream without a reader of its own. `None` means that the peer or this end
+    /// shut the connection down and everything was read: nothing is missing. Dropping the future loses
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended otherwise (an abort, no answer on any path) and
+    /// everything that arrived was read.
+    pub async fn recv(&self) -> Result<Option<Received>, ConnectionError> {
         let mailbox = self.mailbox();
         let received =
             wait(|cx, place| mailbox.poll_receive(cx, None, place), |place| mailbox.stop_reading(place))
                 .await;
-        received.map(Received::from)
+        Ok(received?.map(Received::from))
     }
 
     /// The messages that [`Self::recv`] returns, as a stream.
@@ -136,34 +143,48 @@ impl Connection {
         self.mailbox().id
     }
 
-    /// The peer's addresses, in the order of the paths, and SCTP port; `None` once the connection has ended.
-    pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
+    /// The peer's addresses, in the order of the paths, and its SCTP port.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub fn peer(&self) -> Result<(Vec<IpAddr>, u16), ConnectionError> {
         match self.mailbox().phase() {
-            Phase::Open { peer, peer_port, .. } => Some((peer, peer_port)),
-            Phase::Opening | Phase::Ended(_) => None,
+            Phase::Open { peer, peer_port, .. } => Ok((peer, peer_port)),
+            // No application has the handle yet.
+            Phase::Opening => Ok((Vec::new(), 0)),
+            Phase::Ended(reason) => Err(reason),
         }
     }
 
-    /// Number of outbound streams; `None` once the connection has ended.
-    pub fn outbound_streams(&self) -> Option<u16> {
+    /// Streams that messages may be sent on.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub fn outbound_streams(&self) -> Result<u16, ConnectionError> {
         match self.mailbox().phase() {
-            Phase::Open { streams, .. } => Some(streams),
-            Phase::Opening | Phase::Ended(_) => None,
+            Phase::Open { streams, .. } => Ok(streams),
+            // No application has the handle yet.
+            Phase::Opening => Ok(0),
+            Phase::Ended(reason) => Err(reason),
         }
     }
 
-    /// The current paths; `None` if the association has ended.
-    pub async fn paths(&self) -> Option<Vec<PathInfo>> {
-        let id = self.mailbox().id;
-        self.ask(move |endpoint, now| Some(endpoint.paths(id)?.map(|path| path.until(now)).collect()))
-            .await
-            .flatten()
+    /// The paths as they are now.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub async fn paths(&self) -> Result<Vec<PathInfo>, ConnectionError> {
+        let id = self.id();
+        self.ask(move |endpoint, now| Some(endpoint.paths(id)?.map(|path| path.until(now)).collect())).await
     }
 
-    /// Counters and state of the association; `None` if it has ended.
-    pub async fn stats(&self) -> Option<AssocStats> {
-        let id = self.mailbox().id;
-        self.ask(move |endpoint, now| Some(endpoint.stats(id)?.until(now))).await.flatten()
+    /// Counters and state of the association.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub async fn stats(&self) -> Result<AssocStats, ConnectionError> {
+        let id = self.id();
+        self.ask(move |endpoint, now| Some(endpoint.stats(id)?.until(now))).await
     }
 
     /// Makes an address of the peer the primary path: without CMT, new data goes there while it works.
@@ -171,12 +192,13 @@ impl Connection {
     /// # Errors
     /// [`PathError`].
     pub async fn set_primary(&self, address: IpAddr) -> Result<(), PathError> {
-        let id = self.mailbox().id;
-        match self.ask(move |endpoint, _| (endpoint.state(id), endpoint.set_primary(id, address))).await {
-            Some((_, true)) => Ok(()),
-            Some((Some(_), false)) => Err(PathError::NoSuchPath { address }),
-            Some((None, false)) | None => Err(PathError::Ended(self.closed().await)),
-        }
+        let id = self.id();
+        let set = move |endpoint: &mut Endpoint, _| {
+            endpoint.state(id)?;
+            Some(endpoint.set_primary(id, address))
+        };
+        let set = self.ask(set).await.map_err(PathError::Ended)?;
+        if set { Ok(()) } else { Err(PathError::NoSuchPath { address }) }
     }
 
     /// Sends a heartbeat to an address of the peer, waits for the answer, and returns the round-trip time. A
@@ -193,35 +215,50 @@ impl Connection {
         }
     }
 
-    /// The options that can change during the association; `None` if it has ended.
-    pub async fn options(&self) -> Option<AssocOptions> {
-        let id = self.mailbox().id;
-        self.ask(move |endpoint, _| endpoint.options(id)).await.flatten()
-    }
-
-    /// Changes these options. False if the association has ended.
+    /// The options that can change while the association lives.
     ///
     /// # Errors
-    /// [`ConfigError`] with the option whose value cannot work; then nothing changes.
-    pub async fn set_options(&self, options: AssocOptions) -> Result<bool, ConfigError> {
-        let id = self.mailbox().id;
-        let set = self.ask(move |endpoint, now| endpoint.set_options(now, id, &options)).await;
-        set.unwrap_or(Ok(false))
+    /// [`ConnectionError`] once the connection has ended.
+    pub async fn options(&self) -> Result<AssocOptions, ConnectionError> {
+        let id = self.id();
+        self.ask(move |endpoint, _| endpoint.options(id)).await
     }
 
-    /// Sets the options of all paths from the local address `local`, which may be added later. The peer is
-    /// informed. False if the association has ended.
-    pub async fn set_path_options(&self, local: IpAddr, options: PathOptions) -> bool {
-        let id = self.mailbox().id;
-        let set = self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options)).await;
-        set.unwrap_or(false)
+    /// Changes such options.
+    ///
+    /// # Errors
+    /// [`OptionsError`] names an option whose value cannot work; nothing changes then.
+    pub async fn set_options(&self, options: AssocOptions) -> Result<(), OptionsError> {
+        let id = self.id();
+        let set = move |endpoint: &mut Endpoint, now| match endpoint.set_options(now, id, &options) {
+            Ok(set) => set.then_some(Ok(())),
+            Err(invalid) => Some(Err(invalid)),
+        };
+        Ok(self.ask(set).await.map_err(OptionsError::Ended)??)
     }
 
+    /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The peer
+    /// is told.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended.
+    pub async fn set_path_options(&self, local: IpAddr, options: PathOptions) -> Result<(), ConnectionError> {
+        let id = self.id();
+        self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options).then_some(())).await
+    }
+
+    /// Runs a call in the driver thread, which gives none if the association has ended.
+    ///
+    /// # Errors
+    /// The reason of the end.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
-    ) -> Option<T> {
-        self.mailbox().hub.ask(call).await
+        call: impl FnOnce(&mut Endpoint, Instant) -> Option<T> + Send + 'static,
+    ) -> Result<T, ConnectionError> {
+        match self.mailbox().hub.ask(call).await.flatten() {
+            Some(answer) => Ok(answer),
+            None => Err(self.closed().await),
+        }
     }
 
     /// Refuses further messages, delivers the queued ones, and waits for the end of the association. Dropping
@@ -233,10 +270,7 @@ impl Connection {
         if self.mailbox().shut() {
             self.mailbox().hub.tell(Command::Shutdown(self.mailbox().id));
         }
-        match self.closed().await {
-            reason if reason.is_graceful() => Ok(()),
-            reason => Err(reason),
-        }
+        self.closed().await.graceful()
     }
 
     /// Ends the association at once and sends the reason to the peer. Undelivered data is lost.

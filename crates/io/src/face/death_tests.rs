@@ -2,8 +2,8 @@
 
 use crate::shared::wait::block_on_for;
 use crate::{
-    AddressError, Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event,
-    KeyError, Listener, NotDelivered, PathError, Peer, ResetDirection, SendError, StreamError, StreamId,
+    AddressError, Config, ConnectError, Connection, ConnectionError, Endpoint, Event, KeyError, Listener,
+    NotDelivered, PathError, PathOptions, Peer, ResetDirection, SendError, StreamError, StreamId,
 };
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -43,7 +43,7 @@ fn doomed() -> (Endpoint, Listener, Connection, (Endpoint, Connection)) {
     (ours, listener, near, (theirs, far))
 }
 
-const DEAD: ConnectionError = ConnectionError::Driver;
+const DEAD: ConnectionError = ConnectionError::EndpointClosed;
 
 #[test]
 fn no_call_hangs_once_the_driver_is_dead() {
@@ -57,13 +57,15 @@ fn no_call_hangs_once_the_driver_is_dead() {
     assert_eq!(soon(near.send("x")), Err(SendError::Ended(DEAD)));
     assert!(near.try_send("x").is_err());
     assert!(soon(near.writer(StreamId(0)).finish()).is_err());
-    assert_eq!(soon(near.recv()), None);
-    assert_eq!(soon(near.read_stream(StreamId(1)).recv()), None);
+    assert_eq!(soon(near.recv()), Err(DEAD));
+    assert_eq!(soon(near.read_stream(StreamId(1)).recv()), Err(DEAD));
     assert_eq!(soon(events.next()), None);
     assert_eq!(soon(near.flush()), Err(NotDelivered::Ended(DEAD)));
     assert_eq!(soon(near.shutdown()), Err(DEAD));
-    assert_eq!(soon(near.paths()), None);
-    assert!(soon(near.stats()).is_none() && soon(near.options()).is_none());
+    assert_eq!(soon(near.paths()), Err(DEAD));
+    assert_eq!((soon(near.stats()), soon(near.options())), (Err(DEAD), Err(DEAD)));
+    assert_eq!((near.peer(), near.outbound_streams()), (Err(DEAD), Err(DEAD)));
+    assert_eq!(soon(near.set_path_options(LOCAL, PathOptions::default())), Err(DEAD));
     assert_eq!(soon(near.heartbeat(LOCAL)), Err(PathError::Ended(DEAD)));
     assert_eq!(soon(near.set_primary(LOCAL)), Err(PathError::Ended(DEAD)));
     let ended = Err(StreamError::Ended(DEAD));
@@ -82,9 +84,11 @@ fn no_call_hangs_once_the_driver_is_dead() {
     assert_eq!(soon(near.deactivate_auth_key(1)), ended);
     assert_eq!(soon(near.remove_auth_key(1)), ended);
     near.abort("x");
-    assert!(soon(listener.accept()).is_err() && soon(ours.listen(1).accept()).is_err());
+    assert!(
+        matches!(soon(listener.accept()), Err(DEAD)) && matches!(soon(ours.listen(1).accept()), Err(DEAD))
+    );
     assert!(matches!(soon(ours.connect((LOCAL, 9))), Err(ConnectError::Failed(DEAD))));
-    assert!(matches!(soon(ours.discarded()), Err(EndpointClosed)));
+    assert!(matches!(soon(ours.discarded()), Err(DEAD)));
     soon(ours.close());
 }
 
@@ -100,7 +104,7 @@ fn calls_that_wait_end_when_the_driver_dies() {
         scope.spawn(|| assert_eq!(soon(near.send(vec![1; 50_000])), Err(SendError::Ended(DEAD))));
         let waiting = waiting.expect("one was taken");
         scope.spawn(|| assert_eq!(soon(waiting), Err(NotDelivered::Ended(DEAD))));
-        scope.spawn(|| assert_eq!(soon(near.recv()), None));
+        scope.spawn(|| assert_eq!(soon(near.recv()), Err(DEAD)));
         scope.spawn(|| while soon(events.next()).is_some() {});
         scope.spawn(|| assert_eq!(soon(near.closed()), DEAD));
         scope.spawn(|| assert!(soon(listener.accept()).is_err()));
@@ -141,5 +145,5 @@ fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
     assert_eq!(soon(lost), Err(NotDelivered::Lost));
     soon(connection.send("new")).expect("is taken");
     assert_eq!(soon(connection.flush()), Ok(()));
-    assert_eq!(soon(restarted.recv()).expect("arrives").data, "new");
+    assert_eq!(soon(restarted.recv()).expect("is open").expect("arrives").data, "new");
 }

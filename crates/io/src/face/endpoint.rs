@@ -2,7 +2,7 @@ use super::{Builder, Connection, Listener};
 use crate::shared::wait::wait;
 use crate::shared::{Command, Hub};
 use crate::stats::EndpointStats;
-use crate::types::{AddressError, ConnectError, ConnectionError, EndpointClosed, Peer};
+use crate::types::{AddressError, ConnectError, ConnectionError, Peer};
 use futures_channel::oneshot;
 use sctp::{Config, Discarded};
 use std::net::IpAddr;
@@ -64,7 +64,7 @@ impl Endpoint {
     async fn begin(&self, to: Peer, config: Option<Arc<Config>>) -> Result<Connection, ConnectError> {
         let (answer, receiver) = oneshot::channel();
         self.hold.hub.tell(Command::Connect(to, config, answer));
-        let attempt = receiver.await.map_err(|_| ConnectError::Failed(ConnectionError::Driver))??;
+        let attempt = receiver.await.map_err(|_| ConnectError::Failed(ConnectionError::EndpointClosed))??;
         attempt.opened().await.map(Connection::new).map_err(ConnectError::Failed)
     }
 
@@ -100,7 +100,7 @@ impl Endpoint {
     async fn add(&self, address: IpAddr, device: Option<String>) -> Result<(), AddressError> {
         let (answer, receiver) = oneshot::channel();
         self.hold.hub.tell(Command::AddAddress(address, device, answer));
-        receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::Driver)))
+        receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::EndpointClosed)))
     }
 
     /// Removes a local address, for example when an uplink goes down. Connections retransmit data in flight
@@ -113,7 +113,7 @@ impl Endpoint {
     pub async fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
         let (answer, receiver) = oneshot::channel();
         self.hold.hub.tell(Command::RemoveAddress(address, answer));
-        receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::Driver)))
+        receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::EndpointClosed)))
     }
 
     /// The current local addresses.
@@ -140,9 +140,10 @@ impl Endpoint {
     /// The packets discarded so far, by cause.
     ///
     /// # Errors
-    /// [`EndpointClosed`].
-    pub async fn discarded(&self) -> Result<Discarded, EndpointClosed> {
-        self.hold.hub.ask(|endpoint, _| endpoint.discarded()).await.ok_or(EndpointClosed)
+    /// [`ConnectionError::EndpointClosed`].
+    pub async fn discarded(&self) -> Result<Discarded, ConnectionError> {
+        let discarded = self.hold.hub.ask(|endpoint, _| endpoint.discarded()).await;
+        discarded.ok_or(ConnectionError::EndpointClosed)
     }
 
     /// Shuts all connections down, and waits until they and the driver have ended. A connection is aborted if

@@ -50,10 +50,11 @@ impl Connection {
         change: impl FnOnce(&mut Endpoint, AssocId, u16) -> bool + Send + 'static,
     ) -> Result<(), KeyError> {
         let id = self.id();
-        match self.ask(move |endpoint, _| (change(endpoint, id, key), endpoint.state(id))).await {
-            Some((true, _)) => Ok(()),
-            Some((false, Some(_))) => Err(KeyError::Refused { key, why }),
-            Some((false, None)) | None => Err(KeyError::Ended(self.closed().await)),
-        }
+        let changed = move |endpoint: &mut Endpoint, _| {
+            endpoint.state(id)?;
+            Some(change(endpoint, id, key))
+        };
+        let changed = self.ask(changed).await.map_err(KeyError::Ended)?;
+        if changed { Ok(()) } else { Err(KeyError::Refused { key, why }) }
     }
 }

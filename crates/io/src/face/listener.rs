@@ -2,7 +2,7 @@ use super::Connection;
 use super::endpoint::Hold;
 use crate::shared::Command;
 use crate::shared::wait::{Place, wait};
-use crate::types::EndpointClosed;
+use crate::types::ConnectionError;
 use futures_core::Stream;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ impl Listener {
     /// Waits for the next connection. Dropping the future loses no connection.
     ///
     /// # Errors
-    /// [`EndpointClosed`].
-    pub async fn accept(&self) -> Result<Connection, EndpointClosed> {
+    /// [`ConnectionError::EndpointClosed`].
+    pub async fn accept(&self) -> Result<Connection, ConnectionError> {
         let hub = &self.hold.hub;
         let next =
             wait(|cx, place| hub.backlog().poll_next(cx, place), |place| hub.backlog().stop_waiting(place));
-        next.await.map(Connection::new).ok_or(EndpointClosed)
+        next.await.map(Connection::new).ok_or(ConnectionError::EndpointClosed)
     }
 }
 

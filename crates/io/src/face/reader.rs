@@ -1,77 +1,104 @@
 use super::Connection;
 use crate::shared::wait::Place;
-use crate::types::Received;
+use crate::types::{ConnectionError, Received};
 use futures_core::Stream;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use wire::StreamId;
 
-/// The messages of all streams without a separate reader, as a [`Stream`]. It ends when the connection has
-/// ended and everything was read.
+type Item = Result<Received, ConnectionError>;
+
+/// Reads the messages of one stream, or of all streams without a reader of their own.
 #[derive(Debug)]
-pub struct Messages {
+struct Source {
     connection: Connection,
+    stream: Option<StreamId>,
     place: Place,
+    /// The error that ends a [`Stream`] was given.
+    failed: bool,
 }
 
-impl Messages {
-    pub(super) fn new(connection: Connection) -> Self {
-        Messages { connection, place: Place::default() }
+impl Source {
+    fn new(connection: Connection, stream: Option<StreamId>) -> Self {
+        Source { connection, stream, place: Place::default(), failed: false }
+    }
+
+    fn poll_recv(&mut self, cx: &Context<'_>) -> Poll<Result<Option<Received>, ConnectionError>> {
+        let received = self.connection.mailbox().poll_receive(cx, self.stream, &mut self.place);
+        received.map_ok(|message| message.map(Received::from))
+    }
+
+    /// As [`Self::poll_recv`], but after the error there is nothing more.
+    fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Item>> {
+        if self.failed {
+            return Poll::Ready(None);
+        }
+        let next = self.poll_recv(cx).map(Result::transpose);
+        self.failed = matches!(next, Poll::Ready(Some(Err(_))));
+        next
     }
 }
 
-impl Stream for Messages {
-    type Item = Received;
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Received>> {
-        let Messages { connection, place } = self.get_mut();
-        let received = connection.mailbox().poll_receive(cx, None, place);
-        received.map(|message| message.map(Received::from))
-    }
-}
-
-impl Drop for Messages {
+impl Drop for Source {
     fn drop(&mut self) {
         self.connection.mailbox().stop_reading(&self.place);
     }
 }
 
-/// The messages of one stream. After its drop [`Connection::recv`] returns them.
+/// The messages of all streams without a reader of their own, as a [`Stream`]. It ends when the connection
+/// was shut down and everything was read; if the connection ends otherwise, the last item is the error.
+#[derive(Debug)]
+pub struct Messages(Source);
+
+impl Messages {
+    pub(super) fn new(connection: Connection) -> Self {
+        Messages(Source::new(connection, None))
+    }
+}
+
+impl Stream for Messages {
+    type Item = Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
+        self.0.poll_next(cx)
+    }
+}
+
+/// The messages of one stream, also as a [`Stream`] that ends as [`Messages`] does. Dropping it returns them
+/// to [`Connection::recv`].
 #[derive(Debug)]
 pub struct StreamReader {
-    connection: Connection,
+    source: Source,
     stream: StreamId,
-    place: Place,
 }
 
 impl StreamReader {
     pub(super) fn new(connection: Connection, stream: StreamId) -> Self {
         connection.mailbox().separate(stream, true);
-        StreamReader { connection, stream, place: Place::default() }
+        StreamReader { source: Source::new(connection, Some(stream)), stream }
     }
 
-    /// Waits for the next message of the stream; `None` once the connection has ended and everything was
-    /// read. Dropping the future loses nothing.
-    pub async fn recv(&mut self) -> Option<Received> {
-        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    /// The next message of the stream. `None` means that the peer or this end shut the connection down and
+    /// everything was read. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] once the connection has ended otherwise and everything that arrived was read.
+    pub async fn recv(&mut self) -> Result<Option<Received>, ConnectionError> {
+        poll_fn(|cx| self.source.poll_recv(cx)).await
     }
 }
 
 impl Stream for StreamReader {
-    type Item = Received;
+    type Item = Item;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Received>> {
-        let StreamReader { connection, stream, place } = self.get_mut();
-        let received = connection.mailbox().poll_receive(cx, Some(*stream), place);
-        received.map(|message| message.map(Received::from))
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
+        self.source.poll_next(cx)
     }
 }
 
 impl Drop for StreamReader {
     fn drop(&mut self) {
-        let mailbox = self.connection.mailbox();
-        mailbox.stop_reading(&self.place);
-        mailbox.separate(self.stream, false);
+        self.source.connection.mailbox().separate(self.stream, false);
     }
 }

@@ -15,14 +15,16 @@ impl Connection {
     /// [`StreamError`].
     pub async fn set_stream_value(&self, stream: StreamId, value: u16) -> Result<(), StreamError> {
         let id = self.id();
-        let set = self.ask(move |endpoint, _| endpoint.set_stream_value(id, stream, value)).await;
-        match (set, self.outbound_streams()) {
-            (Some(true), _) => Ok(()),
-            (Some(false), Some(streams)) if stream.0 >= streams => {
-                Err(StreamError::NoSuchStream { stream, streams })
-            }
-            (Some(false), Some(_)) => Err(StreamError::ZeroWeight { stream }),
-            (None, _) | (_, None) => Err(StreamError::Ended(self.closed().await)),
+        let set = move |endpoint: &mut Endpoint, _| {
+            endpoint.state(id)?;
+            Some(endpoint.set_stream_value(id, stream, value))
+        };
+        let set = self.ask(set).await.map_err(StreamError::Ended)?;
+        let streams = self.outbound_streams().map_err(StreamError::Ended)?;
+        match set {
+            true => Ok(()),
+            false if stream.0 >= streams => Err(StreamError::NoSuchStream { stream, streams }),
+            false => Err(StreamError::ZeroWeight { stream }),
         }
     }
 

@@ -29,7 +29,7 @@ impl Attempt {
             wait(|cx, place| mailbox.poll_phase(cx, place, outcome), |place| mailbox.stop_watching(place))
                 .await?;
         }
-        self.0.take().ok_or(ConnectionError::Driver)
+        self.0.take().ok_or(ConnectionError::EndpointClosed)
     }
 }
 

@@ -267,14 +267,14 @@ impl Mailbox {
 
     // Receiving.
 
-    /// The next message of a stream, or of all streams without a separate reader; `None` once the connection
-    /// has ended and everything was read.
+    /// The next message of a stream, or of all those without a reader of their own; none once the connection
+    /// was shut down and everything was read.
     pub(crate) fn poll_receive(
         &self,
         cx: &Context<'_>,
         stream: Option<StreamId>,
         place: &mut Place,
-    ) -> Poll<Option<Received>> {
+    ) -> Poll<Result<Option<Received>, ConnectionError>> {
         let mut contents = self.lock();
         if let Some(message) = contents.inbox.pop(stream) {
             let resumes = contents.inbox.resumes();
@@ -282,10 +282,10 @@ impl Mailbox {
             if resumes {
                 self.hub.tell(Command::Inbox(self.id));
             }
-            return Poll::Ready(Some(message));
+            return Poll::Ready(Ok(Some(message)));
         }
-        if matches!(contents.phase, Phase::Ended(_)) {
-            return Poll::Ready(None);
+        if let Phase::Ended(reason) = &contents.phase {
+            return Poll::Ready(reason.graceful().map(|()| None));
         }
         contents.readers.register(cx, place);
         Poll::Pending

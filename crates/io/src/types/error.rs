@@ -37,21 +37,27 @@ fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Reason why a connection ended.
+/// Reason why a connection ended. Every call on a connection or an endpoint that has ended says so by this
+/// type: it is the error, or the error has it in a variant `Ended`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectionError {
     /// The association ended.
     #[error("{0}")]
     Closed(CloseReason),
-    /// The thread that drives the endpoint ended.
-    #[error("the endpoint's driver ended")]
-    Driver,
+    /// The endpoint was closed, or the thread that drives it ended.
+    #[error("the endpoint is closed")]
+    EndpointClosed,
 }
 
 impl ConnectionError {
     /// Both sides delivered everything.
     pub fn is_graceful(&self) -> bool {
         matches!(self, ConnectionError::Closed(CloseReason::Graceful))
+    }
+
+    /// A graceful end is no error for those who wait for it.
+    pub(crate) fn graceful(&self) -> Result<(), ConnectionError> {
+        if self.is_graceful() { Ok(()) } else { Err(self.clone()) }
     }
 }
 
@@ -86,6 +92,17 @@ pub enum PathError {
         /// The requested address.
         address: IpAddr,
     },
+}
+
+/// Reason why options of a connection could not be changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OptionsError {
+    /// The connection ended.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// An option cannot have this value.
+    #[error(transparent)]
+    Invalid(#[from] ConfigError),
 }
 
 /// Reason why a call about streams failed.
@@ -183,14 +200,12 @@ pub enum ConnectError {
     /// The attempt failed.
     #[error(transparent)]
     Failed(ConnectionError),
+    /// The peer did not answer within the time limit of the call, and the attempt was given up.
+    #[error("the peer did not answer in time")]
+    TimedOut,
 }
 
-/// The endpoint was closed, or its driver ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the endpoint is closed")]
-pub struct EndpointClosed;
-
-/// Reason why a message was not queued.
+/// Reason why a message was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The connection ended.
@@ -218,12 +233,16 @@ pub enum SendError {
         /// Bytes in the send buffer.
         limit: u64,
     },
+    /// There was no room for the message within the time limit of the call.
+    #[error("there was no room for the message in time")]
+    TimedOut,
 }
 
 impl From<SendError> for io::Error {
     fn from(error: SendError) -> Self {
         let kind = match error {
             SendError::Ended(_) | SendError::Shut => io::ErrorKind::BrokenPipe,
+            SendError::TimedOut => io::ErrorKind::TimedOut,
             SendError::NoSuchStream { .. } | SendError::Empty | SendError::TooLong { .. } => {
                 io::ErrorKind::InvalidInput
             }

@@ -5,7 +5,7 @@ mod message;
 mod peer;
 
 pub use error::{
-    AddressError, BindError, ConnectError, ConnectionError, EndpointClosed, KeyError, Lagged, NotDelivered,
+    AddressError, BindError, ConnectError, ConnectionError, KeyError, Lagged, NotDelivered, OptionsError,
     PathError, SendError, StreamError, TrySendError,
 };
 pub use message::{Message, Received};

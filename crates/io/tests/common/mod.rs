@@ -70,7 +70,7 @@ impl World {
     /// The two ends of a connection.
     pub fn connect(&self) -> (blocking::Connection, blocking::Connection) {
         let client = blocking::Endpoint::from(self.client.clone());
-        let connection = client.connect_timeout(self.peer.clone(), SOON).expect("connects").expect("in time");
+        let connection = client.connect_timeout(self.peer.clone(), SOON).expect("connects in time");
         let accepted = run(self.listener.accept()).expect("is open");
         (connection, accepted.into())
     }

@@ -18,7 +18,7 @@ fn bind(cmt: bool) -> Endpoint {
     let mut config = Config::recommended();
     config.cmt.enabled = cmt;
     let builder = Endpoint::builder().locals(Network::addresses_here()).port(PORT).config(config);
-    builder.bind_blocking().expect("the addresses are those of this namespace")
+    builder.bind().expect("the addresses are those of this namespace")
 }
 
 /// Connects to usrsctp, sends unordered messages for some time, and ends the association.
@@ -53,11 +53,10 @@ pub fn listen(cmt: bool) -> Waiting {
 impl Waiting {
     /// Receives all of one association, and the seconds from the first message to the last one.
     pub fn receive(self) -> (Data, f64) {
-        let connection = self.listener.accept_timeout(CONNECT_LIMIT).expect("the endpoint lasts");
-        let connection = connection.expect("usrsctp connects in time");
+        let connection = self.listener.accept_timeout(CONNECT_LIMIT).expect("usrsctp connects in time");
         let mut data = Data::default();
         let mut times = None;
-        while let Some(message) = connection.recv() {
+        while let Some(message) = connection.recv().expect("ends gracefully") {
             data.count(&message.data);
             let now = Instant::now();
             times = times.map_or(Some((now, now)), |(first, _)| Some((first, now)));

@@ -197,7 +197,7 @@ impl Client {
     fn drain(&self, cancelled: &dyn Fn() -> bool) {
         let deadline = Instant::now() + DRAIN;
         let pending = || {
-            let stats = self.associations.iter().filter_map(|numbered| numbered.connection.stats());
+            let stats = self.associations.iter().filter_map(|numbered| numbered.connection.stats().ok());
             stats.into_iter().any(|stats| stats.buffered.get() > 0)
         };
         while pending() && Instant::now() < deadline && !cancelled() {

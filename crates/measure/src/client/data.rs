@@ -8,6 +8,7 @@ use crate::npmp::{EventSize, Identify, Message};
 use crate::receiver;
 use crate::sockets;
 use crate::spec::Transport;
+use ::io::ConnectError;
 use ::io::blocking::Endpoint;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
@@ -89,7 +90,8 @@ impl Client {
             Transport::Sctp => {
                 let place = self.association(association)?;
                 let connection = self.associations[place].connection.clone();
-                let streams = connection.clone().into_async().outbound_streams().unwrap_or_default();
+                let streams =
+                    connection.clone().into_async().outbound_streams().map_err(|error| error.to_string())?;
                 if flow.id.stream >= streams {
                     return Err(format!("the association has {streams} streams only"));
                 }
@@ -105,12 +107,12 @@ impl Client {
         }
         let endpoint = self.bind().map_err(|error| error.to_string())?;
         let peer = io_peer(&self.options.peers, self.options.port);
-        let connected = endpoint.connect_timeout(peer, ANSWER).map_err(|error| error.to_string())?;
-        let connection = connected.ok_or_else(|| {
-            format!(
+        let connection = endpoint.connect_timeout(peer, ANSWER).map_err(|error| match error {
+            ConnectError::TimedOut => format!(
                 "no answer from SCTP port {} in UDP port {}: is it blocked on the way?",
                 self.options.port, self.options.udp_port
-            )
+            ),
+            error => error.to_string(),
         })?;
         self.associations.push(Numbered { number, connection, endpoint });
         Ok(self.associations.len() - 1)
@@ -130,8 +132,8 @@ impl Client {
             .remote_udp_port(options.udp_port)
             .config(options.config.clone());
         match &self.recorder {
-            None => builder.bind_blocking(),
-            Some(recorder) => builder.bind_tapped(recorder.clone()).map(Endpoint::from),
+            None => builder.bind(),
+            Some(recorder) => builder.tap(recorder.clone()).bind(),
         }
     }
 

@@ -277,7 +277,8 @@ impl Client {
         }
         let deadline = Instant::now() + PATIENCE * 10;
         for Numbered { endpoint, .. } in self.associations.drain(..) {
-            endpoint.close_timeout(deadline.saturating_duration_since(Instant::now()));
+            // What is left then ends without the peer.
+            let _ = endpoint.close_timeout(deadline.saturating_duration_since(Instant::now()));
         }
         self.recorder.take().map(Recorder::finish)
     }

@@ -7,7 +7,7 @@ use crate::npmp::{Identify, Malformed, Message};
 use crate::receiver;
 use crate::sockets;
 use crate::spec::Transport;
-use io::blocking::{Connection, Listener};
+use io::blocking::{Connection, Listener, WaitError};
 use socket2::SockRef;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -91,9 +91,9 @@ pub fn receive_udp(shared: &Shared) {
 pub fn accept_sctp(shared: &Arc<Shared>, listener: &Listener) {
     while !shared.over.is_closed() {
         match listener.accept_timeout(PATIENCE) {
-            Ok(None) => {}
-            Err(_) => return,
-            Ok(Some(connection)) => {
+            Err(WaitError::TimedOut) => {}
+            Err(WaitError::Ended(_)) => return,
+            Ok(connection) => {
                 let shared = shared.clone();
                 let run = move || serve_sctp(&shared, &connection);
                 // Without a thread the association is shut down.
@@ -114,8 +114,8 @@ fn serve_sctp(shared: &Shared, connection: &Connection) {
             return connection.abort("no flow of this association is known");
         }
         match connection.recv_timeout(PATIENCE) {
-            Ok(None) => return,
-            Err(_) => {}
+            Err(WaitError::TimedOut) => {}
+            Ok(None) | Err(_) => return,
             Ok(Some(message)) => {
                 if take(shared, connection, &mut flows, message.stream.0, &message.data).is_err() {
                     return connection.abort("that is no NPMP");

@@ -160,7 +160,7 @@ impl Server {
             .udp_port(options.udp_port)
             .config(options.config)
             .max_associations(limits::CONNECTIONS)
-            .bind_blocking()?;
+            .bind()?;
         let shared = Arc::new(Shared {
             registry: Registry::default(),
             sessions: Sessions::default(),
@@ -219,7 +219,8 @@ impl Server {
         while self.shared.sessions.len() > 0 && Instant::now() < deadline {
             thread::sleep(POLL);
         }
-        self.endpoint.close_timeout(limits::FAREWELL);
+        // What is left then ends without the peer.
+        let _ = self.endpoint.close_timeout(limits::FAREWELL);
         Ok(())
     }
 }

@@ -36,8 +36,8 @@ pub struct Link {
 impl Link {
     fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
         match self.connection.peer() {
-            Some(peer) => Some(self.peer.get_or_init(|| peer).clone()),
-            None => self.peer.get().cloned(),
+            Ok(peer) => Some(self.peer.get_or_init(|| peer).clone()),
+            Err(_) => self.peer.get().cloned(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Link {
             ConnectionError::Closed(reason) => {
                 Ok(event(py, self.connection.id(), sctp::Event::Closed { reason }))
             }
-            ConnectionError::Driver => Err(self.ended(reason)),
+            ConnectionError::EndpointClosed => Err(self.ended(reason)),
         }
     }
 }
@@ -185,13 +185,8 @@ impl NetConnection {
     fn recv(&self) -> Operation {
         let link = self.link.clone();
         Operation::new(async move {
-            if let Some(received) = link.connection.recv().await {
-                return Ok(Some(Message::from(received)));
-            }
-            match link.connection.closed().await {
-                reason if reason.is_graceful() => Ok(None),
-                reason => Err(link.ended(reason)),
-            }
+            let received = link.connection.recv().await.map_err(|reason| link.ended(reason))?;
+            Ok(received.map(Message::from))
         })
     }
 
@@ -225,7 +220,7 @@ impl NetConnection {
     /// Counters and state; None once the connection has ended.
     fn stats(&self) -> Operation {
         let link = self.link.clone();
-        Operation::new(async move { Ok(link.connection.stats().await.map(Stats::from)) })
+        Operation::new(async move { Ok(link.connection.stats().await.ok().map(Stats::from)) })
     }
 
     /// Makes an address of the peer the primary one.
@@ -382,6 +377,6 @@ impl NetConnection {
     /// Streams that messages can be sent on; None once the connection has ended.
     #[getter]
     fn outbound_streams(&self) -> Option<u16> {
-        self.link.connection.outbound_streams()
+        self.link.connection.outbound_streams().ok()
     }
 }

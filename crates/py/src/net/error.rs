@@ -58,7 +58,8 @@ pub fn connect(peer: &str, addresses: &Addresses, error: ConnectError) -> PyErr 
     let text = |why: &dyn Display| format!("cannot connect to {peer}: {why}");
     match error {
         ConnectError::Refused(error) => connect_error(&error, addresses),
-        ConnectError::Failed(ConnectionError::Driver) => EndpointClosedError::new_err(text(&CLOSED)),
+        ConnectError::TimedOut => PyTimeoutError::new_err(text(&"no answer")),
+        ConnectError::Failed(ConnectionError::EndpointClosed) => EndpointClosedError::new_err(text(&CLOSED)),
         ConnectError::Failed(ConnectionError::Closed(reason)) => match &reason {
             CloseReason::ConnectTimeout => PyTimeoutError::new_err(text(&"no answer")),
             CloseReason::PeerAbort { .. } | CloseReason::Unreachable => {

@@ -288,8 +288,8 @@ impl Shared {
 
     fn receive(&self, connection: &Connection) {
         let mut arrived = Arrived::default();
-        while let Some(received) = block_on(connection.recv()) {
-            // No packet is long enough to be delivered in parts.
+        while let Ok(Some(received)) = block_on(connection.recv()) {
+            // No packet is long enough to arrive in parts.
             if !received.end_of_record || received.aborted {
                 continue;
             }

@@ -130,7 +130,7 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
         Some((private, peer)) => {
             let noise = Noise::new(private.clone(), *peer)?;
             let stats = noise.stats();
-            Ok((builder.bind_guarded(noise)?, Some(stats)))
+            Ok((builder.guard(noise).bind()?, Some(stats)))
         }
     }
 }
@@ -248,7 +248,7 @@ impl Tunnel {
         let mut follower = Follower::new(self.config.nat);
         follower.set_options(connection, &working(&self.config.uplinks));
         self.carrier.carry(connection)?;
-        let addresses = connection.peer().map(|(addresses, _)| addresses).unwrap_or_default();
+        let (addresses, _) = connection.peer().unwrap_or_default();
         self.hooks.up(&addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
         let mut cuts = trouble::Cuts::default();
         let mut snapshot = Snapshot::default();
