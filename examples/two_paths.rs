@@ -44,8 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             send(&mut world, association, &mut left)?;
         }
         let theirs = world.endpoints[1].associations().next();
-        while let Some(message) = theirs.and_then(|id| world.endpoints[1].receive(world.now, id, usize::MAX))
-        {
+        while let Some(message) = theirs.and_then(|id| world.endpoints[1].receive(id, usize::MAX)) {
             received += message.payload.len();
         }
     }

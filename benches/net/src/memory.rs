@@ -140,7 +140,7 @@ fn exchange(
     let mut received = 0;
     while let Some((theirs, event)) = world.endpoints[1].poll_event() {
         if event == Event::Readable {
-            while let Some(message) = world.endpoints[1].receive(now, theirs, usize::MAX) {
+            while let Some(message) = world.endpoints[1].receive(theirs, usize::MAX) {
                 received += message.payload.len() as u64;
             }
             world.drain(1);

@@ -66,7 +66,7 @@ const READS: usize = 256;
 ///         at_client.turn(&mut client, Protocol::Sctp, Span::from_millis(1))?;
 ///         at_server.turn(&mut server, Protocol::Sctp, Span::from_millis(1))?;
 ///         let theirs = server.associations().next();
-///         if let Some(message) = theirs.and_then(|id| server.receive(at_server.now(), id, usize::MAX)) {
+///         if let Some(message) = theirs.and_then(|id| server.receive(id, usize::MAX)) {
 ///             break message;
 ///         }
 ///     };

@@ -50,7 +50,7 @@ fn receive(mut door: Door, mut server: Endpoint) -> Vec<u32> {
     while door.turn(&mut server, Protocol::Sctp, TURN).is_ok() {
         while server.poll_event().is_some() {}
         let Some(id) = server.associations().next() else { continue };
-        while let Some(received) = server.receive(door.now(), id, usize::MAX) {
+        while let Some(received) = server.receive(id, usize::MAX) {
             let bytes = received.payload.to_bytes();
             assert_eq!(bytes.len(), LENGTH);
             numbers.push(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));

@@ -4,9 +4,9 @@
 
 mod common;
 
-use anabranch_io::sctp::PathSet;
+use anabranch_io::sctp::{self, PathSet};
 use anabranch_io::{
-    AddressChange, AddressError, Config, Connection, Endpoint, Event, Events, PathState, Peer,
+    AddressChange, AddressError, Config, Connection, Endpoint, Event, Events, KeyError, PathState, Peer,
 };
 use common::{SOON, poll_times, quick, run};
 use std::net::{IpAddr, Ipv4Addr};
@@ -173,7 +173,7 @@ fn errors_name_the_address_and_change_nothing() {
         (SECOND, run(client.remove_local_address(SECOND)), "does not have"),
         (FIRST, run(client.remove_local_address(FIRST)), "only address"),
         (SECOND, run(one.add_local_address(SECOND)), "does not have"),
-        (FIRST, run(one.add_local_address(FIRST)), "it has the address"),
+        (FIRST, run(one.add_local_address(FIRST)), "has the address"),
         (FIRST, run(one.remove_local_address(FIRST)), "no path left"),
         (SECOND, run(one.set_peer_primary(SECOND)), "does not have"),
     ];
@@ -236,8 +236,9 @@ fn both_ends_change_to_a_key_of_their_own_and_forget_it() {
     run(one.send("with key 7")).expect("is taken");
     assert_eq!(run(other.recv()).expect("is open").expect("arrives").data, "with key 7");
     let refused = run(one.remove_auth_key(7)).expect_err("it is active");
-    assert_eq!(refused.to_string(), "key 7: it was not set, or it is active");
-    assert!(run(one.activate_auth_key(8)).is_err());
+    assert_eq!(refused.to_string(), "key 7 is active: activate another one first");
+    let unknown = sctp::KeyError::NoSuchKey { key: 8 };
+    assert_eq!(run(one.activate_auth_key(8)), Err(KeyError::Refused(unknown)));
     run(one.activate_auth_key(0)).expect("it is empty");
     run(one.deactivate_auth_key(7)).expect("another is active");
     while run(events.next()).expect("is open") != Ok(Event::AuthKeyUnused { id: 7 }) {}

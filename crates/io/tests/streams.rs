@@ -3,7 +3,7 @@
 
 mod common;
 
-use anabranch_io::sctp::{AllowReset, StreamScheduler};
+use anabranch_io::sctp::{self, AllowReset, StreamScheduler};
 use anabranch_io::{
     Config, Connection, Event, Events, Message, ResetDirection, ResetError, ResetResult, StreamError,
     StreamId,
@@ -223,11 +223,11 @@ fn a_stream_of_less_value_waits_for_one_of_more_and_wrong_values_are_named() {
         let urgent = streams.iter().position(|&stream| stream == 1).expect("it came");
         assert!(urgent < bulk, "{urgent} of {bulk}");
     });
-    let missing = StreamError::NoSuchStream { stream: StreamId(10), streams: 10 };
-    assert_eq!(run(one.set_stream_value(StreamId(10), 1)), Err(missing));
+    let missing = sctp::StreamError::NoSuchStream { stream: StreamId(10), streams: 10 };
+    assert_eq!(run(one.set_stream_value(StreamId(10), 1)), Err(StreamError::Value(missing)));
     let (_world, one, _other) = pair(&Config { stream_scheduler: StreamScheduler::Wfq, ..resetting() });
-    let zero = StreamError::ZeroWeight { stream: StreamId(1) };
-    assert_eq!(run(one.set_stream_value(StreamId(1), 0)), Err(zero));
+    let zero = sctp::StreamError::ZeroWeight { stream: StreamId(1) };
+    assert_eq!(run(one.set_stream_value(StreamId(1), 0)), Err(StreamError::Value(zero)));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sctp::{
     ArrivalId, AssocId, Config, Datagram, Encapsulation, EndpointConfig, Icmp, IcmpNews, Listen, Message,
-    PathId, Payload, ResetDirection, ResetError, SendError,
+    OptionsError, PathId, Payload, ResetDirection, ResetError, SendError,
 };
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -361,7 +361,7 @@ impl Endpoint {
         limit: Option<usize>,
     ) -> Option<Received> {
         let limit = limit.unwrap_or(usize::MAX);
-        let message = self.at(now).receive(now.instant(), association.id(), limit)?;
+        let message = self.at(now).receive(association.id(), limit)?;
         Some(Received::new(py, &message))
     }
 
@@ -384,7 +384,11 @@ impl Endpoint {
         let Some(current) = self.inner().options(association.id()) else { return Ok(false) };
         let options = options::live_over(current, options)?;
         let set = self.at(now).set_options(now.instant(), association.id(), &options);
-        set.map_err(|error| ConfigError::new_err(error.to_string()))
+        match set {
+            Ok(()) => Ok(true),
+            Err(OptionsError::Invalid(error)) => Err(ConfigError::new_err(error.to_string())),
+            Err(_) => Ok(false),
+        }
     }
 
     /// The counters of an association, or without ``association`` those of the endpoint.
@@ -429,7 +433,7 @@ impl Endpoint {
         text_signature = "($self, now, association, reason=b\"\")"
     )]
     fn abort(&mut self, now: Now, association: Association, reason: ByteString<'_>) {
-        self.at(now).abort(now.instant(), association.id(), reason.as_slice());
+        self.at(now).abort(association.id(), reason.as_slice());
     }
 
     /// The state of the association; None when it is closed.
@@ -455,7 +459,7 @@ impl Endpoint {
     /// Makes the path to ``address`` the primary path. False if there is no such path, or it is not
     /// confirmed.
     fn set_primary(&mut self, association: Association, address: Address) -> bool {
-        self.inner().set_primary(association.id(), address.0)
+        self.inner().set_primary(association.id(), address.0).is_ok()
     }
 
     /// Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for
@@ -463,12 +467,12 @@ impl Endpoint {
     ///
     /// False if there is no such stream, or the weight is 0.
     fn set_stream_value(&mut self, association: Association, stream: Stream, value: StreamValue) -> bool {
-        self.inner().set_stream_value(association.id(), StreamId(stream.0), value.0)
+        self.inner().set_stream_value(association.id(), StreamId(stream.0), value.0).is_ok()
     }
 
     /// Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path.
     fn heartbeat(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.at(now).heartbeat(now.instant(), association.id(), address.0)
+        self.at(now).heartbeat(now.instant(), association.id(), address.0).is_ok()
     }
 
     /// Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or
@@ -516,7 +520,7 @@ impl Endpoint {
     ///
     /// False if there is no such path, or ``mtu`` is not 576 to 65535.
     fn set_path_mtu(&mut self, now: Now, association: Association, address: Address, mtu: Mtu) -> bool {
-        self.at(now).set_path_mtu(now.instant(), association.id(), address.0, ByteCount::new(mtu.0))
+        self.at(now).set_path_mtu(now.instant(), association.id(), address.0, ByteCount::new(mtu.0)).is_ok()
     }
 
     /// Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not
@@ -525,7 +529,7 @@ impl Endpoint {
     /// It holds until a packet comes from there with another port. False if there is no such path, or the
     /// endpoint has no ``encapsulation``.
     fn set_remote_port(&mut self, association: Association, address: Address, udp_port: Port) -> bool {
-        self.inner().set_remote_port(association.id(), address.0, udp_port.0)
+        self.inner().set_remote_port(association.id(), address.0, udp_port.0).is_ok()
     }
 
     /// Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
@@ -533,7 +537,7 @@ impl Endpoint {
     /// The answer is an event; then heartbeats confirm the new paths. False if the association has the
     /// address or 16 addresses, is not established, or its peer has no ASCONF.
     fn add_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.at(now).add_local_address(now.instant(), association.id(), address.0)
+        self.at(now).add_local_address(now.instant(), association.id(), address.0).is_ok()
     }
 
     /// Asks the peer by ASCONF to send to a local address where it sends on one path only.
@@ -541,17 +545,17 @@ impl Endpoint {
     /// The answer is an event. False if the association does not have the address, is not established, or its
     /// peer has no ASCONF.
     fn set_peer_primary(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.at(now).set_peer_primary(now.instant(), association.id(), address.0)
+        self.at(now).set_peer_primary(now.instant(), association.id(), address.0).is_ok()
     }
 
     /// Adds or replaces a key for AUTH. False if the association has ended or has 64 keys.
     fn set_auth_key(&mut self, association: Association, key: AuthKey, secret: ByteString<'_>) -> bool {
-        self.inner().set_auth_key(association.id(), key.0, secret.as_slice())
+        self.inner().set_auth_key(association.id(), key.0, secret.as_slice()).is_ok()
     }
 
     /// Authenticates packets with this key from now on. False if there is no such key.
     fn activate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
-        self.inner().activate_auth_key(association.id(), key.0)
+        self.inner().activate_auth_key(association.id(), key.0).is_ok()
     }
 
     /// Says that a key which is not active will not be activated again.
@@ -560,12 +564,12 @@ impl Endpoint {
     ///
     /// False if there is no such key, or it is active.
     fn deactivate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
-        self.inner().deactivate_auth_key(association.id(), key.0)
+        self.inner().deactivate_auth_key(association.id(), key.0).is_ok()
     }
 
     /// Forgets a key. False if there is no such key, or it is active.
     fn remove_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
-        self.inner().remove_auth_key(association.id(), key.0)
+        self.inner().remove_auth_key(association.id(), key.0).is_ok()
     }
 
     /// Ends the use of a local address by an association, as when its interface goes down.
@@ -574,14 +578,14 @@ impl Endpoint {
     /// peer with ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if
     /// the association has ended, does not use the address, or would have no path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.at(now).remove_local_address(now.instant(), association.id(), address.0)
+        self.at(now).remove_local_address(now.instant(), association.id(), address.0).is_ok()
     }
 
     /// Uses a local address again that ``remove_local_address`` removed.
     ///
     /// It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
     fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
-        self.at(now).restore_local_address(now.instant(), association.id(), address.0)
+        self.at(now).restore_local_address(now.instant(), association.id(), address.0).is_ok()
     }
 }
 

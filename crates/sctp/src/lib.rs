@@ -58,7 +58,7 @@
 //! while carry(&mut client, &mut server) | carry(&mut server, &mut client) {}
 //!
 //! let theirs = server.associations().next().expect("the handshake is complete");
-//! let received = server.receive(now, theirs, usize::MAX).expect("the message arrived");
+//! let received = server.receive(theirs, usize::MAX).expect("the message arrived");
 //! assert_eq!(received.payload.to_bytes(), "hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -69,6 +69,7 @@ mod chunks;
 mod config;
 mod draws;
 mod endpoint;
+mod error;
 mod event;
 mod ext;
 mod icmp;
@@ -91,6 +92,7 @@ pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
     EndpointConfig, Listen, PairFault,
 };
+pub use error::{AddressError, KeyError, OptionsError, PathError, StreamError};
 pub use event::{AssocId, CloseReason, Event, ResetDirection, ResetError, ResetResult};
 pub use icmp::{Icmp, IcmpNews};
 pub use message::{

@@ -80,8 +80,8 @@ fn an_arrival_that_is_refused_gets_an_abort_with_the_reason_and_nothing_is_kept(
 fn a_peer_that_gives_up_is_no_arrival_any_more() {
     let mut pair = asking(4);
     let id = arrival(&mut pair).id;
-    let (client, now) = (pair.only(Side::Client), pair.now);
-    pair.endpoint(Side::Client).abort(now, client, b"no");
+    let client = pair.only(Side::Client);
+    pair.endpoint(Side::Client).abort(client, b"no");
     pair.run_for(ms(50));
     let now = pair.now;
     assert_eq!(pair.endpoint(Side::Server).accept(now, id), Err(AcceptError::Gone));

@@ -1,7 +1,8 @@
 //! Addresses that join and leave an association (`rfc5061`), and the chunks that AUTH protects (`rfc4895`).
 
 use anabranch_sctp::{
-    AddressChange, AssocId, CloseReason, Cmt, Config, Event, PathInfo, PathSet, PathState, RtxPolicy, State,
+    AddressChange, AddressError, AssocId, CloseReason, Cmt, Config, Event, PathInfo, PathSet, PathState,
+    RtxPolicy, State,
 };
 use std::net::IpAddr;
 use testkit::{Fate, Pair, Sent, Side, endpoint_config, header, packet};
@@ -45,14 +46,14 @@ fn remotes(pair: &mut Pair, side: Side) -> Vec<(IpAddr, PathState)> {
 
 fn add(pair: &mut Pair, side: Side, address: IpAddr) -> bool {
     let (id, now) = (pair.only(side), pair.now);
-    let added = pair.endpoint(side).add_local_address(now, id, address);
+    let added = pair.endpoint(side).add_local_address(now, id, address).is_ok();
     pair.drain();
     added
 }
 
 fn remove(pair: &mut Pair, side: Side, address: IpAddr) -> bool {
     let (id, now) = (pair.only(side), pair.now);
-    let removed = pair.endpoint(side).remove_local_address(now, id, address);
+    let removed = pair.endpoint(side).remove_local_address(now, id, address).is_ok();
     pair.drain();
     removed
 }
@@ -248,8 +249,10 @@ fn the_peer_sends_to_the_address_that_it_is_asked_to_prefer_once_it_is_confirmed
     let two = Side::Client.address(2);
     assert!(add(&mut pair, Side::Client, two));
     let now = pair.now;
-    assert!(pair.endpoint(Side::Client).set_peer_primary(now, client, two));
-    assert!(!pair.endpoint(Side::Client).set_peer_primary(now, client, Side::Client.address(3)));
+    assert!(pair.endpoint(Side::Client).set_peer_primary(now, client, two).is_ok());
+    let address = Side::Client.address(3);
+    let unknown = pair.endpoint(Side::Client).set_peer_primary(now, client, address);
+    assert_eq!(unknown, Err(AddressError::Unknown { address }));
     pair.drain();
     pair.run_for(ms(1500));
     let primary = paths(&mut pair, Side::Server).into_iter().find(|path| path.is_primary).unwrap();
@@ -336,7 +339,7 @@ fn a_removed_address_comes_back_by_asconf() {
     pair.run_for(ms(500));
     assert_eq!(remotes(&mut pair, Side::Server).len(), 1);
     let now = pair.now;
-    assert!(pair.endpoint(Side::Client).restore_local_address(now, client, two));
+    assert!(pair.endpoint(Side::Client).restore_local_address(now, client, two).is_ok());
     pair.drain();
     pair.run_for(ms(500));
     assert_eq!(remotes(&mut pair, Side::Server)[1], (two, PathState::Active));

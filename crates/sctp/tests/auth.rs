@@ -1,6 +1,6 @@
 //! Authenticated chunks (`rfc4895`) between two of our endpoints.
 
-use anabranch_sctp::{Config, Event, State};
+use anabranch_sctp::{Config, Event, KeyError, State};
 use testkit::{Fate, Pair, Sent, Side, endpoint_config, packet, parse};
 use transport::PacketBuf;
 use units::Span;
@@ -264,8 +264,9 @@ fn keys_of_the_user_are_used_changed_and_told_as_unused() {
     let (client, server) = pair.establish();
     for (side, id) in [(Side::Client, client), (Side::Server, server)] {
         let endpoint = pair.endpoint(side);
-        assert!(endpoint.set_auth_key(id, 5, b"secret") && !endpoint.activate_auth_key(id, 6));
-        assert!(endpoint.activate_auth_key(id, 5));
+        assert_eq!(endpoint.set_auth_key(id, 5, b"secret"), Ok(()));
+        assert_eq!(endpoint.activate_auth_key(id, 6), Err(KeyError::NoSuchKey { key: 6 }));
+        assert_eq!(endpoint.activate_auth_key(id, 5), Ok(()));
     }
     let before = pair.sent.len();
     exchange(&mut pair, 50_000);
@@ -286,19 +287,20 @@ fn keys_of_the_user_are_used_changed_and_told_as_unused() {
     pair.events(Side::Client);
     pair.send(Side::Client, 20_000);
     let client_endpoint = pair.endpoint(Side::Client);
-    assert!(client_endpoint.activate_auth_key(client, 0) && client_endpoint.deactivate_auth_key(client, 5));
-    assert!(!client_endpoint.deactivate_auth_key(client, 0), "it is active");
+    assert_eq!(client_endpoint.activate_auth_key(client, 0), Ok(()));
+    assert_eq!(client_endpoint.deactivate_auth_key(client, 5), Ok(()));
+    assert_eq!(client_endpoint.deactivate_auth_key(client, 0), Err(KeyError::Active { key: 0 }));
     pair.drain();
     assert_eq!(pair.events(Side::Client), []);
     pair.run_for(ms(2000));
     assert!(pair.events(Side::Client).contains(&Event::AuthKeyUnused { id: 5 }));
     assert_eq!(read(&mut pair, Side::Server), 20_000);
-    assert!(pair.endpoint(Side::Client).remove_auth_key(client, 5));
-    // Now the client cannot verify packets of the server.
+    assert!(pair.endpoint(Side::Client).remove_auth_key(client, 5).is_ok());
+    // Now the server's packets cannot be verified.
     pair.send(Side::Server, 1000);
     pair.run_for(ms(500));
     assert_eq!(read(&mut pair, Side::Client), 0);
-    assert!(pair.endpoint(Side::Client).set_auth_key(client, 5, b"secret"));
+    assert!(pair.endpoint(Side::Client).set_auth_key(client, 5, b"secret").is_ok());
     pair.run_for(ms(5000));
     assert_eq!(read(&mut pair, Side::Client), 1000);
 }

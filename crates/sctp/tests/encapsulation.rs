@@ -1,6 +1,6 @@
 //! SCTP over UDP (rfc6951): how the peer's UDP port is learned, and hosts behind one NAT.
 
-use anabranch_sctp::{AssocId, Config, Encapsulation, EndpointConfig, Event, Listen, State};
+use anabranch_sctp::{AssocId, Config, Encapsulation, EndpointConfig, Event, Listen, PathError, State};
 use std::net::IpAddr;
 use testkit::*;
 use transport::PacketBuf;
@@ -224,8 +224,12 @@ fn the_user_sets_the_port_of_an_address() {
     let (now, remotes) = (pair.now, [1, 2].map(|net| Side::Server.address(net)));
     let client = pair.endpoint(Side::Client);
     let id = client.connect(now, Side::Server.port(), &remotes).unwrap();
-    assert!(client.set_remote_port(id, remotes[0], 9100) && client.set_remote_port(id, remotes[1], 9200));
-    assert!(!client.set_remote_port(id, Side::Server.address(3), 9300));
+    assert!(
+        client.set_remote_port(id, remotes[0], 9100).is_ok()
+            && client.set_remote_port(id, remotes[1], 9200).is_ok()
+    );
+    let address = Side::Server.address(3);
+    assert_eq!(client.set_remote_port(id, address, 9300), Err(PathError::NoSuchPath { address }));
     pair.set_udp_port(Side::Server, 1, 9100);
     cut_network_2(&mut pair);
     pair.run_for(ms(50));

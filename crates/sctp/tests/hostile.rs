@@ -287,8 +287,7 @@ proptest! {
             let _ = pair.endpoint(Side::Client).send(now, id, Message::new(Payload::Filler(2000)));
             pair.drain();
             pair.run_for(ms(one.3));
-            let now = pair.now;
-            while pair.endpoint(Side::Client).receive(now, id, 700).is_some() {}
+            while pair.endpoint(Side::Client).receive(id, 700).is_some() {}
         }
         pair.heal();
         pair.run_for(Span::from_secs(100));

@@ -1,6 +1,6 @@
 //! User message interleaving and stream schedulers between two endpoints (rfc8260).
 
-use anabranch_sctp::{CloseReason, Config, Event, Message, Payload, SendError, StreamScheduler};
+use anabranch_sctp::{CloseReason, Config, Event, Message, Payload, SendError, StreamError, StreamScheduler};
 use std::collections::BTreeMap;
 use testkit::*;
 use units::{ByteCount, Span};
@@ -265,8 +265,10 @@ fn the_priority_of_a_stream_can_be_changed_and_a_weight_of_0_cannot() {
         let id = pair.only(Side::Client);
         let mut set =
             |stream, value| pair.endpoint(Side::Client).set_stream_value(id, StreamId(stream), value);
-        assert!(set(9, 5));
-        assert!(!set(10, 5), "there are 10 streams");
-        assert_eq!(set(0, 0), *scheduler != StreamScheduler::Wfq);
+        assert_eq!(set(9, 5), Ok(()));
+        let no_such_stream = StreamError::NoSuchStream { stream: StreamId(10), streams: 10 };
+        assert_eq!(set(10, 5), Err(no_such_stream));
+        let zero_weight = Err(StreamError::ZeroWeight { stream: StreamId(0) });
+        assert_eq!(set(0, 0), if *scheduler == StreamScheduler::Wfq { zero_weight } else { Ok(()) });
     }
 }

@@ -66,7 +66,7 @@ fn five_hundred_associations_do_not_mix_up_their_data() {
     let mut heard = BTreeSet::new();
     for id in server.associations().collect::<Vec<_>>() {
         let remote = server.paths(id).unwrap().next().unwrap().remote;
-        let received = server.receive(now, id, 100).expect("its message");
+        let received = server.receive(id, 100).expect("its message");
         let IpAddr::V4(address) = remote else { unreachable!() };
         assert_eq!(received.payload.to_bytes()[..], address.octets()[2..]);
         heard.insert(remote);
@@ -95,7 +95,7 @@ fn a_place_is_used_again_but_never_its_name() {
         talk(now, &mut server, &mut clients);
         assert!(seen.insert(id), "{id:?} was another one's");
         let theirs = server.associations().next().unwrap();
-        clients[0].abort(now, id, b"");
+        clients[0].abort(id, b"");
         talk(now, &mut server, &mut clients);
         while server.poll_event().is_some() {}
         while clients[0].poll_event().is_some() {}

@@ -131,7 +131,7 @@ impl Victim {
     fn read_all(&mut self) -> usize {
         let (now, id) = (self.pair.now, self.id);
         let server = self.pair.endpoint(Side::Server);
-        let read = std::iter::from_fn(|| server.receive(now, id, usize::MAX)).count();
+        let read = std::iter::from_fn(|| server.receive(id, usize::MAX)).count();
         while server.poll_transmit(now, &mut self.buf).is_some() {}
         while server.poll_event().is_some() {}
         read

@@ -1,10 +1,12 @@
 //! Options that change during an association, and requests that a user may make (rfc6458).
 
 use anabranch_sctp::{
-    AssocId, AssocOptions, Cmt, Config, EndpointConfig, Event, Message, PathId, Payload, Seed, SendError,
+    AddressError, AssocId, AssocOptions, Cmt, Config, EndpointConfig, Event, KeyError, Message, OptionsError,
+    PathError, PathId, PathOptions, Payload, Seed, SendError, StreamError,
 };
 use testkit::*;
-use units::Span;
+use units::{ByteCount, Span};
+use wire::StreamId;
 
 fn ms(n: u64) -> Span {
     Span::from_millis(n)
@@ -16,7 +18,7 @@ fn change(pair: &mut Pair, id: AssocId, with: impl FnOnce(&mut AssocOptions)) {
     let endpoint = pair.endpoint(Side::Client);
     let mut options = endpoint.options(id).expect("an association");
     with(&mut options);
-    assert_eq!(endpoint.set_options(now, id, &options), Ok(true));
+    assert_eq!(endpoint.set_options(now, id, &options), Ok(()));
     assert_eq!(endpoint.options(id), Some(options));
     pair.drain();
 }
@@ -103,7 +105,7 @@ fn a_value_that_cannot_work_is_refused_and_changes_nothing() {
     let error = endpoint.set_options(now, client, &wrong).unwrap_err();
     assert_eq!(error.to_string(), "sack_delay = 1 s: expected at most 500 ms");
     assert_eq!(endpoint.options(client), Some(options.clone()));
-    assert_eq!(endpoint.set_options(now, AssocId(77), &options), Ok(false));
+    assert_eq!(endpoint.set_options(now, AssocId(77), &options), Err(OptionsError::Closed));
 }
 
 #[test]
@@ -113,7 +115,7 @@ fn changed_options_survive_a_restart_of_the_peer() {
     let now = pair.now;
     let mut options = pair.endpoint(Side::Server).options(server).expect("an association");
     options.max_burst = 9;
-    assert_eq!(pair.endpoint(Side::Server).set_options(now, server, &options), Ok(true));
+    assert_eq!(pair.endpoint(Side::Server).set_options(now, server, &options), Ok(()));
     let anew = endpoint_config(Side::Client, 1, &Config::default());
     pair.replace(Side::Client, EndpointConfig { seed: Seed::for_simulation(99), ..anew });
     pair.connect(Side::Client, 1);
@@ -161,7 +163,7 @@ fn the_answer_to_a_requested_heartbeat_is_told() {
     };
     assert_eq!(answers(&mut pair), [], "nobody asked");
     let (now, address) = (pair.now, Side::Server.address(2));
-    assert!(pair.endpoint(Side::Client).heartbeat(now, client, address));
+    assert!(pair.endpoint(Side::Client).heartbeat(now, client, address).is_ok());
     pair.run_for(Span::from_secs(10));
     assert_eq!(answers(&mut pair), [Event::HeartbeatAnswered { address, rtt: ms(20) }]);
 }
@@ -231,7 +233,24 @@ fn the_length_of_the_next_message_is_known_before_it_is_read() {
     pair.send(Side::Client, 10);
     pair.run_for(Span::from_secs(1));
     assert_eq!(pair.endpoint(Side::Server).next_message_len(server), Some(3000));
-    let now = pair.now;
-    pair.endpoint(Side::Server).receive(now, server, 1000).expect("a part");
+    pair.endpoint(Side::Server).receive(server, 1000).expect("a part");
     assert_eq!(pair.endpoint(Side::Server).next_message_len(server), Some(2000));
+}
+
+#[test]
+fn calls_for_an_association_that_has_ended_say_so() {
+    let mut pair = Pair::new(1, &Config::default());
+    let (id, _) = pair.establish();
+    let (now, ours, theirs) = (pair.now, Side::Client.address(1), Side::Server.address(1));
+    let client = pair.endpoint(Side::Client);
+    client.abort(id, b"");
+    assert_eq!(client.set_primary(id, theirs), Err(PathError::Closed));
+    assert_eq!(client.heartbeat(now, id, theirs), Err(PathError::Closed));
+    assert_eq!(client.set_path_options(now, id, ours, PathOptions::default()), Err(PathError::Closed));
+    assert_eq!(client.set_path_mtu(now, id, theirs, ByteCount::new(1300)), Err(PathError::Closed));
+    assert_eq!(client.set_remote_port(id, theirs, 9899), Err(PathError::NotEncapsulated));
+    assert_eq!(client.add_local_address(now, id, ours), Err(AddressError::Closed));
+    assert_eq!(client.remove_local_address(now, id, ours), Err(AddressError::Closed));
+    assert_eq!(client.set_auth_key(id, 1, b"secret"), Err(KeyError::Closed));
+    assert_eq!(client.set_stream_value(id, StreamId(0), 1), Err(StreamError::Closed));
 }

@@ -1,8 +1,8 @@
 //! Paths as pairs of addresses, and path MTUs that change.
 
 use anabranch_sctp::{
-    AddressPair, Cmt, Config, ConnectError, Encapsulation, EndpointConfig, Event, PairFault, PathInfo,
-    PathSet, PathState,
+    AddressError, AddressPair, Cmt, Config, ConnectError, Encapsulation, EndpointConfig, Event, PairFault,
+    PathError, PathInfo, PathSet, PathState,
 };
 use std::net::IpAddr;
 use testkit::*;
@@ -63,10 +63,10 @@ fn a_path_that_gets_another_source_address_begins_with_its_initial_window() {
     transfer(&mut pair, 200_000);
     assert!(paths(&mut pair, Side::Client)[0].cwnd > initial * 4);
     let now = pair.now;
-    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(2)));
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(2)).is_ok());
     assert!(paths(&mut pair, Side::Client)[0].cwnd > initial * 4, "the other one changes nothing");
-    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, Side::Client.address(2)));
-    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(1)));
+    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, Side::Client.address(2)).is_ok());
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(1)).is_ok());
     let path = paths(&mut pair, Side::Client)[0];
     assert_eq!((path.cwnd, path.ssthresh), (initial, None));
     transfer(&mut pair, 200_000);
@@ -224,7 +224,7 @@ fn packets_from_an_address_whose_only_pair_vanished_are_taken() {
     let (id, _) = pair.establish();
     pair.run_for(ms(2000));
     let (now, uplink) = (pair.now, Side::Client.address(2));
-    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, uplink));
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, uplink).is_ok());
     let before = pair.sent.len();
     pair.send(Side::Server, 400_000);
     pair.run_for(ms(2000));
@@ -353,8 +353,11 @@ fn an_uplink_that_vanishes_takes_its_pairs_along_and_leaves_the_numbers_of_the_o
     assert!(!in_flight(&mut pair).is_zero());
     let (now, uplink, before) = (pair.now, Side::Client.address(2), pair.sent.len());
     let client = pair.endpoint(Side::Client);
-    assert!(client.remove_local_address(now, id, uplink) && !client.remove_local_address(now, id, uplink));
-    assert!(!client.remove_local_address(now, id, Side::Client.address(1)), "it is the last");
+    assert_eq!(client.remove_local_address(now, id, uplink), Ok(()));
+    let unknown = Err(AddressError::Unknown { address: uplink });
+    assert_eq!(client.remove_local_address(now, id, uplink), unknown);
+    let last = Side::Client.address(1);
+    assert_eq!(client.remove_local_address(now, id, last), Err(AddressError::LastPath { address: last }));
     pair.drain();
     pair.run_for(ms(900));
     let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
@@ -366,8 +369,9 @@ fn an_uplink_that_vanishes_takes_its_pairs_along_and_leaves_the_numbers_of_the_o
     // And back: the uplink returns.
     pair.heal();
     let now = pair.now;
-    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, uplink));
-    assert!(!pair.endpoint(Side::Client).restore_local_address(now, id, uplink));
+    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, uplink).is_ok());
+    let again = pair.endpoint(Side::Client).restore_local_address(now, id, uplink);
+    assert_eq!(again, Err(AddressError::NotRemoved { address: uplink }));
     pair.drain();
     pair.run_for(ms(50));
     let ids: Vec<_> = paths(&mut pair, Side::Client).iter().map(|path| (path.id.0, path.state)).collect();
@@ -388,7 +392,7 @@ fn the_first_of_two_pairs_vanishes_while_it_acknowledges_and_shuts_down() {
     pair.run_for(ms(15));
     pair.shutdown(Side::Client);
     let before = pair.sent.len();
-    assert!(pair.endpoint(Side::Client).remove_local_address(now + ms(15), id, uplink));
+    assert!(pair.endpoint(Side::Client).remove_local_address(now + ms(15), id, uplink).is_ok());
     pair.drain();
     pair.run_for(Span::from_secs(10));
     let from_client: Vec<_> = pair.sent[before..].iter().filter(|sent| sent.from == Side::Client).collect();
@@ -402,12 +406,12 @@ fn without_pairs_a_path_leaves_from_the_address_that_is_left() {
     let (id, _) = pair.establish();
     let now = pair.now;
     let [one, two] = [1, 2].map(|net| Side::Client.address(net));
-    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, one));
-    assert!(!pair.endpoint(Side::Client).remove_local_address(now, id, two));
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, one).is_ok());
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, two).is_err());
     assert_eq!(paths(&mut pair, Side::Client)[0].local, two);
     transfer(&mut pair, 50_000);
     let now = pair.now;
-    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, one));
+    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, one).is_ok());
     assert_eq!(paths(&mut pair, Side::Client)[0].local, one);
 }
 
@@ -426,15 +430,17 @@ fn chunks_cut_for_a_larger_mtu_may_be_fragmented_and_new_ones_fit() {
     let (id, _) = pair.establish();
     let (now, address) = (pair.now, Side::Server.address(1));
     let client = pair.endpoint(Side::Client);
-    assert!(!client.set_path_mtu(now, id, address, ByteCount::new(575)));
-    assert!(!client.set_path_mtu(now, id, Side::Server.address(9), ByteCount::new(1300)));
-    // The chunks in flight are lost: chunks of 1452 bytes are sent again after the change.
+    let mut set = |address, mtu| client.set_path_mtu(now, id, address, ByteCount::new(mtu));
+    assert_eq!(set(address, 575), Err(PathError::InvalidMtu { mtu: 575 }));
+    let nowhere = Side::Server.address(9);
+    assert_eq!(set(nowhere, 1300), Err(PathError::NoSuchPath { address: nowhere }));
+    // What is in flight is lost, so chunks of 1452 bytes are sent again behind the change.
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, 100_000);
     pair.heal();
     let before = pair.sent.len();
     let now = pair.now;
-    assert!(pair.endpoint(Side::Client).set_path_mtu(now, id, address, ByteCount::new(1300)));
+    assert!(pair.endpoint(Side::Client).set_path_mtu(now, id, address, ByteCount::new(1300)).is_ok());
     pair.drain();
     pair.run_for(Span::from_secs(10));
     let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
@@ -456,13 +462,13 @@ fn a_path_that_begins_to_be_encapsulated_carries_the_chunks_that_were_cut_before
     let (now, address) = (pair.now, Side::Server.address(1));
     let client = pair.endpoint(Side::Client);
     let id = client.connect(now, Side::Server.port(), &[address]).unwrap();
-    assert!(client.set_remote_port(id, address, 0));
+    assert!(client.set_remote_port(id, address, 0).is_ok());
     pair.run_for(ms(50));
     assert!(pair.sent.iter().all(|sent| sent.udp_port == 0));
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, 100_000);
     pair.heal();
-    assert!(pair.endpoint(Side::Client).set_remote_port(id, address, 9899));
+    assert!(pair.endpoint(Side::Client).set_remote_port(id, address, 9899).is_ok());
     pair.run_for(Span::from_secs(10));
     let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
     assert_eq!(read, 100_000);

@@ -27,7 +27,7 @@ fn metered(nets: u8, config: &Config) -> (Pair, AssocId) {
 
 fn set(pair: &mut Pair, id: AssocId, options: PathOptions) {
     let now = pair.now;
-    assert!(pair.endpoint(Side::Client).set_path_options(now, id, Side::Client.address(2), options));
+    assert!(pair.endpoint(Side::Client).set_path_options(now, id, Side::Client.address(2), options).is_ok());
     pair.drain();
 }
 
@@ -188,7 +188,7 @@ fn of_several_costs_the_least_that_has_room_carries_the_data() {
     let (mut pair, id) = metered(3, &Config::recommended());
     let now = pair.now;
     let costlier = PathOptions { cost: 7, ..METERED };
-    pair.endpoint(Side::Client).set_path_options(now, id, Side::Client.address(3), costlier);
+    assert!(pair.endpoint(Side::Client).set_path_options(now, id, Side::Client.address(3), costlier).is_ok());
     pair.drain();
     pair.run_for(Span::from_secs(1));
     for (from, id) in [(Side::Client, id), (Side::Server, pair.only(Side::Server))] {

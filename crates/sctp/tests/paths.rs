@@ -1,6 +1,6 @@
 //! Multi-homing and fault management (rfc9260#section-5.4, rfc9260#section-6.4, rfc9260#section-8).
 
-use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathInfo, PathState, State};
+use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathError, PathInfo, PathState, State};
 use testkit::*;
 use units::{Instant, Span};
 use wire::{Chunk, HeartbeatAck};
@@ -158,7 +158,7 @@ fn a_path_that_fell_idle_is_probed_while_another_is_busy() {
     let (client, _) = pair.establish();
     pair.send(Side::Client, 100);
     pair.run_for(secs(1));
-    assert!(pair.endpoint(Side::Client).set_primary(client, Side::Server.address(2)));
+    assert!(pair.endpoint(Side::Client).set_primary(client, Side::Server.address(2)).is_ok());
     for _ in 0..100 {
         pair.send(Side::Client, 100);
         pair.run_for(secs(1));
@@ -182,8 +182,10 @@ fn a_heartbeat_can_be_asked_for() {
     let mut pair = Pair::new(1, &Config { hb_interval: None, ..Config::default() });
     let (client, _) = pair.establish();
     let (now, before) = (pair.now, pair.sent.len());
-    assert!(pair.endpoint(Side::Client).heartbeat(now, client, Side::Server.address(1)));
-    assert!(!pair.endpoint(Side::Client).heartbeat(now, client, Side::Server.address(2)));
+    assert!(pair.endpoint(Side::Client).heartbeat(now, client, Side::Server.address(1)).is_ok());
+    let address = Side::Server.address(2);
+    let refused = pair.endpoint(Side::Client).heartbeat(now, client, address);
+    assert_eq!(refused, Err(PathError::NoSuchPath { address }));
     pair.run_for(secs(1));
     assert_eq!(pair.said(Side::Client, before), ["HEARTBEAT"]);
     assert_eq!(pair.said(Side::Server, before), ["HEARTBEAT_ACK"]);
@@ -404,8 +406,10 @@ fn a_dormant_association_wakes_up() {
 fn the_user_chooses_the_primary_path() {
     let (mut pair, client) = half_dead(&Config::default());
     pair.heal();
-    assert!(!pair.endpoint(Side::Client).set_primary(client, Side::Server.address(3)));
-    assert!(pair.endpoint(Side::Client).set_primary(client, Side::Server.address(2)));
+    let address = Side::Server.address(3);
+    let refused = pair.endpoint(Side::Client).set_primary(client, address);
+    assert_eq!(refused, Err(PathError::NoSuchPath { address }));
+    assert!(pair.endpoint(Side::Client).set_primary(client, Side::Server.address(2)).is_ok());
     let before = pair.sent.len();
     pair.send(Side::Client, 100);
     assert_eq!(pair.sent[before].net(), 2);

@@ -47,10 +47,9 @@ fn what_arrived_can_be_read_after_the_end() {
     pair.run_for(Span::from_secs(1));
     let events = pair.events(Side::Server);
     assert_eq!(events, [Event::Readable, Event::ShutdownReceived, closed(CloseReason::Graceful)]);
-    let now = pair.now;
     let endpoint = pair.endpoint(Side::Server);
     assert_eq!((endpoint.state(server), endpoint.associations().count()), (None, 0));
-    let mut read = || endpoint.receive(now, server, 1000).map(|received| received.payload.len());
+    let mut read = || endpoint.receive(server, 1000).map(|received| received.payload.len());
     assert_eq!([read(), read(), read()], [Some(10), Some(20), None]);
     pair.drain();
     assert_eq!(pair.endpoint(Side::Server).stats(server), None, "now it is gone for good");
@@ -226,8 +225,8 @@ fn an_abort_tells_why_and_is_not_answered() {
     let (client, _) = pair.establish();
     pair.on_wire(|sent| if sent.chunks() == "SACK" { Fate::Lost } else { Fate::Arrives });
     pair.send(Side::Client, 100);
-    let (now, before) = (pair.now, pair.sent.len());
-    pair.endpoint(Side::Client).abort(now, client, b"enough");
+    let before = pair.sent.len();
+    pair.endpoint(Side::Client).abort(client, b"enough");
     pair.run_for(ms(100));
     assert_eq!(pair.said(Side::Client, before), ["ABORT"]);
     let events = pair.events(Side::Client);
@@ -246,8 +245,7 @@ fn an_abort_tells_why_and_is_not_answered() {
 fn an_abort_before_the_init_ack_is_silent() {
     let mut pair = Pair::new(1, &Config::default());
     let id = pair.connect(Side::Client, 1);
-    let now = pair.now;
-    pair.endpoint(Side::Client).abort(now, id, b"");
+    pair.endpoint(Side::Client).abort(id, b"");
     pair.drain();
     assert_eq!(pair.said(Side::Client, 0), ["INIT"]);
     assert_eq!(pair.events(Side::Client), [closed(CloseReason::LocalAbort)]);

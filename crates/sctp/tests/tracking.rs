@@ -103,8 +103,7 @@ fn at_an_abort_each_tracked_message_fails_once_and_tells_whether_all_of_it_was_s
     for (mark, length) in [(0, 2000), (1, 6000), (2, 1000)] {
         assert!(send(&mut pair, client, tracked(0, mark, length)).is_ok());
     }
-    let now = pair.now;
-    pair.endpoint(Side::Client).abort(now, client, b"enough");
+    pair.endpoint(Side::Client).abort(client, b"enough");
     pair.drain();
     let mut outcomes = Outcomes::default();
     outcomes.take(&mut pair);
@@ -145,13 +144,12 @@ fn unread_counts_what_can_be_read_of_each_stream() {
         assert!(send(&mut pair, client, tracked(stream, 0, length)).is_ok());
     }
     pair.run_for(ms(500));
-    let now = pair.now;
     let of = |pair: &mut Pair| {
         let unread = pair.endpoint(Side::Server).unread(server);
         unread.into_iter().map(|(stream, it)| (stream.0, it.messages, it.bytes.get())).collect::<Vec<_>>()
     };
     assert_eq!(of(&mut pair), [(0, 2, 150), (2, 1, 3000)]);
-    pair.endpoint(Side::Server).receive(now, server, 60);
+    pair.endpoint(Side::Server).receive(server, 60);
     assert_eq!(of(&mut pair), [(0, 2, 90), (2, 1, 3000)]);
     pair.read_all(Side::Server);
     assert_eq!(of(&mut pair), []);
@@ -166,7 +164,7 @@ fn a_new_primary_path_is_told_once() {
     pair.events(Side::Client);
     let second = Side::Server.address(2);
     for _ in 0..2 {
-        assert!(pair.endpoint(Side::Client).set_primary(client, second));
+        assert!(pair.endpoint(Side::Client).set_primary(client, second).is_ok());
         pair.drain();
     }
     let changed = Event::PrimaryChanged { path: PathId(1), address: second };
@@ -276,11 +274,11 @@ impl Run {
     fn pass(&mut self, span: Span) {
         self.servers.extend(self.pair.endpoint(Side::Server).associations());
         self.pair.run_for(span);
-        let (now, servers) = (self.pair.now, self.servers.clone());
+        let servers = self.servers.clone();
         let endpoint = self.pair.endpoint(Side::Server);
         let mut parts = Vec::new();
         for id in servers {
-            parts.extend(std::iter::from_fn(|| endpoint.receive(now, id, usize::MAX)));
+            parts.extend(std::iter::from_fn(|| endpoint.receive(id, usize::MAX)));
         }
         self.pair.drain();
         for part in parts {
@@ -304,7 +302,7 @@ impl Run {
                 let id = if side == Side::Client { self.client } else { self.pair.only(side) };
                 let endpoint = self.pair.endpoint(side);
                 match end {
-                    End::Abort(_) => endpoint.abort(now, id, b"enough"),
+                    End::Abort(_) => endpoint.abort(id, b"enough"),
                     _ => endpoint.shutdown(now, id),
                 }
                 self.pair.drain();

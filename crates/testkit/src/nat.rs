@@ -130,7 +130,7 @@ impl Natted {
     /// Reads an association of the server and returns the number of user bytes.
     pub fn read(&mut self, id: AssocId) -> usize {
         let mut bytes = 0;
-        while let Some(received) = self.server.receive(self.now, id, usize::MAX) {
+        while let Some(received) = self.server.receive(id, usize::MAX) {
             bytes += received.payload.len();
         }
         self.drain();

@@ -141,8 +141,8 @@ impl Speaker for Ours {
         }
     }
 
-    fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
-        while let Some(part) = self.endpoint.receive(now, self.association?, self.bite) {
+    fn receive(&mut self, _: Instant) -> Option<(u16, Vec<u8>)> {
+        while let Some(part) = self.endpoint.receive(self.association?, self.bite) {
             assert_eq!(part.ppid, Self::PPID);
             self.bytes_read += part.payload.len() as u64;
             if part.aborted {

@@ -277,11 +277,10 @@ impl Pair {
 
     /// Reads everything that one side has received.
     pub fn read_all(&mut self, side: Side) -> Vec<Received> {
-        let now = self.now;
         let ids: Vec<AssocId> = self.endpoint(side).associations().collect();
         let mut all = Vec::new();
         for id in ids {
-            while let Some(received) = self.endpoint(side).receive(now, id, usize::MAX) {
+            while let Some(received) = self.endpoint(side).receive(id, usize::MAX) {
                 all.push(received);
             }
         }

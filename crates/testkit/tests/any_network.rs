@@ -101,11 +101,11 @@ impl Watched {
         let mtu = ByteCount::new(576 + 97 * (turn as u64 % 10)).min(self.config.mtu);
         let endpoint = self.ours.endpoint();
         match turn % 5 {
-            0 => endpoint.set_primary(id, remote),
-            1 => endpoint.heartbeat(now, id, remote),
-            2 => endpoint.remove_local_address(now, id, local),
-            3 => endpoint.set_path_mtu(now, id, remote, mtu),
-            _ => endpoint.restore_local_address(now, id, local),
+            0 => endpoint.set_primary(id, remote).is_ok(),
+            1 => endpoint.heartbeat(now, id, remote).is_ok(),
+            2 => endpoint.remove_local_address(now, id, local).is_ok(),
+            3 => endpoint.set_path_mtu(now, id, remote, mtu).is_ok(),
+            _ => endpoint.restore_local_address(now, id, local).is_ok(),
         };
     }
 

@@ -29,15 +29,15 @@ impl Driver {
                 self.endpoint.listen(if on { sctp::Listen::Ask { waiting: 64 } } else { sctp::Listen::Off });
             }
             Command::Outbox(id) => self.connections.has_messages(id),
-            Command::Inbox(id) => self.connections.deliver(now, &mut self.endpoint, id),
+            Command::Inbox(id) => self.connections.deliver(&mut self.endpoint, id),
             Command::Flush(id, answer) => self.connections.flush(id, answer),
             Command::Heartbeat(id, address, answer) => {
                 self.connections.heartbeat(now, &mut self.endpoint, id, address, answer);
             }
             Command::Shutdown(id) => self.connections.shutdown(now, &mut self.endpoint, id),
             Command::Release(id) => self.connections.release(now, &mut self.endpoint, id),
-            Command::Abort(id, reason) => self.endpoint.abort(now, id, &reason),
-            // The caller may be gone, but the address was added.
+            Command::Abort(id, reason) => self.endpoint.abort(id, &reason),
+            // If the caller is gone, it was done all the same.
             Command::AddAddress(address, device, answer) => {
                 let _ = answer.send(self.add_address(now, address, device));
             }
@@ -56,7 +56,8 @@ impl Driver {
         let id = self.endpoint.connect_with(now, peer.port, &peer.addresses, config.clone())?;
         if let Some(udp_port) = peer.udp_port {
             for &address in &peer.addresses {
-                self.endpoint.set_remote_port(id, address, udp_port);
+                // An address of another family than all of ours is no path.
+                let _ = self.endpoint.set_remote_port(id, address, udp_port);
             }
         }
         Ok(Attempt::new(self.connections.insert(id, &self.hub, &config)))

@@ -64,7 +64,7 @@ impl Connections {
         true
     }
 
-    pub(super) fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId, event: Event) {
+    pub(super) fn on_event(&mut self, endpoint: &mut Endpoint, id: AssocId, event: Event) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         match event {
             Event::Connected { outbound_streams, peer_addresses, peer_port, .. } => {
@@ -74,10 +74,10 @@ impl Connections {
                 }
                 self.has_messages(id);
             }
-            Event::Readable => entry.deliver(now, endpoint),
+            Event::Readable => entry.deliver(endpoint),
             Event::Writable => self.has_messages(id),
             Event::Closed { reason } => {
-                entry.finish(now, endpoint);
+                entry.finish(endpoint);
                 self.flushing.remove(&id);
                 self.closing.remove(&id);
                 let entry = self.entries.remove(&id);
@@ -95,14 +95,14 @@ impl Connections {
                 self.flushing.insert(id);
             }
             Event::StreamsReset { incoming: true, result: ResetResult::Performed, .. } => entry.hold(event),
-            other => note(now, endpoint, entry, other),
+            other => note(endpoint, entry, other),
         }
     }
 
     /// Moves messages from the stack to the inbox.
-    pub(super) fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
+    pub(super) fn deliver(&mut self, endpoint: &mut Endpoint, id: AssocId) {
         if let Some(entry) = self.entries.get_mut(&id) {
-            entry.deliver(now, endpoint);
+            entry.deliver(endpoint);
         }
     }
 
@@ -137,7 +137,7 @@ impl Connections {
     pub(super) fn close(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         if entry.mailbox.phase() == Phase::Opening && entry.mailbox.outbox_is_empty() {
-            endpoint.abort(now, id, b"");
+            endpoint.abort(id, b"");
         } else {
             entry.shutdown_in_background(now, endpoint);
             self.closing.insert(id);
@@ -149,7 +149,7 @@ impl Connections {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.released = true;
             entry.mailbox.clear_inbox();
-            entry.deliver(now, endpoint);
+            entry.deliver(endpoint);
             self.close(now, endpoint, id);
         }
     }
@@ -163,7 +163,7 @@ impl Connections {
         self.next_look = now + LOOK_EVERY;
         for id in &self.closing {
             if self.entries.get_mut(id).is_some_and(|entry| entry.is_stalled(now, endpoint)) {
-                endpoint.abort(now, *id, b"the peer takes no data");
+                endpoint.abort(*id, b"the peer takes no data");
             }
         }
     }
@@ -224,8 +224,8 @@ fn offer(handle: Handle) {
     }
 }
 
-/// Handles the events that concern neither data nor the begin or end of the connection.
-fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
+/// Handles the events that are neither about data nor about the begin or end of the connection.
+fn note(endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
     let mailbox = entry.mailbox.clone();
     match event {
         Event::HeartbeatAnswered { address, rtt } => {
@@ -237,7 +237,7 @@ fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) 
         Event::PeerAddressAdded { address } => mailbox.change_peer(address, true),
         Event::PeerAddressRemoved { address } => mailbox.change_peer(address, false),
         Event::StreamsAdded { outgoing, result: ResetResult::Performed, .. } => mailbox.add_streams(outgoing),
-        Event::Restarted if !entry.restart() => endpoint.abort(now, mailbox.id, b"restart within a message"),
+        Event::Restarted if !entry.restart() => endpoint.abort(mailbox.id, b"restart within a message"),
         Event::ShutdownReceived => {
             for lost in entry.refuse_messages() {
                 let (stream, length) = (lost.message.stream, lost.message.payload.len());

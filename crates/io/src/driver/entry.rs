@@ -184,13 +184,14 @@ impl Entry {
         self.given.saturating_sub(stats.buffered.get())
     }
 
-    /// Passes readable data to the mailbox, unless a reset of the peer waits until earlier data is read.
-    pub(super) fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    /// Passes what can be read to the mailbox, unless a reset of the peer waits until what came before it is
+    /// read.
+    pub(super) fn deliver(&mut self, endpoint: &mut Endpoint) {
         self.announce_held(0);
         if !self.held.is_empty() {
             return;
         }
-        let mut next = || endpoint.receive(now, self.mailbox.id, usize::MAX);
+        let mut next = || endpoint.receive(self.mailbox.id, usize::MAX);
         if self.released {
             while next().is_some() {}
         } else {
@@ -298,10 +299,12 @@ impl Entry {
         answer: oneshot::Sender<Result<Duration, PathError>>,
     ) {
         self.heartbeats.retain(|heartbeat| !heartbeat.answer.is_canceled());
-        if endpoint.heartbeat(now, self.mailbox.id, address) {
-            self.heartbeats.push(Heartbeat { address, answer });
-        } else {
-            let _ = answer.send(Err(PathError::NoSuchPath { address }));
+        match endpoint.heartbeat(now, self.mailbox.id, address) {
+            Ok(()) => self.heartbeats.push(Heartbeat { address, answer }),
+            // Without an answer the caller waits for the end, which is near.
+            Err(sctp::PathError::Closed) => {}
+            // If the caller is gone, nobody needs the answer.
+            Err(refusal) => drop(answer.send(Err(refusal.into()))),
         }
     }
 
@@ -312,11 +315,11 @@ impl Entry {
         }
     }
 
-    /// Moves all readable data to the mailbox after the end of the association.
-    pub(super) fn finish(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    /// The association ended: the mailbox gets what can still be read.
+    pub(super) fn finish(&mut self, endpoint: &mut Endpoint) {
         if !self.released {
             let id = self.mailbox.id;
-            self.mailbox.fill_inbox(true, || endpoint.receive(now, id, usize::MAX));
+            self.mailbox.fill_inbox(true, || endpoint.receive(id, usize::MAX));
         }
         self.announce_held(usize::MAX);
     }

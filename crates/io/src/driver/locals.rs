@@ -35,11 +35,11 @@ impl Locals {
     /// Notifies a new association of changes since its handshake began.
     pub(super) fn catch_up(&self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         for (&address, &added) in &self.changed {
-            if added {
-                endpoint.add_local_address(now, id, address);
-            } else {
-                endpoint.remove_local_address(now, id, address);
-            }
+            // An association that cannot do it goes on with the addresses that it has.
+            let _ = match added {
+                true => endpoint.add_local_address(now, id, address),
+                false => endpoint.remove_local_address(now, id, address),
+            };
         }
     }
 
@@ -75,7 +75,8 @@ impl Driver {
         self.hub.places().addresses = addresses;
         self.locals.changed.insert(address, true);
         for id in self.connections.ids() {
-            self.endpoint.add_local_address(now, id, address);
+            // An association that cannot do it goes on with the addresses that it has.
+            let _ = self.endpoint.add_local_address(now, id, address);
         }
         Ok(())
     }
@@ -105,7 +106,8 @@ impl Driver {
             self.locals.leaving.push((address, now + self.locals.linger));
         }
         for id in self.connections.ids() {
-            self.endpoint.remove_local_address(now, id, address);
+            // An association without another path keeps it.
+            let _ = self.endpoint.remove_local_address(now, id, address);
         }
         Ok(())
     }
@@ -116,7 +118,7 @@ impl Driver {
         let leaving = self.locals.leaving.iter().filter(|entry| entry.1 <= now).map(|entry| entry.0);
         for address in leaving.collect::<Vec<_>>() {
             for id in self.connections.ids() {
-                self.endpoint.remove_local_address(now, id, address);
+                let _ = self.endpoint.remove_local_address(now, id, address);
             }
             let uses =
                 |id| self.endpoint.paths(id).is_some_and(|mut paths| paths.any(|p| p.local == address));

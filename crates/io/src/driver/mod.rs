@@ -199,7 +199,7 @@ impl Driver {
                 if matches!(event, Event::Connected { .. }) {
                     self.locals.catch_up(now, &mut self.endpoint, id);
                 }
-                self.connections.on_event(now, &mut self.endpoint, id, event);
+                self.connections.on_event(&mut self.endpoint, id, event);
             }
             // The events of one arrival fill the backlog before the next arrival is examined.
             if !self.connections.accept(now, &mut self.endpoint, &self.hub) {

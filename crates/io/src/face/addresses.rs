@@ -2,9 +2,8 @@
 
 use super::Connection;
 use crate::types::AddressError;
-use sctp::{AssocId, Endpoint};
+use sctp::Endpoint;
 use std::net::IpAddr;
-use units::Instant;
 
 impl Connection {
     /// Asks the peer by ASCONF to add a local address of the endpoint to this connection, for example one
@@ -18,8 +17,9 @@ impl Connection {
         if !self.mailbox().hub.places().addresses.contains(&address) {
             return Err(AddressError::Unknown { address });
         }
-        let why = "it has the address or 16 addresses, or its peer has no ASCONF";
-        self.change(address, ("add", why), Endpoint::add_local_address).await
+        let id = self.id();
+        let change = move |endpoint: &mut Endpoint, now| endpoint.add_local_address(now, id, address);
+        self.change(sctp::AddressError::Closed, change).await
     }
 
     /// Ends the use of a local address by this connection. Data in flight from it is retransmitted on other
@@ -28,8 +28,9 @@ impl Connection {
     /// # Errors
     /// [`AddressError`]; nothing changes then.
     pub async fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
-        let why = "it does not have the address, or would have no path left";
-        self.change(address, ("remove", why), Endpoint::remove_local_address).await
+        let id = self.id();
+        let change = move |endpoint: &mut Endpoint, now| endpoint.remove_local_address(now, id, address);
+        self.change(sctp::AddressError::Closed, change).await
     }
 
     /// Asks the peer by ASCONF to use this local address as its primary path; with CMT this affects control
@@ -38,22 +39,8 @@ impl Connection {
     /// # Errors
     /// [`AddressError`].
     pub async fn set_peer_primary(&self, address: IpAddr) -> Result<(), AddressError> {
-        let why = "it does not have the address, or its peer has no ASCONF";
-        self.change(address, ("prefer", why), Endpoint::set_peer_primary).await
-    }
-
-    async fn change(
-        &self,
-        address: IpAddr,
-        (what, why): (&'static str, &'static str),
-        change: fn(&mut Endpoint, Instant, AssocId, IpAddr) -> bool,
-    ) -> Result<(), AddressError> {
         let id = self.id();
-        let changed = move |endpoint: &mut Endpoint, now| {
-            endpoint.state(id)?;
-            Some(change(endpoint, now, id, address))
-        };
-        let changed = self.ask(changed).await.map_err(AddressError::Ended)?;
-        if changed { Ok(()) } else { Err(AddressError::Refused { what, address, why }) }
+        let change = move |endpoint: &mut Endpoint, now| endpoint.set_peer_primary(now, id, address);
+        self.change(sctp::AddressError::Closed, change).await
     }
 }

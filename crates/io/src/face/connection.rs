@@ -193,12 +193,7 @@ impl Connection {
     /// [`PathError`].
     pub async fn set_primary(&self, address: IpAddr) -> Result<(), PathError> {
         let id = self.id();
-        let set = move |endpoint: &mut Endpoint, _| {
-            endpoint.state(id)?;
-            Some(endpoint.set_primary(id, address))
-        };
-        let set = self.ask(set).await.map_err(PathError::Ended)?;
-        if set { Ok(()) } else { Err(PathError::NoSuchPath { address }) }
+        self.change(sctp::PathError::Closed, move |endpoint, _| endpoint.set_primary(id, address)).await
     }
 
     /// Sends a heartbeat to an address of the peer, waits for the answer, and returns the round-trip time. A
@@ -231,10 +226,10 @@ impl Connection {
     pub async fn set_options(&self, options: AssocOptions) -> Result<(), OptionsError> {
         let id = self.id();
         let set = move |endpoint: &mut Endpoint, now| match endpoint.set_options(now, id, &options) {
-            Ok(set) => set.then_some(Ok(())),
-            Err(invalid) => Some(Err(invalid)),
+            Err(sctp::OptionsError::Invalid(error)) => Some(Err(error)),
+            set => set.ok().map(Ok),
         };
-        Ok(self.ask(set).await.map_err(OptionsError::Ended)??)
+        Ok(self.ask(set).await??)
     }
 
     /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The peer
@@ -244,7 +239,7 @@ impl Connection {
     /// [`ConnectionError`] once the connection has ended.
     pub async fn set_path_options(&self, local: IpAddr, options: PathOptions) -> Result<(), ConnectionError> {
         let id = self.id();
-        self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options).then_some(())).await
+        self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options).ok()).await
     }
 
     /// Runs a call in the driver thread, which gives none if the association has ended.
@@ -261,8 +256,24 @@ impl Connection {
         }
     }
 
-    /// Refuses further messages, delivers the queued ones, and waits for the end of the association. Dropping
-    /// the future does not stop the shutdown.
+    /// Makes a change in the driver thread. `closed` is the refusal that says that the association has ended.
+    ///
+    /// # Errors
+    /// Any other refusal, or the reason of the end.
+    pub(super) async fn change<R: PartialEq + Send + 'static, E: From<R> + From<ConnectionError>>(
+        &self,
+        closed: R,
+        change: impl FnOnce(&mut Endpoint, Instant) -> Result<(), R> + Send + 'static,
+    ) -> Result<(), E> {
+        let changed = self.ask(move |endpoint, now| match change(endpoint, now) {
+            Err(refusal) if refusal == closed => None,
+            changed => Some(changed),
+        });
+        Ok(changed.await??)
+    }
+
+    /// Takes no more messages, delivers those given, and waits for the end. Dropping the future does not stop
+    /// that.
     ///
     /// # Errors
     /// [`ConnectionError`] if the association did not end gracefully.

@@ -15,17 +15,8 @@ impl Connection {
     /// [`StreamError`].
     pub async fn set_stream_value(&self, stream: StreamId, value: u16) -> Result<(), StreamError> {
         let id = self.id();
-        let set = move |endpoint: &mut Endpoint, _| {
-            endpoint.state(id)?;
-            Some(endpoint.set_stream_value(id, stream, value))
-        };
-        let set = self.ask(set).await.map_err(StreamError::Ended)?;
-        let streams = self.outbound_streams().map_err(StreamError::Ended)?;
-        match set {
-            true => Ok(()),
-            false if stream.0 >= streams => Err(StreamError::NoSuchStream { stream, streams }),
-            false => Err(StreamError::ZeroWeight { stream }),
-        }
+        let set = move |endpoint: &mut Endpoint, _| endpoint.set_stream_value(id, stream, value);
+        self.change(sctp::StreamError::Closed, set).await
     }
 
     /// Begins to reset streams: all, or those listed (`rfc6525`). The reset comes after all messages queued

@@ -79,13 +79,10 @@ pub enum NotDelivered {
 pub enum PathError {
     /// The connection ended.
     #[error(transparent)]
-    Ended(ConnectionError),
-    /// There is no such path, or it cannot be used yet.
-    #[error("there is no confirmed path to {address}")]
-    NoSuchPath {
-        /// The requested address.
-        address: IpAddr,
-    },
+    Ended(#[from] ConnectionError),
+    /// The association cannot do it.
+    #[error(transparent)]
+    Refused(#[from] sctp::PathError),
     /// The path failed before the peer answered.
     #[error("the peer does not answer on the path to {address}")]
     Failed {
@@ -99,7 +96,7 @@ pub enum PathError {
 pub enum OptionsError {
     /// The connection ended.
     #[error(transparent)]
-    Ended(ConnectionError),
+    Ended(#[from] ConnectionError),
     /// An option cannot have this value.
     #[error(transparent)]
     Invalid(#[from] ConfigError),
@@ -110,21 +107,10 @@ pub enum OptionsError {
 pub enum StreamError {
     /// The connection ended.
     #[error(transparent)]
-    Ended(ConnectionError),
-    /// The stream was not negotiated.
-    #[error("stream {} does not exist: the connection has {streams} outbound streams", .stream.0)]
-    NoSuchStream {
-        /// The requested stream.
-        stream: StreamId,
-        /// Number of outbound streams.
-        streams: u16,
-    },
-    /// The stream scheduler needs a weight.
-    #[error("stream {} cannot have the weight 0: expected 1 to 65535", .stream.0)]
-    ZeroWeight {
-        /// The requested stream.
-        stream: StreamId,
-    },
+    Ended(#[from] ConnectionError),
+    /// The stream cannot have the value.
+    #[error(transparent)]
+    Value(#[from] sctp::StreamError),
     /// The reset or the addition could not begin.
     #[error(transparent)]
     Refused(#[from] sctp::ResetError),
@@ -135,15 +121,10 @@ pub enum StreamError {
 pub enum KeyError {
     /// The connection ended.
     #[error(transparent)]
-    Ended(ConnectionError),
+    Ended(#[from] ConnectionError),
     /// The call cannot be done with this key.
-    #[error("key {key}: {why}")]
-    Refused {
-        /// The identifier of the key.
-        key: u16,
-        /// The reason.
-        why: &'static str,
-    },
+    #[error(transparent)]
+    Refused(#[from] sctp::KeyError),
 }
 
 /// Reason why a local address could not be added, removed or preferred.
@@ -151,7 +132,7 @@ pub enum KeyError {
 pub enum AddressError {
     /// The connection ended, or the endpoint was closed.
     #[error(transparent)]
-    Ended(ConnectionError),
+    Ended(#[from] ConnectionError),
     /// A socket cannot have the address.
     #[error(transparent)]
     Bind(#[from] BindError),
@@ -179,16 +160,9 @@ pub enum AddressError {
         /// The requested address.
         address: IpAddr,
     },
-    /// The connection cannot perform the call.
-    #[error("the connection cannot {what} {address}: {why}")]
-    Refused {
-        /// The requested operation.
-        what: &'static str,
-        /// The requested address.
-        address: IpAddr,
-        /// The reason.
-        why: &'static str,
-    },
+    /// The association cannot do it.
+    #[error(transparent)]
+    Refused(#[from] sctp::AddressError),
 }
 
 /// Reason why no connection could be made.

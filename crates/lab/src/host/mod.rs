@@ -204,11 +204,11 @@ impl Hosts {
         self.change_addresses(around, |now, socket, network, endpoint, id| {
             let interfaces = network.addresses(socket.node).iter();
             for address in interfaces.filter(|interface| interface.link.index() == link).flat_map(both) {
-                if up {
-                    endpoint.restore_local_address(now, id, address);
-                } else {
-                    endpoint.remove_local_address(now, id, address);
-                }
+                // An association that has no other path, or never had the address, goes on as before.
+                let _ = match up {
+                    true => endpoint.restore_local_address(now, id, address),
+                    false => endpoint.remove_local_address(now, id, address),
+                };
             }
         });
     }
@@ -222,8 +222,9 @@ impl Hosts {
     ) {
         self.change_addresses(around, |now, socket, _, endpoint, id| {
             for (old, new) in both(&old).into_iter().zip(both(&new)).filter(|_| socket.node == node) {
-                if endpoint.remove_local_address(now, id, old) {
-                    endpoint.add_local_address(now, id, new);
+                if endpoint.remove_local_address(now, id, old).is_ok() {
+                    // A peer without ASCONF cannot be asked.
+                    let _ = endpoint.add_local_address(now, id, new);
                 }
             }
         });

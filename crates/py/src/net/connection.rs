@@ -55,7 +55,7 @@ impl Link {
         let text = format!("connection to {}: {failure}", self.name());
         match failure {
             PathError::Ended(reason) => self.ended(reason),
-            PathError::NoSuchPath { .. } => PyValueError::new_err(text),
+            PathError::Refused(_) => PyValueError::new_err(text),
             PathError::Failed { .. } => PyTimeoutError::new_err(text),
         }
     }

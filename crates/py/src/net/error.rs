@@ -106,7 +106,7 @@ pub fn streams(peer: &str, error: StreamError) -> PyErr {
 pub fn keys(peer: &str, error: KeyError) -> PyErr {
     match error {
         KeyError::Ended(reason) => ended(peer, reason),
-        KeyError::Refused { .. } => PyValueError::new_err(format!("connection to {peer}: {error}")),
+        KeyError::Refused(_) => PyValueError::new_err(format!("connection to {peer}: {error}")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! User calls that add and remove local addresses, and the ASCONF requests for them (`rfc5061#section-5.1`).
 
 use super::Association;
+use crate::error::AddressError;
 use crate::ext::Ext;
 use crate::ext::asconf::{Wanted, unspecified};
 use crate::path::Paths;
@@ -10,49 +11,56 @@ use units::Instant;
 use wire::asconf::AddressChange;
 
 impl Association {
-    /// Requests that the peer adds a local address; false if it is in use, or no request may be sent.
-    pub(crate) fn add_local(&mut self, now: Instant, address: IpAddr) -> bool {
-        if !is_unicast(address) || self.phase.is_closed() || self.locals().any(|local| local == address) {
-            return false;
+    /// Asks the peer to add an address of ours.
+    pub(crate) fn add_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
+        if !is_unicast(address) {
+            return Err(AddressError::NotUnicast { address });
         }
-        if !self.may_ask() {
-            return !self.extensions.has(Ext::Asconf) && self.restore_local(now, address);
+        if self.locals().any(|local| local == address) {
+            return Err(AddressError::Known { address });
+        }
+        if !self.extensions.has(Ext::Asconf) {
+            return self.restore_local(now, address).map_err(|_| AddressError::NoAsconf { address });
+        }
+        if !self.phase.sends_data() {
+            return Err(AddressError::NotEstablished);
         }
         let hidden = self.config().nat_friendly;
         let locals = self.locals().count();
         let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(AddressChange::Add))
         else {
-            return false;
+            return Err(AddressError::NoAsconf { address });
         };
         let full = locals + asconf.queue.count(AddressChange::Add) >= Paths::LIMIT;
         let asked = asconf.queue.asks(AddressChange::Add, address);
-        if full || (asked && !asconf.queue.waits(AddressChange::Delete, address)) {
-            return false;
+        if full {
+            return Err(AddressError::TooMany { limit: Paths::LIMIT });
+        }
+        if asked && !asconf.queue.waits(AddressChange::Delete, address) {
+            return Err(AddressError::Known { address });
         }
         if !asconf.queue.push(Wanted { change: AddressChange::Add, address, hidden }) && !asked {
             // This cancelled a request to delete the address, which was never sent.
             self.use_local(now, address);
         }
         self.settle(now);
-        true
+        Ok(())
     }
 
-    /// Removes a local address and, with ASCONF, requests that the peer deletes it.
-    pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> bool {
+    /// Removes an address of ours and, if it can be asked, has the peer delete it.
+    pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
         if asked && !self.locals().any(|local| local == address) {
             // The address is not in use yet: its request is withdrawn.
             self.withdraw_addition(now, address);
             self.ask_to_delete(address);
             self.settle(now);
-            return true;
+            return Ok(());
         }
-        if !self.drop_local(now, address) {
-            return false;
-        }
+        self.drop_local(now, address)?;
         self.ask_to_delete(address);
         self.settle(now);
-        true
+        Ok(())
     }
 
     /// Requests that the peer deletes a local address. Behind a NAT the request holds the wildcard address,
@@ -89,21 +97,24 @@ impl Association {
         }
     }
 
-    /// Requests a local address as the peer's primary; false if it is not ours, or no request may be sent.
-    pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> bool {
+    /// Asks the peer to send to this address of ours.
+    pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;
         let may_ask = self.may_ask();
         let change = AddressChange::SetPrimary;
         let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(change)) else {
-            return false;
+            return Err(AddressError::NoAsconf { address });
         };
-        if !may_ask || !(ours || asconf.queue.asks(AddressChange::Add, address)) {
-            return false;
+        if !may_ask {
+            return Err(AddressError::NotEstablished);
+        }
+        if !ours && !asconf.queue.asks(AddressChange::Add, address) {
+            return Err(AddressError::Unknown { address });
         }
         asconf.queue.push(Wanted { change, address, hidden });
         self.settle(now);
-        true
+        Ok(())
     }
 
     /// True if the peer supports ASCONF and requests may be sent in this phase.

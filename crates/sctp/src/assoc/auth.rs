@@ -1,6 +1,7 @@
 //! AUTH in the packets of an association (`rfc4895#section-6`).
 
 use super::{Association, Peer};
+use crate::error::KeyError;
 use crate::event::Event;
 use crate::ext::Ext;
 use crate::ext::auth::{AuthFault, Authentication, SharedKeys, Terms};
@@ -136,26 +137,29 @@ impl Association {
     }
 
     /// Adds or replaces a key.
-    pub(crate) fn set_auth_key(&mut self, id: u16, key: &[u8]) -> bool {
+    pub(crate) fn set_auth_key(&mut self, id: u16, key: &[u8]) -> Result<(), KeyError> {
         self.auth.get_or_insert_default().shared.set(id, key)
     }
 
-    /// Authenticates packets with this key from now on.
-    pub(crate) fn activate_auth_key(&mut self, id: u16) -> bool {
+    /// Sends packets with this key from now on.
+    pub(crate) fn activate_auth_key(&mut self, id: u16) -> Result<(), KeyError> {
         self.auth.get_or_insert_default().shared.activate(id)
     }
 
     /// Ends the use of a key for packets that we send.
-    pub(crate) fn deactivate_auth_key(&mut self, id: u16) -> bool {
+    pub(crate) fn deactivate_auth_key(&mut self, id: u16) -> Result<(), KeyError> {
         let sent = self.sender.next_index();
         let done = self.auth.get_or_insert_default().shared.deactivate(id, sent);
         self.tell_unused_keys();
         done
     }
 
-    /// Removes a key.
-    pub(crate) fn remove_auth_key(&mut self, id: u16) -> bool {
-        self.auth.as_mut().is_some_and(|auth| auth.shared.remove(id))
+    /// Forgets a key.
+    pub(crate) fn remove_auth_key(&mut self, id: u16) -> Result<(), KeyError> {
+        match &mut self.auth {
+            Some(auth) => auth.shared.remove(id),
+            None => SharedKeys::default().remove(id),
+        }
     }
 
     /// Reports the deactivated keys of which no data is outstanding: the user may remove them.

@@ -5,6 +5,7 @@ use super::control::Pending;
 use super::mtu::PROBE;
 use super::phase::Phase;
 use super::sack_path::RETURN;
+use crate::error::PathError;
 use crate::event::{CloseReason, Event};
 use crate::path::{HeartbeatTimer, Path, PathId, PathState};
 use crate::tx::SackOutcome;
@@ -293,17 +294,16 @@ impl Association {
         }
     }
 
-    /// Sends a heartbeat on request of the user (`rfc9260#section-11.1`); false if there is no such path.
-    pub(crate) fn heartbeat(&mut self, now: Instant, address: IpAddr) -> bool {
-        match self.paths.find(address) {
-            Some(p) if self.phase.sends_heartbeats() => {
-                self.probe(now, p);
-                self.paths[p].heartbeat.ask();
-                self.settle(now);
-                true
-            }
-            _ => false,
+    /// Sends a heartbeat on request of the user (`rfc9260#section-11.1`).
+    pub(crate) fn heartbeat(&mut self, now: Instant, address: IpAddr) -> Result<(), PathError> {
+        let p = self.paths.find(address).ok_or(PathError::NoSuchPath { address })?;
+        if !self.phase.sends_heartbeats() {
+            return Err(PathError::NotEstablished);
         }
+        self.probe(now, p);
+        self.paths[p].heartbeat.ask();
+        self.settle(now);
+        Ok(())
     }
 
     pub(super) fn heartbeat_info(&self, p: PathId) -> Option<[u8; HEARTBEAT_INFO_LEN]> {

@@ -4,6 +4,7 @@
 //! only those can be restored.
 
 use super::Association;
+use crate::error::AddressError;
 use crate::ext::Ext;
 use crate::path::{PathId, PathState};
 use std::net::IpAddr;
@@ -30,11 +31,11 @@ impl Association {
             .filter(|address| !self.lost_locals.contains(address))
     }
 
-    /// Removes a local address. Its paths get another source address or are removed, and their data in flight
-    /// is retransmitted. False, without effect, if it is no local address or no confirmed path would remain.
-    pub(super) fn drop_local(&mut self, now: Instant, address: IpAddr) -> bool {
-        if !self.locals().any(|local| local == address) || self.phase.is_closed() {
-            return false;
+    /// Removes a local address. Its paths get another source address or are removed, and their data in flight is
+    /// retransmitted on other paths. It stays if no confirmed path would remain.
+    pub(super) fn drop_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
+        if !self.locals().any(|local| local == address) {
+            return Err(AddressError::Unknown { address });
         }
         self.lost_locals.push(address);
         let ids = || self.paths.ids().filter(|&p| !self.paths[p].removed);
@@ -45,7 +46,7 @@ impl Association {
         };
         if !ids().any(|p| instead(p).is_some() && !self.paths[p].is_unconfirmed()) {
             self.lost_locals.pop();
-            return false;
+            return Err(AddressError::LastPath { address });
         }
         let changes: Vec<_> = ids().map(|p| (p, instead(p))).collect();
         for &(p, instead) in &changes {
@@ -54,7 +55,7 @@ impl Association {
                 None => self.remove_path(now, p),
             }
         }
-        true
+        Ok(())
     }
 
     /// Sets the source address of path `p`. Another one may mean another route (`rfc9260#section-7.2.5.2`).
@@ -88,18 +89,18 @@ impl Association {
         self.sender.on_path_removed(now, p, &mut self.paths);
     }
 
-    /// Restores a removed local address and its paths, each of which a heartbeat must confirm. With ASCONF
-    /// the peer adds the address first. False if it was not removed.
-    pub(crate) fn restore_local(&mut self, now: Instant, address: IpAddr) -> bool {
+    /// Restores a removed local address and its paths, each of which a heartbeat must confirm; with ASCONF once the peer has
+    /// added it.
+    pub(crate) fn restore_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         if !self.lost_locals.contains(&address) {
-            return false;
+            return Err(AddressError::NotRemoved { address });
         }
         if self.extensions.has(Ext::Asconf) {
             return self.add_local(now, address);
         }
         self.use_local(now, address);
         self.settle(now);
-        true
+        Ok(())
     }
 
     /// Starts to use a local address that the peer knows: restores removed paths, or adds new ones.

@@ -44,6 +44,7 @@ pub(crate) use path_set::Given;
 pub(crate) use restart::UnexpectedInit;
 
 use crate::config::Config;
+use crate::error::{PathError, StreamError};
 use crate::event::{AssocId, Event};
 use crate::ext::asconf::AsconfState;
 use crate::ext::auth::Terms;
@@ -346,8 +347,8 @@ impl Association {
         Ok(id)
     }
 
-    /// Sets the priority or weight of a stream; false if there is no such stream, or the weight is 0.
-    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
+    /// Sets the priority or weight of a stream.
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> Result<(), StreamError> {
         self.sender.set_stream_value(stream, value)
     }
 
@@ -371,15 +372,14 @@ impl Association {
         self.receiver.as_ref().map(Receiver::unread).unwrap_or_default()
     }
 
-    /// Makes an address primary; false if it has no confirmed path.
-    pub(crate) fn set_primary(&mut self, address: IpAddr) -> bool {
-        match self.paths.find(address) {
-            Some(p) if !self.paths[p].is_unconfirmed() => {
-                self.make_primary(p);
-                true
-            }
-            _ => false,
+    /// Makes a confirmed path the primary one.
+    pub(crate) fn set_primary(&mut self, address: IpAddr) -> Result<(), PathError> {
+        let p = self.paths.find(address).ok_or(PathError::NoSuchPath { address })?;
+        if self.paths[p].is_unconfirmed() {
+            return Err(PathError::Unconfirmed { address });
         }
+        self.make_primary(p);
+        Ok(())
     }
 
     fn make_primary(&mut self, p: PathId) {
@@ -388,15 +388,11 @@ impl Association {
         }
     }
 
-    /// Sets the UDP port of packets to an address of the peer; false if it has no path.
-    pub(crate) fn set_remote_port(&mut self, address: IpAddr, udp_port: u16) -> bool {
-        match self.paths.find(address) {
-            Some(p) => {
-                self.learn_port(p, udp_port);
-                true
-            }
-            None => false,
-        }
+    /// Packets for an address of the peer go to this UDP port from now on.
+    pub(crate) fn set_remote_port(&mut self, address: IpAddr, udp_port: u16) -> Result<(), PathError> {
+        let p = self.paths.find(address).ok_or(PathError::NoSuchPath { address })?;
+        self.learn_port(p, udp_port);
+        Ok(())
     }
 
     /// Notes the peer's UDP port on path `p` (`rfc6951#section-5.4`), from the user or a packet with our tag.

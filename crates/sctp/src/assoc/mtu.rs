@@ -6,6 +6,7 @@
 use super::Association;
 use super::fault::heartbeat_info;
 use crate::config::MTU;
+use crate::error::PathError;
 use crate::event::Event;
 use crate::path::{Path, PathId, PathState, Pmtud};
 use std::net::IpAddr;
@@ -101,18 +102,26 @@ impl Association {
         }
     }
 
-    /// Sets the path MTU towards an address of the peer, IP header included, and ends probing there. False if
-    /// the address has no path, or the value is invalid.
-    pub(crate) fn set_path_mtu(&mut self, now: Instant, address: IpAddr, mtu: ByteCount) -> bool {
-        if self.paths.find(address).is_none() || !MTU.contains(&mtu.get()) {
-            return false;
+    /// The path MTU towards an address of the peer is another one, with the IP header, and no probes look for it; false if
+    /// there is no such path, or it cannot be.
+    pub(crate) fn set_path_mtu(
+        &mut self,
+        now: Instant,
+        address: IpAddr,
+        mtu: ByteCount,
+    ) -> Result<(), PathError> {
+        if self.paths.find(address).is_none() {
+            return Err(PathError::NoSuchPath { address });
+        }
+        if !MTU.contains(&mtu.get()) {
+            return Err(PathError::InvalidMtu { mtu: mtu.get() });
         }
         for path in self.paths.iter_mut().filter(|path| path.remote == address) {
             (path.mtu, path.pmtud) = (mtu, None);
         }
         self.sender.fit_fragments(&self.paths);
         self.settle(now);
-        true
+        Ok(())
     }
 
     /// Applies `change` to the path MTU discovery of path `p`, if it is on, and adopts the resulting MTU.

@@ -3,12 +3,12 @@
 use super::Endpoint;
 use super::names::enter;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
+use crate::error::{AddressError, KeyError, OptionsError, PathError, StreamError};
 use crate::event::{AssocId, ResetDirection, ResetError};
 use crate::message::{AbandonedByPolicy, Message, MessageId, Received, SendError, Unread};
 use crate::path::PathOptions;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use transport::ConfigError;
 use units::{ByteCount, Instant};
 use wire::StreamId;
 
@@ -31,9 +31,9 @@ impl Endpoint {
         Ok(id)
     }
 
-    /// Reads the next message, or at most `max` bytes of it; none if there is nothing to read. Messages that
-    /// arrived before the end of the association can be read after [`Event::Closed`](crate::Event::Closed).
-    pub fn receive(&mut self, _now: Instant, id: AssocId, max: usize) -> Option<Received> {
+    /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
+    /// association ended can still be read after [`Event::Closed`](crate::Event::Closed).
+    pub fn receive(&mut self, id: AssocId, max: usize) -> Option<Received> {
         let (slot, association) = self.associations.find_mut(id)?;
         let received = association.receive(max)?;
         if enter(&mut self.agenda, slot, association) {
@@ -48,8 +48,9 @@ impl Endpoint {
         self.change(id, |association| association.shutdown(now));
     }
 
-    /// Aborts an association and tells the peer the reason (`rfc9260#section-9.1`). Unread messages are lost.
-    pub fn abort(&mut self, _now: Instant, id: AssocId, reason: &[u8]) {
+    /// Ends an association at once and tells the peer the reason (`rfc9260#section-9.1`). What arrived and was not
+    /// read is lost.
+    pub fn abort(&mut self, id: AssocId, reason: &[u8]) {
         self.change(id, |association| association.abort(reason));
     }
 
@@ -96,99 +97,156 @@ impl Endpoint {
         self.change(id, |association| association.reset_association(now)).unwrap_or(Err(ResetError::Closed))
     }
 
-    /// Sends a heartbeat to an address of the peer now (`rfc9260#section-11.1`); false if the association has
-    /// no path to it or sends no heartbeats in its state.
-    pub fn heartbeat(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
-        self.change(id, |association| association.heartbeat(now, address)).unwrap_or(false)
+    /// Sends a heartbeat to an address of the peer now (`rfc9260#section-11.1`).
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub fn heartbeat(&mut self, now: Instant, id: AssocId, address: IpAddr) -> Result<(), PathError> {
+        self.call(id, PathError::Closed, |association| association.heartbeat(now, address))
     }
 
-    /// Makes an address of the peer the primary one, to which new data goes while it works. False if the
-    /// address has no path, or is not confirmed.
-    pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> bool {
-        self.change(id, |association| association.set_primary(address)).unwrap_or(false)
+    /// Makes an address of the peer the primary one: new data goes there as long as it works.
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> Result<(), PathError> {
+        self.call(id, PathError::Closed, |association| association.set_primary(address))
     }
 
-    /// Sets the options of all paths of an association from `local`, a local address that may be added later.
-    /// The peer is informed. False if the association has ended.
+    /// Sets the options of all paths of an association from `local`, an address of ours that may be added later. The peer is told.
+    ///
+    /// # Errors
+    /// [`PathError::Closed`].
     pub fn set_path_options(
         &mut self,
         now: Instant,
         id: AssocId,
         local: IpAddr,
         options: PathOptions,
-    ) -> bool {
-        self.change(id, |association| association.set_path_options(now, local, options)).is_some()
+    ) -> Result<(), PathError> {
+        self.call(id, PathError::Closed, |association| {
+            association.set_path_options(now, local, options);
+            Ok(())
+        })
     }
 
-    /// Adds a local address to an association, for example when an interface comes up. The peer is asked by
-    /// ASCONF (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) reports
-    /// its answer. Then the address gets paths, which carry data once a heartbeat confirms them. Packets may
-    /// arrive at the address from now on. Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly)
-    /// must be on. False if the association has the address already or has 16 addresses, is not established,
-    /// or its peer does not support ASCONF.
-    pub fn add_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
-        self.change(id, |association| association.add_local(now, address)).unwrap_or(false)
+    /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by ASCONF
+    /// (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) tells its answer. Then the address
+    /// gets its paths, which carry data once a heartbeat confirms them. Packets may arrive at the address from now on.
+    /// Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly) must be on.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn add_local_address(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        address: IpAddr,
+    ) -> Result<(), AddressError> {
+        self.call(id, AddressError::Closed, |association| association.add_local(now, address))
     }
 
-    /// Asks the peer by ASCONF to send to this local address whenever it sends on one path only
-    /// (`rfc5061#section-4.2.4`). An address that is being added counts, too. False if the
-    /// association does not have the address, is not established, or its peer does not support ASCONF.
-    pub fn set_peer_primary(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
-        self.change(id, |association| association.set_peer_primary(now, address)).unwrap_or(false)
+    /// Asks the peer by ASCONF to send to this address of ours whenever it sends on one path only
+    /// (`rfc5061#section-4.2.4`). An address that is being added is asked for together with it.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn set_peer_primary(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        address: IpAddr,
+    ) -> Result<(), AddressError> {
+        self.call(id, AddressError::Closed, |association| association.set_peer_primary(now, address))
     }
 
-    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both ends need it
-    /// before either activates it; key 0 is empty until it is set. False if the association has ended or has
-    /// 64 keys.
-    pub fn set_auth_key(&mut self, id: AssocId, key_id: u16, key: &[u8]) -> bool {
-        self.change(id, |association| association.set_auth_key(key_id, key)).unwrap_or(false)
+    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both sides must have it before either
+    /// activates it; key 0 is empty unless it is set.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn set_auth_key(&mut self, id: AssocId, key_id: u16, key: &[u8]) -> Result<(), KeyError> {
+        self.call(id, KeyError::Closed, |association| association.set_auth_key(key_id, key))
     }
 
-    /// Authenticates packets with this key from now on. False if the association has ended or lacks the key.
-    pub fn activate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
-        self.change(id, |association| association.activate_auth_key(key_id)).unwrap_or(false)
+    /// Authenticates packets with this key from now on.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn activate_auth_key(&mut self, id: AssocId, key_id: u16) -> Result<(), KeyError> {
+        self.call(id, KeyError::Closed, |association| association.activate_auth_key(key_id))
     }
 
-    /// Retires a key that is not active. [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) reports when
-    /// no chunk that was sent with it is outstanding. Packets of the peer with this key are accepted until
-    /// [`Self::remove_auth_key`]. False if there is no key with this identifier, or it is active.
-    pub fn deactivate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
-        self.change(id, |association| association.deactivate_auth_key(key_id)).unwrap_or(false)
+    /// Says that a key which is not active will not be activated again:
+    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) tells when nothing that was sent with it is outstanding. Packets of
+    /// the peer with this key are accepted until [`Self::remove_auth_key`].
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn deactivate_auth_key(&mut self, id: AssocId, key_id: u16) -> Result<(), KeyError> {
+        self.call(id, KeyError::Closed, |association| association.deactivate_auth_key(key_id))
     }
 
-    /// Removes a key; false if there is no key with this identifier, or it is active.
-    pub fn remove_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
-        self.change(id, |association| association.remove_auth_key(key_id)).unwrap_or(false)
+    /// Forgets a key that is not active.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn remove_auth_key(&mut self, id: AssocId, key_id: u16) -> Result<(), KeyError> {
+        self.call(id, KeyError::Closed, |association| association.remove_auth_key(key_id))
     }
 
-    /// Removes a local address from an association, for example when an interface goes down. Its paths get
-    /// another source address or end, and their chunks in flight are retransmitted elsewhere. A peer with
-    /// ASCONF is asked to delete the address (`rfc5061#section-4.2.2`), any other is not informed. False,
-    /// without a change, if the association has ended, does not use the address, or would have no path left.
-    pub fn remove_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
-        self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
+    /// Ends the use of an address of ours by an association, as when an interface goes down: its paths leave from another
+    /// address of ours or end, and what was in flight there is sent again elsewhere. A peer with ASCONF is asked to delete the
+    /// address (`rfc5061#section-4.2.2`), any other is not told.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn remove_local_address(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        address: IpAddr,
+    ) -> Result<(), AddressError> {
+        self.call(id, AddressError::Closed, |association| association.remove_local(now, address))
     }
 
-    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF is asked to add the address again. False if
-    /// the association has ended, or the address was not removed.
-    pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
-        self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
+    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF is asked to add the address again.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn restore_local_address(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        address: IpAddr,
+    ) -> Result<(), AddressError> {
+        self.call(id, AddressError::Closed, |association| association.restore_local(now, address))
     }
 
-    /// Sets the path MTU, IP header included, towards an address of the peer (`SCTP_PEER_ADDR_PARAMS` of
-    /// `rfc6458#section-8.1.12`). Longer chunks with a TSN leave with
-    /// [`may_fragment`](transport::Transmit::may_fragment). False if the address has no path, or the MTU is
-    /// not 576 to 65535 bytes.
-    pub fn set_path_mtu(&mut self, now: Instant, id: AssocId, address: IpAddr, mtu: ByteCount) -> bool {
-        self.change(id, |association| association.set_path_mtu(now, address, mtu)).unwrap_or(false)
+    /// Sets the path MTU, IP header included, towards an address of an association's peer (`SCTP_PEER_ADDR_PARAMS` of
+    /// `rfc6458#section-8.1.12`). Chunks that have a TSN and are longer leave with
+    /// [`may_fragment`](transport::Transmit::may_fragment).
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub fn set_path_mtu(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        address: IpAddr,
+        mtu: ByteCount,
+    ) -> Result<(), PathError> {
+        self.call(id, PathError::Closed, |association| association.set_path_mtu(now, address, mtu))
     }
 
-    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`,
-    /// or its weight for `wfq` (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). Other schedulers
-    /// ignore the value. It counts from the next turn of the stream. False if the association has ended or
-    /// lacks the stream, or if the weight is 0.
-    pub fn set_stream_value(&mut self, id: AssocId, stream: StreamId, value: u16) -> bool {
-        self.change(id, |association| association.set_stream_value(stream, value)).unwrap_or(false)
+    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`, or its weight for
+    /// `wfq`; the other schedulers ignore it (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
+    /// next turn.
+    ///
+    /// # Errors
+    /// [`StreamError`].
+    pub fn set_stream_value(&mut self, id: AssocId, stream: StreamId, value: u16) -> Result<(), StreamError> {
+        self.call(id, StreamError::Closed, |association| association.set_stream_value(stream, value))
     }
 
     /// Bytes of the next message that [`Self::receive`] would return, or of its part that has arrived; none
@@ -208,20 +266,17 @@ impl Endpoint {
         self.get(id).map(Association::options)
     }
 
-    /// Changes options of one association. Running timers keep their deadlines unless the new ones are
-    /// earlier. False if the association has ended.
+    /// Changes options of one association; timers that run keep their deadlines unless the new ones are earlier.
     ///
     /// # Errors
-    /// [`ConfigError`] names an option with an invalid value; nothing changes then.
+    /// [`OptionsError`] names an option whose value cannot work; nothing changes then.
     pub fn set_options(
         &mut self,
         now: Instant,
         id: AssocId,
         options: &AssocOptions,
-    ) -> Result<bool, ConfigError> {
-        self.change(id, |association| association.set_options(now, options))
-            .transpose()
-            .map(|set| set.is_some())
+    ) -> Result<(), OptionsError> {
+        self.call(id, OptionsError::Closed, |association| Ok(association.set_options(now, options)?))
     }
 
     /// The state of an association; none if it has ended.
@@ -266,6 +321,19 @@ impl Endpoint {
 
     fn get(&self, id: AssocId) -> Option<&Association> {
         self.associations.get(self.associations.slot(id)?)
+    }
+
+    /// Changes an association that has not ended; `closed` is the error if it has.
+    pub(super) fn call<E>(
+        &mut self,
+        id: AssocId,
+        closed: E,
+        f: impl FnOnce(&mut Association) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self.get(id) {
+            Some(association) if !association.is_closed() => self.change(id, f).unwrap_or(Err(closed)),
+            _ => Err(closed),
+        }
     }
 
     pub(super) fn change<T>(&mut self, id: AssocId, f: impl FnOnce(&mut Association) -> T) -> Option<T> {

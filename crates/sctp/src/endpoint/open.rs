@@ -4,6 +4,7 @@ use super::accept::Reply;
 use super::{Arrival, ArrivalId, Endpoint};
 use crate::assoc::{Association, Given, Remote};
 use crate::config::Config;
+use crate::error::PathError;
 use crate::event::AssocId;
 use crate::pair::AddressPair;
 use crate::path::Paths;
@@ -263,12 +264,16 @@ impl Endpoint {
         true
     }
 
-    /// Sets the UDP port for packets to an address of the peer, until a packet from there has another port
-    /// (`rfc6951#section-6.1`); 0 means no encapsulation. False if the address has no path, or the endpoint
-    /// has no [`encapsulation`](crate::EndpointConfig::encapsulation).
-    pub fn set_remote_port(&mut self, id: AssocId, address: IpAddr, udp_port: u16) -> bool {
-        let set = |association: &mut Association| association.set_remote_port(address, udp_port);
-        self.encapsulated && self.change(id, set).unwrap_or(false)
+    /// Sends packets for an address of an association's peer to this UDP port from now on, until a packet from there comes
+    /// from another one (`rfc6951#section-6.1`); 0: not encapsulated.
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub fn set_remote_port(&mut self, id: AssocId, address: IpAddr, udp_port: u16) -> Result<(), PathError> {
+        if !self.encapsulated {
+            return Err(PathError::NotEncapsulated);
+        }
+        self.call(id, PathError::Closed, |association| association.set_remote_port(address, udp_port))
     }
 
     /// Adds an association to the endpoint; none if there is no free slot.

@@ -42,6 +42,7 @@ pub(crate) use send::Plan;
 use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, TxChunk};
 use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, RtxPolicy, SackPath, StreamScheduler};
 use crate::draws::Draws;
+use crate::error::StreamError;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::multipath::copies::Copies;
 use crate::multipath::same_return::SameReturn;
@@ -387,10 +388,11 @@ impl Sender {
     }
 
     /// Sets the priority or weight of a stream (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`).
-    /// Returns false if the stream does not exist or if the weight is 0.
-    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
-        let valid = value > 0 || self.config.stream_scheduler != StreamScheduler::Wfq;
-        valid && self.queue.set_value(stream, value)
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> Result<(), StreamError> {
+        if value == 0 && self.config.stream_scheduler == StreamScheduler::Wfq {
+            return Err(StreamError::ZeroWeight { stream });
+        }
+        self.queue.set_value(stream, value)
     }
 
     /// True once after a refused push, when the send buffer has room again.

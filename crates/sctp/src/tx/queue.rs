@@ -9,6 +9,7 @@ use super::reset_queue::Held;
 use super::turns::{Front, Turns};
 use crate::chunks::{Fragment, RecordId, Tag};
 use crate::config::Config;
+use crate::error::StreamError;
 use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::PathId;
 use crate::per_stream::{PerStream, StreamSet};
@@ -144,13 +145,17 @@ impl SendQueue {
         }
     }
 
-    /// Sets the priority or weight of a stream; false if the stream does not exist.
-    pub(super) fn set_value(&mut self, stream: StreamId, value: u16) -> bool {
+    /// Sets the priority or weight of a stream.
+    pub(super) fn set_value(&mut self, stream: StreamId, value: u16) -> Result<(), StreamError> {
         if let Scheduler::Turns(turns) = &mut self.scheduler {
             turns.set_value(stream, value);
             self.choose_unless_void();
         }
-        stream.0 < self.streams
+        if stream.0 < self.streams {
+            Ok(())
+        } else {
+            Err(StreamError::NoSuchStream { stream, streams: self.streams })
+        }
     }
 
     pub(super) fn check(&self, message: &Message) -> Result<(), SendError> {

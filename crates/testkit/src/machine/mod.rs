@@ -178,12 +178,12 @@ impl Machine {
     }
 
     fn read(&mut self, side: Side, most: usize) {
-        let (now, honest) = (self.now, self.honest && !self.ended);
+        let honest = self.honest && !self.ended;
         let [client, server] = &mut self.hosts;
         let (reader, writer) = if side == Side::Client { (client, server) } else { (server, client) };
         let Some(id) = reader.association else { return };
         let before = reader.read;
-        while let Some(part) = reader.endpoint.receive(now, id, most) {
+        while let Some(part) = reader.endpoint.receive(id, most) {
             if part.aborted {
                 reader.parts.remove(&part.tsn.0);
                 continue;
@@ -221,11 +221,11 @@ impl Machine {
         let local = side.address(net);
         // No byte of the tape of its own, so that old cases keep their meaning.
         match (tape.flag(), host.messages % 4) {
-            (true, 0) => host.endpoint.add_local_address(now, id, local),
-            (true, 1) => host.endpoint.remove_local_address(now, id, local),
-            (true, _) => host.endpoint.heartbeat(now, id, address),
-            (false, 2) => host.endpoint.set_peer_primary(now, id, local),
-            (false, _) => host.endpoint.set_primary(id, address),
+            (true, 0) => host.endpoint.add_local_address(now, id, local).is_ok(),
+            (true, 1) => host.endpoint.remove_local_address(now, id, local).is_ok(),
+            (true, _) => host.endpoint.heartbeat(now, id, address).is_ok(),
+            (false, 2) => host.endpoint.set_peer_primary(now, id, local).is_ok(),
+            (false, _) => host.endpoint.set_primary(id, address).is_ok(),
         };
         self.drain(side);
     }
@@ -252,7 +252,7 @@ impl Machine {
         let host = self.host(side);
         let Some(id) = host.association else { return };
         if tape.once_in(3) {
-            host.endpoint.abort(now, id, b"random abort");
+            host.endpoint.abort(id, b"random abort");
         } else {
             host.endpoint.shutdown(now, id);
         }

@@ -67,7 +67,7 @@ fn usrsctp_adds(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
 fn we_add(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
     meeting.ours.open(address);
     let (now, id) = (meeting.ours.now(), meeting.ours.id());
-    assert!(meeting.ours.endpoint.add_local_address(now, id, address));
+    assert!(meeting.ours.endpoint.add_local_address(now, id, address).is_ok());
     flow.until(meeting, "we add an address", |meeting| granted(meeting, AddressChange::Add, address));
     flow.until(meeting, "usrsctp confirms it", |meeting| usrsctp_says(meeting, address, CONFIRMED));
 }
@@ -81,7 +81,7 @@ fn unnamed(program: &Path, opener: Opener) {
     usrsctp_adds(&mut flow, &mut meeting, there[1]);
     we_add(&mut flow, &mut meeting, here[1]);
     let (now, id) = (meeting.ours.now(), meeting.ours.id());
-    assert!(meeting.ours.endpoint.remove_local_address(now, id, here[0]));
+    assert!(meeting.ours.endpoint.remove_local_address(now, id, here[0]).is_ok());
     flow.until(&mut meeting, "usrsctp deletes it", |meeting| usrsctp_says(meeting, here[0], REMOVED));
     flow.go_on(&mut meeting, "data flows on");
     flow.finish(&mut meeting);
@@ -101,13 +101,13 @@ fn handover(program: &Path, opener: Opener) {
     meeting.theirs.tell(&format!("set-primary {}", there[1]));
     flow.until(&mut meeting, "usrsctp sets our primary path", |meeting| path_to(meeting, there[1]).1);
     let (now, id) = (meeting.ours.now(), meeting.ours.id());
-    assert!(meeting.ours.endpoint.set_peer_primary(now, id, here[1]));
+    assert!(meeting.ours.endpoint.set_peer_primary(now, id, here[1]).is_ok());
     flow.until(&mut meeting, "we set the primary path of usrsctp", |meeting| {
         granted(meeting, AddressChange::SetPrimary, here[1])
     });
 
     let now = meeting.ours.now();
-    assert!(meeting.ours.endpoint.remove_local_address(now, id, here[0]));
+    assert!(meeting.ours.endpoint.remove_local_address(now, id, here[0]).is_ok());
     flow.until(&mut meeting, "we delete an address", |meeting| {
         granted(meeting, AddressChange::Delete, here[0])
     });

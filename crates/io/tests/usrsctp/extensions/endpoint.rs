@@ -150,7 +150,7 @@ impl Ours {
             }
         }
         if let Some(id) = self.id {
-            while let Some(message) = self.endpoint.receive(now, id, usize::MAX) {
+            while let Some(message) = self.endpoint.receive(id, usize::MAX) {
                 self.received.push(message);
             }
         }

@@ -1,5 +1,6 @@
 //! Endpoint pair shared keys, set by the user (`rfc4895#section-6.1`, `rfc6458#section-8.1.18`).
 
+use crate::error::KeyError;
 use std::collections::BTreeMap;
 
 /// The keys that the user has set, by identifier. Until key 0 is set, it is empty.
@@ -15,42 +16,47 @@ pub(crate) struct SharedKeys {
 const MOST: usize = 64;
 
 impl SharedKeys {
-    /// Adds or replaces a key; false if there are too many keys.
-    pub(crate) fn set(&mut self, id: u16, key: &[u8]) -> bool {
+    /// Adds or replaces a key.
+    pub(crate) fn set(&mut self, id: u16, key: &[u8]) -> Result<(), KeyError> {
         if self.keys.len() >= MOST && !self.keys.contains_key(&id) {
-            return false;
+            return Err(KeyError::TooMany { limit: MOST });
         }
         self.retiring.retain(|&(retiring, _)| retiring != id);
         self.keys.insert(id, key.into());
-        true
+        Ok(())
     }
 
-    /// Makes a key active: packets are sent with it. False if there is no key with this identifier.
-    pub(crate) fn activate(&mut self, id: u16) -> bool {
-        let known = self.get(id).is_some();
-        if known {
-            self.retiring.retain(|&(retiring, _)| retiring != id);
-            self.active = id;
+    /// Packets are sent with this key from now on.
+    pub(crate) fn activate(&mut self, id: u16) -> Result<(), KeyError> {
+        if self.get(id).is_none() {
+            return Err(KeyError::NoSuchKey { key: id });
         }
-        known
+        self.retiring.retain(|&(retiring, _)| retiring != id);
+        self.active = id;
+        Ok(())
     }
 
-    /// Deactivates a key: packets are sent without it from chunk `sent` on, which is the next. False if the
-    /// key does not exist or is active.
-    pub(crate) fn deactivate(&mut self, id: u16, sent: u64) -> bool {
-        if self.get(id).is_none() || id == self.active {
-            return false;
+    /// Deactivates a key: no packet is sent with it from chunk `sent` on, the next one.
+    pub(crate) fn deactivate(&mut self, id: u16, sent: u64) -> Result<(), KeyError> {
+        if self.get(id).is_none() {
+            return Err(KeyError::NoSuchKey { key: id });
+        }
+        if id == self.active {
+            return Err(KeyError::Active { key: id });
         }
         if !self.retiring.iter().any(|&(retiring, _)| retiring == id) {
             self.retiring.push((id, sent));
         }
-        true
+        Ok(())
     }
 
-    /// Removes a key; false if it does not exist or is active.
-    pub(crate) fn remove(&mut self, id: u16) -> bool {
+    /// Forgets a key.
+    pub(crate) fn remove(&mut self, id: u16) -> Result<(), KeyError> {
         self.retiring.retain(|&(retiring, _)| retiring != id);
-        id != self.active && self.keys.remove(&id).is_some()
+        if id == self.active {
+            return Err(KeyError::Active { key: id });
+        }
+        self.keys.remove(&id).map(drop).ok_or(KeyError::NoSuchKey { key: id })
     }
 
     /// Takes a deactivated key with which no chunk from index `first` on was sent.

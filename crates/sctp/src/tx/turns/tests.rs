@@ -81,8 +81,8 @@ fn weighted_fair_queueing_gives_saturated_streams_bytes_in_proportion_to_their_w
 #[test]
 fn a_weight_set_later_counts_from_then_on() {
     let mut queue = queue(StreamScheduler::Wfq, &[], false);
-    assert!(queue.set_value(StreamId(1), 4));
-    assert!(!queue.set_value(StreamId(10), 4), "there are 10 streams");
+    assert!(queue.set_value(StreamId(1), 4).is_ok());
+    assert!(queue.set_value(StreamId(10), 4).is_err(), "there are 10 streams");
     for _ in 0..100 {
         queue.push(message(0, 100));
         queue.push(message(1, 100));
@@ -140,7 +140,7 @@ fn streams_of_the_same_priority_take_turns_and_a_priority_can_change() {
     }
     let next = |queue: &mut SendQueue| queue.take(CHUNK).stream.0;
     assert_eq!([(); 2].map(|()| next(&mut queue)), [3, 1], "streams without a value have priority 0");
-    queue.set_value(StreamId(2), 5);
+    queue.set_value(StreamId(2), 5).expect("there are 10 streams");
     assert_eq!(drain(&mut queue), [0, 1, 2, 0, 2].map(|stream| (stream, 100)));
 }
 
