@@ -33,7 +33,7 @@ impl Guests {
     fn tell(&self, from: &str, stream: StreamId, text: &str) {
         self.with(|guests| {
             for (_, guest) in guests.iter().filter(|(name, _)| *name != from) {
-                let _ = guest.try_send(Message::from(format!("{from}: {text}").into_bytes()).stream(stream));
+                let _ = guest.try_send(Message::from(format!("{from}: {text}")).stream(stream));
             }
         });
     }
@@ -59,7 +59,7 @@ async fn host(guests: Guests, connection: Connection) {
         guests.insert(name.clone(), connection.clone());
         guests.len() - 1
     });
-    let welcome = Message::from(format!("{others} others are here").into_bytes());
+    let welcome = Message::from(format!("{others} others are here"));
     let _ = connection.try_send(welcome.stream(LOBBY));
     guests.tell(&name, LOBBY, "is here");
     while let Ok(Some(Received { stream, data, .. })) = connection.recv().await {
@@ -71,13 +71,13 @@ async fn host(guests: Guests, connection: Connection) {
 
 /// Enters under a name.
 async fn enter(connection: &Connection, name: &str) -> Result<()> {
-    Ok(connection.send(Message::from(name.to_owned().into_bytes()).stream(LOBBY)).await?)
+    Ok(connection.send(Message::from(name.to_owned()).stream(LOBBY)).await?)
 }
 
 /// Says `text` of a line `room text` in its room.
 async fn say(connection: &Connection, line: &str) -> Result<()> {
     let (room, text) = line.split_once(' ').ok_or("a line is a number and a text")?;
-    Ok(connection.send(Message::from(text.to_owned().into_bytes()).stream(StreamId(room.parse()?))).await?)
+    Ok(connection.send(Message::from(text.to_owned()).stream(StreamId(room.parse()?))).await?)
 }
 
 async fn chat(connection: Connection) -> Result<()> {

@@ -38,7 +38,7 @@ fn answer(connection: &Connection) {
 fn ask(endpoint: &Endpoint, server: Peer, texts: &[String]) -> Result<Vec<String>> {
     let connection = endpoint.connect(server)?;
     for text in texts {
-        connection.send(text.clone().into_bytes())?;
+        connection.send(text.clone())?;
     }
     let mut answers = Vec::new();
     while answers.len() < texts.len() {

@@ -8,7 +8,7 @@
 //! Both use UDP port 9899, and the receiver SCTP port 5021. A file is one message, `length name`, then the content as
 //! another message of any length. The receiver answers with the number of bytes that it has written.
 
-use anabranch_tokio::{Connection, Endpoint, Message, MessageWriter, StreamId};
+use anabranch_tokio::{Connection, Endpoint, MessageWriter, StreamId};
 use std::error::Error;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ async fn send(
     length: u64,
     mut content: impl AsyncRead + Unpin,
 ) -> Result<()> {
-    connection.send(Message::from(format!("{length} {name}").into_bytes())).await?;
+    connection.send(format!("{length} {name}")).await?;
     if length > 0 {
         let mut writer = MessageWriter::from(connection.writer(StreamId(0)));
         tokio::io::copy(&mut content, &mut writer).await?;
@@ -56,7 +56,7 @@ async fn receive(connection: &Connection, folder: &Path) -> Result<Option<PathBu
         written += part.data.len() as u64;
     }
     file.flush().await?;
-    connection.send(written.to_string().into_bytes()).await?;
+    connection.send(written.to_string()).await?;
     Ok(Some(path))
 }
 
@@ -88,7 +88,7 @@ async fn main() -> Result<()> {
             let name = Path::new(file).file_name().ok_or("no file name")?.to_string_lossy();
             send(&connection, &name, length, content).await?;
             for path in connection.paths().await? {
-                println!("{} to {}: {} bytes", path.local, path.remote, path.stats.user_bytes.get());
+                println!("{path}");
             }
             connection.shutdown().await?;
             Ok(())

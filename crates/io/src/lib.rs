@@ -33,6 +33,7 @@ pub mod blocking;
 mod driver;
 mod face;
 mod guard;
+mod info;
 mod net;
 mod shared;
 mod stats;
@@ -43,9 +44,10 @@ pub use face::{
     Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };
 pub use guard::Guard;
+pub use info::{AssocStats, LimitTimes, PathInfo};
 pub use sctp::{
-    AddressChange, AssocId, AssocStats, CloseReason, Config, Event, Limit, LimitTimes, PathId, PathInfo,
-    PathOptions, PathState, Reliability, ResetDirection, ResetError, ResetResult, State,
+    AddressChange, AssocId, CloseReason, Config, Event, Limit, PathId, PathOptions, PathState, Reliability,
+    ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use tap::Tap;

@@ -83,21 +83,12 @@ pub struct Association {
     pub paths: Vec<PathSample>,
 }
 
-const fn state(state: PathState) -> &'static str {
-    match state {
-        PathState::Unconfirmed => "unconfirmed",
-        PathState::Active => "active",
-        PathState::PotentiallyFailed => "potentially-failed",
-        PathState::Inactive => "inactive",
-    }
-}
-
 /// States as text, of which a peer names one.
 const STATES: [&str; 4] = [
-    state(PathState::Unconfirmed),
-    state(PathState::Active),
-    state(PathState::PotentiallyFailed),
-    state(PathState::Inactive),
+    PathState::Unconfirmed.name(),
+    PathState::Active.name(),
+    PathState::PotentiallyFailed.name(),
+    PathState::Inactive.name(),
 ];
 
 /// A number of a peer that is not below zero.
@@ -150,7 +141,7 @@ impl PathSample {
             id: path.id.0,
             local: path.local.to_string(),
             remote: path.remote.to_string(),
-            state: state(path.state),
+            state: path.state.name(),
             user_bytes: path.stats.user_bytes.get(),
             data_packets: path.stats.data_packets,
             retransmissions: path.stats.fast_retransmissions + path.stats.timer_retransmissions,

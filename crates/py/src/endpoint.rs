@@ -401,7 +401,7 @@ impl Endpoint {
         match association {
             Some(association) => {
                 let stats = self.inner().stats(association.id());
-                stats.map(|stats| AnyStats::Association(stats.until(now).into()))
+                stats.map(|stats| AnyStats::Association(io::AssocStats::from(stats.until(now)).into()))
             }
             None => {
                 let associations = self.inner().associations().count();
@@ -453,7 +453,9 @@ impl Endpoint {
     fn paths(&mut self, association: Association, now: Option<Now>) -> Vec<Path> {
         let now = self.time_of_reading(now);
         let paths = self.inner().paths(association.id());
-        paths.map_or_else(Vec::new, |paths| paths.map(|path| path.until(now).into()).collect())
+        paths.map_or_else(Vec::new, |paths| {
+            paths.map(|path| io::PathInfo::from(path.until(now)).into()).collect()
+        })
     }
 
     /// Makes the path to ``address`` the primary path. False if there is no such path, or it is not

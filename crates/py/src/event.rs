@@ -1,7 +1,6 @@
 //! Events of an endpoint, as Python objects.
 
 use crate::arrivals::list;
-use crate::info::path_state_name;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sctp::{AddressChange, AssocId, CloseReason};
@@ -166,7 +165,7 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         sctp::Event::Writable => "writable",
         sctp::Event::PathChanged { address, state } => {
             event.address = Some(address);
-            event.state = Some(path_state_name(state));
+            event.state = Some(state.name());
             "path-changed"
         }
         sctp::Event::HeartbeatAnswered { address, rtt } => {

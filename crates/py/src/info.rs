@@ -1,11 +1,16 @@
 //! State and counters of endpoints, associations and paths, as Python sees them.
 
+use io::{AssocStats, Limit, LimitTimes, PathInfo, State};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sctp::{Limit, LimitTimes, PathInfo, PathState, State};
 use std::fmt;
 use std::net::IpAddr;
+use std::time::Duration;
 use units::Span;
+
+fn nanos(time: Duration) -> u64 {
+    Span::from(time).as_nanos()
+}
 
 /// For how long each limit kept a sender from sending more; in Python a dictionary of nanoseconds.
 #[derive(Clone, Copy)]
@@ -19,7 +24,7 @@ impl<'py> IntoPyObject<'py> for LimitedBy {
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let times = PyDict::new(py);
         for &limit in Limit::ALL {
-            times.set_item(limit.name(), self.0.of(limit).as_nanos())?;
+            times.set_item(limit.name(), nanos(self.0.of(limit)))?;
         }
         Ok(times)
     }
@@ -28,7 +33,7 @@ impl<'py> IntoPyObject<'py> for LimitedBy {
 impl fmt::Display for LimitedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map()
-            .entries(Limit::ALL.iter().map(|&limit| (limit.name(), self.0.of(limit).as_nanos())))
+            .entries(Limit::ALL.iter().map(|&limit| (limit.name(), nanos(self.0.of(limit)))))
             .finish()
     }
 }
@@ -106,13 +111,13 @@ impl From<PathInfo> for Path {
             remote: path.remote,
             local: path.local,
             udp_port: path.udp_port,
-            state: path_state_name(path.state),
+            state: path.state.name(),
             primary: path.is_primary,
             cwnd: path.cwnd.get(),
             ssthresh: path.ssthresh.map(|bytes| bytes.get()),
             in_flight: path.flight.get(),
-            srtt: path.srtt.map(Span::as_nanos),
-            rto: path.rto.as_nanos(),
+            srtt: path.srtt.map(nanos),
+            rto: nanos(path.rto),
             errors: path.errors,
             mtu: path.mtu.get(),
             data_packets: path.stats.data_packets,
@@ -130,7 +135,7 @@ impl From<PathInfo> for Path {
             reported_drops: path.stats.reported_drops,
             timeouts: path.stats.timeouts,
             limited_by: LimitedBy(path.limits),
-            blocks: path.blocks.time().as_nanos(),
+            blocks: nanos(path.blocks),
         }
     }
 }
@@ -206,8 +211,8 @@ counters! {
     }
 }
 
-impl From<sctp::AssocStats> for Stats {
-    fn from(stats: sctp::AssocStats) -> Self {
+impl From<AssocStats> for Stats {
+    fn from(stats: AssocStats) -> Self {
         Stats {
             packets_sent: stats.packets_sent,
             packets_received: stats.packets_received,
@@ -323,16 +328,6 @@ impl From<sctp::Discarded> for Discarded {
             stale_cookie: discarded.stale_cookie,
             unanswered: discarded.unanswered,
         }
-    }
-}
-
-/// The word for the state of a path.
-pub fn path_state_name(state: PathState) -> &'static str {
-    match state {
-        PathState::Unconfirmed => "unconfirmed",
-        PathState::Active => "active",
-        PathState::PotentiallyFailed => "potentially-failed",
-        PathState::Inactive => "inactive",
     }
 }
 

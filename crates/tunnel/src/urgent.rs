@@ -6,6 +6,7 @@ use crate::packet::{Inner, TCP, UDP};
 use io::sctp::PathId;
 use io::{PathInfo, PathState, Ppid};
 use std::net::IpAddr;
+use std::time::Duration;
 use units::{Instant, Span};
 
 /// Longest small packet in bytes.
@@ -70,8 +71,8 @@ pub(crate) struct Way {
     id: PathId,
     local: IpAddr,
     remote: IpAddr,
-    /// SRTT of the path; `None` before the first sample.
-    srtt: Option<Span>,
+    /// SRTT of the path; none before the first measurement.
+    srtt: Option<Duration>,
     /// The congestion window has room.
     has_room: bool,
     cost: u16,
@@ -93,7 +94,7 @@ impl Way {
             })
             .collect();
         leave_out_costly(&mut ways);
-        ways.sort_by_key(|way| way.srtt.unwrap_or(Span::MAX));
+        ways.sort_by_key(|way| way.srtt.unwrap_or(Duration::MAX));
         ways
     }
 
@@ -192,7 +193,7 @@ mod tests {
     fn way(id: u8, [local, remote]: [u8; 2], ms: u64, has_room: bool) -> Way {
         let address = |last| IpAddr::from([10, 0, 0, last]);
         let (local, remote) = (address(local), address(remote));
-        Way { id: PathId(id), local, remote, srtt: Some(Span::from_millis(ms)), has_room, cost: 0 }
+        Way { id: PathId(id), local, remote, srtt: Some(Duration::from_millis(ms)), has_room, cost: 0 }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use std::time::Duration;
 
 /// A point in time: nanoseconds since the caller's epoch (in the simulator, the start of the run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,6 +164,19 @@ impl Div<u64> for Span {
     }
 }
 
+/// Beyond what a span can hold, 584 years, it is [`Span::MAX`].
+impl From<Duration> for Span {
+    fn from(duration: Duration) -> Self {
+        Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Span> for Duration {
+    fn from(span: Span) -> Self {
+        Duration::from_nanos(span.0)
+    }
+}
+
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.9} s", self.as_secs_f64())
@@ -191,6 +205,14 @@ mod tests {
         assert_eq!(Span::from_secs_f64(-1.0), Span::ZERO);
         assert_eq!(Span::from_secs_f64(f64::NAN), Span::ZERO);
         assert_eq!(Span::from_secs_f64(f64::INFINITY), Span::MAX);
+    }
+
+    #[test]
+    fn a_span_becomes_a_duration_and_back() {
+        let span = Span::from_nanos(1_500_000_001);
+        assert_eq!(Duration::from(span), Duration::new(1, 500_000_001));
+        assert_eq!(Span::from(Duration::from(span)), span);
+        assert_eq!(Span::from(Duration::MAX), Span::MAX);
     }
 
     #[test]

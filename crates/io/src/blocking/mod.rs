@@ -4,13 +4,14 @@
 mod extensions;
 
 use crate::face::Delivery;
+use crate::info::{AssocStats, PathInfo};
 pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
     ConnectError, ConnectionError, Message, NotDelivered, PathError, Peer, Received, SendError, TrySendError,
 };
 use bytes::Bytes;
-use sctp::{AssocStats, Config, PathInfo};
+use sctp::Config;
 use std::future::poll_fn;
 use std::io::{self, Write};
 use std::net::IpAddr;

@@ -229,7 +229,7 @@ fn note(endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
     let mailbox = entry.mailbox.clone();
     match event {
         Event::HeartbeatAnswered { address, rtt } => {
-            entry.answer_heartbeats(address, &Ok(Duration::from_nanos(rtt.as_nanos())));
+            entry.answer_heartbeats(address, &Ok(rtt.into()));
         }
         Event::PathChanged { address, state: PathState::Inactive } => {
             entry.answer_heartbeats(address, &Err(PathError::Failed { address }));

@@ -1,5 +1,6 @@
 use super::sending::Sending;
 use super::{Delivery, Events, MessageWriter, Messages, StreamReader};
+use crate::info::{AssocStats, PathInfo};
 use crate::shared::wait::wait;
 use crate::shared::{Command, Handle, Mailbox, Parcel, Phase};
 use crate::types::{
@@ -7,7 +8,7 @@ use crate::types::{
 };
 use bytes::Bytes;
 use futures_channel::oneshot;
-use sctp::{AssocId, AssocOptions, AssocStats, Endpoint, PathInfo, PathOptions};
+use sctp::{AssocId, AssocOptions, Endpoint, PathOptions};
 use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -175,7 +176,10 @@ impl Connection {
     /// [`ConnectionError`] once the connection has ended.
     pub async fn paths(&self) -> Result<Vec<PathInfo>, ConnectionError> {
         let id = self.id();
-        self.ask(move |endpoint, now| Some(endpoint.paths(id)?.map(|path| path.until(now)).collect())).await
+        let paths = move |endpoint: &mut Endpoint, now| {
+            Some(endpoint.paths(id)?.map(|path| path.until(now).into()).collect())
+        };
+        self.ask(paths).await
     }
 
     /// Counters and state of the association.
@@ -184,7 +188,7 @@ impl Connection {
     /// [`ConnectionError`] once the connection has ended.
     pub async fn stats(&self) -> Result<AssocStats, ConnectionError> {
         let id = self.id();
-        self.ask(move |endpoint, now| Some(endpoint.stats(id)?.until(now))).await
+        self.ask(move |endpoint, now| Some(endpoint.stats(id)?.until(now).into())).await
     }
 
     /// Makes an address of the peer the primary path: without CMT, new data goes there while it works.

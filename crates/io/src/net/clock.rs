@@ -13,7 +13,7 @@ impl Clock {
     }
 
     pub(crate) fn now(&self) -> Instant {
-        Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
+        Instant::ZERO + Span::from(self.began.elapsed())
     }
 
     /// Time left until `at`; zero if it has passed.

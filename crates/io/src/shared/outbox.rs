@@ -7,7 +7,6 @@ use sctp::{Message, Reliability};
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
 use std::time::Instant as Clock;
-use units::Span;
 
 /// Default of the largest number of bytes that wait for room in the stack's send buffer.
 pub(crate) const OUTBOX: usize = 256 * 1024;
@@ -36,7 +35,7 @@ impl Parcel {
     pub(crate) fn reliability(&self) -> Option<Reliability> {
         match (self.message.reliability, self.given) {
             (Reliability::Until(life), Some(given)) => {
-                let left = life.saturating_sub(Span::from_nanos(given.elapsed().as_nanos() as u64));
+                let left = life.saturating_sub(given.elapsed().into());
                 (!left.is_zero() || life.is_zero()).then_some(Reliability::Until(left))
             }
             (reliability, _) => Some(reliability),
@@ -244,6 +243,7 @@ fn next_ticket(tickets: &mut u64) -> Ticket {
 mod tests {
     use super::*;
     use sctp::Payload;
+    use units::Span;
 
     #[test]
     fn the_wait_in_the_outbox_counts_for_the_lifetime_of_a_message() {

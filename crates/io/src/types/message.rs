@@ -1,5 +1,6 @@
 use bytes::Bytes;
 use sctp::{PathId, Reliability};
+use std::time::Duration;
 use transport::Payload;
 use wire::{Ppid, StreamId};
 
@@ -46,16 +47,22 @@ impl Message {
 
     /// Sets when the message is abandoned, [never](Reliability::Reliable) unless set. Both ends need
     /// [`pr_sctp`](sctp::Config::pr_sctp). The time of [`Reliability::Until`] begins when there is room in
-    /// the send buffer.
+    /// the send buffer; see [`Self::lifetime`].
     #[must_use]
     pub fn reliability(mut self, reliability: Reliability) -> Self {
         self.inner.reliability = reliability;
         self
     }
 
-    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); unless set,
-    /// the protocol chooses it. Later messages wait while the window of that path is full. Ignored while the
-    /// path is not active.
+    /// Gives the message up once this time has passed: [`Reliability::Until`].
+    #[must_use]
+    pub fn lifetime(self, lifetime: Duration) -> Self {
+        self.reliability(Reliability::Until(lifetime.into()))
+    }
+
+    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); the
+    /// protocol chooses it unless set. Messages behind it wait while the window of that path is full. Ignored
+    /// while the path is not active.
     #[must_use]
     pub fn path(mut self, path: PathId) -> Self {
         self.inner.path = Some(path);

@@ -57,6 +57,18 @@ pub enum PathState {
     Inactive,
 }
 
+impl PathState {
+    /// The state in small letters, such as `potentially-failed`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PathState::Unconfirmed => "unconfirmed",
+            PathState::Active => "active",
+            PathState::PotentiallyFailed => "potentially-failed",
+            PathState::Inactive => "inactive",
+        }
+    }
+}
+
 /// Why a chunk counts as lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossCause {
