@@ -83,14 +83,6 @@ pub struct Association {
     pub paths: Vec<PathSample>,
 }
 
-/// States as text, of which a peer names one.
-const STATES: [&str; 4] = [
-    PathState::Unconfirmed.name(),
-    PathState::Active.name(),
-    PathState::PotentiallyFailed.name(),
-    PathState::Inactive.name(),
-];
-
 /// A number of a peer that is not below zero.
 fn positive(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| *value >= 0.0)
@@ -124,7 +116,11 @@ impl PathSample {
             id: u8::try_from(count("path")?).ok()?,
             local: address("local")?,
             remote: address("remote")?,
-            state: STATES.into_iter().find(|state| *state == told).unwrap_or("unknown"),
+            state: PathState::ALL
+                .map(PathState::name)
+                .into_iter()
+                .find(|state| *state == told)
+                .unwrap_or("unknown"),
             user_bytes: count("user_bytes")?,
             data_packets: count("data_packets")?,
             retransmissions: count("retransmissions")?,

@@ -17,6 +17,8 @@ mod packet;
 mod queue;
 mod status;
 mod stop;
+#[cfg_attr(not(feature = "tracing"), path = "no_trace.rs")]
+mod trace;
 mod tunnel;
 mod uplinks;
 mod urgent;

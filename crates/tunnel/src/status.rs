@@ -187,18 +187,12 @@ fn whole(path: &PathInfo) -> u64 {
 }
 
 fn path_json(path: &PathInfo, rate: f64) -> Json {
-    let state = match path.state {
-        PathState::Active => "active",
-        PathState::PotentiallyFailed => "potentially failed",
-        PathState::Inactive => "inactive",
-        PathState::Unconfirmed => "unconfirmed",
-    };
     let stats = &path.stats;
     json!({
         "local": path.local.to_string(),
         "remote": path.remote.to_string(),
         "udp_port": path.udp_port,
-        "state": state,
+        "state": path.state.name().replace('-', " "),
         "cost": path.cost,
         "send_bps": rate,
         "srtt_ms": path.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),

@@ -54,6 +54,7 @@ impl Driver {
     fn connect(&mut self, now: Instant, peer: &Peer, config: Option<Arc<Config>>) -> Opening {
         let config = config.unwrap_or_else(|| self.hub.config.clone());
         let id = self.endpoint.connect_with(now, peer.port, &peer.addresses, config.clone())?;
+        self.trace.on_begin(id, peer);
         if let Some(udp_port) = peer.udp_port {
             for &address in &peer.addresses {
                 // An address of another family than all of ours is no path.

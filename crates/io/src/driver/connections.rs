@@ -1,6 +1,7 @@
 //! The associations of the endpoint and their mailboxes.
 
 use super::entry::Entry;
+use super::trace;
 use crate::shared::{Handle, Hub, Mailbox, Phase};
 use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
@@ -52,6 +53,7 @@ impl Connections {
         let Some(arrival) = endpoint.poll_arrival() else { return false };
         if !hub.backlog().has_room() {
             endpoint.refuse(arrival.id, b"backlog full");
+            trace::refused(&arrival, "backlog full");
             return true;
         }
         // The call fails if the peer has given up.

@@ -6,6 +6,8 @@ mod entry;
 mod guarded;
 mod locals;
 mod tapped;
+#[cfg_attr(not(feature = "tracing"), path = "no_trace.rs")]
+mod trace;
 
 use crate::net::{Buffers, Clock, Report, Sockets};
 use crate::shared::{Command, Hub};
@@ -18,6 +20,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 pub(crate) use tapped::Tapped;
+use trace::Trace;
 use transport::PacketBuf;
 use units::{Instant, Span};
 
@@ -43,6 +46,7 @@ pub(crate) struct Driver {
     quoted: Vec<u8>,
     hub: Arc<Hub>,
     connections: Connections,
+    trace: Trace,
     commands: Vec<Command>,
     /// The endpoint was closed or its last handle dropped: the driver ends once all connections have ended.
     leaving: bool,
@@ -86,6 +90,7 @@ impl Driver {
             _end: End(hub.clone()),
             hub,
             connections: Connections::default(),
+            trace: Trace::default(),
             commands: Vec::new(),
             leaving: false,
         };
@@ -115,6 +120,7 @@ impl Driver {
             guard.run_timer(now, &mut self.sockets);
         }
         self.exchange(now);
+        self.trace.look(now, &self.endpoint);
         self.sockets.flush();
         if self.sockets.is_empty() {
             self.connections.tell_ends();
@@ -199,7 +205,8 @@ impl Driver {
                 if matches!(event, Event::Connected { .. }) {
                     self.locals.catch_up(now, &mut self.endpoint, id);
                 }
-                self.connections.on_event(&mut self.endpoint, id, event);
+                self.trace.on_event(&self.endpoint, id, &event);
+                self.connections.on_event(now, &mut self.endpoint, id, event);
             }
             // The events of one arrival fill the backlog before the next arrival is examined.
             if !self.connections.accept(now, &mut self.endpoint, &self.hub) {

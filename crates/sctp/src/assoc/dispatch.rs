@@ -13,7 +13,7 @@ use bytes::Bytes;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
 use transport::{Datagram, Ecn, Octets, PacketBuf};
-use units::Instant;
+use units::{ByteCount, Instant};
 use wire::{
     Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, ForwardTsn,
     Heartbeat, HeartbeatAck, IData, IForwardTsn, StreamId, Tsn, UnknownAction, UnknownChunk,
@@ -75,6 +75,7 @@ impl Association {
             return known.then(|| self.paths.default_path());
         };
         self.learn_port(path, datagram.udp_port);
+        self.paths[path].stats.received_bytes += ByteCount::new(datagram.bytes.len() as u64);
         Some(path)
     }
 

@@ -63,7 +63,9 @@ pub struct PathInfo {
     pub udp_port: u16,
     /// Active, potentially failed, inactive or unconfirmed.
     pub state: PathState,
-    /// True for the primary path.
+    /// Its packets are overdue: it gets no new data while other paths answer.
+    pub silent: bool,
+    /// Whether it is the primary path.
     pub is_primary: bool,
     /// Congestion window.
     pub cwnd: ByteCount,
@@ -175,6 +177,7 @@ impl Association {
                 local: path.local,
                 udp_port: path.udp_port,
                 state: path.state,
+                silent: path.liveness.is_silent(),
                 is_primary: id == self.paths.primary,
                 cwnd: path.window.cwnd,
                 ssthresh: path.window.ssthresh,

@@ -58,7 +58,11 @@ pub enum PathState {
 }
 
 impl PathState {
-    /// The state in small letters, such as `potentially-failed`.
+    /// All states.
+    pub const ALL: [PathState; 4] =
+        [PathState::Unconfirmed, PathState::Active, PathState::PotentiallyFailed, PathState::Inactive];
+
+    /// Its name, as in `potentially-failed`.
     pub const fn name(self) -> &'static str {
         match self {
             PathState::Unconfirmed => "unconfirmed",
@@ -85,6 +89,8 @@ pub struct PathStats {
     pub user_bytes: ByteCount,
     /// Bytes of all packets sent, without the IP header.
     pub packet_bytes: ByteCount,
+    /// Bytes of packets received from its remote address at its local one, without the IP header.
+    pub received_bytes: ByteCount,
     /// Bytes of packets sent with a SACK and without user data, with the IP header.
     pub ack_bytes: ByteCount,
     /// Chunks retransmitted before an expiry of T3-rtx.

@@ -130,7 +130,7 @@ impl Noise {
         // The peer sends nothing with the new keys until it knows that we have them.
         let mut confirmation = Vec::new();
         session.seal(&[], &mut confirmation);
-        self.replace(now, session, true);
+        self.replace(now, datagram.src, session, true);
         self.send(back(datagram), confirmation);
         true
     }

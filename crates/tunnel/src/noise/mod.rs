@@ -17,6 +17,7 @@ mod tests;
 mod wire;
 
 use crate::keys::{KeyError, PrivateKey, PublicKey};
+use crate::trace::{self, Refusals};
 use cookie::Jar;
 use handshake::Attempt;
 use io::Guard;
@@ -73,6 +74,7 @@ pub struct Noise {
     unanswered: Option<Unanswered>,
     packet: Vec<u8>,
     stats: Stats,
+    refusals: Refusals,
 }
 
 /// Packets sent to the peer since the last packet from it.
@@ -162,6 +164,7 @@ impl Noise {
             unanswered: None,
             packet: Vec::new(),
             stats: Stats::default(),
+            refusals: Refusals::default(),
         })
     }
 
@@ -211,8 +214,9 @@ impl Noise {
         }
     }
 
-    /// Replaces the current session by a new one.
-    fn replace(&mut self, now: Instant, session: Session, is_ours: bool) {
+    /// A session takes the place of the current one; `from` sent what ended its handshake.
+    fn replace(&mut self, now: Instant, from: IpAddr, session: Session, is_ours: bool) {
+        trace::handshake(from, is_ours);
         let before = self.current.replace((session, is_ours));
         self.previous = before.map(|(session, _)| (session, now));
         self.unanswered = None;
@@ -223,6 +227,7 @@ impl Noise {
     fn open_data(
         &mut self,
         now: Instant,
+        from: IpAddr,
         receiver: u32,
         counter: u64,
         cipher: &[u8],
@@ -236,8 +241,8 @@ impl Noise {
                 self.next = Some(session);
                 return false;
             }
-            // The packet shows that the peer has the keys.
-            self.replace(now, session, false);
+            // The peer has the keys, too.
+            self.replace(now, from, session, false);
             return true;
         }
         let current = self.current.as_mut().map(|(session, _)| session);
@@ -284,7 +289,7 @@ impl Guard for Noise {
         let bytes = datagram.bytes.head;
         let accepted = match wire::parse(bytes) {
             Some(Parsed::Data { receiver, counter, ciphertext }) => {
-                let opened = self.open_data(now, receiver, counter, ciphertext, out);
+                let opened = self.open_data(now, datagram.src, receiver, counter, ciphertext, out);
                 if opened {
                     self.unanswered = None;
                 }
@@ -295,7 +300,13 @@ impl Guard for Noise {
                 if !ours {
                     self.stats.note_stranger(datagram.src);
                 }
-                ours && self.on_initiation(now, datagram, sender, message, (mac, cookie))
+                let accepted = ours && self.on_initiation(now, datagram, sender, message, (mac, cookie));
+                if !accepted {
+                    let reason =
+                        if ours { "repeated, too many, or of another version" } else { "other keys" };
+                    self.refusals.note(now, datagram.src, reason);
+                }
+                accepted
             }
             Some(Parsed::Response { sender, receiver, message, signed, mac }) => {
                 self.is_awaited(receiver)

@@ -527,3 +527,52 @@ fn what_waits_without_a_session_is_bounded_and_given_up_after_half_a_minute() {
     assert_eq!((world.ends[0].poll_timeout(), world.ends[0].waiting.len()), (None, 0));
     assert!(world.sent.len() < 15, "{}", world.sent.len());
 }
+
+/// Lines of the log of one thread: the subscriber is that of the whole process, and other tests run, too.
+#[cfg(feature = "tracing")]
+#[derive(Clone)]
+struct Lines(std::thread::ThreadId, Arc<Mutex<Vec<u8>>>);
+
+#[cfg(feature = "tracing")]
+impl std::io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if std::thread::current().id() == self.0 {
+            self.1.lock().expect("no panic").extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "tracing")]
+#[test]
+fn handshakes_are_events_and_refused_ones_are_told_once_a_second() {
+    let lines = Lines(std::thread::current().id(), Arc::default());
+    let writer = lines.clone();
+    tracing_subscriber::fmt()
+        .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
+        .with_ansi(false)
+        .without_time()
+        .with_writer(move || writer.clone())
+        .init();
+    let mut world = World::connected();
+    let mut stranger = World::with(&key(), &key());
+    stranger.seal(0, b"hello");
+    let (_, initiation) = stranger.sent[0].clone();
+    for _ in 0..100 {
+        world.deliver(0, &initiation);
+    }
+    world.now += Span::from_secs(1);
+    world.deliver(0, &initiation);
+    let text = String::from_utf8(lines.1.lock().expect("no panic").clone()).expect("is text");
+    let expected = [
+        " INFO anabranch_tunnel: handshake complete peer=10.0.0.2 began_here=true",
+        " INFO anabranch_tunnel: handshake complete peer=10.0.0.1 began_here=false",
+        "DEBUG anabranch_tunnel: handshake refused peer=10.0.0.1 reason=\"other keys\" count=1",
+        "DEBUG anabranch_tunnel: handshake refused peer=10.0.0.1 reason=\"other keys\" count=100",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
