@@ -188,6 +188,13 @@ fn shown() -> [Arg; 2] {
     [flag("json", "Print results as JSON"), flag("quiet", "Print errors only").short('q')]
 }
 
+/// How much of what happens on the network is printed.
+fn verbose() -> Arg {
+    Arg::new("verbose").short('v').action(ArgAction::Count).help(
+        "Print associations, states of paths and handshakes to standard error; -vv: losses and path MTUs, too",
+    )
+}
+
 /// A subcommand that the Python package runs; it parses its arguments itself.
 fn handed_over(name: &'static str, about: &'static str) -> Command {
     Command::new(name)

@@ -6,6 +6,7 @@ mod arguments;
 mod emulate;
 mod explain;
 mod interrupt;
+mod log;
 mod manual;
 pub mod measure;
 mod merge;

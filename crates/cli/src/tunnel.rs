@@ -1,9 +1,10 @@
 //! `anabranch tunnel` and `anabranch key`.
 
 use crate::arguments::text;
-use crate::{Failure, code, complain, interrupt, say};
+use crate::{Failure, code, complain, interrupt, log, say};
 use clap::ArgMatches;
 use std::path::Path;
+use transport::printable;
 use tunnel::{ConfigError, PrivateKey, Stop, TunnelConfig};
 
 /// `anabranch tunnel`.
@@ -35,7 +36,11 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     let stop = Stop::default();
     let asked = stop.clone();
     interrupt::call(move || asked.stop());
-    tunnel::run(&config, &stop, complain).map_err(|error| Failure::failed(error.to_string()))?;
+    let print: fn(&str) = match log::start(chosen) {
+        true => |line| tracing::info!(target: "anabranch_tunnel", "{}", printable(line)),
+        false => complain,
+    };
+    tunnel::run(&config, &stop, print).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(code::OK)
 }
 

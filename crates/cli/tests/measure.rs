@@ -64,6 +64,29 @@ fn a_measurement_prints_its_intervals_its_flows_and_its_paths() {
 }
 
 #[test]
+fn verbose_prints_events_with_timestamps_to_standard_error() {
+    let (server, scratch) = (Server::start(), Scratch::with("measure-verbose", &[]));
+    let errors = |more: &[&str]| {
+        let (code, out, error) = scratch.call(&server.measure(&[&["-t", "0.2", "-b", "1M"], more].concat()));
+        assert_eq!(code, 0, "{error}");
+        assert!(!out.contains("anabranch_io"), "{out}");
+        error
+    };
+    assert_eq!(errors(&[]), "");
+    let info = errors(&["-v"]);
+    for event in ["association begun", "association established", "path state", "association ended"] {
+        let line =
+            info.lines().find(|line| line.contains(event)).unwrap_or_else(|| panic!("{event}: {info}"));
+        let (time, rest) = line.split_once(' ').expect("words");
+        assert!(time.len() > 20 && time.contains('T') && time.ends_with('Z'), "{line}");
+        assert!(rest.trim_start().starts_with("INFO anabranch_io: "), "{line}");
+        assert!(line.contains("peer=\"127.0.0.1 port "), "{line}");
+    }
+    assert!(!info.contains("DEBUG"), "{info}");
+    assert!(errors(&["-vv"]).contains("DEBUG anabranch_io: path MTU changed"));
+}
+
+#[test]
 fn json_has_a_schema_and_a_stream_has_a_line_for_each_interval() {
     let (server, scratch) = (Server::start(), Scratch::with("measure-json", &[]));
     let report =

@@ -1,6 +1,6 @@
 //! The command line of `anabranch measure`: the letters of iperf3, and NetPerfMeter's flows.
 
-use super::{examples, flag, value, whole};
+use super::{examples, flag, value, verbose, whole};
 use clap::{Arg, ArgAction, Command, value_parser};
 
 /// The subcommand.
@@ -92,6 +92,7 @@ fn results() -> Vec<Arg> {
         flag("json", "Print the results as JSON").short('J').conflicts_with("json-stream"),
         flag("json-stream", "Print a line of JSON for each interval"),
         flag("quiet", "Print errors only").short('q'),
+        verbose(),
         value("out", "DIR", "Write tables with the columns of a simulated run to this folder"),
         value("scalar", "FILE", "Write NetPerfMeter's scalars of both sides, with this pattern of names"),
         value("vector", "FILE", "Write NetPerfMeter's vectors of both sides, with this pattern of names"),

@@ -1,4 +1,4 @@
-use super::{examples, file, flag};
+use super::{examples, file, flag, verbose};
 use clap::Command;
 
 /// `anabranch tunnel`, and `anabranch key` beside it.
@@ -18,7 +18,8 @@ pub fn commands() -> [Command; 2] {
                 "status",
                 "Show paths, rates, losses and round-trip times of the running tunnel, and what limits it",
             ))
-            .arg(flag("json", "With --status: as JSON").requires("status")),
+            .arg(flag("json", "With --status: as JSON").requires("status"))
+            .arg(verbose()),
         Command::new("key")
             .about("Makes a private key for `tunnel`, unless the file exists, and prints its public key")
             .arg(file("FILE", "File of the private key")),

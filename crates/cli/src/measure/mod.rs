@@ -3,7 +3,7 @@
 mod options;
 mod text;
 
-use crate::{Failure, check_folder, code, complain, interrupt, say};
+use crate::{Failure, check_folder, code, complain, interrupt, log, say};
 use ::measure::{Captured, Client, Interval, MeasureError, Notice, Report, SCHEMA, Server};
 use clap::ArgMatches;
 use serde_json::json;
@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Runs one side.
 pub(crate) fn measure(chosen: &ArgMatches) -> Result<i32, Failure> {
+    log::start(chosen);
     let host = chosen.get_one::<String>("host").or_else(|| chosen.get_one::<String>("client"));
     match host {
         Some(host) => client(chosen, host),
