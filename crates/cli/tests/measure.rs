@@ -4,7 +4,8 @@ mod scratch;
 
 use scratch::Scratch;
 use serde_json::Value as Json;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 /// A server that ends with the test.
@@ -12,6 +13,8 @@ struct Server {
     child: Child,
     /// Ports of data, and of SCTP in UDP.
     ports: [String; 2],
+    /// The line about metrics.
+    metrics: String,
 }
 
 impl Server {
@@ -23,15 +26,19 @@ impl Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
         command.args(["measure", "-s", "-p", "0", "--udp-port", "0", "--local", addresses]).args(more);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
-        let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-        stdout.read_line(&mut line).expect("it prints text");
+        let mut line = || {
+            let mut line = String::new();
+            stdout.read_line(&mut line).expect("it prints text");
+            line
+        };
+        let (line, metrics) = (line(), if more.contains(&"--metrics") { line() } else { String::new() });
         // What it prints later has a reader until it ends.
         std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
         let numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
         let numbers: Vec<_> = numbers.map(str::to_owned).collect();
         let [port, _, udp_port] = <[String; 3]>::try_from(numbers).unwrap_or_else(|_| panic!("{line}"));
-        Server { child, ports: [port, udp_port] }
+        Server { child, ports: [port, udp_port], metrics }
     }
 
     /// The arguments of a measurement against it.
@@ -83,7 +90,32 @@ fn verbose_prints_events_with_timestamps_to_standard_error() {
         assert!(line.contains("peer=\"127.0.0.1 port "), "{line}");
     }
     assert!(!info.contains("DEBUG"), "{info}");
-    assert!(errors(&["-vv"]).contains("DEBUG anabranch_io: path MTU changed"));
+    let debug = errors(&["-vv"]);
+    for event in ["INFO anabranch_io: path state", "DEBUG anabranch_io: path MTU changed"] {
+        assert!(debug.contains(event), "{debug}");
+    }
+}
+
+#[test]
+fn a_server_serves_metrics_on_loopback() {
+    let scratch = Scratch::with("measure-metrics", &[]);
+    let server = Server::start_at("127.0.0.1", &["--metrics", "0"]);
+    let address = server.metrics.trim().strip_prefix("metrics on http://127.0.0.1:").expect("on loopback");
+    let port: u16 = address.strip_suffix("/metrics").expect("a path").parse().expect("a port");
+    let ask = || {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("it reads");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("it answers");
+        text
+    };
+    assert!(ask().contains("\nanabranch_measure_measurements_total 0\n"));
+    assert_eq!(scratch.call(&server.measure(&["-t", "0.2", "-b", "1M"])).0, 0);
+    let text = ask();
+    assert!(text.contains("\nanabranch_measure_measurements_total 1\n"), "{text}");
+    assert!(text.contains("\n# TYPE anabranch_path_bytes_received_total counter\n"), "{text}");
+    let (code, _, error) = scratch.call(&["measure", "-s", "--metrics", "here"]);
+    assert!(code == 2 && error.contains("--metrics here: expected a port"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::keys::{PrivateKey, PublicKey};
 use crate::uplinks::{Source, Uplink};
 use io::PathOptions;
 use std::fs;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use transport::utf8;
@@ -40,7 +40,9 @@ pub struct TunnelConfig {
     pub keys: Option<(PrivateKey, PublicKey)>,
     /// Path of the socket that serves the status.
     pub status: PathBuf,
-    /// Command for `/bin/sh`, run when an association is established.
+    /// Where metrics are served; none: nowhere.
+    pub metrics: Option<SocketAddr>,
+    /// Command for `/bin/sh`, run when there is an association.
     pub up: Option<String>,
     /// Command for `/bin/sh`, run when the association is lost.
     pub down: Option<String>,
@@ -60,7 +62,7 @@ const KEEP_ALIVE: Span = Span::from_secs(60);
 
 const UPLINK_KEYS: [&str; 4] = ["device", "address", "cost", "keep_alive"];
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "interface",
     "addresses",
     "mtu",
@@ -73,6 +75,7 @@ const KEYS: [&str; 14] = [
     "peer",
     "encryption",
     "status",
+    "metrics",
     "up",
     "down",
 ];
@@ -136,6 +139,7 @@ impl TunnelConfig {
             nat: table.flag("nat")?.unwrap_or(false),
             keys: table.keys(key)?,
             status: table.status()?,
+            metrics: table.metrics()?,
             up: table.text("up")?.map(str::to_owned),
             down: table.text("down")?.map(str::to_owned),
             interface,
@@ -205,6 +209,19 @@ impl Table<'_> {
         let interface = self.interface()?;
         let status = self.text("status")?.map(PathBuf::from);
         Ok(status.unwrap_or_else(|| format!("/run/anabranch/{interface}.sock").into()))
+    }
+
+    fn metrics(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        let text = match self.get("metrics") {
+            None => return Ok(None),
+            Some(DeValue::Integer(_)) => self.number("metrics", 1, 0)?.to_string(),
+            Some(DeValue::String(address)) => address.to_string(),
+            Some(_) => String::new(),
+        };
+        let address = io::metrics::address(&text);
+        address
+            .map(Some)
+            .ok_or_else(|| wrong(r#"metrics: a port, or an address such as "127.0.0.1:9464", was expected"#))
     }
 
     fn get(&self, name: &str) -> Option<&DeValue<'_>> {
@@ -356,6 +373,16 @@ mod tests {
     }
 
     #[test]
+    fn metrics_have_a_port_of_loopback_unless_there_is_an_address() {
+        let read = |value: &str| {
+            parse(&format!("encryption = false\nmetrics = {value}")).expect("it is right").metrics
+        };
+        assert_eq!(read("9464"), Some(([127, 0, 0, 1], 9464).into()));
+        assert_eq!(read("\"10.99.0.1:9464\""), Some(([10, 99, 0, 1], 9464).into()));
+        assert_eq!(parse("encryption = false").expect("it is right").metrics, None);
+    }
+
+    #[test]
     fn the_public_key_of_this_end_is_no_peer() {
         let own = "7".repeat(64).parse::<PrivateKey>().expect("64 digits").public();
         let error = error(&format!("key = \"/k\"\npeer = \"{own}\""));
@@ -448,6 +475,9 @@ mod tests {
             ("connect = [\"10.0.0\"]", "connect: a list"),
             ("interface = \"../etc\"", "interface"),
             ("uplinks = [\"a/b\"]", "uplinks"),
+            ("metrics = 0", "metrics: a number from 1"),
+            ("metrics = true", "metrics: a port, or an address"),
+            ("metrics = \"localhost:9464\"", "metrics: a port, or an address"),
             ("mtu = ", "expected"),
         ] {
             let error = error(&format!(

@@ -1,6 +1,7 @@
 use crate::noise::NoiseError;
 use io::BindError;
 use std::io as std_io;
+use std::net::SocketAddr;
 
 /// Error: the tunnel cannot start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +28,15 @@ pub enum TunnelError {
     /// The status socket cannot be created.
     #[error("the socket for --status cannot be made: {0}")]
     Status(std_io::Error),
-    /// The system cannot create a thread.
+    /// The address of the metrics cannot be bound.
+    #[error("metrics: {address} cannot be bound: {source}")]
+    Metrics {
+        /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        source: std_io::Error,
+    },
+    /// The system has no thread to give.
     #[error("the system gives no thread: {0}")]
     System(#[from] std_io::Error),
     /// The device was deleted while the tunnel ran.

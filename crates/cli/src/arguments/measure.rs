@@ -38,6 +38,8 @@ fn both() -> Vec<Arg> {
             .alias("bind"),
         flag("one-off", "Server: end after one measurement").short('1'),
         seconds("max-time", "Server: longest measurement").default_value("3600"),
+        value("metrics", "[ADDRESS:]PORT", "Server: serve metrics for Prometheus (address: 127.0.0.1)")
+            .requires("server"),
         value("cc", "NAME", "Congestion control of SCTP").short('C'),
         flag("cmt", "Send on all paths at once (the default)").conflicts_with("no-cmt"),
         flag("no-cmt", "Send on one path only"),

@@ -146,6 +146,9 @@ fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
     if format == Format::Text {
         let (port, udp_port) = (server.port(), server.udp_port());
         say(&format!("listening on port {port}, control on {}, SCTP in UDP port {udp_port}\n", port + 1))?;
+        if let Some(address) = server.metrics() {
+            say(&format!("metrics on http://{address}/metrics\n"))?;
+        }
     }
     server.run(&interrupt::flag()).map_err(failed)?;
     Ok(code::OK)

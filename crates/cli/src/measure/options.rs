@@ -4,7 +4,7 @@ use crate::Failure;
 use ::measure::npmp::{EventSize, Random};
 use ::measure::{CaptureFile, ClientOptions, FlowSpec, Load, Planned, ServerOptions, Transport, sctp};
 use clap::ArgMatches;
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 use units::{ByteCount, Probability};
@@ -30,7 +30,15 @@ pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
         config: config(chosen, 1)?,
         one: chosen.get_flag("one-off"),
         longest: seconds(chosen, "max-time"),
+        metrics: text(chosen, "metrics").map(metrics).transpose()?,
     })
+}
+
+fn metrics(text: &str) -> Result<SocketAddr, Failure> {
+    let wrong = || {
+        Failure::usage(format!("--metrics {text}: expected a port such as 9464, or an address and a port"))
+    };
+    io::metrics::address(text).ok_or_else(wrong)
 }
 
 /// What a client is told.

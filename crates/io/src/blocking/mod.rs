@@ -34,6 +34,12 @@ impl From<crate::Endpoint> for Endpoint {
     }
 }
 
+impl From<Endpoint> for crate::Endpoint {
+    fn from(endpoint: Endpoint) -> Self {
+        endpoint.inner
+    }
+}
+
 impl Endpoint {
     /// Begins to describe an endpoint.
     pub fn builder() -> Builder {

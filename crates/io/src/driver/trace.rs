@@ -28,7 +28,8 @@ struct Recorded {
 
 #[derive(Clone, Copy, Debug)]
 struct PathRecord {
-    state: PathState,
+    /// The state that was told; none yet.
+    state: Option<PathState>,
     silent: bool,
     retransmissions: u64,
     timeouts: u64,
@@ -37,7 +38,7 @@ struct PathRecord {
 impl PathRecord {
     fn of(path: &PathInfo) -> Self {
         PathRecord {
-            state: path.state,
+            state: None,
             silent: path.silent,
             retransmissions: path.stats.fast_retransmissions + path.stats.timer_retransmissions,
             timeouts: path.stats.timeouts,
@@ -102,7 +103,7 @@ impl Trace {
                     debug!(target: TARGET, association, peer, path = route, retransmissions, timeouts, "losses");
                 }
                 if new.silent != old.silent {
-                    let state = if new.silent { "silent" } else { new.state.name() };
+                    let state = if new.silent { "silent" } else { path.state.name() };
                     debug!(target: TARGET, association, peer, path = route, state, "path state");
                 }
                 *old = PathRecord { state: old.state, ..new };
@@ -121,11 +122,10 @@ impl Trace {
     fn compare_states(&mut self, endpoint: &Endpoint, id: AssocId) {
         let Some(recorded) = self.associations.get_mut(&id) else { return };
         for path in endpoint.paths(id).into_iter().flatten() {
-            let before = recorded.paths.get(&path.id).map(|before| before.state);
-            if before != Some(path.state) {
+            let record = recorded.paths.entry(path.id).or_insert(PathRecord::of(&path));
+            if record.state.replace(path.state) != Some(path.state) {
                 let (association, peer, state) = (id.0, &recorded.peer, path.state.name());
                 info!(target: TARGET, association, peer, path = route(&path), state, "path state");
-                recorded.paths.entry(path.id).or_insert(PathRecord::of(&path)).state = path.state;
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::shared::{Command, Hub};
 use crate::stats::EndpointStats;
 use crate::types::{AddressError, ConnectError, ConnectionError, Peer};
 use futures_channel::oneshot;
-use sctp::{Config, Discarded};
+use sctp::{AssocId, Config, Discarded, PathInfo, State};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -135,6 +135,18 @@ impl Endpoint {
     pub fn stats(&self) -> EndpointStats {
         let counters = self.hold.hub.places().counters.clone();
         EndpointStats::read(&counters, &crate::net::dropped(self.udp_port()))
+    }
+
+    /// The associations that were established and have not ended, the oldest first, with their paths; none if
+    /// the driver has ended.
+    pub(crate) async fn associations(&self) -> Vec<(AssocId, Vec<PathInfo>)> {
+        let all = self.hold.hub.ask(|endpoint, _| {
+            let opening = |id| matches!(endpoint.state(id), Some(State::CookieWait | State::CookieEchoed));
+            let mut all: Vec<_> = endpoint.associations().filter(|&id| !opening(id)).collect();
+            all.sort_unstable();
+            all.into_iter().map(|id| (id, endpoint.paths(id).into_iter().flatten().collect())).collect()
+        });
+        all.await.unwrap_or_default()
     }
 
     /// The packets discarded so far, by cause.

@@ -7,6 +7,7 @@
 
 mod data;
 mod limits;
+mod metrics;
 mod registry;
 mod session;
 mod sessions;
@@ -19,7 +20,7 @@ use io::blocking::Endpoint;
 use registry::Registry;
 use session::Session;
 use sessions::Sessions;
-use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -40,6 +41,8 @@ pub struct ServerOptions {
     pub one: bool,
     /// Longest measurement.
     pub longest: Duration,
+    /// Where metrics are served; none: nowhere.
+    pub metrics: Option<SocketAddr>,
 }
 
 impl Default for ServerOptions {
@@ -51,6 +54,7 @@ impl Default for ServerOptions {
             config: sctp::Config { pmtud: true, ..sctp::Config::recommended() },
             one: false,
             longest: Duration::from_secs(3600),
+            metrics: None,
         }
     }
 }
@@ -63,6 +67,14 @@ pub enum ServerError {
     Port {
         /// The port.
         port: u16,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The address of the metrics.
+    #[error("cannot bind {address} for metrics: {source}")]
+    Metrics {
+        /// The address.
+        address: SocketAddr,
         /// Why.
         source: std::io::Error,
     },
@@ -138,6 +150,8 @@ pub struct Server {
     control: TcpListener,
     data: TcpListener,
     endpoint: Endpoint,
+    /// Requests for metrics.
+    metrics: Option<TcpListener>,
     shared: Arc<Shared>,
     port: u16,
     one: bool,
@@ -152,6 +166,7 @@ impl Server {
         options: ServerOptions,
         notify: impl Fn(Notice) + Send + Sync + 'static,
     ) -> Result<Self, ServerError> {
+        let metrics = options.metrics.map(metrics::bind).transpose()?;
         let local = options.locals.first().copied();
         let (data, control, udp, port) = bind_ports(local, options.port)?;
         let endpoint = Endpoint::builder()
@@ -171,7 +186,7 @@ impl Server {
             longest: options.longest,
             notify: Box::new(notify),
         });
-        Ok(Server { control, data, endpoint, shared, port, one: options.one })
+        Ok(Server { control, data, endpoint, metrics, shared, port, one: options.one })
     }
 
     /// The port of data; that of control is the next one.
@@ -182,6 +197,11 @@ impl Server {
     /// The UDP port of SCTP.
     pub fn udp_port(&self) -> u16 {
         self.endpoint.udp_port()
+    }
+
+    /// Where metrics are served.
+    pub fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
     /// Serves until `cancel`, or until one measurement has ended if that was chosen.
@@ -200,6 +220,10 @@ impl Server {
         threads.push(spawn("udp", Box::new(move || data::receive_udp(&shared)))?);
         let shared = self.shared.clone();
         threads.push(spawn("sctp", Box::new(move || data::accept_sctp(&shared, &listener)))?);
+        if let Some(requests) = self.metrics {
+            let (shared, endpoint) = (self.shared.clone(), self.endpoint.clone().into());
+            threads.push(spawn("metrics", Box::new(move || metrics::serve(&shared, &requests, &endpoint)))?);
+        }
         let measured = || self.one && self.shared.measured.load(Ordering::Relaxed) > 0;
         // The active side takes its results before it leaves.
         while !(cancel.load(Ordering::Relaxed) || measured() && self.shared.sessions.len() == 0) {

@@ -4,6 +4,7 @@
 mod carry;
 mod hooks;
 mod log;
+mod metrics;
 mod options;
 mod trouble;
 
@@ -20,6 +21,7 @@ use hooks::Hooks;
 use io::blocking::block_on_for;
 use io::{Connection, Endpoint, Listener, Peer};
 use log::{Log, Repeated};
+use metrics::Shown;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Clock};
@@ -49,7 +51,8 @@ pub fn run(
 ) -> Result<(), TunnelError> {
     let log: Log = Arc::new(log);
     let board = Board::start(config, stop).map_err(TunnelError::Status)?;
-    // Before the device is created, because the association must not use its address.
+    let requests = metrics::bind(config.metrics)?;
+    // Before the device: its address is none that the association may use.
     let waiting = match config.connect.is_empty() {
         true => match bind_patiently(config, &board, stop, &log)? {
             None => return stop.wait(),
@@ -64,7 +67,11 @@ pub fn run(
     log(&format!("{}: MTU {}", config.interface, config.mtu));
     let hooks = Hooks::start(config, stop, &log)?;
     let (config, stop) = (config.clone(), stop.clone());
-    let tunnel = Arc::new(Tunnel { config, carrier, board, hooks, stop, log });
+    let shown = Shown::default();
+    let tunnel = Arc::new(Tunnel { config, carrier, board, shown, hooks, stop, log });
+    if let Some(listener) = requests {
+        metrics::serve(listener, &tunnel, &tunnel.stop)?;
+    }
     let works = tunnel.clone();
     tunnel.stop.spawn("tunnel", move || match waiting {
         Some((listener, endpoint, stats)) => works.serve(&listener, &endpoint, &stats),
@@ -84,6 +91,7 @@ struct Tunnel {
     config: TunnelConfig,
     carrier: Carrier,
     board: Board,
+    shown: Shown,
     hooks: Hooks,
     stop: Stop,
     log: Log,
@@ -169,6 +177,7 @@ impl Tunnel {
     ) -> Result<(), TunnelError> {
         let mut before: Option<(Connection, Arc<AtomicBool>)> = None;
         let mut strangers = trouble::Strangers::default();
+        self.shown.set(endpoint, stats);
         self.board.set(Snapshot::waiting("for the other end to connect", stats));
         while !self.stop.is_over() {
             strangers.look(&self.config, stats, &self.log);
@@ -227,6 +236,7 @@ impl Tunnel {
             Ok(bound) => bound,
             Err(error) => return fail(error.to_string(), &None),
         };
+        self.shown.set(&endpoint, &stats);
         let mut peer = Peer::from((addresses, options::PORT));
         peer.udp_port = Some(config.connect_port);
         match block_on_for(endpoint.connect(peer), ATTEMPT) {

@@ -4,7 +4,8 @@ use crate::world::{World, folder, sh, write_configs};
 use crate::{THERE, UDP, assert_datagrams_pass, log_file, play, wait_until};
 use anabranch_tunnel::{PrivateKey, ask, render};
 use std::fs;
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::thread;
@@ -240,6 +241,50 @@ fn the_status_tells_which_uplink_is_down_whoever_else_asks_and_says_nothing() {
             ask(&socket).expect("it answers again");
         },
     );
+}
+
+/// The metrics of the end in this namespace.
+fn metrics() -> String {
+    let mut text = String::new();
+    let mut stream = TcpStream::connect("127.0.0.1:9464").expect("it listens");
+    stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("it reads");
+    stream.read_to_string(&mut text).expect("it answers");
+    text
+}
+
+#[test]
+fn metrics_count_what_paths_carry_and_handshakes_that_were_refused() {
+    play("endings::metrics_count_what_paths_carry_and_handshakes_that_were_refused", PROGRAMS, |name| {
+        let world = World::new(name);
+        write_configs();
+        add_to_config("here", "metrics = 9464");
+        let mut here = world.start("tunnel", "here");
+        let waiting =
+            wait_until("it listens", || TcpStream::connect("127.0.0.1:9464").ok().map(|_| metrics()));
+        assert!(waiting.starts_with("HTTP/1.1 200 OK\r\n"), "{waiting}");
+        assert!(waiting.contains("\nanabranch_associations 0\n"), "{waiting}");
+        let mut echo = world.start("echo", "there");
+        echo.await_line("ready");
+        let _there = world.start("tunnel", "there");
+        assert_datagrams_pass();
+        let text = metrics();
+        let value = |series: &str| -> f64 {
+            let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+            line.unwrap_or_else(|| panic!("{series}: {text}")).parse().expect("a number")
+        };
+        assert_eq!(value("anabranch_associations"), 1.0);
+        let path = "{association=\"0\",path=\"0\"}";
+        for name in ["bytes_sent_total", "bytes_received_total", "cwnd_bytes", "srtt_seconds"] {
+            assert!(value(&format!("anabranch_path_{name}{path}")) > 0.0, "{name}: {text}");
+        }
+        assert!(text.contains("local=\"10.7.0.1\",remote=\"10."), "{text}");
+        assert!(value("anabranch_tunnel_packets_sent_total") > 0.0);
+        assert_eq!(value("anabranch_tunnel_handshakes_refused_total"), 0.0);
+        assert!(value("anabranch_tunnel_handshakes_total") >= 1.0);
+        // A client of HTTP that says nothing does not keep the tunnel from ending.
+        let _silent = TcpStream::connect("127.0.0.1:9464");
+        assert!(here.stop().success());
+    });
 }
 
 #[test]

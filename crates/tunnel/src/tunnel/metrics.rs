@@ -1,0 +1,81 @@
+//! Metrics for Prometheus.
+
+use super::Tunnel;
+use crate::error::TunnelError;
+use crate::noise::Stats;
+use crate::stop::Stop;
+use io::Endpoint;
+use io::blocking::block_on;
+use io::metrics::{EndpointMetrics, Kind, MetricText, answer};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Pause after a caller could not be accepted.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// The endpoint that the metrics are of: the latest one.
+#[derive(Debug, Default)]
+pub(super) struct Shown(Mutex<Option<(Endpoint, Option<Stats>)>>);
+
+impl Shown {
+    pub(super) fn set(&self, endpoint: &Endpoint, noise: &Option<Stats>) {
+        let shown = Some((endpoint.clone(), noise.clone()));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = shown;
+    }
+}
+
+pub(super) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>, TunnelError> {
+    let bind =
+        |address| TcpListener::bind(address).map_err(|source| TunnelError::Metrics { address, source });
+    address.map(bind).transpose()
+}
+
+/// Answers requests of HTTP until the tunnel has ended.
+pub(super) fn serve(listener: TcpListener, tunnel: &Arc<Tunnel>, stop: &Stop) -> Result<(), TunnelError> {
+    // The device is closed when the tunnel is dropped, which must not wait for a request.
+    let tunnel = Arc::downgrade(tunnel);
+    let mut of_endpoint = EndpointMetrics::default();
+    stop.spawn("metrics", move || {
+        for stream in listener.incoming() {
+            let Some(tunnel) = tunnel.upgrade() else { break };
+            match stream {
+                Ok(stream) => answer(stream, || text(&tunnel, &mut of_endpoint)),
+                // Such as for want of descriptors, which others may free.
+                Err(_) => thread::sleep(BREATH),
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn text(tunnel: &Tunnel, of_endpoint: &mut EndpointMetrics) -> MetricText {
+    let mut text = MetricText::default();
+    let shown = tunnel.shown.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    block_on(of_endpoint.write(shown.as_ref().map(|(endpoint, _)| endpoint), &mut text));
+    let mut counter = |name: &str, help: &str, value: u64| {
+        let name = format!("anabranch_tunnel_{name}_total");
+        text.family(Kind::Counter, &name, help).sample(&[], value as f64);
+    };
+    let carried = tunnel.carrier.stats();
+    counter("packets_sent", "Packets of the device given to the association.", carried.sent[0]);
+    counter("bytes_sent", "Bytes of these packets.", carried.sent[1]);
+    counter("packets_received", "Packets of the association given to the device.", carried.received[0]);
+    counter("bytes_received", "Bytes of these packets.", carried.received[1]);
+    counter("packets_dropped", "Packets of the device dropped for a full queue.", carried.queue.dropped);
+    if let Some((_, Some(noise))) = shown {
+        counter("handshakes", "Handshakes that made a session.", noise.sessions.load(Ordering::Relaxed));
+        let strangers = noise.stranger().map_or(0, |(_, count)| count);
+        counter("handshakes_refused", "Handshakes with other keys.", strangers);
+        let refused = noise.refused.load(Ordering::Relaxed);
+        counter(
+            "datagrams_refused",
+            "Datagrams that were not authentic, not new or of no known form.",
+            refused,
+        );
+    }
+    text
+}
