@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from . import _core, shipped
 from .console import complain, finish, say
 from .folder import DamagedResultError
-from .parser import Parser, count
+from .parser import Parser, capitalized, count
 
 OK, FAILED, USAGE, MISSED, STOPPED, PIPE = 0, 1, 2, 3, 130, 141
 
@@ -49,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
+        if len(arguments) == 2 and arguments[0] == "help":
+            arguments = [arguments[1], "--help"]
         command = _COMMANDS.get(arguments[0]) if arguments else None
         return command(arguments[1:]) if command else _rust(arguments)
     except shipped.UsageError as error:
@@ -96,7 +98,7 @@ def _declared() -> Iterator[tuple[str, list[str], str | None, str, list[str]]]:
             if isinstance(action, argparse._HelpAction):
                 continue
             value = None if action.nargs == 0 else str(action.metavar or action.dest.upper())
-            help_ = (action.help or "") % (vars(action) | {"prog": parser.prog})
+            help_ = capitalized((action.help or "") % (vars(action) | {"prog": parser.prog}))
             yield name, list(action.option_strings), value, help_, list(action.choices or ())
 
 
@@ -107,7 +109,7 @@ def _reproduce(arguments: Sequence[str]) -> int:
 
 
 def _papers_declared() -> argparse.ArgumentParser:
-    parser = Parser("papers", "List the papers and their figures.")
+    parser = Parser("papers", "Lists the papers and their figures.", examples=("", "--json"))
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
     return parser
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -12,24 +13,32 @@ from typing import Any, NoReturn
 from .console import printable
 
 EXAMPLES = "Examples:"
+COLUMNS = 100
+"""Width of a help text at most."""
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of a subcommand: an error is one line, followed by the usage and where help is; exit code 2."""
+    """The parser of a subcommand: an error is one line, a tip, the usage and where help is; exit code 2."""
 
     def __init__(self, name: str, description: str, epilog: str = "", examples: Sequence[str] = ()) -> None:
         shown = "\n  ".join([EXAMPLES, *(f"anabranch {name} {example}".rstrip() for example in examples)])
-        end = "\n\n".join(filter(None, [shown if examples else "", epilog]))
-        super().__init__(f"anabranch {name}", description=description, epilog=end, formatter_class=_Formatter)
+        super().__init__(
+            f"anabranch {name}",
+            description=description,
+            epilog="\n\n".join(filter(None, [shown, epilog])),
+            formatter_class=_Formatter,
+            add_help=False,
+            allow_abbrev=False,
+        )
         self._positionals.title = "Arguments"
         self._optionals.title = "Options"
+        self.add_argument("--help", "-h", action="help", help="print help")
 
     def _tip(self, unknown: str) -> str:
         if not unknown.startswith("-"):
-            return "; a value or a path with spaces needs quotes"
-        option = unknown.partition("=")[0]
-        similar = difflib.get_close_matches(option, self._option_string_actions, 1)
-        return f"; did you mean `{similar[0]}`?" if similar else ""
+            return "\n\n  tip: a value or a path with spaces needs quotes"
+        similar = difflib.get_close_matches(unknown.partition("=")[0], self._option_string_actions, 1)
+        return f"\n\n  tip: a similar argument exists: '{similar[0]}'" if similar else ""
 
     def error(self, message: str) -> NoReturn:
         """Prints the message and the usage, and ends the program."""
@@ -42,17 +51,48 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Keeps the lines of the examples as they are."""
+    """Help as of the subcommands in Rust (``HELP`` in crates/cli/src/arguments.rs)."""
 
-    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
-        super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
+    def __init__(self, prog: str) -> None:
+        super().__init__(
+            prog, max_help_position=36, width=min(shutil.get_terminal_size((COLUMNS, 24)).columns, COLUMNS)
+        )
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
+        arguments = (self._format_action_invocation(action) for action in actions if not action.option_strings)
+        super().add_usage(" ".join(["%(prog)s [OPTIONS]", *arguments]), actions, groups, "Usage: ")
+
+    def add_arguments(self, actions: Any) -> None:
+        super().add_arguments(sorted(actions, key=lambda action: isinstance(action, argparse._HelpAction)))
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        value = action.metavar or action.dest.upper()
+        if not action.option_strings:
+            shown = f"[{value}]" if action.nargs in ("?", "*") else f"<{value}>"
+            return f"{shown}..." if action.nargs in ("+", "*") else shown
+        short = [option for option in action.option_strings if not option.startswith("--")]
+        long = [option for option in action.option_strings if option.startswith("--")]
+        names = ", ".join([*short, *long])
+        shown = {None: f" <{value}>", "+": f" <{value}>..."}.get(action.nargs, "")
+        return f"{'' if short else '    '}{names}{shown}"
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        text = capitalized(super()._expand_help(action))
+        return f"{text} [possible values: {', '.join(action.choices)}]" if action.choices else text
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         parts = (
-            part if part.startswith(EXAMPLES) else textwrap.fill(part, width, initial_indent=indent)
+            part
+            if part.startswith(EXAMPLES)
+            else textwrap.fill(part, width, initial_indent=indent, subsequent_indent=indent)
             for part in text.split("\n\n")
         )
         return "\n\n".join(parts)
+
+
+def capitalized(text: str) -> str:
+    """The text with a capital at its begin."""
+    return text[:1].upper() + text[1:]
 
 
 def count(text: str) -> int:

@@ -106,7 +106,7 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
     """The options of the command."""
     parser = Parser(
         "reproduce",
-        "Run the figures of papers, and compare each number that the papers state with the measured one.",
+        "Runs the figures of papers, and compares each number that the papers state with the measured one.",
         epilog=(
             "Exit code 3 if a number was missed or, except with --demo, left OPEN without a reason. "
             "The same command after an interruption reuses the finished runs."

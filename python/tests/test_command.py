@@ -57,7 +57,7 @@ def test_completions_and_manual_pages_know_the_options_of_every_subcommand(tmp_p
         for option in options:
             assert option in page, f"{name} {option}"
             assert option in script, f"{name} {option}"
-    assert "few replicas" in (tmp_path / "anabranch-reproduce.1").read_text(encoding="utf-8")
+    assert "Few replicas" in (tmp_path / "anabranch-reproduce.1").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="only Linux has /dev/full")

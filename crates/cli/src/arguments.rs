@@ -12,21 +12,25 @@ pub fn command() -> Command {
     let command = portable();
     #[cfg(target_os = "linux")]
     let command = command.subcommands(tunnel::commands()).subcommand(emulate::command());
-    command
+    command.help_template(HELP).max_term_width(100).mut_subcommands(|command| command.help_template(HELP))
 }
+
+/// The order of a help text. python/anabranch/parser.py writes those of the subcommands in Python like these.
+const HELP: &str = "{usage-heading} {usage}\n\n{about}.\n\n{all-args}{after-help}";
 
 /// The subcommands for all systems.
 fn portable() -> Command {
     Command::new("anabranch")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Simulates, measures and compares multipath transport.")
-        .after_help("Exit codes: 0 success, 1 a run failed, 2 wrong arguments or scenario, 3 `reproduce` missed a number or, except \
-             with --demo, left one OPEN without a reason, 130 stopped by Ctrl-C.")
+        .about("Simulates, measures and compares multipath transport")
+        .after_help(examples(&["anabranch run two-paths", "anabranch explain two-paths", "anabranch help run"], "Exit codes: 0 success, 1 a run failed, 2 wrong arguments or scenario, 3 `reproduce` missed a number or, except \
+             with --demo, left one OPEN without a reason, 130 stopped by Ctrl-C."))
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
             Command::new("new")
                 .about("Writes a commented scenario to start from")
+                .after_help(examples(&["anabranch new mine.toml"], "`anabranch run mine.toml` runs it."))
                 .arg(file("SCENARIO", "The file to write, which must not exist")),
         )
         .subcommand(run())
@@ -41,15 +45,28 @@ fn portable() -> Command {
                 .arg(file("SCENARIO", "Scenario files (TOML), or names of shipped scenarios").num_args(1..))
                 .arg(flag("json", "Print the errors as JSON")),
         )
-        .subcommand(Command::new("schema").about("Prints the JSON Schema of scenario files"))
+        .subcommand(Command::new("schema")
+                .about("Prints the JSON Schema of scenario files")
+                .after_help(examples(&["anabranch schema > scenario.schema.json"], "")))
         .subcommand(
             Command::new("completions")
                 .about("Prints the script that completes this command in a shell")
-                .arg(Arg::new("shell").required(true).value_parser(value_parser!(Shell))),
+                .after_help(examples(
+                    &["anabranch completions bash > ~/.local/share/bash-completion/completions/anabranch"],
+                    "",
+                ))
+                .arg(
+                    Arg::new("shell")
+                        .value_name("SHELL")
+                        .help("The shell")
+                        .required(true)
+                        .value_parser(value_parser!(Shell)),
+                ),
         )
         .subcommand(
             Command::new("man")
                 .about("Writes manual pages")
+                .after_help(examples(&["anabranch man ~/.local/share/man/man1"], ""))
                 .arg(Arg::new("dir").value_name("DIR").required(true).help("Folder to write them to, which is made if it does not exist")),
         )
         .subcommand(handed_over("reproduce", "Runs figures of papers and compares the numbers that the papers state"))
@@ -139,7 +156,10 @@ fn sweep() -> Command {
 fn merge() -> Command {
     Command::new("merge")
         .about("Copies the runs of sweeps to the folder of another one, and writes the tables of all")
-        .after_help("Fails, before anything is copied, if two folders have different results for the same inputs.")
+        .after_help(examples(
+            &["anabranch merge all part-1 part-2", "anabranch merge results copied-from-elsewhere -q"],
+            "Fails, before anything is copied, if two folders have different results for the same inputs.",
+        ))
         .arg(
             Arg::new("folders")
                 .value_name("FOLDER")

@@ -70,6 +70,11 @@ pub trait Cluster: lab::sweep::Elsewhere {
 /// wrong; 3 `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped
 /// by Ctrl-C.
 pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared: &[Declared]) -> i32 {
+    let arguments = match &arguments[..] {
+        // Subcommands in Python have their help there.
+        [help, name] if help == "help" => vec![name.clone(), "--help".to_owned()],
+        _ => arguments,
+    };
     let command = std::iter::once("anabranch".to_owned()).chain(arguments.iter().cloned());
     let matches = match arguments::command().try_get_matches_from(command) {
         Ok(matches) => matches,

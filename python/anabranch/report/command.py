@@ -31,7 +31,7 @@ def declared() -> Parser:
     """The options of the command."""
     parser = Parser(
         "report",
-        "Write one HTML file, which needs no network, about a run, a sweep or reproduced papers.",
+        "Writes one HTML file, which needs no network, about a run, a sweep or reproduced papers.",
         epilog="A scenario is run once, with probes of everything that the report shows; its own probes are left out.",
         examples=(
             "two-paths",

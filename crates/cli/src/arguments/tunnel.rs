@@ -22,6 +22,7 @@ pub fn commands() -> [Command; 2] {
             .arg(verbose()),
         Command::new("key")
             .about("Makes a private key for `tunnel`, unless the file exists, and prints its public key")
+            .after_help(examples(&["sudo anabranch key /etc/anabranch/ana0.key"], ""))
             .arg(file("FILE", "File of the private key")),
     ]
 }

@@ -107,7 +107,7 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
         "out/bonding-random, out/bonding-KIND and out/bonding-paths. With --random, --options selects the sets that "
         "run beside the recommended one."
     )
-    other = parser.add_argument_group("instead of the suite", defaults).add_mutually_exclusive_group()
+    other = parser.add_argument_group("Instead of the suite", defaults).add_mutually_exclusive_group()
     other.add_argument("--random", type=count, metavar="COUNT", help="run random topologies, which --seed determines")
     example = line_text.EXAMPLE.replace("%", "%%")
     words = f"rate (and that of the way back), RTT, loss; also `jitter 5 ms`, `queue 100 ms`, {line_text.FLAGS}"
