@@ -33,6 +33,7 @@ pub mod blocking;
 mod driver;
 mod face;
 mod guard;
+mod info;
 pub mod metrics;
 mod net;
 mod shared;

@@ -3,7 +3,6 @@
 use io::{AssocStats, Limit, LimitTimes, PathInfo, State};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sctp::{Limit, LimitTimes, PathInfo, State};
 use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;

@@ -206,7 +206,7 @@ impl Driver {
                     self.locals.catch_up(now, &mut self.endpoint, id);
                 }
                 self.trace.on_event(&self.endpoint, id, &event);
-                self.connections.on_event(now, &mut self.endpoint, id, event);
+                self.connections.on_event(&mut self.endpoint, id, event);
             }
             // The events of one arrival fill the backlog before the next arrival is examined.
             if !self.connections.accept(now, &mut self.endpoint, &self.hub) {
