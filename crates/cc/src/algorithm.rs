@@ -25,6 +25,7 @@ macro_rules! algorithms {
 
         named! {
             /// A congestion control that scenarios can name.
+            #[non_exhaustive]
             "congestion control" Algorithm { $($(#[$doc])* $variant = $name,)+ }
         }
 

@@ -27,6 +27,7 @@
 //! # }
 //! ```
 #![forbid(unsafe_code)]
+#![warn(clippy::exhaustive_enums)]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 pub mod blocking;

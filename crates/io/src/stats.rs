@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters of an endpoint since its start.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct EndpointStats {
     /// One entry for each UDP socket.
     pub sockets: Vec<SocketStats>,
@@ -15,6 +16,7 @@ pub struct EndpointStats {
 
 /// Counters of a UDP socket since its start.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct SocketStats {
     /// The address of the socket; the unspecified address for all addresses of a family.
     pub address: IpAddr,

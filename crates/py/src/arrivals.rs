@@ -75,9 +75,7 @@ pub fn connect_error(error: &sctp::ConnectError, remotes: &Addresses) -> PyErr {
         sctp::ConnectError::NoUsableAddress => PyValueError::new_err(no_usable_address(&remotes.0)),
         sctp::ConnectError::PortZero | sctp::ConnectError::UnusablePair { .. } => PyValueError::new_err(text),
         sctp::ConnectError::Config(_) => ConfigError::new_err(text),
-        sctp::ConnectError::Exists { .. } | sctp::ConnectError::TooManyAssociations { .. } => {
-            ConnectError::new_err(text)
-        }
+        _ => ConnectError::new_err(text),
     }
 }
 

@@ -243,7 +243,7 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         }
         sctp::Event::ShutdownReceived => "shutdown-received",
         sctp::Event::Closed { reason } => {
-            event.reason = Some(reason_name(&reason));
+            event.reason = Some(reason.name());
             match reason {
                 CloseReason::PeerAbort { causes } => event.causes = Some(PyBytes::new(py, &causes).unbind()),
                 CloseReason::ProtocolViolation { what } => event.detail = Some(what),
@@ -252,19 +252,7 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             }
             "closed"
         }
+        _ => "other",
     };
     event
-}
-
-fn reason_name(reason: &CloseReason) -> &'static str {
-    match reason {
-        CloseReason::Graceful => "graceful",
-        CloseReason::LocalAbort => "local-abort",
-        CloseReason::PeerAbort { .. } => "peer-abort",
-        CloseReason::ConnectTimeout => "connect-timeout",
-        CloseReason::Unreachable => "unreachable",
-        CloseReason::Duplicate { .. } => "duplicate",
-        CloseReason::TooManyErrors => "too-many-errors",
-        CloseReason::ProtocolViolation { .. } => "protocol-violation",
-    }
 }

@@ -273,7 +273,8 @@ options! {
 }
 
 named! {
-    /// Bytes that are counted for one chunk, in the flight size or in a buffer.
+    /// Bytes that one chunk counts as, in flight or in a buffer.
+    #[non_exhaustive]
     "accounting" Accounting {
         /// User bytes only.
         Payload = "payload",
@@ -285,7 +286,8 @@ named! {
 }
 
 named! {
-    /// How the sender detects the loss of a chunk before T3-rtx expires.
+    /// What makes a chunk lost before T3 expires.
+    #[non_exhaustive]
     "loss detection" LossDetection {
         /// Three missing reports (`rfc9260#section-7.2.4`).
         MissingReports = "missing-reports",
@@ -298,7 +300,8 @@ named! {
 }
 
 named! {
-    /// Congestion window update (paper 001 §3.2): when acknowledged bytes let the cwnd of a path grow.
+    /// Congestion window update (paper 001 §3.2): when newly acknowledged bytes let the window of a path grow.
+    #[non_exhaustive]
     "CUC variant" Cuc {
         /// Only if the cumulative TSN passed a chunk of the path.
         Normal = "normal",
@@ -310,7 +313,8 @@ named! {
 }
 
 named! {
-    /// The order in which paths send new data; each path fills its window before the next.
+    /// Which path is offered new data first; each is filled before the next.
+    #[non_exhaustive]
     "path selection" PathSelection {
         /// The path that transmitted least recently first.
         SmallestLastTransmission = "smallest-last-transmission",
@@ -341,7 +345,8 @@ named! {
 }
 
 named! {
-    /// The order in which streams send. The unit is a message or, with interleaving, a chunk.
+    /// Which stream sends next. Its unit is a message or, with interleaving, a chunk.
+    #[non_exhaustive]
     "stream scheduler" StreamScheduler {
         /// First come, first served: messages leave in the order in which they were given.
         Fcfs = "fcfs",
@@ -359,7 +364,8 @@ named! {
 }
 
 named! {
-    /// The path on which a lost chunk is retransmitted.
+    /// The path a lost chunk is sent on again.
+    #[non_exhaustive]
     "retransmission policy" RtxPolicy {
         /// The same path while it is active, also after timeouts (against `rfc9260#section-6.4`).
         Same = "same",
@@ -381,8 +387,8 @@ named! {
 }
 
 named! {
-    /// Stream changes that the peer may request of its own accord (`rfc6525#section-6.3.1`). Each level
-    /// includes the levels before it.
+    /// What the peer may do to streams unless we ask it to (`rfc6525#section-6.3.1`). Each level allows what those before it do.
+    #[non_exhaustive]
     "level of allowed resets" AllowReset {
         /// Each request is denied.
         None = "none",
@@ -403,7 +409,8 @@ impl AllowReset {
 }
 
 named! {
-    /// Definition of a path. Each path has a cwnd, an RTT, timers and heartbeats of its own.
+    /// What a path is. Each path has a cwnd, an RTT, timers and heartbeats of its own.
+    #[non_exhaustive]
     "path set" PathSet {
         /// An address of the peer. Packets to it leave from the local address with the longest common prefix.
         Addresses = "addresses",
@@ -418,7 +425,8 @@ named! {
 }
 
 named! {
-    /// The path on which an acknowledgement is sent.
+    /// The path an acknowledgement takes.
+    #[non_exhaustive]
     "SACK path" SackPath {
         /// The path of the data that caused the acknowledgement (`rfc9260#section-6.4`).
         Standard = "standard",
@@ -434,7 +442,8 @@ named! {
 }
 
 named! {
-    /// Whether routers may mark packets instead of dropping them.
+    /// Whether packets may be marked instead of dropped.
+    #[non_exhaustive]
     "ECN mode" EcnMode {
         /// Packets are not ECN-capable.
         Off = "off",
@@ -445,8 +454,9 @@ named! {
 }
 
 named! {
-    /// How packets with data carry their send time. Unless it is off, a LEDBAT-CONTROL chunk with each SACK
-    /// reports the one-way delays of the peer's packets, if the peer supports it.
+    /// How the time of departure travels with packets that carry data. Unless it is off, LEDBAT-CONTROL chunks report the
+    /// one-way delays of the peer's packets with every SACK, if the peer understands them.
+    #[non_exhaustive]
     "timestamps" Timestamps {
         /// Packets carry no send time, and no delays are reported.
         Off = "off",
@@ -458,7 +468,8 @@ named! {
 }
 
 named! {
-    /// The buffers to which an option applies.
+    /// Which of the two buffers of a transfer an option looks at.
+    #[non_exhaustive]
     "buffer side" BufferSide {
         /// Neither buffer.
         None = "none",
@@ -486,7 +497,8 @@ impl BufferSide {
 }
 
 named! {
-    /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
+    /// When a path with room carries copies of chunks that travel on another path.
+    #[non_exhaustive]
     "reinjection" Reinjection {
         /// Never.
         None = "none",
@@ -516,7 +528,8 @@ impl Reinjection {
 }
 
 named! {
-    /// Bytes that count against a path's share of a buffer.
+    /// What counts against a path's share of a buffer.
+    #[non_exhaustive]
     "split" SplitBy {
         /// Bytes last sent on the path that are not acknowledged, or that the peer may still renege on.
         Queued = "queued",

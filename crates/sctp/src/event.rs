@@ -15,6 +15,7 @@ pub struct AssocId(pub u32);
 
 /// An event of an association (`rfc9260#section-11.2`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// The handshake is complete: data may be sent.
     Connected {
@@ -154,6 +155,7 @@ pub enum Event {
 
 /// The direction of the streams that the user resets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there are no other directions")]
 pub enum ResetDirection {
     /// Streams on which we send.
     Outgoing,
@@ -172,6 +174,7 @@ impl ResetDirection {
 
 /// The outcome of a reset or an addition of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ResetResult {
     /// The change was performed.
     Performed,
@@ -200,6 +203,7 @@ impl ResetResult {
 
 /// Reason why a reset or an addition of streams was not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ResetError {
     /// The handshake is not complete, or the association is shutting down or has ended.
     #[error("the association is not established, or it is being shut down")]
@@ -231,6 +235,7 @@ pub enum ResetError {
 
 /// Reason why an association ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CloseReason {
     /// Both sides delivered all data.
     Graceful,
@@ -262,7 +267,23 @@ pub enum CloseReason {
     },
 }
 
-/// Writes a sentence for people, with the reason that the application of the peer gave for an abort.
+impl CloseReason {
+    /// The reason in small letters, such as `peer-abort`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            CloseReason::Graceful => "graceful",
+            CloseReason::LocalAbort => "local-abort",
+            CloseReason::PeerAbort { .. } => "peer-abort",
+            CloseReason::ConnectTimeout => "connect-timeout",
+            CloseReason::Unreachable => "unreachable",
+            CloseReason::Duplicate { .. } => "duplicate",
+            CloseReason::TooManyErrors => "too-many-errors",
+            CloseReason::ProtocolViolation { .. } => "protocol-violation",
+        }
+    }
+}
+
+/// A sentence for people, with the reason that the application of the peer gave for an abort.
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

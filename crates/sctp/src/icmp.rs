@@ -21,6 +21,7 @@ pub struct IcmpNews<'a> {
 
 /// The type of an ICMP message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Icmp {
     /// "Fragmentation needed", or "Packet Too Big" of ICMPv6.
     PacketTooBig {

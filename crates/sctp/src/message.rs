@@ -62,6 +62,7 @@ impl Message {
 
 /// When the sender abandons a message that it could not deliver (`rfc3758`, `rfc7496`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "users choose one, and programs store it")]
 pub enum Reliability {
     /// Never: the message is retransmitted until it arrives or the association ends.
     #[default]
@@ -154,6 +155,7 @@ pub struct Received {
 
 /// Reason why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SendError {
     /// The send buffer is full; [`crate::Event::Writable`] reports when it has room.
     #[error("the send buffer is full")]

@@ -145,6 +145,7 @@ impl fmt::Debug for StreamNumbers<'_> {
 
 /// Why the parameters of a RE-CONFIG chunk are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReConfigError {
     /// A parameter is malformed.
     #[error("a malformed parameter: {0}")]

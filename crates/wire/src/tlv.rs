@@ -9,6 +9,7 @@ pub(crate) const HEADER_LEN: usize = 4;
 
 /// A parameter or an error cause that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TlvError {
     /// Fewer bytes are left than its type and length take.
     #[error("{0} bytes are left: too few for a type and a length")]

@@ -348,6 +348,7 @@ impl Delivery {
 
 /// Reason why a wait with a time limit gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WaitError {
     /// The time was over before anything came.
     #[error("the time was over before anything came")]

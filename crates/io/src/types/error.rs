@@ -6,6 +6,7 @@ use wire::StreamId;
 
 /// Reason why an endpoint could not be bound.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BindError {
     /// A socket cannot have this address.
     #[error("cannot bind {address}: {source}{}", hint(source))]
@@ -40,6 +41,7 @@ fn hint(error: &io::Error) -> &'static str {
 /// Reason why a connection ended. Every call on a connection or an endpoint that has ended says so by this
 /// type: it is the error, or the error has it in a variant `Ended`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConnectionError {
     /// The association ended.
     #[error("{0}")]
@@ -63,6 +65,7 @@ impl ConnectionError {
 
 /// Reason why a message was not delivered, if it is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotDelivered {
     /// The connection ended before the peer had acknowledged it.
     #[error(transparent)]
@@ -76,6 +79,7 @@ pub enum NotDelivered {
 
 /// Reason why a call about a path failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PathError {
     /// The connection ended.
     #[error(transparent)]
@@ -93,6 +97,7 @@ pub enum PathError {
 
 /// Reason why options of a connection could not be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum OptionsError {
     /// The connection ended.
     #[error(transparent)]
@@ -104,6 +109,7 @@ pub enum OptionsError {
 
 /// Reason why a call about streams failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StreamError {
     /// The connection ended.
     #[error(transparent)]
@@ -118,6 +124,7 @@ pub enum StreamError {
 
 /// Reason why a call about keys for AUTH failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum KeyError {
     /// The connection ended.
     #[error(transparent)]
@@ -129,6 +136,7 @@ pub enum KeyError {
 
 /// Reason why a local address could not be added, removed or preferred.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AddressError {
     /// The connection ended, or the endpoint was closed.
     #[error(transparent)]
@@ -167,6 +175,7 @@ pub enum AddressError {
 
 /// Reason why no connection could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConnectError {
     /// The attempt could not begin.
     #[error(transparent)]
@@ -181,6 +190,7 @@ pub enum ConnectError {
 
 /// Reason why a message was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SendError {
     /// The connection ended.
     #[error(transparent)]
@@ -227,6 +237,7 @@ impl From<SendError> for io::Error {
 
 /// Reason why a message was not queued at once.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(clippy::exhaustive_enums, reason = "a message fits now, later or never")]
 pub enum TrySendError {
     /// There is no room, or other callers wait; contains the message.
     #[error("there is no room for the message now")]

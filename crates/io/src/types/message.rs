@@ -124,6 +124,7 @@ impl From<&[u8]> for Message {
 
 /// A message that arrived, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Received {
     /// Stream that the message arrived on.
     pub stream: StreamId,

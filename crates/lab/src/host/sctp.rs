@@ -152,22 +152,6 @@ fn rare(event: sctp::Event) -> Event {
         sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
         sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
         // An SCTP shutdown ends both directions without a call of the application.
-        sctp::Event::Readable
-        | sctp::Event::Writable
-        | sctp::Event::ShutdownReceived
-        | sctp::Event::Restarted
-        | sctp::Event::PathChanged { .. }
-        | sctp::Event::HeartbeatAnswered { .. }
-        | sctp::Event::PrimaryChanged { .. }
-        | sctp::Event::MtuChanged { .. }
-        | sctp::Event::Delivered { .. }
-        | sctp::Event::SendFailed { .. }
-        | sctp::Event::StreamsReset { .. }
-        | sctp::Event::StreamsAdded { .. }
-        | sctp::Event::PeerAddressAdded { .. }
-        | sctp::Event::PeerAddressRemoved { .. }
-        | sctp::Event::AddressChange { .. }
-        | sctp::Event::AuthKeyUnused { .. }
-        | sctp::Event::PeerError { .. } => Event::Other,
+        _ => Event::Other,
     }
 }

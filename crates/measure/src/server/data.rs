@@ -92,7 +92,7 @@ pub fn accept_sctp(shared: &Arc<Shared>, listener: &Listener) {
     while !shared.over.is_closed() {
         match listener.accept_timeout(PATIENCE) {
             Err(WaitError::TimedOut) => {}
-            Err(WaitError::Ended(_)) => return,
+            Err(_) => return,
             Ok(connection) => {
                 let shared = shared.clone();
                 let run = move || serve_sctp(&shared, &connection);

@@ -55,8 +55,8 @@ impl Link {
         let text = format!("connection to {}: {failure}", self.name());
         match failure {
             PathError::Ended(reason) => self.ended(reason),
-            PathError::Refused(_) => PyValueError::new_err(text),
             PathError::Failed { .. } => PyTimeoutError::new_err(text),
+            _ => PyValueError::new_err(text),
         }
     }
 
@@ -64,7 +64,7 @@ impl Link {
         let text = format!("connection to {}: {failure}", self.name());
         match failure {
             NotDelivered::Ended(reason) => self.ended(reason),
-            NotDelivered::Lost => NotDeliveredError::new_err(text),
+            _ => NotDeliveredError::new_err(text),
         }
     }
 
@@ -81,7 +81,7 @@ impl Link {
             ConnectionError::Closed(reason) => {
                 Ok(event(py, self.connection.id(), sctp::Event::Closed { reason }))
             }
-            ConnectionError::EndpointClosed => Err(self.ended(reason)),
+            reason => Err(self.ended(reason)),
         }
     }
 }

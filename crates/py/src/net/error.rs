@@ -68,6 +68,7 @@ pub fn connect(peer: &str, addresses: &Addresses, error: ConnectError) -> PyErr 
             CloseReason::LocalAbort => PyConnectionAbortedError::new_err(text(&"the attempt was given up")),
             _ => PyConnectionError::new_err(text(&reason)),
         },
+        _ => PyConnectionError::new_err(text(&error)),
     }
 }
 
@@ -106,7 +107,7 @@ pub fn streams(peer: &str, error: StreamError) -> PyErr {
 pub fn keys(peer: &str, error: KeyError) -> PyErr {
     match error {
         KeyError::Ended(reason) => ended(peer, reason),
-        KeyError::Refused(_) => PyValueError::new_err(format!("connection to {peer}: {error}")),
+        _ => PyValueError::new_err(format!("connection to {peer}: {error}")),
     }
 }
 

@@ -12,6 +12,7 @@ use wire::StreamId;
 
 /// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the states of RFC 9260")]
 pub enum State {
     /// An INIT was sent.
     CookieWait,

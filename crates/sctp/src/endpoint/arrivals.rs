@@ -8,6 +8,7 @@ use units::Instant;
 
 /// The peers that may start associations with an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "users choose one")]
 pub enum Listen {
     /// No peer: each INIT is answered with an ABORT.
     #[default]

@@ -16,6 +16,7 @@ use wire::Cause;
 
 /// Reason why `connect` did not start an association.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConnectError {
     /// No remote address is a unicast address of a family in which the endpoint has an address.
     #[error("no remote address is a unicast address of a kind that we have, too")]
@@ -50,6 +51,7 @@ pub enum ConnectError {
 
 /// Reason why a pair of addresses cannot be a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PairFault {
     /// The local address is not in [`EndpointConfig::addresses`](crate::EndpointConfig::addresses).
     #[error("the first is not an address of this endpoint")]
@@ -70,6 +72,7 @@ pub enum PairFault {
 
 /// Reason why an arrival did not become an association.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AcceptError {
     /// The cookie of the arrival expired, its peer aborted, or the user accepted or refused it before.
     #[error("the arrival is gone: it was accepted or refused, its peer aborted, or its cookie expired")]

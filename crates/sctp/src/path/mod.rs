@@ -46,6 +46,7 @@ impl PathId {
 
 /// Whether a path may carry data (`rfc9260#section-5.4`, `rfc9260#section-8.2`, `rfc7829`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PathState {
     /// The address is not verified yet: the path carries no user data.
     Unconfirmed,

@@ -150,6 +150,7 @@ pub enum Chunk<'a> {
 
 /// A chunk that cannot be decoded; nor can the rest of its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChunkError {
     /// Fewer bytes are left than a chunk header takes.
     #[error("{0} bytes are left: too few for a chunk header")]
