@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test build papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms advisories msrv fuzz clean
+.PHONY: demo demo-picture test build papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -107,7 +107,7 @@ bench-net:
 bench-emulate:
 	cargo bench --quiet -p anabranch-emulate --bench packets
 
-lint: $(VENV)/.module deny msrv platforms
+lint: $(VENV)/.module deny msrv platforms workflows
 	cargo fmt --all -- --check
 	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs crates/net/src/queue/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -128,6 +128,14 @@ platforms:
 			echo "platforms: not checked, $$target is missing: rustup target add $$target"; \
 		fi; \
 	done
+
+# The workflows for a public host.
+workflows:
+	@if command -v actionlint >/dev/null; then \
+		actionlint; \
+	else \
+		echo "workflows: not checked, actionlint is missing: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"; \
+	fi
 
 # Licences, sources and double versions of dependencies.
 deny: $(VENV)/.deny
