@@ -28,7 +28,13 @@ def folder(kind: str) -> Path:
     The environment variable ``ANABRANCH_PAPERS``, ``ANABRANCH_SUITES`` or ``ANABRANCH_SCENARIOS`` names another one.
     """
     named = os.environ.get(f"ANABRANCH_{kind.upper()}")
-    return Path(named) if named else (Path(__file__).parent / "data" / kind).resolve()
+    return Path(named) if named else _data() / kind
+
+
+def _data() -> Path:
+    """Where the data files are: in the tree if this is a checkout of it, else in the package, as in a wheel."""
+    tree = Path(__file__).resolve().parents[2]
+    return tree if (tree / "crates" / "py").is_dir() else Path(__file__).parent / "data"
 
 
 def scenario(name: str) -> Path | None:

@@ -20,20 +20,21 @@ KINDS = ("papers", "suites", "scenarios")
 
 
 def included() -> set[Path]:
-    """The data files that the wheel gets, by their path in the tree."""
+    """The data files that the wheel gets below ``anabranch/data``, by their path in the tree."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["maturin"]
-    for entry in settings["include"]:
-        assert set(entry["format"]) == {"wheel", "sdist"}
-    return {path.relative_to(ROOT) for entry in settings["include"] for path in ROOT.glob(entry["path"])}
+    sources = [entry["path"] for entry in settings["include"] if entry.get("format") == "sdist"]
+    copies = [entry["path"] for entry in settings["include"] if entry.get("from") == "out-dir"]
+    assert copies == [f"data/{path}" for path in sources], "the same files in wheels and in sources"
+    return {path.relative_to(ROOT) for pattern in sources for path in ROOT.glob(pattern)}
 
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package as a wheel has it: without links into the tree."""
+    """A folder with the package as a wheel has it: with its data files, and without the tree around it."""
     place = tmp_path_factory.mktemp("unpacked")
     shutil.copytree(ROOT / SOURCE, place / "anabranch", ignore=shutil.ignore_patterns("data", "__pycache__"))
     for path in included():
-        to = place / "anabranch" / path.relative_to(SOURCE)
+        to = place / "anabranch" / "data" / path
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, to)
     return place
@@ -56,7 +57,7 @@ def call(package: Path, arguments: list[str], cwd: Path) -> str:
 
 def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() -> None:
     tree = {
-        Path("python", "anabranch", "data", path.relative_to(ROOT))
+        path.relative_to(ROOT)
         for kind in KINDS
         for path in (ROOT / kind).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
@@ -84,8 +85,13 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "video/pictures.py",
     )
     for script in scripts:
-        tree.discard(SOURCE / "data" / "suites" / script)
+        tree.discard(Path("suites", script))
     assert included() == tree
+
+
+def test_no_file_of_the_tree_is_a_symbolic_link() -> None:
+    listed = subprocess.run(["git", "ls-files", "-s"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    assert [line for line in listed.splitlines() if line.startswith("120000")] == [], "Windows has none in a checkout"
 
 
 def test_an_unpacked_package_finds_papers_suites_and_scenarios_from_any_folder(unpacked: Path, tmp_path: Path) -> None:

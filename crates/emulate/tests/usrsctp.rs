@@ -29,7 +29,8 @@ fn a_simulated_host_and_usrsctp_transfer_all_data_over_two_emulated_links() {
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("usrsctp-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("cargo made the folder above");
-    let prepared = inside::missing().map_or_else(|| program::compile("peer.c", &folder), Err);
+    let prepared =
+        inside::missing().map_or_else(|| program::compile("suites/overlay/usrsctp.c", &folder), Err);
     match prepared {
         Ok(program) => inside::run_again(NAME, program),
         Err(missing) => namespace::skip(NAME, &missing),

@@ -60,11 +60,11 @@ fn in_a_namespace(test: &str, source: &str, body: fn(&Path)) {
 #[test]
 fn ours_and_usrsctp_transfer_all_data_over_two_paths_with_and_without_cmt() {
     let test = "ours_and_usrsctp_transfer_all_data_over_two_paths_with_and_without_cmt";
-    in_a_namespace(test, "peer.c", transfers::run_all);
+    in_a_namespace(test, "suites/overlay/usrsctp.c", transfers::run_all);
 }
 
 #[test]
 fn ours_and_usrsctp_use_extensions_with_each_other() {
     let test = "ours_and_usrsctp_use_extensions_with_each_other";
-    in_a_namespace(test, "extensions/scripted.c", extensions::run_all);
+    in_a_namespace(test, "crates/io/tests/usrsctp/extensions/scripted.c", extensions::run_all);
 }

@@ -1,4 +1,4 @@
-//! The program `peer.c`, which sends or receives with usrsctp.
+//! The program `suites/overlay/usrsctp.c`, which sends or receives with usrsctp.
 
 use crate::network::Network;
 use crate::process::Running;

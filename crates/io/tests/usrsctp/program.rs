@@ -28,7 +28,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads the line of JSON that the program `peer.c` prints at its end.
+    /// Reads the line of JSON that the program `suites/overlay/usrsctp.c` prints at its end.
     ///
     /// # Panics
     /// If that is not a report.
@@ -45,13 +45,13 @@ impl Report {
     }
 }
 
-/// Compiles a program of this folder into another folder.
+/// Compiles a program, whose file is named from the root of the tree, into a folder.
 ///
 /// # Errors
 /// What is missing.
 pub fn compile(source: &str, folder: &Path) -> Result<PathBuf, String> {
     let program = folder.join("usrsctp-peer");
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../io/tests/usrsctp")).join(source);
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(source);
     let mut command = Command::new("cc");
     command.args(["-Wall", "-Wextra", "-Werror", "-O1", "-o"]).arg(&program);
     let output = command.arg(&source).args(["-lusrsctp", "-lpthread"]).output();
