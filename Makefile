@@ -117,12 +117,12 @@ lint: $(VENV)/.module deny msrv platforms workflows
 	$(VENV)/bin/ruff format --check python papers suites benches examples
 	$(VENV)/bin/pyright --pythonpath $(PY)
 
-# What runs on sockets, for the other systems that it supports.
+# What runs on sockets and the Python module, for the other systems of docs/platforms.md.
 PLATFORMS := x86_64-pc-windows-msvc aarch64-apple-darwin
 platforms:
 	@for target in $(PLATFORMS); do \
 		if rustup target list --installed | grep -q "^$$target$$"; then \
-			RUSTFLAGS="-D warnings" cargo check -p anabranch-io -p anabranch-tokio --quiet --target $$target \
+			RUSTFLAGS="-D warnings" cargo check -p anabranch-io -p anabranch-tokio -p anabranch-py --quiet --target $$target \
 				--target-dir target/platforms || exit 1; \
 		else \
 			echo "platforms: not checked, $$target is missing: rustup target add $$target"; \

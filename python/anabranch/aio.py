@@ -63,7 +63,16 @@ class _Loop:
         self._wakeups = _core.Wakeups()
         self._waiting: dict[int, asyncio.Future[None]] = {}
         self._streak = 0
-        asyncio.get_running_loop().add_reader(self._wakeups.fileno(), self._wake)
+        loop = asyncio.get_running_loop()
+        try:
+            loop.add_reader(self._wakeups.fileno(), self._wake)
+        except NotImplementedError:
+            raise RuntimeError(
+                f"anabranch.aio: expected an event loop with add_reader, found {type(loop).__name__}; the default loop "
+                "of Windows has none. Run the program with "
+                "`with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner: runner.run(main())`, or use "
+                "anabranch.net in threads"
+            ) from None
 
     def _wake(self) -> None:
         for slot in self._wakeups.take():

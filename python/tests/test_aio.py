@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -387,3 +388,12 @@ def test_a_connection_works_in_a_later_event_loop_and_loops_leave_no_descriptors
     gc.collect()
     assert descriptors() == opened
     run(end())
+
+
+def test_an_event_loop_without_add_reader_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def begin() -> None:
+        await aio.Endpoint(PATHS, udp_port=0).connect(PATHS, 5001)
+
+    monkeypatch.setattr(asyncio.SelectorEventLoop, "add_reader", Mock(side_effect=NotImplementedError))
+    with pytest.raises(RuntimeError, match=r"expected .* add_reader, found .*loop_factory=asyncio.SelectorEventLoop"):
+        run(begin())

@@ -80,3 +80,13 @@ def test_versions_agree() -> None:
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"Version {version.rpartition('.')[0]}" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"Version {version.rpartition('.')[0]}" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_the_page_about_platforms_names_those_that_are_compiled() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8")
+    targets = re.findall(r"^PLATFORMS := (.*)$", makefile, re.MULTILINE)[0].split()
+    assert all(f"`{target}`" in page for target in targets)
+    checked = re.findall(r"-p (anabranch-\w+)", makefile[makefile.index("\nplatforms:") :])
+    in_ci = jobs(ROOT / ".github" / "workflows" / "ci.yml")["platforms"]["steps"][-1]["run"]
+    assert checked == re.findall(r"-p (anabranch-\w+)", in_ci) == ["anabranch-io", "anabranch-tokio", "anabranch-py"]
