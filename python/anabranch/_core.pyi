@@ -172,7 +172,7 @@ class Arrival:
 
 @final
 class Path:
-    """The state of a path and its counters: windows in bytes, times in nanoseconds."""
+    """The state of a path and its counters: windows in bytes, times in seconds."""
 
     id: int
     """Number of the path, which ``send`` takes as ``path``; it stays the same as long as the association exists."""
@@ -192,9 +192,9 @@ class Path:
     """Slow start threshold; None before it is set."""
     in_flight: int
     """Flight size: bytes in flight."""
-    srtt: int | None
+    srtt: float | None
     """Smoothed round-trip time; None before the first measurement."""
-    rto: int
+    rto: float
     """Retransmission timeout."""
     errors: int
     """Consecutive errors."""
@@ -228,9 +228,9 @@ class Path:
     """Chunks that the peer reported as dropped for a wrong checksum."""
     timeouts: int
     """Expiries of T3-rtx."""
-    limited_by: dict[str, int]
+    limited_by: dict[str, float]
     """For how long each limit kept the sender from sending more on this path."""
-    blocks: int
+    blocks: float
     """For how long the sender was limited by head-of-line blocking because of a chunk last sent on this path."""
 
 @final
@@ -273,7 +273,7 @@ class Stats:
     """Requests sent to reset or add streams, retransmissions included."""
     resets: int
     """Resets performed, of streams of either direction or of the association."""
-    limited_by: dict[str, int]
+    limited_by: dict[str, float]
     """For how long each limit kept the sender from sending more, since its first message."""
 
 @final
@@ -357,8 +357,8 @@ class Event:
     """connected: addresses of the peer, in the order of the paths."""
     peer_port: int | None
     """connected: SCTP port of the peer."""
-    rtt: int | None
-    """heartbeat-answered: round-trip time in nanoseconds."""
+    rtt: float | None
+    """heartbeat-answered: round-trip time in seconds."""
     address: IPv4Address | IPv6Address | None
     """path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed:
     address of the peer. address-change: local address."""
@@ -525,6 +525,7 @@ class Endpoint:
         immediate_sack: bool = False,
         end_of_record: bool = True,
         path: int | None = None,
+        urgent: bool = False,
         tracked: bool = False,
         reliability: dict[str, float] | None = None,
         context: int = 0,
@@ -536,10 +537,10 @@ class Endpoint:
 
         ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver
         it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay.
-        ``path``: the ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
-        ``reliability``: when the message is given up, a dict with one of ``lifetime`` (in seconds),
-        ``retransmissions`` and ``priority``; both ends need ``pr_sctp``. ``context``: a number that the event
-        ``send-failed`` gives back.
+        ``path``: the ``Path.id`` of the path for the first transmission; with None the endpoint chooses. ``urgent``:
+        somebody waits for it, so that neither pacing nor Nagle's rule holds it back. ``reliability``: when the
+        message is given up, a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both
+        ends need ``pr_sctp``. ``context``: a number that the event ``send-failed`` gives back.
 
         Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a
         message that can never be sent.
@@ -849,6 +850,8 @@ class NetConnection:
         immediate_sack: bool,
         reliability: dict[str, float] | None,
         context: int,
+        urgent: bool,
+        path: int | None,
     ) -> Operation[None]:
         """Sends a message once there is room."""
 
@@ -861,6 +864,8 @@ class NetConnection:
         immediate_sack: bool,
         reliability: dict[str, float] | None,
         context: int,
+        urgent: bool,
+        path: int | None,
     ) -> Operation[NetDelivery]:
         """Sends a message once there is room, and returns what tells when the peer has it."""
 
@@ -876,6 +881,8 @@ class NetConnection:
         immediate_sack: bool,
         reliability: dict[str, float] | None,
         context: int,
+        urgent: bool,
+        path: int | None,
     ) -> bool:
         """Sends a message if there is room."""
 

@@ -229,9 +229,11 @@ class BaseConnection(Owned[_core.NetConnection]):
         immediate_sack: bool = False,
         reliability: dict[str, float] | None = None,
         context: int = 0,
+        urgent: bool = False,
+        path: int | None = None,
     ) -> bool:
         """As ``send``, but returns false if there is no room or if others wait for room; nothing is sent then."""
-        return self._handle.try_send(data, stream, ppid, unordered, immediate_sack, reliability, context)
+        return self._handle.try_send(data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path)
 
     def unread(self, stream: int = 0) -> int:
         """The number of messages of a stream that have arrived and wait to be read."""

@@ -3,10 +3,10 @@
 ::
 
     async with aio.Endpoint(local=["192.0.2.1", "198.51.100.1"], port=5000) as endpoint:
-        connection = await endpoint.connect(["203.0.113.1", "203.0.113.2"], 5001)
-        await connection.send(b"hello", stream=1, unordered=True)
-        async for message in connection:
-            print(message.stream, message.data)
+        async with endpoint.connect(["203.0.113.1", "203.0.113.2"], 5001) as connection:
+            await connection.send(b"hello", stream=1, unordered=True)
+            async for message in connection:
+                print(message.stream, message.data)
 
     async for connection in aio.Listener(port=5001):
         asyncio.create_task(serve(connection))
@@ -19,7 +19,7 @@ an event loop wake it through one descriptor. :mod:`anabranch.net` has the same 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Coroutine, Generator, Sequence
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, TypeVar, Unpack
 from weakref import WeakKeyDictionary
@@ -31,6 +31,7 @@ from .endpoint import Address
 from .options import Options
 
 __all__ = [
+    "Connecting",
     "Connection",
     "Delivery",
     "Endpoint",
@@ -134,17 +135,21 @@ class Endpoint(BaseEndpoint, _Closeable):
     As a context, it is closed at the end. After an exception it does not wait for that.
     """
 
-    async def connect(
+    def connect(
         self, addresses: Addresses, port: int, *, udp_port: int | None = None, **options: Unpack[Options]
-    ) -> Connection:
-        """Connects to an SCTP port of a peer at one or several addresses.
+    ) -> Connecting:
+        """Connects to an SCTP port of a peer at one or several addresses: ``await`` it, or use it in ``async with``.
 
         ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are those of the
         endpoint.
 
         Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if none answers.
         """
-        return Connection(await _run(self._connecting(addresses, port, udp_port, options)))
+
+        async def connected() -> Connection:
+            return Connection(await _run(self._connecting(addresses, port, udp_port, options)))
+
+        return Connecting(connected())
 
     def listen(self, backlog: int = 128) -> Listener:
         """Lets peers connect. At most ``backlog`` of them wait to be accepted; more are refused."""
@@ -226,18 +231,23 @@ class Connection(BaseConnection):
         immediate_sack: bool = False,
         reliability: dict[str, float] | None = None,
         context: int = 0,
+        urgent: bool = False,
+        path: int | None = None,
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
 
         Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
         passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
         the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
-        ends need the option ``pr_sctp``. The event ``send-failed`` gives ``context`` back.
+        ends need the option ``pr_sctp``. The event ``send-failed`` gives ``context`` back. An ``urgent`` message, for
+        which somebody waits, overtakes those that wait for room, and neither pacing nor Nagle's rule holds it back.
+        ``path``: the ``Path.id`` of the path for its first transmission, as long as that path is active; messages
+        behind it wait while the window of that path is full.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
         """
-        operation = self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability, context)
+        operation = self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path)
         await _run(operation)
 
     async def send_tracked(
@@ -250,9 +260,13 @@ class Connection(BaseConnection):
         immediate_sack: bool = False,
         reliability: dict[str, float] | None = None,
         context: int = 0,
+        urgent: bool = False,
+        path: int | None = None,
     ) -> Delivery:
         """As :meth:`send`; returns what tells when the peer has the message."""
-        operation = self._handle.send_tracked(data, stream, ppid, unordered, immediate_sack, reliability, context)
+        operation = self._handle.send_tracked(
+            data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path
+        )
         return Delivery(await _run(operation))
 
     def writer(self, stream: int = 0, *, ppid: int = 0, unordered: bool = False) -> Writer:
@@ -284,7 +298,7 @@ class Connection(BaseConnection):
         await _run(self._handle.flush())
 
     async def paths(self) -> list[Path]:
-        """The paths as they are now; none once the connection has ended. Times are in nanoseconds."""
+        """The paths as they are now; none once the connection has ended."""
         return await _run(self._handle.paths())
 
     async def stats(self) -> Stats | None:
@@ -407,6 +421,39 @@ class Connection(BaseConnection):
             self.abort()
 
 
+class Connecting(Coroutine[Any, Any, Connection]):
+    """A connection that begins: ``await`` gives it; ``async with`` gives it and ends it, as that of a connection."""
+
+    def __init__(self, beginning: Coroutine[Any, Any, Connection]) -> None:
+        self._beginning = beginning
+        self._connection: Connection | None = None
+
+    def __await__(self) -> Generator[Any, Any, Connection]:
+        return self._beginning.__await__()
+
+    def send(self, value: Any) -> Any:
+        """See :class:`collections.abc.Coroutine`."""
+        return self._beginning.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """See :class:`collections.abc.Coroutine`."""
+        return self._beginning.throw(*error)
+
+    def close(self) -> None:
+        """See :class:`collections.abc.Coroutine`."""
+        self._beginning.close()
+
+    async def __aenter__(self) -> Connection:
+        self._connection = await self
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if self._connection is not None:
+            await self._connection.__aexit__(kind, error, at)
+
+
 class Delivery(Owned[_core.NetDelivery]):
     """A message on its way, from :meth:`Connection.send_tracked`: await it. Dropping it only forgets."""
 
@@ -476,7 +523,7 @@ class Events(Owned[_core.NetEvents]):
         return event
 
 
-async def connect(
+def connect(
     addresses: Addresses,
     port: int,
     *,
@@ -484,7 +531,11 @@ async def connect(
     udp_port: int = 0,
     remote_udp_port: int = UDP_PORT,
     **options: Unpack[Options],
-) -> Connection:
-    """Connects to a peer from an endpoint of its own, which ends with the connection: see :class:`Endpoint`."""
-    endpoint = Endpoint(local, udp_port=udp_port, remote_udp_port=remote_udp_port, **options)
-    return await endpoint.connect(addresses, port)
+) -> Connecting:
+    """Connects to a peer from an endpoint of its own, which ends with the connection: see :meth:`Endpoint.connect`."""
+
+    async def connected() -> Connection:
+        endpoint = Endpoint(local, udp_port=udp_port, remote_udp_port=remote_udp_port, **options)
+        return await endpoint.connect(addresses, port)
+
+    return Connecting(connected())

@@ -185,6 +185,8 @@ class Connection(BaseConnection):
         immediate_sack: bool = False,
         reliability: dict[str, float] | None = None,
         context: int = 0,
+        urgent: bool = False,
+        path: int | None = None,
         timeout: float | None = None,
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
@@ -192,12 +194,15 @@ class Connection(BaseConnection):
         Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
         passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
         the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
-        ends need the option ``pr_sctp``. The event ``send-failed`` gives ``context`` back.
+        ends need the option ``pr_sctp``. The event ``send-failed`` gives ``context`` back. An ``urgent`` message, for
+        which somebody waits, overtakes those that wait for room, and neither pacing nor Nagle's rule holds it back.
+        ``path``: the ``Path.id`` of the path for its first transmission, as long as that path is active; messages
+        behind it wait while the window of that path is full.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
         """
-        operation = self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability, context)
+        operation = self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path)
         _wait(operation, timeout, "send", self)
 
     def send_tracked(
@@ -210,10 +215,14 @@ class Connection(BaseConnection):
         immediate_sack: bool = False,
         reliability: dict[str, float] | None = None,
         context: int = 0,
+        urgent: bool = False,
+        path: int | None = None,
         timeout: float | None = None,
     ) -> Delivery:
         """As :meth:`send`; returns what tells when the peer has the message."""
-        operation = self._handle.send_tracked(data, stream, ppid, unordered, immediate_sack, reliability, context)
+        operation = self._handle.send_tracked(
+            data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path
+        )
         return Delivery(_wait(operation, timeout, "send_tracked", self))
 
     def writer(self, stream: int = 0, *, ppid: int = 0, unordered: bool = False) -> Writer:
@@ -245,7 +254,7 @@ class Connection(BaseConnection):
         _wait(self._handle.flush(), timeout, "flush", self)
 
     def paths(self) -> list[Path]:
-        """The paths as they are now; none once the connection has ended. Times are in nanoseconds."""
+        """The paths as they are now; none once the connection has ended."""
         return _wait(self._handle.paths(), None, "paths", self)
 
     def stats(self) -> Stats | None:

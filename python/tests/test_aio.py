@@ -93,8 +93,7 @@ def test_a_server_echoes_to_many_clients_until_they_end() -> None:
 
     async def client(n: int, listener: aio.Listener) -> None:
         remote = listener.udp_port
-        connection = await aio.connect(PATHS, listener.port, local=PATHS, remote_udp_port=remote)
-        async with connection:
+        async with aio.connect(PATHS, listener.port, local=PATHS, remote_udp_port=remote) as connection:
             assert str(connection.peer) == f"127.0.0.1, 127.0.0.2 port {listener.port}"
             for stream in range(3):
                 await connection.send(bytearray([n, stream]), stream=stream, unordered=stream == 2)
@@ -215,6 +214,31 @@ def test_a_recv_that_is_cancelled_at_any_moment_loses_nothing() -> None:
         assert 0 < cancelled < 200, "both orders are tried"
 
     with_pair(body)
+
+
+def test_a_connection_is_a_context_that_ends_it_and_aborts_it_after_an_exception() -> None:
+    async def fail(begun: aio.Connecting) -> None:
+        async with begun:
+            raise KeyError
+
+    async def body() -> None:
+        async with aio.Listener(PATHS, udp_port=0) as listener:
+
+            def begin() -> aio.Connecting:
+                return aio.connect(PATHS, listener.port, local=PATHS, remote_udp_port=listener.udp_port)
+
+            async with begin() as connection:
+                far = await listener.accept()
+            assert (connection.state, await far.recv()) == ("closed", None)
+            with pytest.raises(KeyError):
+                await fail(begin())
+            with pytest.raises(ConnectionError):
+                await (await listener.accept()).recv()
+            task = asyncio.create_task(begin())
+            (await listener.accept()).abort()
+            assert isinstance(await task, aio.Connection)
+
+    run(body())
 
 
 def test_an_attempt_to_connect_that_is_cancelled_is_given_up() -> None:

@@ -122,7 +122,7 @@ def test_signatures_at_run_time_show_names_and_defaults() -> None:
     }
     assert signatures == {
         "send": "(self, /, now, association, data, *, stream=0, ppid=0, unordered=False, immediate_sack=False, "
-        "end_of_record=True, path=None, tracked=False, reliability=None, context=0)",
+        "end_of_record=True, path=None, urgent=False, tracked=False, reliability=None, context=0)",
         "listen": "(self, /, who='accept', *, waiting=64)",
         "abort": "(self, /, now, association, reason=b'')",
         "handle": "(self, /, now, source, destination, packet, *, udp_port=0, ecn=0)",

@@ -80,6 +80,40 @@ def test_buffers_of_bytes_are_echoed(pair: Pair, data: bytes | bytearray | memor
     assert repr(echo) == "<Message: 5 bytes on stream 0, unordered>"
 
 
+@pytest.mark.parametrize("pair", [{"profile": "standard"}], indirect=True)
+def test_a_message_leaves_on_the_path_that_it_names(pair: Pair) -> None:
+    deadline = time.monotonic() + 10
+    while pair.near.paths()[1].state != "active":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    pair.near.send(b"hello", path=1)
+    pair.near.send_tracked(b"hello", path=1).wait(timeout=10)
+    assert pair.near.try_send(b"hello", path=1)
+    pair.near.flush(timeout=10)
+    assert [path.data_packets > 0 for path in pair.near.paths()] == [False, True]
+    with pytest.raises(ValueError, match="path"):
+        pair.near.send(b"hello", path=256)
+
+
+@pytest.mark.parametrize("pair", [{"send_buffer": "20 kB", "receive_buffer": "20 kB"}], indirect=True)
+def test_an_urgent_message_has_room_in_a_full_buffer(pair: Pair) -> None:
+    deadline = time.monotonic() + 1
+    while time.monotonic() < deadline:
+        pair.near.try_send(bytes(1000))
+    assert not pair.near.try_send(bytes(1000))
+    assert pair.near.try_send(bytes(1000), urgent=True)
+
+
+def test_durations_are_seconds(pair: Pair) -> None:
+    pair.near.send(b"hello")
+    pair.near.flush(timeout=10)
+    first, stats = pair.near.paths()[0], pair.near.stats()
+    assert first.srtt is not None
+    assert stats is not None
+    assert 0 < first.srtt < 1 <= first.rto + 1 < 62
+    assert all(isinstance(times, float) for times in [*stats.limited_by.values(), first.blocks])
+
+
 def test_text_is_not_bytes(pair: Pair) -> None:
     with pytest.raises(TypeError, match="expected bytes, a bytearray or a memoryview of bytes, not `str`"):
         pair.near.send("hello")  # pyright: ignore[reportArgumentType]

@@ -293,7 +293,8 @@ impl Endpoint {
     /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may
     /// deliver it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it
     /// without delay. ``path``: the ``Path.id`` of the path for the first transmission; with None the
-    /// endpoint chooses. ``reliability``: when the message is given up, a dict with one of ``lifetime`` (in
+    /// endpoint chooses. ``urgent``: somebody waits for it, so that neither pacing nor Nagle's rule holds it back.
+    /// ``reliability``: when the message is given up, a dict with one of ``lifetime`` (in
     /// seconds), ``retransmissions`` and ``priority``; both ends need ``pr_sctp``. ``context``: a number that
     /// the event ``send-failed`` gives back.
     ///
@@ -302,10 +303,10 @@ impl Endpoint {
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(
         signature = (now, association, data, *, stream = Stream(0), ppid = PayloadProtocol(0), unordered = false,
-            immediate_sack = false, end_of_record = true, path = None, tracked = false,
+            immediate_sack = false, end_of_record = true, path = None, urgent = false, tracked = false,
             reliability = Policy::RELIABLE, context = Context(0)),
         text_signature = "($self, now, association, data, *, stream=0, ppid=0, unordered=False, immediate_sack=False, \
-                          end_of_record=True, path=None, tracked=False, reliability=None, context=0)"
+                          end_of_record=True, path=None, urgent=False, tracked=False, reliability=None, context=0)"
     )]
     fn send(
         &mut self,
@@ -318,6 +319,7 @@ impl Endpoint {
         immediate_sack: bool,
         end_of_record: bool,
         path: Option<PathNumber>,
+        urgent: bool,
         tracked: bool,
         reliability: Policy,
         context: Context,
@@ -332,7 +334,7 @@ impl Endpoint {
             immediate_sack,
             end_of_record,
             path,
-            urgent: false,
+            urgent,
             tracked,
             reliability: reliability.0,
             context: context.0,

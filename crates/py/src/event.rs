@@ -50,8 +50,8 @@ event_class! {
         peer_addresses: Vec<IpAddr>,
         /// connected: SCTP port of the peer.
         peer_port: u16,
-        /// heartbeat-answered: round-trip time in nanoseconds.
-        rtt: u64,
+        /// heartbeat-answered: round-trip time in seconds.
+        rtt: f64,
         /// path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added,
         /// peer-address-removed: address of the peer. address-change: local address.
         address: IpAddr,
@@ -129,7 +129,7 @@ macro_rules! show_by_display {
         }
     )+};
 }
-show_by_display!(bool, u8, u16, u32, u64, usize, IpAddr, &'static str);
+show_by_display!(bool, u8, u16, u32, u64, f64, usize, IpAddr, &'static str);
 
 impl Show for Vec<IpAddr> {
     fn show(&self, _: Python<'_>) -> String {
@@ -170,7 +170,7 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         }
         sctp::Event::HeartbeatAnswered { address, rtt } => {
             event.address = Some(address);
-            event.rtt = Some(rtt.as_nanos());
+            event.rtt = Some(rtt.as_secs_f64());
             "heartbeat-answered"
         }
         sctp::Event::PrimaryChanged { path, address } => {

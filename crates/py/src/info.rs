@@ -5,14 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fmt;
 use std::net::IpAddr;
-use std::time::Duration;
-use units::Span;
 
-fn nanos(time: Duration) -> u64 {
-    Span::from(time).as_nanos()
-}
-
-/// For how long each limit kept a sender from sending more; in Python a dictionary of nanoseconds.
+/// For how long each limit kept a sender from sending more; in Python a dictionary of seconds.
 #[derive(Clone, Copy)]
 pub struct LimitedBy(LimitTimes);
 
@@ -24,7 +18,7 @@ impl<'py> IntoPyObject<'py> for LimitedBy {
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let times = PyDict::new(py);
         for &limit in Limit::ALL {
-            times.set_item(limit.name(), nanos(self.0.of(limit)))?;
+            times.set_item(limit.name(), self.0.of(limit).as_secs_f64())?;
         }
         Ok(times)
     }
@@ -33,12 +27,12 @@ impl<'py> IntoPyObject<'py> for LimitedBy {
 impl fmt::Display for LimitedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map()
-            .entries(Limit::ALL.iter().map(|&limit| (limit.name(), nanos(self.0.of(limit)))))
+            .entries(Limit::ALL.iter().map(|&limit| (limit.name(), self.0.of(limit).as_secs_f64())))
             .finish()
     }
 }
 
-/// The state of a path and its counters: windows in bytes, times in nanoseconds.
+/// The state of a path and its counters: windows in bytes, times in seconds.
 #[pyclass(frozen, get_all, module = "anabranch.endpoint")]
 pub struct Path {
     /// Number of the path, which ``send`` takes as ``path``; it stays the same as long as the association
@@ -61,9 +55,9 @@ pub struct Path {
     /// Flight size: bytes in flight.
     in_flight: u64,
     /// Smoothed round-trip time; None before the first measurement.
-    srtt: Option<u64>,
+    srtt: Option<f64>,
     /// Retransmission timeout.
-    rto: u64,
+    rto: f64,
     /// Consecutive errors.
     errors: u32,
     /// Path MTU, with the IP header.
@@ -101,7 +95,7 @@ pub struct Path {
     limited_by: LimitedBy,
     /// For how long the sender was limited by head-of-line blocking because of a chunk last sent on this
     /// path.
-    blocks: u64,
+    blocks: f64,
 }
 
 impl From<PathInfo> for Path {
@@ -116,8 +110,8 @@ impl From<PathInfo> for Path {
             cwnd: path.cwnd.get(),
             ssthresh: path.ssthresh.map(|bytes| bytes.get()),
             in_flight: path.flight.get(),
-            srtt: path.srtt.map(nanos),
-            rto: nanos(path.rto),
+            srtt: path.srtt.map(|srtt| srtt.as_secs_f64()),
+            rto: path.rto.as_secs_f64(),
             errors: path.errors,
             mtu: path.mtu.get(),
             data_packets: path.stats.data_packets,
@@ -135,7 +129,7 @@ impl From<PathInfo> for Path {
             reported_drops: path.stats.reported_drops,
             timeouts: path.stats.timeouts,
             limited_by: LimitedBy(path.limits),
-            blocks: nanos(path.blocks),
+            blocks: path.blocks.as_secs_f64(),
         }
     }
 }

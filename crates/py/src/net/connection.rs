@@ -8,12 +8,12 @@ use super::operation::Operation;
 use super::own::Own;
 use super::writer::NetWriter;
 use crate::arguments::{
-    Address, AuthKey, ByteString, Context, Direction, PayloadProtocol, Policy, Stream, StreamCount,
-    StreamValue,
+    Address, AuthKey, ByteString, Context, Direction, PathNumber, PayloadProtocol, Policy, Stream,
+    StreamCount, StreamValue,
 };
 use crate::event::{Event, event};
 use crate::info::{Path, Stats};
-use io::{Connection, ConnectionError, NotDelivered, PathError, Ppid, StreamId, TrySendError};
+use io::{Connection, ConnectionError, NotDelivered, PathError, PathId, Ppid, StreamId, TrySendError};
 use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use std::net::IpAddr;
@@ -95,6 +95,7 @@ impl NetConnection {
 }
 
 /// The message of a call to send.
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 fn message(
     data: ByteString<'_>,
     stream: Stream,
@@ -103,14 +104,21 @@ fn message(
     immediate_sack: bool,
     reliability: Policy,
     context: Context,
+    urgent: bool,
+    path: Option<PathNumber>,
 ) -> io::Message {
-    io::Message::from(data.into_bytes())
+    let message = io::Message::from(data.into_bytes())
         .stream(StreamId(stream.0))
         .ppid(Ppid(ppid.0))
         .unordered(unordered)
         .immediate_sack(immediate_sack)
         .reliability(reliability.0)
         .context(context.0)
+        .urgent(urgent);
+    match path {
+        Some(path) => message.path(PathId(path.0)),
+        None => message,
+    }
 }
 
 #[pymethods]
@@ -126,8 +134,11 @@ impl NetConnection {
         immediate_sack: bool,
         reliability: Policy,
         context: Context,
+        urgent: bool,
+        path: Option<PathNumber>,
     ) -> Operation {
-        let message = message(data, stream, ppid, unordered, immediate_sack, reliability, context);
+        let message =
+            message(data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path);
         let link = self.link.clone();
         Operation::nothing(async move {
             link.connection.send(message).await.map_err(|refused| error::send(&link.name(), refused))
@@ -145,8 +156,11 @@ impl NetConnection {
         immediate_sack: bool,
         reliability: Policy,
         context: Context,
+        urgent: bool,
+        path: Option<PathNumber>,
     ) -> Operation {
-        let message = message(data, stream, ppid, unordered, immediate_sack, reliability, context);
+        let message =
+            message(data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path);
         let link = self.link.clone();
         Operation::new(async move {
             let sent = link.connection.send_tracked(message).await;
@@ -172,8 +186,11 @@ impl NetConnection {
         immediate_sack: bool,
         reliability: Policy,
         context: Context,
+        urgent: bool,
+        path: Option<PathNumber>,
     ) -> PyResult<bool> {
-        let message = message(data, stream, ppid, unordered, immediate_sack, reliability, context);
+        let message =
+            message(data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path);
         match self.link.connection.try_send(message) {
             Ok(()) => Ok(true),
             Err(TrySendError::Full(_)) => Ok(false),
