@@ -183,5 +183,5 @@ $(VENV)/.docs: $(VENV)/.tools
 # The Python package with its Rust module, built in place.
 $(VENV)/.module: $(VENV)/.tools $(RUST)
 	$(STEP) "Simulator and Python package, about 4 minutes the first time" \
-		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev'
+		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev,lab'
 	@touch $@

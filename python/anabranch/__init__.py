@@ -7,7 +7,11 @@
 
 ``run`` and ``sweep`` run the simulator. ``anabranch.net`` and ``anabranch.aio`` send and receive on real networks:
 calls that wait, and calls for asyncio. :class:`Endpoint` is the protocol itself: packets in, packets out, and the
-caller passes the time. ``statistics`` and ``plots`` are for the evaluation of results.
+caller passes the time. ``statistics`` and ``plots`` are for the evaluation of results. ``run``, ``sweep``, ``measure``
+and everything about results need ``pip install 'anabranch[lab]'``.
+
+Durations are seconds as float, sizes bytes as int, rates bit/s; text with a unit such as ``"200 ms"`` is for options.
+Only :class:`Endpoint` counts the time itself in whole nanoseconds.
 """
 
 import importlib

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
-from . import _core, shipped
+from . import _core, lab, shipped
 from .console import complain, finish, say
 from .folder import DamagedResultError
 from .parser import Parser, capitalized, count
@@ -53,6 +53,12 @@ def _run(arguments: Sequence[str]) -> int:
             arguments = [arguments[1], "--help"]
         command = _COMMANDS.get(arguments[0]) if arguments else None
         return command(arguments[1:]) if command else _rust(arguments)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in lab.PACKAGES:
+            raise
+        complain(lab.advice(package))
+        return FAILED
     except shipped.UsageError as error:
         complain(error)
         return USAGE
@@ -72,7 +78,8 @@ def _rust(arguments: Sequence[str]) -> int:
 
             return stack.enter_context(cluster.cluster_work(address))
 
-        is_manual = arguments[:1] in (["completions"], ["man"])
+        # The subcommands in Python need the extra to be imported.
+        is_manual = arguments[:1] in (["completions"], ["man"]) and lab.missing() is None
         return _core.cli(arguments, connect, list(_declared()) if is_manual else [])
 
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from . import _core
+from . import _core, lab
 from .cluster import cluster_work
 from .result import Result
 from .scenario import Scenario, as_text, with_values
@@ -40,6 +40,7 @@ def run_text(
     text: str, name: str, *, seed: int | None = None, replica: int = 0, out: str | Path | None = None
 ) -> Result:
     """:func:`run` for TOML text of a file called ``name``, beside which the traces are that the text names."""
+    lab.require()
     return Result.from_bytes(*_core.run(text, name, seed, replica, None if out is None else str(out)))
 
 
@@ -70,6 +71,7 @@ def sweep(
     ``distributed.Client``, or a cluster such as ``dask_jobqueue.SLURMCluster``. Needs ``pip install
     anabranch[cluster]``.
     """
+    lab.require()
     text, name = as_text(scenario)
     text = with_values(text, set)
     with tempfile.TemporaryDirectory(prefix="anabranch-") if out is None else nullcontext(out) as folder:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack
 
-from . import _core
+from . import _core, lab
 from .options import Options
 from .result import Result
 from .scenario import to_toml
@@ -42,16 +42,19 @@ def measure(
 ) -> Result:
     """Measures against ``anabranch measure --server``, or NetPerfMeter with TCP and UDP, and returns the results.
 
-    ``host``: the server, and its further addresses for SCTP; ``local``: addresses of this host. ``rate``: bit/s of each
-    flow, 0 as much as possible, the default but for UDP. ``length``: bytes of a message. ``flows``: NetPerfMeter's flow
+    Times are seconds, sizes bytes, rates bit/s. ``host``: the server, and its further addresses for SCTP; ``local``:
+    addresses of this host. ``rate``: of each flow, 0 as much as possible, the default but for UDP. ``length``: of a
+    message. ``flows``: NetPerfMeter's flow
     specifications, in place of ``rate``, ``length``, ``direction``, ``parallel`` and ``streams``. ``options``: those of
-    SCTP. ``time``: seconds, 0 until it is stopped. ``progress`` gets each interval. ``pcap``: file for a capture of the
-    packets of SCTP at this side, of at most ``pcap_limit`` bytes, 100 MiB unless set; a warning says how many packets
+    SCTP. ``time``: 0 until it is stopped. ``progress`` gets each interval. ``pcap``: file for a capture of the
+    packets of SCTP at this side, of at most ``pcap_limit``, 100 MiB unless set; a warning says how many packets
     at the end are not in it.
 
-    The manifest of the result is the report of ``anabranch measure --json``. Ctrl-C stops the measurement. Raises
-    ``OSError`` if the server cannot be reached or the measurement fails, ``ValueError`` for wrong arguments.
+    Needs ``pip install 'anabranch[lab]'``. The manifest of the result is the report of ``anabranch measure --json``.
+    Ctrl-C stops the measurement. Raises ``OSError`` if the server cannot be reached or the measurement fails,
+    ``ValueError`` for wrong arguments.
     """
+    lab.require()
     hosts = host if isinstance(host, str) else ",".join(host)
     arguments = [hosts, "--port", str(port), "--udp-port", str(udp_port), "--transport", transport]
     arguments += ["--time", str(time), "--omit", str(omit), "--interval", str(interval)]

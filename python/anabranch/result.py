@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import lab
 from .folder import manifest_of, table_of
 from .statistics import paired, summarize
 
@@ -50,6 +51,7 @@ class Result:
         The manifest has the SHA-256 of each table and of itself. Raises :class:`DamagedResultError`, a ValueError, if a
         file is not what was written, and OSError if it cannot be read.
         """
+        lab.require()
         folder = Path(directory)
         manifest = manifest_of(folder)
         return cls(table_of(folder, manifest, "scalars"), table_of(folder, manifest, "series"), manifest)
@@ -142,7 +144,7 @@ class Result:
         return self.scalars
 
     def to_pandas(self) -> pd.DataFrame:
-        """The scalars as a pandas frame (needs pandas: ``pip install anabranch[pandas]``)."""
+        """The scalars as a pandas frame (needs pandas: ``pip install 'anabranch[pandas]'``)."""
         return as_pandas(self.scalars)
 
     def __repr__(self) -> str:
@@ -197,5 +199,5 @@ def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
         # An optional dependency, and slow to import.
         import pandas as pd
     except ImportError as error:
-        raise ImportError("to_pandas() needs pandas: pip install anabranch[pandas]") from error
+        raise ImportError("to_pandas() needs pandas: pip install 'anabranch[pandas]'") from error
     return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
