@@ -83,7 +83,10 @@ def figure_2(data: FigureData) -> Figure:
 
 def figure_3(data: FigureData) -> Figure:
     """Two FAST flows over time, with α placed in the equation as Jin et al. have it, and as the paper prints it."""
-    panels = {"FAST, α within γ(...)": INSIDE, "FAST, α outside, as printed": OUTSIDE}
+    panels = {
+        "α as in Jin et al. (inside the brackets of γ)": INSIDE,
+        "α as the paper prints it (outside)": OUTSIDE,
+    }
     shown = set(data.result.scalars["alpha_inside"])
     return _trajectories(data, {title: at for title, at in panels.items() if at["alpha_inside"] in shown}, 2)
 

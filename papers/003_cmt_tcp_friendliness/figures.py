@@ -20,7 +20,7 @@ SHADES = {3: (0.45, 0.7, 1.0), 1: (1.0,)}
 """Opacity of the bars of each rate, from the lowest rate on."""
 
 SCTP = Look("SCTP", VERMILION)
-TCPS = Look("TCPS", GREEN)
+TCPS = Look("TCP with SACK (TCPS)", GREEN)
 LOADS = {
     "two-TCP": Look("two TCP", GREEN, "--", "s"),
     "two-SCTP": Look("two SCTP", VERMILION, ":", "^"),
@@ -87,6 +87,7 @@ def _measures(data: FigureData, flows: dict[str, Look]) -> Figure:
     order = ", ".join(f"{leading_number(rate):g}" for rate in rates)
     order = f"from left to right: {order} Mbit/s" if len(rates) > 1 else f"{order} Mbit/s"
     panels[0].set_title(order, loc="right", fontsize=6, color="0.35")
+    panels[-1].set_xlabel("TCPS: TCP with SACK. TCPNR: TCP NewReno. fb: followed by", fontsize=7)
     data.foot(figure)
     return figure
 

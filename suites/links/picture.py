@@ -28,7 +28,7 @@ FINE = 125
 
 def draw(rates: dict[str, pl.DataFrame]) -> Figure:
     """The rate over time, one model or file below the other."""
-    figure = plots.new_figure(5.2, 6.6)
+    figure = plots.new_figure(5.2, 7.2)
     rows = figure.subplots(len(rates), 1)
     for axes, (name, series) in zip(rows, rates.items(), strict=True):
         shown = series.filter(pl.col("time") <= BEGIN + SHOWN[name])
@@ -36,10 +36,9 @@ def draw(rates: dict[str, pl.DataFrame]) -> Figure:
         axes.plot(time, rate, drawstyle="steps-pre", color=plots.BLUE, linewidth=0.9)
         if name in MEANS:
             axes.axhline(MEANS[name], color="0.6", linewidth=0.8, linestyle=(0, (4, 2)))
-        axes.set(ylabel="rate [Mbit/s]", xlim=(0, SHOWN[name]))
+        axes.set(xlabel="time [s]", ylabel="rate [Mbit/s]", xlim=(0, SHOWN[name]))
         axes.set_ylim(bottom=0)
         axes.set_title(name, loc="left", fontsize=8)
-    rows[-1].set_xlabel("time [s]")
     return figure
 
 

@@ -24,8 +24,8 @@ MS_PER_PACKET = 1500 * 8 / 10e6 * 1000
 GREY = plots.Look("drop-tail, 200 ms", "0.75", "-")
 
 
-def draw(name: str, queue: pl.DataFrame, drop_tail: pl.DataFrame) -> Figure:
-    """The waiting time in a queue over time, and that in the drop-tail queue behind it."""
+def draw(name: str, queue: pl.DataFrame, drop_tail: pl.DataFrame, most: float) -> Figure:
+    """The waiting time in a queue over time, and that in the drop-tail queue behind it, of at most ``most`` ms."""
     figure = plots.new_figure(5.2, 1.9)
     axes = figure.subplots()
     looks = [(drop_tail, GREY)] if name != "drop-tail" else []
@@ -33,7 +33,7 @@ def draw(name: str, queue: pl.DataFrame, drop_tail: pl.DataFrame) -> Figure:
         plots.steps(axes, series["time"].to_list(), (series["value"] * MS_PER_PACKET).to_list(), until=UNTIL, look=look)
     axes.axvspan(*STEP, color="0.95", zorder=0)
     axes.set(xlabel="time [s]", ylabel="queueing delay [ms]", xlim=(0, UNTIL))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * most)
     axes.set_title("one TCP flow, five in the grey time", loc="left", fontsize=7)
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
     return figure
@@ -44,6 +44,7 @@ def main(folder: Path) -> None:
     kinds = [queue["kind"] for queue in tomllib.loads(SCENARIO.read_text(encoding="utf-8"))["link"][0]["queue"]["vary"]]
     with tempfile.TemporaryDirectory(prefix="anabranch-") as out:
         result = sweep(SCENARIO, replicas=1, out=out)
+    most = max(result.series["value"].to_list()) * MS_PER_PACKET
     of_run = [result.series.filter(pl.col("run") == run) for run in range(len(kinds))]
     for name, series in zip(kinds, of_run, strict=True):
         delays = [(time, value * MS_PER_PACKET) for time, value in series.select("time", "value").iter_rows()]
@@ -51,7 +52,7 @@ def main(folder: Path) -> None:
         peak = max(delay for time, delay in delays if STEP[0] <= time <= SETTLED)
         print(f"{name}: mean under load {sum(loaded) / len(loaded):.0f} ms, peak after the step {peak:.0f} ms")
         with plots.style():
-            plots.save_small(draw(name, series, of_run[0]), folder / f"queue-{name}.png", dpi=130)
+            plots.save_small(draw(name, series, of_run[0], most), folder / f"queue-{name}.png", dpi=130)
 
 
 if __name__ == "__main__":

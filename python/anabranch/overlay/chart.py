@@ -1,8 +1,6 @@
-"""The figure of an overlay: a panel for each quantity, replicas as a band, real runs as lines over it."""
+"""The figure of an overlay: a panel for each quantity, replicas as a band, real runs as steps over it."""
 
 from __future__ import annotations
-
-import itertools
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -40,14 +38,14 @@ def draw(overlay: Overlay) -> Figure:
 
 
 def _panel(axes: Axes, edges: list[float], row: Row) -> None:
-    middles = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     lows, highs = ([*ends, ends[-1]] for ends in zip(*row.verdict.band, strict=True))
     axes.fill_between(edges, lows, highs, step="post", color=plots.SKY, alpha=0.45, linewidth=0, label="simulated")
     means = [sum(values) / len(values) for values in zip(*row.simulated, strict=True)]
     axes.step(edges, [*means, means[-1]], where="post", color=plots.BLUE, linewidth=1.0, label="mean of simulated")
     for number, values in enumerate(row.real):
         label = "real" if number == 0 else "_"
-        axes.plot(middles, values, color=plots.VERMILION, linewidth=0.8, marker=".", markersize=3, label=label)
+        drawn = {"color": plots.VERMILION, "linewidth": 0.8, "alpha": 0.8, "label": label}
+        axes.step(edges, [*values, values[-1]], where="post", **drawn)
     verdict = row.verdict
     word = "agree" if verdict.agrees else "differ"
     ratio = f"{verdict.ratio.low:.3f} to {verdict.ratio.high:.3f}"

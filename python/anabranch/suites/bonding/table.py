@@ -100,11 +100,11 @@ def draw(table: Table) -> Figure:
     figure = plots.new_figure(plots.PAGE_WIDTH, 6.3)
     topologies = table.topologies()
     losses = list(dict.fromkeys(cell.place.loss for cell in table.cells))
-    axes = figure.subplots(len(losses) + 1, len(topologies), squeeze=False)
+    axes = figure.subplots(len(losses) + 1, len(topologies), sharey="row", squeeze=False)
     for x, topology in enumerate(topologies):
         for y, loss in enumerate(losses):
             _curves(axes[y][x], table, topology, loss)
-            axes[y][x].set_title(f"{topology}\n{_lossy(loss)}" if y == 0 else _lossy(loss), fontsize=7)
+            axes[y][x].set_title(f"{topology} (Mbit/s)\n{_lossy(loss)}" if y == 0 else _lossy(loss), fontsize=7)
         _course(axes[-1][x], [o for o in table.outages if (o.topology, o.dead) == (topology, "first")])
     for row in axes:
         row[0].set_ylabel("throughput [Mbit/s]")
