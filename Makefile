@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test build notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test quick build notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -20,6 +20,10 @@ demo-picture: demo
 test: $(VENV)/.module
 	cargo test --workspace --exclude anabranch-py --no-fail-fast
 	$(PY) -m pytest -q
+
+# The tests of the protocol and of what it stands on, for the edit-test loop.
+quick:
+	cargo test --quiet $(addprefix -p anabranch-,units wire cc sctp scenario net)
 
 # The command `anabranch` and the Python package in .venv, built anew if a source changed.
 build: $(VENV)/.module
