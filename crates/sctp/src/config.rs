@@ -273,7 +273,7 @@ options! {
 }
 
 named! {
-    /// Bytes that one chunk counts as, in flight or in a buffer.
+    /// Bytes that are counted for one chunk, in the flight size or in a buffer.
     #[non_exhaustive]
     "accounting" Accounting {
         /// User bytes only.
@@ -286,7 +286,7 @@ named! {
 }
 
 named! {
-    /// What makes a chunk lost before T3 expires.
+    /// How the sender detects the loss of a chunk before T3-rtx expires.
     #[non_exhaustive]
     "loss detection" LossDetection {
         /// Three missing reports (`rfc9260#section-7.2.4`).
@@ -300,7 +300,7 @@ named! {
 }
 
 named! {
-    /// Congestion window update (paper 001 §3.2): when newly acknowledged bytes let the window of a path grow.
+    /// Congestion window update (paper 001 §3.2): when acknowledged bytes let the cwnd of a path grow.
     #[non_exhaustive]
     "CUC variant" Cuc {
         /// Only if the cumulative TSN passed a chunk of the path.
@@ -313,7 +313,7 @@ named! {
 }
 
 named! {
-    /// Which path is offered new data first; each is filled before the next.
+    /// The order in which paths send new data; each path fills its window before the next.
     #[non_exhaustive]
     "path selection" PathSelection {
         /// The path that transmitted least recently first.
@@ -345,7 +345,7 @@ named! {
 }
 
 named! {
-    /// Which stream sends next. Its unit is a message or, with interleaving, a chunk.
+    /// The order in which streams send. The unit is a message or, with interleaving, a chunk.
     #[non_exhaustive]
     "stream scheduler" StreamScheduler {
         /// First come, first served: messages leave in the order in which they were given.
@@ -364,7 +364,7 @@ named! {
 }
 
 named! {
-    /// The path a lost chunk is sent on again.
+    /// The path on which a lost chunk is retransmitted.
     #[non_exhaustive]
     "retransmission policy" RtxPolicy {
         /// The same path while it is active, also after timeouts (against `rfc9260#section-6.4`).
@@ -387,7 +387,8 @@ named! {
 }
 
 named! {
-    /// What the peer may do to streams unless we ask it to (`rfc6525#section-6.3.1`). Each level allows what those before it do.
+    /// Stream changes that the peer may request of its own accord (`rfc6525#section-6.3.1`). Each level
+    /// includes the levels before it.
     #[non_exhaustive]
     "level of allowed resets" AllowReset {
         /// Each request is denied.
@@ -409,7 +410,7 @@ impl AllowReset {
 }
 
 named! {
-    /// What a path is. Each path has a cwnd, an RTT, timers and heartbeats of its own.
+    /// Definition of a path. Each path has a cwnd, an RTT, timers and heartbeats of its own.
     #[non_exhaustive]
     "path set" PathSet {
         /// An address of the peer. Packets to it leave from the local address with the longest common prefix.
@@ -425,7 +426,7 @@ named! {
 }
 
 named! {
-    /// The path an acknowledgement takes.
+    /// The path on which an acknowledgement is sent.
     #[non_exhaustive]
     "SACK path" SackPath {
         /// The path of the data that caused the acknowledgement (`rfc9260#section-6.4`).
@@ -442,7 +443,7 @@ named! {
 }
 
 named! {
-    /// Whether packets may be marked instead of dropped.
+    /// Whether routers may mark packets instead of dropping them.
     #[non_exhaustive]
     "ECN mode" EcnMode {
         /// Packets are not ECN-capable.
@@ -454,8 +455,8 @@ named! {
 }
 
 named! {
-    /// How the time of departure travels with packets that carry data. Unless it is off, LEDBAT-CONTROL chunks report the
-    /// one-way delays of the peer's packets with every SACK, if the peer understands them.
+    /// How packets with data carry their send time. Unless it is off, a LEDBAT-CONTROL chunk with each SACK
+    /// reports the one-way delays of the peer's packets, if the peer supports it.
     #[non_exhaustive]
     "timestamps" Timestamps {
         /// Packets carry no send time, and no delays are reported.
@@ -468,7 +469,7 @@ named! {
 }
 
 named! {
-    /// Which of the two buffers of a transfer an option looks at.
+    /// The buffers to which an option applies.
     #[non_exhaustive]
     "buffer side" BufferSide {
         /// Neither buffer.
@@ -497,7 +498,7 @@ impl BufferSide {
 }
 
 named! {
-    /// When a path with room carries copies of chunks that travel on another path.
+    /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
     #[non_exhaustive]
     "reinjection" Reinjection {
         /// Never.
@@ -528,7 +529,7 @@ impl Reinjection {
 }
 
 named! {
-    /// What counts against a path's share of a buffer.
+    /// Bytes that count against a path's share of a buffer.
     #[non_exhaustive]
     "split" SplitBy {
         /// Bytes last sent on the path that are not acknowledged, or that the peer may still renege on.

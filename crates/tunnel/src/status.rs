@@ -187,10 +187,6 @@ fn whole(path: &PathInfo) -> u64 {
 }
 
 fn path_json(path: &PathInfo, rate: f64) -> Json {
-    let state = match path.state {
-        PathState::PotentiallyFailed => "potentially failed",
-        state => state.name(),
-    };
     let stats = &path.stats;
     json!({
         "local": path.local.to_string(),

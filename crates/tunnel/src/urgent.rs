@@ -71,7 +71,7 @@ pub(crate) struct Way {
     id: PathId,
     local: IpAddr,
     remote: IpAddr,
-    /// SRTT of the path; none before the first measurement.
+    /// SRTT of the path; `None` before the first sample.
     srtt: Option<Duration>,
     /// The congestion window has room.
     has_room: bool,

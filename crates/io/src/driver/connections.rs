@@ -226,7 +226,7 @@ fn offer(handle: Handle) {
     }
 }
 
-/// Handles the events that are neither about data nor about the begin or end of the connection.
+/// Handles the events that concern neither data nor the begin or end of the connection.
 fn note(endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
     let mailbox = entry.mailbox.clone();
     match event {

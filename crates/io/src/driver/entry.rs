@@ -184,8 +184,7 @@ impl Entry {
         self.given.saturating_sub(stats.buffered.get())
     }
 
-    /// Passes what can be read to the mailbox, unless a reset of the peer waits until what came before it is
-    /// read.
+    /// Passes readable data to the mailbox, unless a reset of the peer waits until earlier data is read.
     pub(super) fn deliver(&mut self, endpoint: &mut Endpoint) {
         self.announce_held(0);
         if !self.held.is_empty() {
@@ -315,7 +314,7 @@ impl Entry {
         }
     }
 
-    /// The association ended: the mailbox gets what can still be read.
+    /// Moves all readable data to the mailbox after the end of the association.
     pub(super) fn finish(&mut self, endpoint: &mut Endpoint) {
         if !self.released {
             let id = self.mailbox.id;

@@ -66,14 +66,14 @@ fn labels_and_help_are_escaped() {
 #[test]
 fn an_endpoint_shows_its_associations_paths_and_sockets() {
     let paths: [IpAddr; 2] = [[127, 0, 0, 1].into(), [127, 0, 0, 2].into()];
-    let bind = || Endpoint::builder().locals(paths).udp_port(0);
-    let server = bind().bind().expect("binds");
+    let server = Endpoint::builder().locals(paths).udp_port(0).bind().expect("binds");
     let listener = blocking::Endpoint::from(server.clone()).listen(1);
-    let client = bind().remote_udp_port(server.udp_port()).bind_blocking().expect("binds");
+    let client = blocking::Endpoint::builder().locals(paths).udp_port(0);
+    let client = client.remote_udp_port(server.udp_port()).bind().expect("binds");
     let connection = client.connect((paths, server.port())).expect("connects");
     let accepted = listener.accept().expect("is open");
     connection.send(vec![0; 100_000]).expect("is taken");
-    accepted.recv().expect("arrives");
+    accepted.recv().expect("goes on").expect("arrives");
     let (mut metrics, mut text) = (EndpointMetrics::default(), MetricText::default());
     blocking::block_on(metrics.write(Some(&server), &mut text));
     let samples = parse(text.as_str());
@@ -103,8 +103,8 @@ fn peers_cannot_make_series_without_bound() {
     let server = Endpoint::builder().local([127, 0, 0, 1]).udp_port(0).bind().expect("binds");
     let listener = blocking::Endpoint::from(server.clone()).listen(8);
     let client = || {
-        let builder = Endpoint::builder().local([127, 0, 0, 1]).udp_port(0);
-        builder.remote_udp_port(server.udp_port()).bind_blocking().expect("binds")
+        let builder = blocking::Endpoint::builder().local([127, 0, 0, 1]).udp_port(0);
+        builder.remote_udp_port(server.udp_port()).bind().expect("binds")
     };
     let mut metrics = EndpointMetrics::default();
     let mut write = || {

@@ -47,7 +47,7 @@ impl Association {
         Ok(())
     }
 
-    /// Removes an address of ours and, if it can be asked, has the peer delete it.
+    /// Removes a local address and, with ASCONF, requests that the peer deletes it.
     pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
         if asked && !self.locals().any(|local| local == address) {

@@ -141,7 +141,7 @@ impl Association {
         self.auth.get_or_insert_default().shared.set(id, key)
     }
 
-    /// Sends packets with this key from now on.
+    /// Authenticates packets with this key from now on.
     pub(crate) fn activate_auth_key(&mut self, id: u16) -> Result<(), KeyError> {
         self.auth.get_or_insert_default().shared.activate(id)
     }
@@ -154,7 +154,7 @@ impl Association {
         done
     }
 
-    /// Forgets a key.
+    /// Removes a key.
     pub(crate) fn remove_auth_key(&mut self, id: u16) -> Result<(), KeyError> {
         match &mut self.auth {
             Some(auth) => auth.shared.remove(id),

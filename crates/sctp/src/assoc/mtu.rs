@@ -102,8 +102,8 @@ impl Association {
         }
     }
 
-    /// The path MTU towards an address of the peer is another one, with the IP header, and no probes look for it; false if
-    /// there is no such path, or it cannot be.
+    /// Sets the path MTU towards an address of the peer, IP header included, and ends probing there. False if
+    /// the address has no path, or the value is invalid.
     pub(crate) fn set_path_mtu(
         &mut self,
         now: Instant,

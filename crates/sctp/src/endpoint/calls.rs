@@ -31,8 +31,8 @@ impl Endpoint {
         Ok(id)
     }
 
-    /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
-    /// association ended can still be read after [`Event::Closed`](crate::Event::Closed).
+    /// Reads the next message, or at most `max` bytes of it; none if there is nothing to read. Messages that
+    /// arrived before the end of the association can be read after [`Event::Closed`](crate::Event::Closed).
     pub fn receive(&mut self, id: AssocId, max: usize) -> Option<Received> {
         let (slot, association) = self.associations.find_mut(id)?;
         let received = association.receive(max)?;
@@ -48,8 +48,7 @@ impl Endpoint {
         self.change(id, |association| association.shutdown(now));
     }
 
-    /// Ends an association at once and tells the peer the reason (`rfc9260#section-9.1`). What arrived and was not
-    /// read is lost.
+    /// Aborts an association and tells the peer the reason (`rfc9260#section-9.1`). Unread messages are lost.
     pub fn abort(&mut self, id: AssocId, reason: &[u8]) {
         self.change(id, |association| association.abort(reason));
     }

@@ -241,7 +241,7 @@ impl Noise {
                 self.next = Some(session);
                 return false;
             }
-            // The peer has the keys, too.
+            // The packet shows that the peer has the keys.
             self.replace(now, from, session, false);
             return true;
         }
