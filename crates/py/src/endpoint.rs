@@ -290,13 +290,13 @@ impl Endpoint {
     /// Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or
     /// ``send-failed`` will name it.
     ///
-    /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may
-    /// deliver it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it
-    /// without delay. ``path``: the ``Path.id`` of the path for the first transmission; with None the
-    /// endpoint chooses. ``urgent``: somebody waits for it, so that neither pacing nor Nagle's rule holds it back.
-    /// ``reliability``: when the message is given up, a dict with one of ``lifetime`` (in
-    /// seconds), ``retransmissions`` and ``priority``; both ends need ``pr_sctp``. ``context``: a number that
-    /// the event ``send-failed`` gives back.
+    /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer
+    /// may deliver it before earlier messages of the stream. ``immediate_sack``: asks the peer to
+    /// acknowledge it without delay. ``path``: the ``Path.id`` of the path for the first transmission;
+    /// with None the endpoint chooses. ``urgent``: somebody waits for it, so that neither pacing nor
+    /// Nagle's rule holds it back. ``reliability``: when the message is given up, a dict with one of
+    /// ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both ends need ``pr_sctp``.
+    /// ``context``: a number that the event ``send-failed`` gives back.
     ///
     /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError``
     /// for a message that can never be sent.
