@@ -2,6 +2,7 @@ use std::fmt::Write;
 
 /// Kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// Only grows, and begins at 0 when what it counts begins; its name ends in `_total`.
     Counter,
