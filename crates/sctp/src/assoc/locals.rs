@@ -31,8 +31,8 @@ impl Association {
             .filter(|address| !self.lost_locals.contains(address))
     }
 
-    /// Removes a local address. Its paths get another source address or are removed, and their data in flight is
-    /// retransmitted on other paths. It stays if no confirmed path would remain.
+    /// Removes a local address. Its paths get another source address or are removed, and their data in
+    /// flight is retransmitted on other paths. It stays if no confirmed path would remain.
     pub(super) fn drop_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         if !self.locals().any(|local| local == address) {
             return Err(AddressError::Unknown { address });
@@ -89,8 +89,8 @@ impl Association {
         self.sender.on_path_removed(now, p, &mut self.paths);
     }
 
-    /// Restores a removed local address and its paths, each of which a heartbeat must confirm; with ASCONF once the peer has
-    /// added it.
+    /// Restores a removed local address and its paths, each of which a heartbeat must confirm; with ASCONF
+    /// once the peer has added it.
     pub(crate) fn restore_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         if !self.lost_locals.contains(&address) {
             return Err(AddressError::NotRemoved { address });

@@ -112,7 +112,8 @@ impl Endpoint {
         self.call(id, PathError::Closed, |association| association.set_primary(address))
     }
 
-    /// Sets the options of all paths of an association from `local`, an address of ours that may be added later. The peer is told.
+    /// Sets the options of all paths of an association from `local`, an address of ours that may be added
+    /// later. The peer is told.
     ///
     /// # Errors
     /// [`PathError::Closed`].
@@ -129,10 +130,11 @@ impl Endpoint {
         })
     }
 
-    /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by ASCONF
-    /// (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) tells its answer. Then the address
-    /// gets its paths, which carry data once a heartbeat confirms them. Packets may arrive at the address from now on.
-    /// Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly) must be on.
+    /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by
+    /// ASCONF (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) tells
+    /// its answer. Then the address gets its paths, which carry data once a heartbeat confirms them.
+    /// Packets may arrive at the address from now on. Behind a NAT
+    /// [`Config::nat_friendly`](crate::Config::nat_friendly) must be on.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -159,8 +161,8 @@ impl Endpoint {
         self.call(id, AddressError::Closed, |association| association.set_peer_primary(now, address))
     }
 
-    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both sides must have it before either
-    /// activates it; key 0 is empty unless it is set.
+    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both sides must have
+    /// it before either activates it; key 0 is empty unless it is set.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -177,8 +179,8 @@ impl Endpoint {
     }
 
     /// Says that a key which is not active will not be activated again:
-    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) tells when nothing that was sent with it is outstanding. Packets of
-    /// the peer with this key are accepted until [`Self::remove_auth_key`].
+    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) tells when nothing that was sent with it is
+    /// outstanding. Packets of the peer with this key are accepted until [`Self::remove_auth_key`].
     ///
     /// # Errors
     /// [`KeyError`].
@@ -194,9 +196,9 @@ impl Endpoint {
         self.call(id, KeyError::Closed, |association| association.remove_auth_key(key_id))
     }
 
-    /// Ends the use of an address of ours by an association, as when an interface goes down: its paths leave from another
-    /// address of ours or end, and what was in flight there is sent again elsewhere. A peer with ASCONF is asked to delete the
-    /// address (`rfc5061#section-4.2.2`), any other is not told.
+    /// Ends the use of an address of ours by an association, as when an interface goes down: its paths
+    /// leave from another address of ours or end, and what was in flight there is sent again elsewhere. A
+    /// peer with ASCONF is asked to delete the address (`rfc5061#section-4.2.2`), any other is not told.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -222,9 +224,9 @@ impl Endpoint {
         self.call(id, AddressError::Closed, |association| association.restore_local(now, address))
     }
 
-    /// Sets the path MTU, IP header included, towards an address of an association's peer (`SCTP_PEER_ADDR_PARAMS` of
-    /// `rfc6458#section-8.1.12`). Chunks that have a TSN and are longer leave with
-    /// [`may_fragment`](transport::Transmit::may_fragment).
+    /// Sets the path MTU, IP header included, towards an address of an association's peer
+    /// (`SCTP_PEER_ADDR_PARAMS` of `rfc6458#section-8.1.12`). Chunks that have a TSN and are longer leave
+    /// with [`may_fragment`](transport::Transmit::may_fragment).
     ///
     /// # Errors
     /// [`PathError`].
@@ -238,9 +240,9 @@ impl Endpoint {
         self.call(id, PathError::Closed, |association| association.set_path_mtu(now, address, mtu))
     }
 
-    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`, or its weight for
-    /// `wfq`; the other schedulers ignore it (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
-    /// next turn.
+    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler)
+    /// `priority`, or its weight for `wfq`; the other schedulers ignore it (`SCTP_STREAM_SCHEDULER_VALUE`
+    /// of `rfc8260#section-4.3.3`). It counts from the stream's next turn.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -265,7 +267,8 @@ impl Endpoint {
         self.get(id).map(Association::options)
     }
 
-    /// Changes options of one association; timers that run keep their deadlines unless the new ones are earlier.
+    /// Changes options of one association; timers that run keep their deadlines unless the new ones are
+    /// earlier.
     ///
     /// # Errors
     /// [`OptionsError`] names an option whose value cannot work; nothing changes then.

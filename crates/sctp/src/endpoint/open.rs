@@ -267,8 +267,8 @@ impl Endpoint {
         true
     }
 
-    /// Sends packets for an address of an association's peer to this UDP port from now on, until a packet from there comes
-    /// from another one (`rfc6951#section-6.1`); 0: not encapsulated.
+    /// Sends packets for an address of an association's peer to this UDP port from now on, until a packet
+    /// from there comes from another one (`rfc6951#section-6.1`); 0: not encapsulated.
     ///
     /// # Errors
     /// [`PathError`].
