@@ -73,7 +73,7 @@ fn portable() -> Command {
         .subcommand(handed_over("papers", "Lists the papers and their figures"))
         .subcommand(handed_over("fairness", "Measures which congestion controls keep the design rules of multipath transport"))
         .subcommand(handed_over("report", "Writes one HTML file about a run, a sweep or reproduced papers"))
-        .subcommand(handed_over("overlay", "Compares real runs with simulated ones: prediction bands, and a verdict for each quantity"))
+        .subcommand(handed_over("overlay", "Compares real runs with simulated ones, with a verdict for each quantity"))
         .subcommand(handed_over("bonding", "Measures whether several paths together are faster than the best one"))
 }
 

@@ -119,7 +119,7 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
     """The options of the command."""
     parser = Parser(
         "overlay",
-        "Compares real runs with simulated ones: prediction bands, and a verdict for each quantity.",
+        "Compares real runs with simulated ones, with prediction bands and a verdict for each quantity.",
         epilog="The network of the scenario is emulated between network namespaces, which needs Linux and root, and "
         "real programs send over it: SCTP of this project in UDP or, with --program, another stack; TCP of the kernel. "
         "docs/sim-vs-real.md explains the "
