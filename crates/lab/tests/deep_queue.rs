@@ -16,14 +16,15 @@ link = [
   {{ name = "deep", between = ["a", "b"], net_id = 2, rate = "3 Mbit/s", delay = "100 ms", queue = {{ kind = "drop-tail", bytes = "750 kB" }} }},
 ]
 sctp = {{ bond = {{ profile = "recommended" }} }}
-flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", networks = {networks}, frame_rate = "0 Hz", start_time = "3 s", reset_time = "4 s", stop_time = "15 s" }}]
+flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", networks = {networks}, frame_rate = "0 Hz", start_time = "3 s", reset_time = "6 s", stop_time = "17 s" }}]
 "#
     );
     let sweep = lab::parse(&text, "deep-queue.toml").unwrap_or_else(|error| panic!("{error}"));
     scalar(&run(&sweep.variants()[0].scenario), "transfer", "throughput_bps") / 1e6
 }
 
-// The queue of the narrow path never overflows, so its slow start does not end before the measurement begins.
+// The queue of the narrow path never overflows, so its slow start never ends. It fills the queue once, before
+// the measurement begins.
 #[test]
 fn a_narrow_path_with_a_deep_queue_does_not_slow_the_other() {
     let (both, alone) = (transfer("[1, 2]"), transfer("[1]"));

@@ -11,8 +11,7 @@
 //! ```
 //!
 //! x is the flight size of the path, d its least RTT, v its RTT variation. μ is the highest rate that
-//! the path delivered in one of its last round trips. In slow start μ is twice that, but at most
-//! cwnd/SRTT: while a queue grows, the path delivers no more and the SRTT rises. If the application
+//! the path delivered in one of its last round trips, twice that in slow start. If the application
 //! gives less than the paths carry, μ is cwnd/SRTT, since a path with little to send measures nothing;
 //! with a full buffer cwnd/SRTT would be too high, since parts of the windows are unused. Without a
 //! queue T is d, so of two equal paths none waits for the other. A path without an RTT sample is first.
@@ -111,8 +110,7 @@ impl InTime {
 impl Estimate {
     fn measured(&self, path: &Path) -> Option<f64> {
         let most = self.delivered.most()?;
-        let window = of_window(path).filter(|_| is_growing(path));
-        Some(window.map_or(most, |window| window.min(NEXT_ROUND * most)))
+        Some(if is_growing(path) { NEXT_ROUND * most } else { most })
     }
 
     /// T in seconds; zero for a path without an RTT sample, so that it gets one.
