@@ -107,6 +107,7 @@ def draw(table: Table) -> Figure:
             axes[y][x].set_title(f"{topology} (Mbit/s)\n{_lossy(loss)}" if y == 0 else _lossy(loss), fontsize=7)
         _course(axes[-1][x], [o for o in table.outages if (o.topology, o.dead) == (topology, "first")])
     for row in axes:
+        row[0].set_ylim(bottom=0)
         row[0].set_ylabel("throughput [Mbit/s]")
     above = {"loc": "outside upper center", "ncols": 4, "frameon": False, "fontsize": 7}
     drawn = [pair for a in axes.flat for pair in zip(*a.get_legend_handles_labels(), strict=True)]
@@ -127,7 +128,6 @@ def _curves(axes: Axes, table: Table, topology: str, loss: float) -> None:
         axes.axhline(some[0].ideal / 1e6, color="0.5", linewidth=0.8, linestyle=":", label="sum of the links")
     axes.set_xticks(range(len(some)), [_short(cell.place.buffer) for cell in some])
     axes.set_xlabel("receive buffer [KiB]")
-    axes.set_ylim(bottom=0)
 
 
 def _short(buffer: str) -> str:
@@ -149,4 +149,3 @@ def _course(axes: Axes, outages: list[Outage]) -> None:
         )
     axes.set(xlim=(8, 22), xlabel="time [s]")
     axes.set_title(f"the first path is dead in the grey time, {_SHOWN_BUFFER}", fontsize=7)
-    axes.set_ylim(bottom=0)
