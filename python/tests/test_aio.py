@@ -235,8 +235,9 @@ def test_a_connection_is_a_context_that_ends_it_and_aborts_it_after_an_exception
             with pytest.raises(ConnectionError):
                 await (await listener.accept()).recv()
             task = asyncio.create_task(begin())
-            (await listener.accept()).abort()
+            far = await listener.accept()
             assert isinstance(await task, aio.Connection)
+            far.abort()
 
     run(body())
 

@@ -160,6 +160,28 @@ fn everything_received_can_be_read_after_the_end() {
     assert_eq!(read, (0..100).collect::<Vec<_>>());
 }
 
+/// The peer accepts, sends and ends the connection before the caller polls the attempt again.
+#[test]
+fn an_attempt_whose_connection_has_ended_meanwhile_gives_the_connection_and_its_messages() {
+    for graceful in [true, false] {
+        let world = world();
+        let mut attempt = Box::pin(world.client.connect(world.peer.clone()));
+        assert!(attempt.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        let far = Connection::from(run(world.listener.accept()).expect("is open"));
+        far.send("hello").expect("is taken");
+        far.flush().expect("arrives");
+        if graceful {
+            far.shutdown().expect("ends");
+        } else {
+            far.abort("over");
+        }
+        run(world.client.close());
+        let near = Connection::from(run(attempt).expect("was open"));
+        assert_eq!(near.recv().expect("has it").expect("has it").data, "hello");
+        assert_eq!(near.recv().map(|end| end.is_none()).ok(), graceful.then_some(true));
+    }
+}
+
 #[test]
 fn the_driver_ends_with_the_last_endpoint_listener_and_connection() {
     let World { client, server, listener, peer, relay } = world();

@@ -1,5 +1,5 @@
 use super::hub::Command;
-use super::mailbox::{Handle, Phase};
+use super::mailbox::Handle;
 use super::wait::wait;
 use crate::types::ConnectionError;
 use bytes::Bytes;
@@ -21,13 +21,7 @@ impl Attempt {
     /// The reason why the handshake failed.
     pub(crate) async fn opened(mut self) -> Result<Handle, ConnectionError> {
         if let Some(Handle(mailbox)) = &self.0 {
-            let outcome = |phase: &Phase| match phase {
-                Phase::Opening => None,
-                Phase::Open { .. } => Some(Ok(())),
-                Phase::Ended(reason) => Some(Err(reason.clone())),
-            };
-            wait(|cx, place| mailbox.poll_phase(cx, place, outcome), |place| mailbox.stop_watching(place))
-                .await?;
+            wait(|cx, place| mailbox.poll_open(cx, place), |place| mailbox.stop_watching(place)).await?;
         }
         self.0.take().ok_or(ConnectionError::EndpointClosed)
     }

@@ -46,6 +46,8 @@ pub(crate) struct Mailbox {
 #[derive(Debug)]
 struct Contents {
     phase: Phase,
+    /// The handshake was completed at some time.
+    was_open: bool,
     /// The application can queue no more messages.
     shut: bool,
     outbox: Outbox,
@@ -86,6 +88,7 @@ impl Mailbox {
     pub(crate) fn new(id: AssocId, hub: Arc<Hub>, send_buffer: ByteCount) -> Self {
         let contents = Contents {
             phase: Phase::Opening,
+            was_open: false,
             shut: false,
             outbox: Outbox::new(hub.outbox),
             told: false,
@@ -119,6 +122,20 @@ impl Mailbox {
         match wanted(&contents.phase) {
             Some(found) => Poll::Ready(found),
             None => {
+                contents.watchers.register(cx, place);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Ready once the handshake is complete or has failed. A connection that has ended since then counts as
+    /// open: the peer may have sent messages, which can still be read.
+    pub(crate) fn poll_open(&self, cx: &Context<'_>, place: &mut Place) -> Poll<Result<(), ConnectionError>> {
+        let mut contents = self.lock();
+        match &contents.phase {
+            _ if contents.was_open => Poll::Ready(Ok(())),
+            Phase::Ended(reason) => Poll::Ready(Err(reason.clone())),
+            Phase::Opening | Phase::Open { .. } => {
                 contents.watchers.register(cx, place);
                 Poll::Pending
             }
@@ -381,6 +398,7 @@ impl Mailbox {
     pub(crate) fn open(&self, streams: u16, peer: Vec<IpAddr>, peer_port: u16) {
         let mut contents = self.lock();
         contents.phase = Phase::Open { streams, peer, peer_port };
+        contents.was_open = true;
         let wakers = [contents.watchers.take(), contents.outbox.next_caller()];
         drop(contents);
         wakers.into_iter().for_each(Woken::wake);
