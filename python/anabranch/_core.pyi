@@ -184,6 +184,8 @@ class Path:
     """UDP port of the peer at ``remote``; 0: packets are not encapsulated."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"]
     """State of the path."""
+    silent: bool
+    """True if the path did not answer in time: new data avoids it while another path is usable."""
     primary: bool
     """Whether it is the primary path."""
     cwnd: int
@@ -206,6 +208,8 @@ class Path:
     """User bytes sent, with retransmissions."""
     packet_bytes: int
     """Bytes of all packets sent, without IP and UDP headers."""
+    received_bytes: int
+    """Bytes of packets received on this path, without IP and UDP headers."""
     ack_bytes: int
     """Bytes of packets sent with a SACK and without user data, with the IP header."""
     fast_retransmissions: int

@@ -114,6 +114,13 @@ def test_durations_are_seconds(pair: Pair) -> None:
     assert all(isinstance(times, float) for times in [*stats.limited_by.values(), first.blocks])
 
 
+def test_a_path_that_answers_is_not_silent_and_has_received_packets(pair: Pair) -> None:
+    pair.near.send(b"hello")
+    pair.near.flush(timeout=10)
+    path = pair.near.paths()[0]
+    assert (path.silent, path.received_bytes > 0) == (False, True)
+
+
 def test_text_is_not_bytes(pair: Pair) -> None:
     with pytest.raises(TypeError, match="expected bytes, a bytearray or a memoryview of bytes, not `str`"):
         pair.near.send("hello")  # pyright: ignore[reportArgumentType]

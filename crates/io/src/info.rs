@@ -54,6 +54,8 @@ pub struct PathInfo {
     pub udp_port: u16,
     /// Whether it is active, potentially failed, inactive or unconfirmed.
     pub state: PathState,
+    /// True if the path did not answer in time: new data avoids it while another path is usable.
+    pub silent: bool,
     /// Whether it is the primary path.
     pub is_primary: bool,
     /// Congestion window.
@@ -94,6 +96,7 @@ impl From<sctp::PathInfo> for PathInfo {
             local: path.local,
             udp_port: path.udp_port,
             state: path.state,
+            silent: path.silent,
             is_primary: path.is_primary,
             cwnd: path.cwnd,
             ssthresh: path.ssthresh,
@@ -118,6 +121,9 @@ impl fmt::Display for PathInfo {
         write!(f, "{local} to {remote}: {}", state.name())?;
         if self.is_primary {
             f.write_str(", primary")?;
+        }
+        if self.silent {
+            f.write_str(", silent")?;
         }
         if let Some(srtt) = self.srtt {
             write!(f, ", RTT {}", Span::from(srtt))?;
@@ -229,6 +235,7 @@ mod tests {
             local: IpAddr::from([192, 0, 2, 10]),
             udp_port: 9899,
             state: PathState::Active,
+            silent: true,
             is_primary: true,
             cwnd: ByteCount::new(14_600),
             ssthresh: None,
@@ -246,8 +253,8 @@ mod tests {
         };
         assert_eq!(
             path.to_string(),
-            "192.0.2.10 to 203.0.113.5: active, primary, RTT 25.1 ms, RTO 1 s, cwnd 14600 B, 4380 B in flight, \
-             4200 B of user data in 3 packets sent, 0 retransmissions, 0 timeouts, limited by cwnd"
+            "192.0.2.10 to 203.0.113.5: active, primary, silent, RTT 25.1 ms, RTO 1 s, cwnd 14600 B, 4380 B in \
+             flight, 4200 B of user data in 3 packets sent, 0 retransmissions, 0 timeouts, limited by cwnd"
         );
         let stats = AssocStats { packets_sent: 7, peer_rwnd: ByteCount::new(65_536), ..Default::default() };
         assert_eq!(

@@ -46,6 +46,8 @@ pub struct Path {
     udp_port: u16,
     /// State of the path.
     state: &'static str,
+    /// True if the path did not answer in time: new data avoids it while another path is usable.
+    silent: bool,
     /// Whether it is the primary path.
     primary: bool,
     /// Congestion window.
@@ -68,6 +70,8 @@ pub struct Path {
     user_bytes: u64,
     /// Bytes of all packets sent, without IP and UDP headers.
     packet_bytes: u64,
+    /// Bytes of packets received on this path, without IP and UDP headers.
+    received_bytes: u64,
     /// Bytes of packets sent with a SACK and without user data, with the IP header.
     ack_bytes: u64,
     /// Chunks retransmitted before an expiry of T3-rtx.
@@ -106,6 +110,7 @@ impl From<PathInfo> for Path {
             local: path.local,
             udp_port: path.udp_port,
             state: path.state.name(),
+            silent: path.silent,
             primary: path.is_primary,
             cwnd: path.cwnd.get(),
             ssthresh: path.ssthresh.map(|bytes| bytes.get()),
@@ -117,6 +122,7 @@ impl From<PathInfo> for Path {
             data_packets: path.stats.data_packets,
             user_bytes: path.stats.user_bytes.get(),
             packet_bytes: path.stats.packet_bytes.get(),
+            received_bytes: path.stats.received_bytes.get(),
             ack_bytes: path.stats.ack_bytes.get(),
             needless_retransmissions: path.stats.needless_retransmissions,
             undone_recoveries: path.stats.undone_recoveries,

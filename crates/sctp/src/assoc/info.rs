@@ -64,7 +64,7 @@ pub struct PathInfo {
     pub udp_port: u16,
     /// Active, potentially failed, inactive or unconfirmed.
     pub state: PathState,
-    /// Its packets are overdue: it gets no new data while other paths answer.
+    /// True if the path did not answer in time: new data avoids it while another path is usable.
     pub silent: bool,
     /// Whether it is the primary path.
     pub is_primary: bool,
