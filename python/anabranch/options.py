@@ -201,8 +201,7 @@ class Options(AssociationOptions, total=False):
     """Spreads the packets of each path over its round-trip time, under every congestion control. The rate is that
     of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2 cwnd/SRTT above, as in Linux.
     In congestion avoidance it is at most 5/4 of the most that the path delivered in one of its last ten round
-    trips. Without a rate of the control, slow start after a timeout is not paced. New data that is paced is not
-    limited to ``max_burst`` packets. Default: false."""
+    trips. New data that is paced is not limited to ``max_burst`` packets. Default: false."""
     packet_drop_reports: bool
     """Reports packets that arrive with a wrong checksum, and retransmits chunks that the peer reports without a
     cut of cwnd, if the peer supports it too (draft-stewart-sctp-pktdrprep-16; INET: ``packetDrop``). Default:

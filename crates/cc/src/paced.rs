@@ -10,10 +10,6 @@
 //! [highest delivery rate](crate::delivery) of the last round trips. With several paths, SACKs may begin to
 //! return on a faster path. Then r decreases although the link is as slow as before, and a window that just
 //! filled the link would overflow its queue.
-//!
-//! Slow start after a timeout is not paced. The smoothed round-trip time includes a queue that is gone, and
-//! if only retransmissions are in flight, no new one is measured (`rfc9260#section-6.3.1`, C5). A window of
-//! two packets that leave over two seconds would hardly grow.
 
 use units::{BitRate, ByteCount, Instant};
 
@@ -43,7 +39,6 @@ pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Cong
         deliveries: (!control.wants_pacing()).then(|| Vec::with_capacity(setup.paths)),
         control,
         rates: Vec::with_capacity(setup.paths),
-        restarts: Vec::with_capacity(setup.paths),
         initial_ssthresh: setup.initial_ssthresh,
         acks: Vec::new(),
     })
@@ -55,10 +50,8 @@ struct Paced {
     control: Box<dyn CongestionControl>,
     /// Delivery rate of each path; `None` if the control wants pacing.
     deliveries: Option<Vec<Delivery>>,
-    /// Pacing rate of each path; `None` before its first RTT sample and in slow start after a timeout.
+    /// Pacing rate of each path; `None` before its first RTT sample.
     rates: Vec<Option<BitRate>>,
-    /// True for each path in slow start after a timeout.
-    restarts: Vec<bool>,
     initial_ssthresh: ByteCount,
     /// The acknowledgements of the current SACK, as [`used`] changes them; kept to reuse the allocation.
     acks: Vec<PathAck>,
@@ -71,8 +64,7 @@ impl Paced {
 
     fn update(&mut self, all: &[PathView], w: &[CongestionWindow]) {
         for (p, (path, window)) in all.iter().zip(w).enumerate() {
-            self.restarts[p] &= window.ssthresh.is_some_and(|ssthresh| window.cwnd < ssthresh);
-            self.rates[p] = if self.restarts[p] { None } else { self.rate(p, path, *window) };
+            self.rates[p] = self.rate(p, path, *window);
         }
     }
 
@@ -118,7 +110,6 @@ impl CongestionControl for Paced {
 
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         let window = self.control.on_path_added(all, p);
-        self.restarts.push(false);
         self.deliveries.iter_mut().for_each(|deliveries| deliveries.push(Delivery::default()));
         self.rates.push(all.get(p).and_then(|path| self.rate(p, path, window)));
         window
@@ -147,7 +138,6 @@ impl CongestionControl for Paced {
         w: &mut [CongestionWindow],
     ) {
         self.control.on_loss(now, all, p, kind, w);
-        self.restarts[p] |= kind == LossKind::Timeout;
         self.update(all, w);
     }
 
@@ -207,32 +197,6 @@ mod tests {
             group: 0,
             in_recovery: false,
         }
-    }
-
-    #[test]
-    fn slow_start_after_a_timeout_is_not_paced() {
-        let setup = Setup::sctp(crate::GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(1_000_000), 1);
-        let setup = Setup { paced: true, ..setup };
-        let mut control = paced(crate::Algorithm::Standard.build(&setup), &setup);
-        let mut path = view(0, None, 80_000, 2000);
-        path.window = control.on_path_added(&[path], 0);
-        path.window.cwnd = ByteCount::new(80_000);
-        let mut lose = |path: &mut PathView, kind| {
-            let mut w = [path.window];
-            control.on_loss(Instant::ZERO, &[*path], 0, kind, &mut w);
-            path.window = w[0];
-            control.pacing_rate(0)
-        };
-        assert!(lose(&mut path, LossKind::FastRetransmit).is_some());
-        assert_eq!(lose(&mut path, LossKind::Timeout), None);
-        let mut grow = |path: &PathView| {
-            let mut w = [path.window];
-            control.on_sack(Instant::ZERO, &[*path], &[], &mut w);
-            control.pacing_rate(0)
-        };
-        assert_eq!(grow(&path), None, "cwnd is one packet");
-        path.window.cwnd = path.window.ssthresh.unwrap();
-        assert!(grow(&path).is_some());
     }
 
     #[test]

@@ -145,8 +145,8 @@ options! {
         /// Spreads the packets of each path over its round-trip time, under every congestion control. The
         /// rate is that of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2
         /// cwnd/SRTT above, as in Linux. In congestion avoidance it is at most 5/4 of the most that the path
-        /// delivered in one of its last ten round trips. Without a rate of the control, slow start after a
-        /// timeout is not paced. New data that is paced is not limited to `max_burst` packets.
+        /// delivered in one of its last ten round trips. New data that is paced is not limited to `max_burst`
+        /// packets.
         pacing: bool = false;
         /// The RFC whose rules let cwnd grow: by RFC 2960 and 4960 only if the cumulative TSN advances.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;

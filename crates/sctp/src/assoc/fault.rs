@@ -203,11 +203,6 @@ impl Association {
 
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
-        // The path works: data that left later than the heartbeat has arrived.
-        if self.paths[p].liveness.proof() > sent {
-            let period = self.idle_period(p);
-            return self.paths[p].heartbeat.rest(now, period);
-        }
         let verifying = self.paths[p].state == PathState::Unconfirmed;
         // rfc9260#section-8.1: it is an error of the association only if the path carries the data.
         let of_association = !verifying && p == self.paths.default_path();
@@ -336,11 +331,7 @@ impl Association {
         if self.paths[p].heartbeat.take_asked() {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });
         }
-        let was_silent = self.paths[p].liveness.is_silent();
         self.sender.end_silence(now, &mut self.paths[p]);
-        if was_silent {
-            self.sender.try_earliest(now, p, &mut self.paths);
-        }
         let failing = self.paths[p].state == PathState::PotentiallyFailed;
         self.path_works(p);
         if failing {

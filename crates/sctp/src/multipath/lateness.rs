@@ -13,14 +13,12 @@ const SILENT_PACKETS: f64 = 16.0;
 
 /// Time by which a path with data in flight must answer: a probe timeout (`rfc8985#section-7.2`), or
 /// when the chunk sent first is overdue, if nothing was acknowledged for the [`least_silence`] by then.
-///
-/// An overdue chunk does not count if a chunk that was sent later has arrived: loss detection then finds it.
 pub(crate) fn answer_due(now: Instant, path: &Path, out: &Outstanding, sack_delay: Span) -> Instant {
     let first = first_sent(path, out);
     let delay = delay_of_lone(path, first, sack_delay);
     let latest = now + probe_timeout(path, delay);
     let (Some(srtt), Some(first)) = (path.rto.srtt(), first) else { return latest };
-    if first.is(Mark::Copied) || first.sent_at < path.liveness.proof() {
+    if first.is(Mark::Copied) {
         return latest;
     }
     let due = first.sent_at + path.overdue() + delay;

@@ -44,7 +44,7 @@ pub(crate) fn target(
         RtxPolicy::Alternate => paths.next_active(on),
         RtxPolicy::Asap => {
             pick(paths.ids().filter(|&p| paths[p].is_active() && !paths[p].space().is_zero()), random)
-                .or_else(|| (paths[on].shots > 0).then_some(stay).flatten())
+                .or_else(|| paths[on].may_resend.then_some(stay).flatten())
         }
         RtxPolicy::Cwnd => best(|p| p.window.cwnd.as_f64(), random),
         RtxPolicy::Ssthresh => best(|p| p.window.ssthresh.map_or(f64::INFINITY, |s| s.as_f64()), random),

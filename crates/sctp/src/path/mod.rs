@@ -176,8 +176,8 @@ pub(crate) struct Path {
     pub(crate) last_data: Option<Instant>,
 
     pub(crate) heartbeat: Heartbeat,
-    /// Packets of lost chunks that may be sent although cwnd is full (`rfc9260#section-7.2.4`).
-    pub(crate) shots: u32,
+    /// One packet of lost chunks may be sent although cwnd is full (`rfc9260#section-7.2.4`).
+    pub(crate) may_resend: bool,
 
     pub(crate) stats: PathStats,
     /// Share of chunks lost, a moving average.
@@ -237,7 +237,7 @@ impl Path {
             resent: List::default(),
             lost_fast: List::default(),
             lost_timer: List::default(),
-            shots: 0,
+            may_resend: false,
             loss_rate: 0.0,
             last_data: None,
             decayed: None,

@@ -113,8 +113,6 @@ pub(crate) struct Sender {
     peer_closed: bool,
     /// Number of times that new data waited because the peer's receive window was full.
     refusals: u64,
-    /// True if the last SACK was full, so that chunks which it did not report may have arrived.
-    untold: bool,
     /// True if an acknowledgement arrived since T3-rtx last expired.
     heard: bool,
     /// Arrival time of the last acknowledgement.
@@ -206,7 +204,6 @@ impl Sender {
             scheduler,
             copies: Copies::default(),
             refusals: 0,
-            untold: false,
             starved: false,
             order: Vec::new(),
             turn: 0,

@@ -41,7 +41,6 @@ impl Sender {
         self.nr_sacks = true;
         self.read_blocks(told_cum, sack.nr_gap_blocks())?;
         let mut said = std::mem::take(&mut self.blocks);
-        let mut blocks = said.len();
         let mut cum = told_cum;
         if overtaken {
             // Later NR-SACKs may omit its non-renegable chunks; its other contents are outdated.
@@ -50,7 +49,6 @@ impl Sender {
             self.blocks.clone_from(&self.gap_acked);
         } else {
             self.read_blocks(cum, sack.gap_blocks())?;
-            blocks += self.blocks.len();
         }
         cut_below(&mut self.non_renegable, cum);
         let known = std::mem::take(&mut self.non_renegable);
@@ -64,7 +62,7 @@ impl Sender {
         self.add_non_renegable(cum);
         let a_rwnd = Some(sack.a_rwnd).filter(|_| !overtaken);
         let packets = Some(sack.packets_since_last);
-        let told = Told { a_rwnd, packets, blocks };
+        let told = Told { a_rwnd, packets };
         let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
         self.free(now, &known, paths);
         self.note_duplicates(now, sack.duplicates(), paths);

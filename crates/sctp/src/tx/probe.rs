@@ -28,7 +28,7 @@ impl Sender {
             self.after_losses(now, Cause::Timeout, paths);
         }
         let path = &mut paths[p];
-        path.shots = path.shots.max(u32::from(path.has_lost()));
+        path.may_resend |= path.has_lost();
         path.liveness.probed();
     }
 

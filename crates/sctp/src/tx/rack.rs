@@ -1,9 +1,8 @@
 //! Time-based loss detection for each path, and recoveries that are undone: RACK (`rfc8985`).
 //!
 //! A chunk is lost once a chunk that was sent later on its path has arrived, and the reordering window of the
-//! path has passed since. A retransmission counts as the later chunk only if just retransmissions are in
-//! flight there, or after a tail loss probe, and not if it is acknowledged before the least RTT has passed
-//! (`rfc8985#section-6.2`, step 2). Until the sender sees reordering on a path, three missing reports
+//! path has passed since. A retransmission does not count as the later chunk if it is acknowledged before the
+//! least RTT has passed (`rfc8985#section-6.2`, step 2). Until the sender sees reordering on a path, three missing reports
 //! suffice, too, and in fast recovery the reordering window is zero. Otherwise the window is a quarter of the
 //! least RTT. It grows by a quarter after each round trip in which a retransmission proves to be needless, up
 //! to an SRTT.
@@ -76,7 +75,7 @@ impl Sender {
             let certain = !again || base.is_some_and(|base| now.since(sent_at) >= base);
             if !again {
                 rack.arrived(now, i, sent_at);
-            } else if (path.fresh.head == NIL || path.liveness.is_probed()) && certain {
+            } else if certain {
                 rack.arrived_again(now, i, sent_at);
             }
         }
@@ -153,7 +152,7 @@ impl Sender {
         let Some(rack) = &mut path.rack else { return };
         path.stats.needless_retransmissions += 1;
         if let Some(before) = rack.needless(i, episode, next) {
-            (path.recovery, path.shots) = (None, 0);
+            (path.recovery, path.may_resend) = (None, false);
             path.stats.undone_recoveries += 1;
             self.control(now, paths, |control, views, windows| {
                 control.on_spurious_loss(views, on.index(), before, windows);

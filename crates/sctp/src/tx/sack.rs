@@ -3,7 +3,6 @@
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::send::earliest_lost;
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
@@ -29,7 +28,6 @@ pub(super) struct Told {
     pub(super) a_rwnd: Option<u32>,
     /// Packets with data since the previous SACK (DAC). None in a SHUTDOWN, which reports no gaps.
     pub(super) packets: Option<u8>,
-    pub(super) blocks: usize,
 }
 
 impl Sender {
@@ -59,10 +57,9 @@ impl Sender {
             return Ok(SackOutcome::default());
         }
         let (a_rwnd, packets) = (Some(sack.a_rwnd), Some(sack.packets_since_last));
-        let mut told = Told { a_rwnd, packets, blocks: 0 };
+        let told = Told { a_rwnd, packets };
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
-            told.blocks = self.blocks.len();
             if self.nr_sacks {
                 self.add_non_renegable(cum);
             }
@@ -160,7 +157,6 @@ impl Sender {
         }
         self.grow(now, paths, delta);
         self.enter_recovery(now, paths, delta);
-        self.keep_clock(told, paths);
         self.adjust_timers(now, paths, delta);
         self.after_losses(now, Cause::Sack, paths);
         let mut outcome = outcome(advanced, paths, delta);
@@ -306,9 +302,7 @@ impl Sender {
             if chunk.transmissions == 1 {
                 path.liveness.proven(chunk.sent_at);
                 let rtt = now.since(chunk.sent_at);
-                if !self.untold || self.remembered.is_none() {
-                    delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
-                }
+                delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
             }
             if self.config.pmtud
                 && let Some(pmtud) = &mut path.pmtud
@@ -501,24 +495,8 @@ impl Sender {
             let path = &mut paths[p];
             let own = path.fresh.last().max(path.resent.last()).max(path.lost_fast.last());
             path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });
-            path.shots = 1;
+            path.may_resend = true;
             path.stats.fast_recoveries += 1;
-        }
-    }
-
-    /// After a full SACK, lets as many packets of lost chunks leave as the peer says have arrived, at most
-    /// `max_burst` (`rfc6937#section-3`). Arrived chunks that a full SACK does not report count as in flight:
-    /// in fast recovery they would fill the window until T3-rtx expires.
-    fn keep_clock(&mut self, told: Told, paths: &mut Paths) {
-        let least = || paths.iter().map(|path| path.mtu.get()).min().unwrap_or(0) as usize;
-        self.untold = told.blocks > 0 && told.blocks * GapBlock::LEN + LEAST_ROOM >= least();
-        if self.lost_chunks == 0 || !self.untold {
-            return;
-        }
-        if let Some((_, on, _)) = earliest_lost(paths, None)
-            && paths[on].recovery.is_some()
-        {
-            paths[on].shots = told.packets.map_or(1, u32::from).clamp(1, self.config.max_burst);
         }
     }
 
@@ -542,10 +520,6 @@ impl Sender {
         }
     }
 }
-
-/// A SACK is full if its Gap Ack Blocks leave at most this many bytes of a packet for headers and other
-/// chunks.
-const LEAST_ROOM: usize = 100;
 
 /// Adds the losses and the delivery rates, for a congestion control that models the rate.
 #[cold]

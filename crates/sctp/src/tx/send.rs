@@ -149,7 +149,7 @@ impl Sender {
             else {
                 continue;
             };
-            let allowed = paths[on].shots > 0 || !paths[target].space().is_zero();
+            let allowed = paths[on].may_resend || !paths[target].space().is_zero();
             if allowed && !self.rests(target, paths) {
                 let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan::new(target, Source::Lost { on, cause }, first_chunk));
@@ -513,13 +513,14 @@ impl Sender {
         paths: &mut Paths,
         w: &mut PacketWriter<'_>,
     ) -> usize {
-        let shot = paths[on].shots > 0;
-        paths[on].shots = paths[on].shots.saturating_sub(1);
+        let beyond_window = std::mem::take(&mut paths[on].may_resend);
         let mut sent = 0;
         while let Some(i) = paths[on].lost(cause).first() {
             let fits = self.chunk_len(self.out[i].len()) <= w.room();
             let allowed = sent == 0
-                || (!self.is_spent(i) && self.config.bundling && (shot || !paths[p].space().is_zero()));
+                || (!self.is_spent(i)
+                    && self.config.bundling
+                    && (beyond_window || !paths[p].space().is_zero()));
             if !fits || !allowed {
                 break;
             }

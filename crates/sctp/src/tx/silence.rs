@@ -11,10 +11,8 @@
 //! it proves about the other path.
 
 use super::Sender;
-use super::partial::Cause;
-use crate::chunks::Mark;
 use crate::multipath::lateness;
-use crate::path::{LossCause, NIL, Path, PathId, Paths};
+use crate::path::{Path, PathId, Paths};
 use units::Instant;
 
 impl Sender {
@@ -66,18 +64,6 @@ impl Sender {
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
         path.liveness.answered();
         self.be_patient(now, path);
-    }
-
-    /// Retransmits the earliest chunk in flight on path `p`, which was silent, after an answered heartbeat.
-    /// All chunks there left earlier and should have arrived; the acknowledgement of this one shows which
-    /// others are lost.
-    #[cold]
-    pub(crate) fn try_earliest(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        let i = paths[p].earliest();
-        if i != NIL && !self.out[i].is(Mark::Abandoned) {
-            self.mark_lost(i, LossCause::Timeout, paths);
-            self.after_losses(now, Cause::Timeout, paths);
-        }
     }
 }
 

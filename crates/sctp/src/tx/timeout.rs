@@ -42,7 +42,7 @@ impl Sender {
         let path = &mut paths[p];
         path.restart();
         path.blocked_until = Instant::ZERO;
-        path.shots = u32::from(path.has_lost());
+        path.may_resend = path.has_lost();
         path.stats.timeouts += 1;
         path.t3 = (!path.flight.is_zero()).then(|| now + path.rto.current());
         self.after_losses(now, Cause::Timeout, paths);
@@ -64,7 +64,7 @@ impl Sender {
             rack.set_deadline(None);
         }
         path.liveness.trust();
-        (path.timed_out, path.shots) = (false, u32::from(path.has_lost()));
+        (path.timed_out, path.may_resend) = (false, path.has_lost());
         self.after_losses(now, Cause::Timeout, paths);
     }
 }

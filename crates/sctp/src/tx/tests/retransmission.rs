@@ -73,27 +73,3 @@ fn the_earliest_lost_chunks_leave_first() {
         "7 and 8 were lost with a timeout, 2 by missing reports"
     );
 }
-
-/// Every second of 1000 chunks is lost. A SACK has room for 362 of 500 Gap Ack Blocks: the chunks above them
-/// count as in flight and fill the window. It has two bits for the number of packets that arrived.
-#[test]
-fn after_full_sacks_as_many_packets_of_lost_chunks_leave_as_arrived() {
-    let told = |blocks: u32| -> Vec<(u32, u32)> { (1..=blocks).map(|k| (2 * k, 2 * k)).collect() };
-    for (blocks, packets, leave) in [(360, 1, 1), (360, 3, 3), (360, 200, 3), (330, 3, 0)] {
-        let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
-        for _ in 0..1000 {
-            rig.transmit(P1);
-        }
-        rig.pass(Span::from_millis(100));
-        for fewer in [3, 2, 1] {
-            rig.sack(0, &told(blocks - fewer), 1);
-        }
-        assert!(rig.is_lost(1), "3 missing reports");
-        rig.paths[P1].window.cwnd = rig.paths[P1].flight;
-        while rig.poll().is_some() {}
-        rig.sack(0, &told(blocks), packets);
-        rig.paths[P1].window.cwnd = rig.paths[P1].flight;
-        let sent = std::iter::from_fn(|| rig.poll()).count();
-        assert_eq!(sent, leave, "{blocks} blocks after {packets} packets");
-    }
-}
