@@ -13,7 +13,7 @@ pub(crate) struct TxChunk {
     pub(super) ppid: Ppid,
     pub(crate) stream: StreamId,
     pub(super) ssn: Ssn,
-    /// User bytes, fewer than the MTU, which has 16 bits.
+    /// Number of user bytes. It fits in 16 bits because a chunk is shorter than the MTU (at most 65,535).
     pub(super) length: u16,
     /// Distances to the neighbours on its list, below [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING); zero at
     /// an end.
@@ -23,7 +23,7 @@ pub(crate) struct TxChunk {
     pub(super) flags: u8,
     /// [`Mark`]s, one bit each.
     pub(super) marks: u8,
-    /// The path of its last transmission.
+    /// The path of the last transmission of this chunk.
     pub(crate) path: PathId,
     pub(crate) transmissions: u8,
     pub(crate) missing: u8,
@@ -52,9 +52,11 @@ pub(crate) enum ChunkState {
 pub(crate) enum Mark {
     /// The chunk was acknowledged before: if the peer reneges, the next acknowledgement lets no cwnd grow.
     Credited = 1 << 0,
-    /// T3-rtx marked the chunk as lost at least once, or spared it because its copy had just left.
+    /// T3-rtx marked the chunk as lost at least once, or did not mark it because a copy was sent shortly
+    /// before.
     TimedOut = 1 << 1,
-    /// Copies of the chunk were sent on other paths because it was late, the latest at `sent_at`.
+    /// Copies of the chunk were sent on other paths because the chunk was late. `sent_at` is that of the
+    /// newest.
     Copied = 1 << 2,
     /// The chunk was rescheduled to another path once.
     Moved = 1 << 3,
@@ -73,7 +75,8 @@ impl TxChunk {
         self.marks |= mark as u8;
     }
 
-    /// True if the chunk was sent once and is not abandoned: in flight it may be reported missing.
+    /// Returns true if the chunk was sent once and is not abandoned. Such a chunk in flight may be reported
+    /// missing.
     #[inline]
     pub(crate) fn is_fresh(&self) -> bool {
         self.transmissions == 1 && !self.is(Mark::Abandoned)
@@ -85,20 +88,20 @@ impl TxChunk {
         DataFlags::from_bits(self.flags).ending
     }
 
-    /// True for a whole unordered message, which the peer delivers whatever is missing before it.
+    /// Returns true for a whole unordered message: the peer delivers it even if lower TSNs are missing.
     #[inline]
     pub(crate) fn stands_alone(&self) -> bool {
         let flags = DataFlags::from_bits(self.flags);
         flags.unordered && flags.beginning && flags.ending
     }
 
-    /// True if the peer cannot renege on the chunk, and its application can read it.
+    /// Returns true if the peer cannot renege on the chunk and has delivered it as a whole unordered message.
     #[inline]
     pub(crate) fn is_delivered(&self) -> bool {
         self.state == ChunkState::Freed && self.stands_alone()
     }
 
-    /// The list of its path that holds the chunk while it is in flight.
+    /// Returns the list of the path that holds the chunk while the chunk is in flight.
     #[inline]
     pub(crate) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {
         if self.is_fresh() { &mut path.fresh } else { &mut path.resent }

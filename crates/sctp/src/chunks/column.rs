@@ -1,8 +1,8 @@
-//! Values of outstanding chunks that only some associations have.
+//! Values that only some associations keep for their outstanding chunks.
 
 use std::collections::VecDeque;
 
-/// A value for each outstanding chunk, or none at all: a column without values takes one pointer and no work.
+/// A value for each outstanding chunk. A column without values takes one pointer and no work.
 ///
 /// An extension with a value for each chunk adds a column to [`Outstanding`](super::Outstanding), so that the
 /// chunk itself does not grow. The place of a chunk is counted from the lowest outstanding TSN. A chunk
@@ -13,7 +13,6 @@ pub(super) struct Column<T> {
     values: Option<Values<T>>,
 }
 
-/// Boxed, so that a column without values takes only a pointer.
 type Values<T> = Box<VecDeque<T>>;
 
 impl<T> Default for Column<T> {
@@ -23,12 +22,12 @@ impl<T> Default for Column<T> {
 }
 
 impl<T: Default> Column<T> {
-    /// Lets the column hold values before the first is set.
+    /// Allocates the column before the first value is set.
     pub(super) fn open(&mut self) {
         self.values.get_or_insert_default();
     }
 
-    /// True once the column holds values.
+    /// Returns true if the column is allocated.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.values.is_some()
@@ -51,7 +50,7 @@ impl<T: Default> Column<T> {
         }
     }
 
-    /// The value of the chunk at `place`; none if no chunk from there on has a value.
+    /// The value of the chunk at `place`; `None` if neither this chunk nor a later one has a value.
     #[inline]
     pub(super) fn get(&self, place: usize) -> Option<&T> {
         self.values.as_ref()?.get(place)

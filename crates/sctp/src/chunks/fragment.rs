@@ -1,4 +1,4 @@
-//! The contents of a chunk, and its message.
+//! The contents of a chunk, and the identifiers of its message.
 
 use crate::message::{MessageId, Payload};
 use std::num::{NonZeroU32, NonZeroU64};
@@ -9,8 +9,8 @@ pub(crate) struct Fragment {
     pub(crate) payload: Payload,
     pub(crate) flags: DataFlags,
     pub(crate) stream: StreamId,
-    /// Message identifier among the ordered or the unordered messages of the stream. The stream sequence
-    /// number of an ordered message is its lower half.
+    /// Message identifier, counted separately for ordered and unordered messages of the stream. Its lower 16
+    /// bits are the stream sequence number of an ordered message.
     pub(crate) number: u32,
     /// Fragment sequence number; used only with interleaving.
     pub(crate) fsn: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Fragment {
     pub(crate) record: RecordId,
 }
 
-/// The tracked message of a chunk, if any.
+/// Identifies the tracked message of a chunk; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tag(Option<NonZeroU64>);
 

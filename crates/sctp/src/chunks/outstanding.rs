@@ -13,7 +13,7 @@ use transport::Octets;
 use units::{ByteCount, Instant};
 use wire::{Data, DataFlags, IData, Mid, PacketWriter, SkippedMessage, Ssn, Tsn};
 
-/// Least number of chunks for which the ring keeps memory, so that a varying window does not allocate.
+/// Least number of chunks for which the ring keeps memory, so that a varying window needs no allocations.
 const KEPT: usize = 32;
 
 /// The number of TSNs.
@@ -23,13 +23,13 @@ const LAP: u64 = 1 << 32;
 /// unwrapped into indices of 64 bits, which are ordered.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
-    /// The first TSN of the association; its index is larger by one [`LAP`].
+    /// The first TSN of the association. The index of this chunk is [`LAP`] higher.
     initial: u32,
-    /// TSN of the chunk that was last inserted before another one of its list.
+    /// TSN of the chunk that was most recently inserted before another chunk of its list.
     inserted: u32,
     first: u64,
     chunks: VecDeque<TxChunk>,
-    /// User bytes; none for filler.
+    /// User bytes; empty for filler.
     payload: Column<Bytes>,
     /// State of the path at the last transmission, if the congestion control needs rate samples.
     records: Column<SendRecord>,
@@ -37,7 +37,7 @@ pub(crate) struct Outstanding {
     tags: Column<Tag>,
     /// Records of messages that may be abandoned, until the peer cannot renege on the chunk.
     messages: Column<RecordId>,
-    /// Places in their messages; used only with interleaving.
+    /// Message and fragment numbers; used only with interleaving.
     places: Column<Place>,
 }
 
@@ -50,7 +50,7 @@ struct Place {
 
 impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
-        // One lap ahead, so that lower TSNs have indices, too.
+        // The first index is one lap above the first TSN, so that lower TSNs have indices, too.
         let first = LAP + u64::from(initial_tsn.0);
         Outstanding {
             initial: initial_tsn.0,
@@ -65,7 +65,7 @@ impl Outstanding {
         }
     }
 
-    /// Makes all chunks I-DATA chunks; called before the first.
+    /// Makes all chunks I-DATA chunks. Must be called before the first chunk is inserted.
     pub(crate) fn interleave(&mut self) {
         self.places.open();
     }
@@ -82,13 +82,13 @@ impl Outstanding {
         Tsn(index as u32)
     }
 
-    /// Number of a chunk: 1 for the first of the association.
+    /// Number of a chunk within the association, counted from 1.
     #[inline]
     pub(crate) fn number(&self, index: u64) -> u64 {
         index - (LAP + u64::from(self.initial)) + 1
     }
 
-    /// The index of a TSN: the one nearest to the cumulative TSN.
+    /// The index of a TSN: of all its possible indices, the one nearest to the cumulative TSN.
     #[inline]
     pub(crate) fn index_of(&self, tsn: Tsn) -> u64 {
         let cum = self.first - 1;
@@ -102,7 +102,7 @@ impl Outstanding {
         self.first
     }
 
-    /// Sets the TSN of the next chunk, with an index above all others. No chunk may be outstanding.
+    /// Sets the TSN of the next chunk, whose index is above all earlier indices. No chunk may be outstanding.
     pub(crate) fn jump_to(&mut self, next: Tsn) {
         debug_assert!(self.chunks.is_empty());
         self.first += u64::from(next.0.wrapping_sub(self.first as u32));
@@ -168,7 +168,7 @@ impl Outstanding {
         i
     }
 
-    /// Keeps a record of each transmission; called before the first.
+    /// Makes the ring keep a record of each transmission. Must be called before the first chunk is inserted.
     pub(crate) fn keep_records(&mut self) {
         self.records.open();
     }
@@ -188,7 +188,7 @@ impl Outstanding {
         self.records.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
-    /// Takes the tag of chunk `i` and leaves none.
+    /// Removes and returns the tag of chunk `i`.
     #[inline]
     pub(crate) fn take_tag(&mut self, i: u64) -> Tag {
         self.tags.take(self.place_of(i))
@@ -200,7 +200,7 @@ impl Outstanding {
         self.messages.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
-    /// Takes the record of the message of chunk `i` and leaves none.
+    /// Removes and returns the message record of chunk `i`.
     #[inline]
     pub(crate) fn take_message(&mut self, i: u64) -> RecordId {
         self.messages.take(self.place_of(i))
@@ -214,13 +214,13 @@ impl Outstanding {
         }
     }
 
-    /// Frees the bytes of a chunk that is never sent again. Its length becomes zero; returns the old length.
+    /// Frees the bytes of a chunk that is never sent again, and sets its length to 0. Returns the old length.
     pub(crate) fn free(&mut self, i: u64) -> ByteCount {
         self.payload.take(self.place_of(i));
         ByteCount::from(usize::from(std::mem::take(&mut self[i].length)))
     }
 
-    /// The DATA chunk that is sent.
+    /// Chunk `i` as the DATA chunk to write.
     #[inline]
     pub(crate) fn data(&self, i: u64) -> Data<'_> {
         let chunk = &self[i];
@@ -235,14 +235,15 @@ impl Outstanding {
         }
     }
 
-    /// The I-DATA chunk that is sent.
+    /// Chunk `i` as the I-DATA chunk to write.
     fn i_data(&self, i: u64) -> IData<'_> {
         let Data { flags, tsn, stream, ppid, payload, .. } = self.data(i);
         let Place { mid, fsn } = self.places.get(self.place_of(i)).copied().unwrap_or_default();
         IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
     }
 
-    /// The message of chunk `i` as FORWARD TSN names it: without interleaving by its stream sequence number.
+    /// The message of chunk `i` as FORWARD TSN identifies it: without interleaving by its stream sequence
+    /// number.
     #[cold]
     pub(crate) fn skipped(&self, i: u64) -> SkippedMessage {
         let IData { flags, stream, mid, .. } = self.i_data(i);
@@ -325,13 +326,15 @@ impl Outstanding {
         self.link_after(list, before, i);
     }
 
-    /// The chunk or [`NIL`] after which `i` belongs on a list. None if the search takes more than `steps`.
+    /// Returns the chunk (or [`NIL`]) after which `i` belongs in a list; `None` if the search takes over
+    /// `steps`.
     #[inline]
     pub(crate) fn place(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
     }
 
-    /// Searches from both ends, or from the last insertion: successive chunks cost one pass in all.
+    /// Searches from both ends and from the last insertion. Inserting successive chunks takes one pass in
+    /// all.
     #[cold]
     fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.head > i {
@@ -356,7 +359,7 @@ impl Outstanding {
         }
     }
 
-    /// True if a chunk is on a list that is not empty, by its state and path.
+    /// Returns true if a chunk is on a non-empty list, judged by its state and path.
     fn is_on(&self, list: &List, i: u64) -> bool {
         self.indices().contains(&i) && {
             let (chunk, head) = (&self[i], &self[list.head]);
@@ -408,7 +411,7 @@ mod tests {
     use wire::{Ppid, StreamId};
 
     proptest! {
-        /// Adds chunks of filler and bytes, acknowledges and removes them: each chunk carries its own bytes.
+        /// Adds chunks of filler and of bytes, acknowledges and removes them. Checks the bytes of each chunk.
         #[test]
         fn a_chunk_carries_what_it_was_given(steps in prop::collection::vec((0u8..5, 1usize..40), 1..200)) {
             let mut out = Outstanding::new(Tsn(u32::MAX - 20));

@@ -1,9 +1,9 @@
-//! Copies of chunks on other paths than their own: of late chunks, or of all chunks (redundant scheduler).
+//! Copies of chunks on other paths: of late chunks, or of all chunks (redundant scheduler).
 //!
 //! A chunk is *late* if its path is silent, or if a full buffer stops all paths and the chunk is
 //! overdue or would arrive sooner as a copy ([`Scene::is_late`]). The copy leaves on the path on which
-//! it arrives first. An overdue copy ([`Path::overdue`]) is followed by another one, up to
-//! [`MOST_COPIES`], then only by T3-rtx.
+//! it arrives first. If a copy is overdue ([`Path::overdue`]), another copy follows, up to [`MOST_COPIES`].
+//! After these, only T3-rtx retransmits the chunk.
 //!
 //! A SACK does not say which copy arrived. So a copy is no transmission of its chunk: the chunk stays with
 //! its path, and the window of that path grows. But if that path is silent, the copy arrived: this proves
@@ -79,11 +79,11 @@ pub(crate) struct Copies {
 
 #[derive(Debug, Default)]
 struct OnPath {
-    /// The lowest chunk that this path has not considered yet.
+    /// Index of the lowest chunk that this path has not considered yet.
     next: u64,
     /// Copies in flight on this path, in the order of departure.
     flying: VecDeque<Copy>,
-    /// Bytes of `flying`.
+    /// Number of bytes in `flying`.
     flight: ByteCount,
     /// Departure times of the newest copy that arrived, and of the newest copy that was overdue.
     arrived: Instant,
@@ -117,7 +117,7 @@ impl Copies {
         self.paths.is_empty()
     }
 
-    /// Forgets the copies on path `p`, which another path has replaced.
+    /// Forgets the copies on path `p`: a new path has taken its number.
     pub(crate) fn forget(&mut self, p: PathId) {
         if let Some(path) = self.paths.get_mut(p.index()) {
             *path = OnPath::default();
@@ -163,7 +163,7 @@ impl Copies {
         self.next_again(at, p).or_else(|| self.next_first(at, p))
     }
 
-    /// Returns the lowest chunk of another path whose newest copy is overdue.
+    /// Returns the lowest chunk whose newest copy is overdue, among chunks in flight on paths other than `p`.
     fn next_again(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         let in_flight = |i: u64| i >= at.out.first_index() && at.may_copy(i);
         while let Some((&i, _)) = self.again.first_key_value()
@@ -200,7 +200,8 @@ impl Copies {
         }
     }
 
-    /// Takes the arrival of chunk `i`, whose path is silent. Returns the path of its copy and when that left.
+    /// Processes the arrival of chunk `i`, whose path is silent. Returns the path and the send time of its
+    /// copy.
     pub(crate) fn arrived(&mut self, i: u64) -> Option<(PathId, Instant)> {
         let LastCopy { path: p, sent_at, .. } = self.last.remove(&i)?;
         let path = &mut self.paths[p.index()];
@@ -208,13 +209,14 @@ impl Copies {
         Some((p, sent_at))
     }
 
-    /// Time at which the first copy of a late chunk is overdue.
+    /// Earliest time at which a copy in `flying` becomes overdue, over all paths; `None` if there is no copy.
     pub(crate) fn deadline(&self, paths: &Paths) -> Option<Instant> {
         let first = |(path, copies): (&Path, &OnPath)| Some(copies.flying.front()?.sent_at + path.overdue());
         paths.iter().zip(&self.paths).filter_map(first).min()
     }
 
-    /// Removes copies that no longer count in the window of path `p`: acknowledged or overdue ones.
+    /// Removes copies that no longer count in the window of path `p`: their chunk is acknowledged, or they
+    /// are late.
     pub(crate) fn let_go(&mut self, at: &Scene<'_>, p: PathId) {
         let path = &at.paths[p];
         let round = path.rto.srtt().unwrap_or_default();
@@ -237,8 +239,8 @@ impl Copies {
         }
     }
 
-    /// Returns true once for each overdue copy sent on path `p` after all that arrived there, if no chunk
-    /// is in flight. No timer runs for copies: without this rule a failed path would carry all of them.
+    /// Returns true once if no chunk is in flight on path `p` and a copy is overdue that was sent after all
+    /// that arrived. No timer runs for copies: without this rule a failed path would carry all of them.
     pub(crate) fn doubt(&mut self, p: PathId, path: &Path) -> bool {
         let copies = &mut self.paths[p.index()];
         let doubts = copies.doubtful > copies.arrived.max(path.liveness.proof())

@@ -4,8 +4,8 @@ use crate::chunks::{Mark, Outstanding, TxChunk};
 use crate::path::{LEAST_PROBE_TIMEOUT, NIL, Path};
 use units::{Instant, Span};
 
-/// The wait for the next heartbeat to a silent path is the time since the first one, divided by this
-/// number. So an outage is found to be over after a further quarter of its length at most.
+/// The wait for the next heartbeat to a silent path is the time since the first heartbeat, divided by this
+/// number. So the sender detects the end of an outage after at most a further quarter of its length.
 const PROBES: u64 = 4;
 
 /// A path may have failed if nothing is acknowledged in the time that this number of packets takes.
@@ -33,7 +33,8 @@ fn first_sent<'a>(path: &Path, out: &'a Outstanding) -> Option<&'a TxChunk> {
     heads.map(|head| &out[head]).min_by_key(|chunk| chunk.sent_at)
 }
 
-/// Time by which the peer may delay the SACK for a lone packet; zero if the packet has the I bit (`rfc7053`).
+/// Time by which the peer may delay the SACK for a single packet; zero if the packet has the I bit
+/// (`rfc7053`).
 fn delay_of_lone(path: &Path, first: Option<&TxChunk>, sack_delay: Span) -> Span {
     let asks = first.is_some_and(TxChunk::asks_for_sack);
     if path.flight <= path.mtu && !asks { sack_delay } else { Span::ZERO }
@@ -41,8 +42,8 @@ fn delay_of_lone(path: &Path, first: Option<&TxChunk>, sack_delay: Span) -> Span
 
 /// Time without an acknowledgement after which a path may have failed.
 ///
-/// It is the least RTT, or longer where [`SILENT_PACKETS`] packets take longer to be acknowledged, and
-/// at most SRTT. A queue makes SRTT long, but acknowledgements still arrive all the time.
+/// This time is the least RTT, or the time in which [`SILENT_PACKETS`] packets are acknowledged if longer,
+/// and at most SRTT. A queue makes SRTT long, but acknowledgements still arrive all the time.
 fn least_silence(path: &Path, srtt: Span) -> Span {
     let share = path.mtu.as_f64() * SILENT_PACKETS / path.flight.as_f64();
     let spacing = srtt.mul_f64(share.min(1.0));

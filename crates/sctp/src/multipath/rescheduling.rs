@@ -6,10 +6,11 @@ use crate::config::{BufferSide, Cmt};
 use crate::path::{PathId, Paths};
 use units::Span;
 
-/// Blocked share of a buffer from which on a chunk is rescheduled.
+/// A chunk is rescheduled if at least this share of a buffer is blocked.
 const FULL_ENOUGH: f64 = 0.5;
 
-/// Chooses the path for the earliest chunk, in flight on `on` for `age`: `on` itself only after two SRTTs.
+/// Chooses the path for the earliest chunk, which was sent on path `on` and has been in flight for `age`.
+/// Path `on` itself is chosen only after two SRTTs.
 pub(crate) fn target(
     cmt: &Cmt,
     buffers: Buffers,

@@ -5,8 +5,9 @@ use crate::draws::Draws;
 use crate::path::{LossCause, Path, PathId, Paths};
 use units::ByteCount;
 
-/// Chooses the path for chunks lost on path `on`; none if the policy waits until a path has room. Ties of
-/// a best path are broken at random. A policy that names one path chooses it even if its window is full.
+/// Chooses the path for chunks lost on path `on`; `None` if the policy waits until a path has room. Among
+/// equally good paths, the choice is random. A policy with a fixed path chooses it even if its window is
+/// full.
 pub(crate) fn target(
     policy: RtxPolicy,
     on: PathId,
@@ -27,8 +28,8 @@ pub(crate) fn target(
     };
     let target = match policy {
         RtxPolicy::Fastest => {
-            // rfc9260#section-6.4: after a timeout, another path than the last one, preferably one that
-            // is not silent. Once the last one has answered, it is as good as any.
+            // rfc9260#section-6.4: after a timeout, a path other than the last one, preferably one that is
+            // not silent. Once the last path has answered, it is treated like the others.
             let otherwise = match cause {
                 LossCause::FastRetransmit => stay,
                 LossCause::Timeout => paths.next_usable(on).or_else(|| paths.next_active(on)),
@@ -53,7 +54,7 @@ pub(crate) fn target(
     target.map(|p| paths.or_cheaper(p))
 }
 
-/// Seconds until a path has delivered `lost` bytes, one cwnd in each SRTT, and all are acknowledged.
+/// Seconds until a path has delivered `lost` bytes (one cwnd per SRTT) and the last byte is acknowledged.
 pub(crate) fn time_on(path: &Path, lost: ByteCount) -> f64 {
     let round = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
     round * (1.0 + lost.as_f64() / path.window.cwnd.as_f64().max(1.0))

@@ -1,14 +1,14 @@
 //! Round-trip times as if all SACKs returned on the fastest path.
 //!
-//! SACKs of one path may return on paths of different delay, so that its round-trip times differ
-//! without any queue. A delay-based congestion control would see a queue. So it gets
+//! SACKs for data of one path may return on paths of different delay, so that the round-trip times of the
+//! path differ without a queue. A delay-based congestion control would infer a queue. So it gets
 //!
 //! ```text
 //! t - l(p, q) + min over q' of l(p, q')
 //! ```
 //!
-//! for data on path p that a SACK on path q acknowledges after t. l(p, q) is the least t of the last 15
-//! to 30 s.
+//! Here, data sent on path p is acknowledged after t by a SACK that arrives on path q. l(p, q) is the least t
+//! of the last 15 to 30 s.
 
 use crate::path::PathId;
 use units::{Instant, Span};
@@ -19,7 +19,8 @@ const MEMORY: Span = Span::from_secs(15);
 /// The least round-trip times of all pairs of paths.
 #[derive(Debug, Default)]
 pub(crate) struct SameReturn {
-    /// By path of the data and path of the SACK: the least time of the present period and of the one before.
+    /// First index: path of the data; second: path of the SACK. Least times of the present and the last
+    /// period.
     least: Vec<Vec<[Option<Span>; 2]>>,
     /// Start of the present period.
     changed: Instant,
@@ -33,7 +34,7 @@ impl SameReturn {
         self.way = way;
     }
 
-    /// Takes the RTT of data on path `p`. Returns the RTT if all SACKs returned on the fastest path.
+    /// Adds the RTT of data on path `p`. Returns the RTT as if all SACKs returned on the fastest path.
     pub(crate) fn sample(&mut self, now: Instant, p: PathId, rtt: Span) -> Span {
         let q = self.way;
         if now.since(self.changed) >= MEMORY {

@@ -14,8 +14,8 @@ pub(crate) struct Buffers {
     pub(crate) peer_rwnd: ByteCount,
 }
 
-/// Returns true if a path fills its share of a buffer, so that it may not carry a new chunk. A path
-/// without chunks always may: otherwise a share smaller than a chunk would stop it for ever.
+/// Returns true if a path fills its share of a buffer and so may not carry a new chunk. A path without chunks
+/// may always carry one: otherwise a share smaller than a chunk would stop the path for ever.
 #[inline]
 pub(crate) fn share_is_full(cmt: &Cmt, buffers: Buffers, p: PathId, paths: &Paths) -> bool {
     cmt.buffer_split != BufferSide::None && fills_share(cmt, buffers, &paths[p], paths)
@@ -34,8 +34,8 @@ fn fills_share(cmt: &Cmt, buffers: Buffers, path: &Path, paths: &Paths) -> bool 
             || (split.receiver() && held > share(buffers.peer_rwnd + paths.flight())))
 }
 
-/// Fills a share: the part that chunks of a path occupy that are neither in flight nor freed. The
-/// larger part of the two buffers if `sides` has both.
+/// The part of a buffer that chunks of a path occupy which are neither in flight nor freed. If `sides` has
+/// both buffers, the larger of the two parts.
 pub(super) fn backlog(cmt: &Cmt, sides: BufferSide, buffers: Buffers, path: &Path, paths: &Paths) -> f64 {
     let split = cmt.buffer_split;
     let stuck = (path.queued - path.flight).as_f64();

@@ -1,5 +1,5 @@
-/// The pseudo-cumulative TSNs of a path: its earliest outstanding chunk sent once (`pc`), and its
-/// earliest one sent again (`rpc`). `None` until the next search.
+/// The pseudo-cumulative TSNs of a path: the index of its earliest outstanding chunk sent once (`pc`), and of
+/// its earliest retransmitted one (`rpc`). `None` until the next search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CucState {
     pub(crate) pc: Option<u64>,
@@ -7,7 +7,8 @@ pub(crate) struct CucState {
 }
 
 impl CucState {
-    /// Makes the next SACK search for both: a chunk left the path, or its lists without a Gap Ack Block.
+    /// Makes the next SACK search for both: a chunk has left the path, or its lists without a Gap Ack Block
+    /// for it.
     pub(crate) fn forget(&mut self) {
         *self = CucState::default();
     }

@@ -5,11 +5,11 @@ use units::{Instant, Span};
 #[repr(C)] // the timer first: each packet reads it
 pub(crate) struct Heartbeat {
     timer: Timer,
-    /// The last heartbeat sent, until it is answered: a late answer counts, too.
+    /// The last heartbeat sent, until it is answered. An answer after the RTO counts, too.
     probe: Option<Probe>,
     /// Time without data or heartbeat after which the path is idle, drawn anew for each period.
     period: Span,
-    /// The user requested a heartbeat, and none was answered since.
+    /// The user requested a heartbeat, and the peer has answered no heartbeat since.
     asked: bool,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct Heartbeat {
 enum Timer {
     #[default]
     Off,
-    /// The path is idle at this time, unless it carries data before.
+    /// If the path carries no data before this time, it is idle and a heartbeat is due.
     Due(Instant),
     /// The answer is late at this time.
     Overdue(Instant),
@@ -42,7 +42,8 @@ const REMEMBERED: usize = 4;
 pub(crate) struct Answer {
     /// Time since the first transmission of the heartbeat.
     pub(crate) after: Span,
-    /// Time since the transmission that is answered; none if its time is no longer kept.
+    /// Time since the transmission that is answered; `None` if the time of that transmission is no longer
+    /// kept.
     pub(crate) rtt: Option<Span>,
 }
 
@@ -102,7 +103,7 @@ impl Heartbeat {
         self.timer = Timer::Overdue(now + rto);
     }
 
-    /// Records a repetition of the heartbeat that waits for its answer; false if none waits.
+    /// Records a repetition of the unanswered heartbeat. Returns false if no heartbeat is unanswered.
     pub(crate) fn sent_again(&mut self, now: Instant) -> bool {
         if let Some(probe) = &mut self.probe {
             probe.repeats = probe.repeats.wrapping_add(1);
@@ -116,7 +117,7 @@ impl Heartbeat {
         self.asked = true;
     }
 
-    /// Returns true once if the user requested the answer.
+    /// Returns true if the user requested an answer, and forgets the request.
     pub(crate) fn take_asked(&mut self) -> bool {
         std::mem::take(&mut self.asked)
     }
@@ -136,7 +137,7 @@ impl Heartbeat {
         self.probe.map(|probe| probe.sent)
     }
 
-    /// Takes an answer to repetition `repeats` if its nonce is right (`rfc9260#section-5.4`).
+    /// Processes the answer to repetition `repeats`; `None` if the nonce is wrong (`rfc9260#section-5.4`).
     pub(crate) fn answered(&mut self, now: Instant, nonce: u64, repeats: u16) -> Option<Answer> {
         let probe = self.probe.take_if(|probe| probe.nonce == nonce)?;
         let is_remembered = usize::from(probe.repeats.wrapping_sub(repeats)) < REMEMBERED;

@@ -1,5 +1,4 @@
-/// A list of outstanding chunks by TSN, linked through the chunks themselves: an acknowledgement costs
-/// the same anywhere in the list.
+/// A list of outstanding chunks by TSN. The chunks hold the links, so removing a chunk takes constant time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct List {
     pub(crate) head: u64,

@@ -36,7 +36,7 @@ const MOST_UNANSWERED: u8 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Liveness {
     life: Life,
-    /// [`Instant::FAR`] if there is none.
+    /// [`Instant::FAR`] if no transition is due.
     deadline: Instant,
     since: Instant,
     proof: Instant,
@@ -88,9 +88,9 @@ impl Liveness {
         matches!(self.life, Life::Lonely { probed: true, .. })
     }
 
-    /// Returns true if an acknowledgement of a chunk sent here proves that the path works. A chunk of a
-    /// silent path must be sent after the wait for an answer began: an older one may have arrived
-    /// before the failure.
+    /// Returns true if an acknowledgement of a chunk sent on this path proves that the path works. On a
+    /// silent path, the chunk must have been sent after the wait for an answer began: an older chunk may have
+    /// arrived before the failure.
     #[inline]
     pub(crate) fn has_answered(&self) -> bool {
         !self.is_silent() || self.proof >= self.since
@@ -129,7 +129,7 @@ impl Liveness {
         self.deadline = Instant::FAR;
     }
 
-    /// Handles the deadline: the path is silent if another one is usable, else lonely.
+    /// Handles the deadline: the path becomes silent if another path is usable, else lonely.
     pub(crate) fn overdue(&mut self, has_other: bool) {
         self.deadline = Instant::FAR;
         self.life = match self.life {
@@ -152,12 +152,13 @@ impl Liveness {
         (self.life, self.deadline) = (Life::Proven, Instant::FAR);
     }
 
-    /// Makes the path silent: an INIT to its address was not answered, so that the peer may not be there.
+    /// Makes the path silent, because an INIT to its address was not answered: the peer may not be reachable
+    /// there.
     pub(crate) fn distrust(&mut self) {
         self.life = Life::Silent;
     }
 
-    /// Makes the path usable without an answer.
+    /// Treats the path as proven, without an answer.
     pub(crate) fn trust(&mut self) {
         self.life = Life::Proven;
     }

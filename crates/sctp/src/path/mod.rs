@@ -32,12 +32,12 @@ use std::ops::{Index, IndexMut};
 use transport::{Datagram, Transmit};
 use units::{ByteCount, Instant, Span};
 
-/// The number of a path within its association, in order of addition.
+/// The index of a path within its association, in the order of addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u8);
 
 impl PathId {
-    /// The number as an index.
+    /// The path number as an array index.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -52,7 +52,8 @@ pub enum PathState {
     Unconfirmed,
     /// The address is verified, and no failure of the path is known.
     Active,
-    /// More than `PotentiallyFailed.Max.Retrans` errors in a row: probed, and used only if no path is active.
+    /// More than `PotentiallyFailed.Max.Retrans` errors in a row. The sender probes the path, and sends data
+    /// on it only if no path is active.
     PotentiallyFailed,
     /// More than `Path.Max.Retrans` errors in a row.
     Inactive,
@@ -63,7 +64,7 @@ impl PathState {
     pub const ALL: [PathState; 4] =
         [PathState::Unconfirmed, PathState::Active, PathState::PotentiallyFailed, PathState::Inactive];
 
-    /// Its name, as in `potentially-failed`.
+    /// The name of the state, for example `potentially-failed`.
     pub const fn name(self) -> &'static str {
         match self {
             PathState::Unconfirmed => "unconfirmed",
@@ -90,31 +91,33 @@ pub struct PathStats {
     pub user_bytes: ByteCount,
     /// Bytes of all packets sent, without the IP header.
     pub packet_bytes: ByteCount,
-    /// Bytes of packets received from its remote address at its local one, without the IP header.
+    /// Bytes of packets received on this path (from its remote to its local address), without the IP header.
     pub received_bytes: ByteCount,
-    /// Bytes of packets sent with a SACK and without user data, with the IP header.
+    /// Bytes of packets sent with a SACK and without user data; the IP header is included.
     pub ack_bytes: ByteCount,
     /// Chunks retransmitted before an expiry of T3-rtx.
     pub fast_retransmissions: u64,
-    /// Fast retransmissions of chunks that had arrived; counted only with time-based loss detection.
+    /// Fast retransmissions of chunks that had already arrived; counted only with time-based loss detection.
     pub needless_retransmissions: u64,
     /// Fast recoveries undone because all their retransmissions were needless.
     pub undone_recoveries: u64,
     /// Chunks retransmitted after an expiry of T3-rtx.
     pub timer_retransmissions: u64,
-    /// Chunks retransmitted here before they counted as lost, to free a buffer.
+    /// Chunks that blocked a buffer and were retransmitted on this path before they counted as lost.
     pub rescheduled: u64,
-    /// Copies sent of chunks of other paths.
+    /// Copies of chunks of other paths that were sent on this path.
     pub copies: u64,
-    /// Window cuts by fast retransmission.
+    /// Number of times that cwnd was reduced by fast retransmission.
     pub fast_recoveries: u64,
-    /// Window cuts because the peer reported marks of congestion (ECN).
+    /// Number of times that cwnd was reduced because the peer reported congestion marks (ECN).
     pub ecn_reductions: u64,
-    /// Chunks that the peer reported as dropped for a wrong checksum: retransmitted as after missing reports.
+    /// Chunks that the peer reported as dropped for a wrong checksum. They are retransmitted like missing
+    /// chunks.
     pub reported_drops: u64,
     /// Expiries of T3-rtx.
     pub timeouts: u64,
-    /// Number of the chunk sent last, counted from 1 over the whole association; zero before the first one.
+    /// Number of the last chunk sent on this path, counted from 1 over the whole association; 0 if none was
+    /// sent.
     pub last_chunk: u64,
 }
 
@@ -124,7 +127,7 @@ const RATIO_WEIGHT: f64 = 0.125;
 /// Upper limit of `return_ratio`, by which cwnd is multiplied.
 const MAX_RETURN_RATIO: f64 = 2.0;
 
-/// The state of one path. Fields used together share a cache line, since few of many paths are in the cache.
+/// The state of one path. Fields that are used together share a cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Path {
@@ -135,7 +138,8 @@ pub(crate) struct Path {
     pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
-    /// Bytes of all chunks last sent on this path and not yet freed: a peer may renege on acknowledged ones.
+    /// Bytes of all chunks last sent on this path and not yet freed. A peer may renege on acknowledged
+    /// chunks.
     pub(crate) queued: ByteCount,
     pub(crate) t3: Option<Instant>,
 
@@ -186,26 +190,26 @@ pub(crate) struct Path {
     pub(crate) cuc: CucState,
     /// The least one-way delay reported since the last SACK.
     pub(crate) owd: Option<OneWayDelay>,
-    /// RTT divided by the RTT that the path would have if all SACKs returned on the fastest path.
-    /// Smoothed, from 1 to [`MAX_RETURN_RATIO`].
+    /// RTT divided by the RTT that the path would have if all SACKs returned on the fastest path. The value
+    /// is smoothed and lies between 1 and [`MAX_RETURN_RATIO`].
     pub(crate) return_ratio: f64,
     /// cwnd has decayed for all idle time up to this time.
     pub(crate) decayed: Option<Instant>,
     pub(crate) initial_cwnd: ByteCount,
-    /// The path delayed a rescheduled chunk, and sends nothing before this time.
+    /// The path delayed a rescheduled chunk, and sends no data before this time.
     pub(crate) blocked_until: Instant,
-    /// Before this time, ICMP messages "unreachable" do not count as errors of the path.
+    /// ICMP messages "unreachable" that arrive before this time do not count as errors of the path.
     pub(crate) unreachable_until: Option<Instant>,
-    /// Number of this path's last transition out of Active, counted over all paths.
+    /// Serial number, over all paths, of this path's last transition out of Active.
     pub(crate) failed: u64,
     /// Time at which the path last became potentially failed.
     pub(crate) failing_since: Instant,
-    /// The path has no local address any more: it is unconfirmed and nothing is sent on it. It keeps
-    /// its number, and may be added again.
+    /// The path has no local address any more. It is unconfirmed and carries no packets, but keeps its
+    /// number, and may be added again.
     pub(crate) removed: bool,
-    /// Options that the two ends set for the path; none if neither end did.
+    /// Options that the two ends set for the path; `None` if neither end set any.
     pub(crate) options: Option<Box<Agreed>>,
-    /// The larger of the costs that the two ends set: see [`PathOptions::cost`].
+    /// The larger of the two costs set by our end and by the peer: see [`PathOptions::cost`].
     pub(crate) cost: u16,
 }
 
@@ -284,8 +288,8 @@ impl Path {
         }
     }
 
-    /// Addresses and flags for a packet of `len` bytes. The network may fragment a packet longer than
-    /// the path MTU: it cannot be divided, or was written before the MTU became smaller.
+    /// Returns addresses and flags for a packet of `len` bytes. The network may fragment a packet longer than
+    /// the path MTU: its contents cannot be divided, or the packet was written before the MTU became smaller.
     #[inline]
     pub(crate) fn transmit(&self, len: usize) -> Transmit {
         let may_fragment = len > self.packet_limit();
@@ -315,8 +319,8 @@ impl Path {
         self.is_active() && !self.liveness.is_silent()
     }
 
-    /// Index of the lowest chunk last sent here that is in flight or lost; [`NIL`] without one. It is
-    /// one above the pseudo-cumulative TSN of the path.
+    /// Index of the lowest chunk that was last sent on this path and is in flight or lost; [`NIL`] if there
+    /// is no such chunk. The index is one above the pseudo-cumulative TSN of the path.
     #[inline]
     pub(crate) fn earliest_outstanding(&self) -> u64 {
         let lists = [self.fresh, self.resent, self.lost_fast, self.lost_timer];
@@ -345,7 +349,7 @@ impl Path {
         }
     }
 
-    /// Adds an RTT sample, with the RTT that the SACK would have given on the fastest return path.
+    /// Adds an RTT sample. `fastest` is the RTT if the SACK had returned on the fastest path.
     pub(crate) fn note_return(&mut self, rtt: Span, fastest: Span) {
         let ratio = rtt.as_secs_f64() / fastest.as_secs_f64();
         if ratio.is_finite() {
@@ -359,9 +363,10 @@ impl Path {
         self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
     }
 
-    /// The flight size at which the path keeps the rate of its congestion window.
+    /// The maximum flight size for which the path keeps the rate cwnd/RTT.
     ///
-    /// cwnd assumes that all SACKs return on the fastest path. A slower one needs a larger flight size.
+    /// cwnd is computed as if all SACKs returned on the fastest path. A slower return path needs a larger
+    /// flight.
     #[inline]
     fn allowed_flight(&self) -> ByteCount {
         match self.return_ratio > 1.0 {
@@ -370,8 +375,8 @@ impl Path {
         }
     }
 
-    /// Bytes that may be in flight: cwnd, but one packet on a potentially failed path, or after an
-    /// expiry of T3-rtx until that packet is acknowledged.
+    /// Maximum number of bytes in flight: cwnd, or one packet if the path is potentially failed or T3-rtx
+    /// expired (until that packet is acknowledged).
     #[inline]
     fn send_limit(&self) -> ByteCount {
         if self.timed_out && !self.flight.is_zero() {
@@ -383,7 +388,8 @@ impl Path {
         }
     }
 
-    /// Bytes of urgent data that may be sent, in chunks up to `longest`: [`Message::urgent`](crate::Message).
+    /// Number of bytes of [urgent](crate::Message::urgent) data that may be sent, in chunks of up to
+    /// `longest` bytes.
     pub(crate) fn urgent_space(&self, longest: ByteCount) -> ByteCount {
         let limit = self.send_limit();
         let beyond = if limit.is_zero() { limit } else { limit + longest - ByteCount::new(1) };
@@ -400,8 +406,8 @@ impl Path {
 /// Bytes of a UDP header that encapsulates an SCTP packet.
 const UDP_HEADER: usize = 8;
 
-/// Lower bound of the times after which a sender reacts to silence before T3-rtx, as of a tail loss probe
-/// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): peers have coarse timers, and an RTT may be near 0.
+/// Shortest time without an answer after which a sender may react before T3-rtx, as for a tail loss probe
+/// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1). Peers have coarse timers, and an RTT may be near 0.
 pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
 
 /// The paths of an association.
@@ -436,8 +442,8 @@ impl Paths {
         Some(PathId(self.list.len() as u8 - 1))
     }
 
-    /// Place of a removed path that `path` may reuse: that of the same addresses, or, if the list is
-    /// full, that of a removed path without chunks to free.
+    /// Returns a removed path that `path` may replace: a path with the same addresses, or, if the list is
+    /// full, a path without chunks to free.
     pub(crate) fn removed_place(&self, path: &Path) -> Option<PathId> {
         let own = |p: &Path| p.removed && p.remote == path.remote && (!self.pairs || p.local == path.local);
         let free = |p: &Path| p.removed && p.queued.is_zero();
@@ -447,13 +453,15 @@ impl Paths {
         place.map(|i| PathId(i as u8))
     }
 
-    /// The first path to an address. Of several pairs, the first has our address most similar to `remote`.
+    /// Returns the first path to an address. Pairs are ordered: the first has our address most similar to
+    /// `remote`.
     #[inline(always)] // into `of`
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))
     }
 
-    /// The path on which a packet arrived: with pairs that of its two addresses, if it exists.
+    /// Returns the path on which a packet arrived: the path of both addresses, else the first path to its
+    /// source.
     #[inline(always)] // into `Association::arrived_on`, which calls it for each packet
     pub(crate) fn of(&self, datagram: &Datagram<'_>) -> Option<PathId> {
         let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst && !p.removed;
@@ -465,7 +473,7 @@ impl Paths {
         self.find(datagram.src)
     }
 
-    /// The path to an address of the peer: with pairs that from our address `local`, if it exists.
+    /// Returns the path between the addresses `local` and `remote`, else the first path to `remote`.
     pub(crate) fn towards(&self, remote: IpAddr, local: Option<IpAddr>) -> Option<PathId> {
         let pair = |p: &Path| p.remote == remote && Some(p.local) == local && !p.removed;
         let exact = self.list.iter().position(pair).map(|i| PathId(i as u8));
@@ -477,7 +485,7 @@ impl Paths {
         self.pairs
     }
 
-    /// State of a remote address: the best state of its paths.
+    /// State of a remote address: the best state among all paths to this address.
     pub(crate) fn state_of(&self, remote: IpAddr) -> PathState {
         let states = self.list.iter().filter(|p| p.remote == remote && !p.removed).map(|p| p.state);
         states
@@ -523,13 +531,13 @@ impl Paths {
         self.next_that(p, Path::is_active)
     }
 
-    /// As [`Self::next_active`], but only among paths that are not silent.
+    /// Returns the next usable (active and not silent) path after `p`, as [`Self::next_active`] does.
     pub(crate) fn next_usable(&self, p: PathId) -> Option<PathId> {
         self.next_that(p, Path::is_usable)
     }
 
-    /// The path after `p` for a control chunk that was not answered on `p`: the next active path, else
-    /// the next confirmed one, since any of them may work again (`rfc9260#section-8.2`).
+    /// Returns the path for a control chunk that was not answered on `p`: the next active path, else the next
+    /// confirmed path, since any confirmed path may work again (`rfc9260#section-8.2`).
     pub(crate) fn next_in_turn(&self, p: PathId) -> PathId {
         let confirmed = |path: &Path| !path.removed && !path.is_unconfirmed();
         self.next_active(p).or_else(|| self.next_that(p, confirmed)).unwrap_or_else(|| self.default_path())
@@ -547,16 +555,16 @@ impl Paths {
             || self.list.iter().any(|path| !path.is_unconfirmed())
     }
 
-    /// The potentially failed path with the fewest errors; of several, the one that was active last
-    /// (`rfc7829#section-3`, rule 3). It is used if no path is active.
+    /// Returns the potentially failed path with the fewest errors; of several, the one that was active last
+    /// (`rfc7829#section-3`, rule 3). The sender uses this path if no path is active.
     pub(crate) fn best_failing(&self) -> Option<PathId> {
         let failing = self.ids().filter(|&p| self[p].state == PathState::PotentiallyFailed);
         failing.min_by_key(|&p| (self[p].errors, std::cmp::Reverse(self[p].failed)))
     }
 
-    /// The path for packets without a path of their own: the primary path if active, else the next
-    /// active path, else the best potentially failed path, else (all inactive, `rfc9260#section-8.2`)
-    /// the confirmed path with the fewest errors, else the primary path.
+    /// Returns the path for packets that are bound to no path. In this order: the primary path if active, the
+    /// next active path, the best potentially failed path, the confirmed path with the fewest errors (if all
+    /// are inactive, `rfc9260#section-8.2`), the primary path.
     #[inline]
     pub(crate) fn default_path(&self) -> PathId {
         let works = self.list.get(self.primary.index()).is_some_and(Path::is_active);

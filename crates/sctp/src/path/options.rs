@@ -1,4 +1,4 @@
-//! Options of single paths, which the two ends set.
+//! Options of single paths, which both ends may set.
 
 use super::{Path, PathId, Paths};
 use units::Span;
@@ -42,7 +42,7 @@ impl PathOptions {
 }
 
 impl Path {
-    /// Sets the options of our end. `None` if our end never set any: the peer then gets no PATH-STATUS.
+    /// Sets the options of our end. With `None`, and if our end never set any, the peer gets no PATH-STATUS.
     pub(crate) fn set_own_options(&mut self, own: Option<PathOptions>) {
         if own.is_some() || self.options.is_some() {
             self.options.get_or_insert_default().own = own.unwrap_or_default();
@@ -74,13 +74,13 @@ impl Paths {
         self.has_costs
     }
 
-    /// Returns true if a cheaper path works and has room: path `p` then carries no user data.
+    /// Returns true if path `p` carries no user data because a cheaper path works and has room in its window.
     #[inline]
     pub(crate) fn is_spared(&self, p: PathId) -> bool {
         self.has_costs && self.cheaper_with_room(p).is_some()
     }
 
-    /// Path `p`, unless it is spared: then the cheapest path that works and has room.
+    /// Returns the cheapest path that works and has room, if it is cheaper than `p`; else `p`.
     #[inline]
     pub(crate) fn or_cheaper(&self, p: PathId) -> PathId {
         if self.has_costs { self.cheaper_with_room(p).unwrap_or(p) } else { p }

@@ -4,8 +4,7 @@ use super::Path;
 use cc::{Pacer, RateEstimator};
 use units::ByteCount;
 
-/// State of a paced path, in bytes of flight size. Only a congestion control that models the rate has
-/// samples.
+/// State of a paced path. Only a congestion control that models the rate gets samples of `estimator`.
 #[derive(Debug)]
 pub(crate) struct RateControl {
     pub(crate) estimator: RateEstimator,
@@ -21,7 +20,7 @@ impl RateControl {
 }
 
 impl Path {
-    /// Returns true if bytes were lost that the congestion control was not told yet.
+    /// Returns true if bytes were lost that were not yet reported to the congestion control.
     #[cold]
     pub(crate) fn has_losses_to_tell(&self) -> bool {
         self.rate.as_ref().is_some_and(|rate| rate.estimator.has_lost())

@@ -1,32 +1,34 @@
 //! Path MTU discovery by probes (DPLPMTUD, `rfc8899`), without ICMP: a pure state machine.
 //!
-//! It chooses the size and the time of each probe, and the maximum length of packets. Loss alone is no
-//! evidence against a size: a [`Comparison`] with the least size decides whether a size passes.
+//! The module chooses the size and the time of each probe, and the maximum length of packets. Loss alone does
+//! not prove that a size fails: a [`Comparison`] with the least size decides whether a size passes.
 //!
-//! All sizes are bytes of an SCTP packet, common header included, that IP or UDP carries: multiples of four.
+//! All sizes are multiples of four: bytes of an SCTP packet with its common header, without IP and UDP
+//! headers.
 
 use units::{Instant, Span};
 
 /// Size that is expected to pass everywhere (BASE_PLPMTU, `rfc8899#section-5.1.2`).
 const BASE: usize = 1200;
-/// MTU that all IPv4 or IPv6 paths have (MIN_PLPMTU), less the overhead of a guard below UDP (tunnels).
+/// Least MTU of all IPv4 or IPv6 paths (MIN_PLPMTU), less the bytes that a guard below UDP adds (tunnels).
 const LEAST_IPV4: usize = 576 - GUARD;
 const LEAST_IPV6: usize = 1280 - GUARD;
-/// Maximum of bytes that a guard adds to a packet.
+/// Maximum number of bytes that a guard adds to a packet.
 const GUARD: usize = 32;
 /// Sizes to try first: MTUs of tunnels, of DSL, of Ethernet and of jumbo frames.
 const USUAL: [usize; 10] = [1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472, 8972];
 /// A search ends when the largest size that passes and the least one that fails differ by at most this.
 const CLOSE_ENOUGH: usize = 8;
-/// Lost probes of a size that prove that it does not pass, if the next probe of the least size is
-/// answered (MAX_PROBES).
+/// Number of lost probes of a size that prove that the size fails (MAX_PROBES). Each counts only if the next
+/// probe of the least size is answered.
 ///
 /// If a share q of all round trips fails at any size, n losses before an answer have the probability (q
 /// / (1 + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, at most 1e-3.
 const MOST_LOST: u8 = 10;
-/// The same for the present size where loss was rare before, since data waits for the result.
+/// The same number for the present size on a path with little loss: it is lower because data waits for the
+/// result.
 const LEAST_LOST: u8 = 3;
-/// Accepted chance of a wrong result between the two limits.
+/// Accepted probability of a wrong result, which sets the number of losses between these two limits.
 const ACCEPTED_RISK: f64 = 1e-6;
 /// Least time to wait for the answer to a probe (PROBE_TIMER).
 const LEAST_PATIENCE: Span = Span::from_secs(1);
@@ -57,18 +59,18 @@ pub(crate) struct Pmtud {
     most: usize,
     /// The maximum length of a packet at present (PLPMTU).
     size: usize,
-    /// The least size known to fail.
+    /// The smallest size known to fail.
     too_long: Option<usize>,
-    /// The size of the next probe, or of the one in flight.
+    /// The size of the next probe, or of the probe in flight.
     candidate: usize,
     flight: Option<Probe>,
     /// Time of the next probe if none is in flight; none if no probe is needed.
     due: Option<Instant>,
-    /// A size in doubt: the search waits for the result.
+    /// The comparison that tests a size. The search waits for its result.
     comparison: Option<Comparison>,
-    /// Send time of the newest packet above BASE.
+    /// Send time of the newest packet longer than BASE.
     long_sent: Option<Instant>,
-    /// Send time and size of the newest acknowledged packet above BASE.
+    /// Send time and size of the newest acknowledged packet longer than BASE.
     proof: Option<(Instant, usize)>,
 }
 
@@ -79,35 +81,35 @@ struct Probe {
     overdue: Instant,
 }
 
-/// A comparison of a size in doubt with the least size (`rfc8899#section-4.3`).
+/// Tests whether packets of a doubtful size pass, by comparison with the least size (`rfc8899#section-4.3`).
 ///
-/// Probes of both sizes leave in turn, at least a round trip apart. An answer to the larger one ends
-/// the doubt. A black hole affects only the larger size: a larger probe counts as lost only if the next
-/// smaller one is answered.
+/// Probes of the two sizes are sent alternately, at least one round trip apart. An answer to a larger probe
+/// proves that the size passes. A black hole drops only larger packets. So a larger probe counts as lost only
+/// if the smaller probe sent after it is answered.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
     size: usize,
-    /// An acknowledged packet of this size sent after this time ends the doubt.
+    /// If a packet of this size sent after this time is acknowledged, the size passes.
     since: Instant,
-    /// Nonces of the last probes that may still be answered.
+    /// Nonces of the newest larger and of the newest smaller probe, while an answer may still arrive.
     larger: Option<u64>,
     smaller: Option<u64>,
     /// Time of the next probe.
     due: Instant,
-    /// Losses of larger probes that are still needed to prove that the size does not pass.
+    /// Number of larger probes that must still be lost to prove that the size fails.
     left: u8,
-    /// Smaller probes in a row that were lost as well.
+    /// Number of successive smaller probes that were lost, too.
     silence: u32,
 }
 
 impl Comparison {
-    /// Time to wait for an answer: it doubles, up to an RTO, while the path answers no probe.
+    /// Time to wait for an answer. It doubles, up to an RTO, while the path answers no probe.
     fn wait(&self, round_trip: Span, rto: Span) -> Span {
         (round_trip * (1 << self.silence.min(16))).min(rto.max(round_trip))
     }
 }
 
-/// Lost probes that prove a black hole if packets of any size are lost at this rate in each direction.
+/// Number of lost probes that prove a black hole, if each direction loses packets of any size at this rate.
 fn losses_that_prove(loss_rate: f64) -> u8 {
     let failing = 1.0 - (1.0 - loss_rate).powi(2);
     let needed = ACCEPTED_RISK.ln() / (failing / (1.0 + failing)).ln();
@@ -115,8 +117,8 @@ fn losses_that_prove(loss_rate: f64) -> u8 {
 }
 
 impl Pmtud {
-    /// Starts with BASE, or with the MTU of the interface (IP header included) if that is less. A probe
-    /// is due at once.
+    /// Starts with BASE, or with the MTU of the interface (IP header included) if the latter is smaller. A
+    /// probe is due at once.
     pub(crate) fn new(ipv4: bool, overhead: usize, interface_mtu: usize) -> Self {
         let most = (interface_mtu - overhead) & !3;
         let base = BASE.min(most);
@@ -149,7 +151,7 @@ impl Pmtud {
         comparison.or(self.flight.map(|probe| probe.overdue)).or(self.due)
     }
 
-    /// Does the actions that are due.
+    /// Processes a lost probe or the time for the next one, if `now` is late enough.
     pub(crate) fn on_timer(&mut self, now: Instant) {
         if self.comparison.is_some() {
             return;
@@ -192,7 +194,7 @@ impl Pmtud {
         }
     }
 
-    /// Takes the answer to the probe with this nonce. Returns true if the size of packets changed.
+    /// Processes the answer to the probe with this nonce. Returns true if the maximum packet length changed.
     pub(crate) fn acked(&mut self, now: Instant, nonce: u64) -> bool {
         let before = self.size;
         if self.flight.take_if(|probe| probe.nonce == nonce).is_some() {
@@ -223,7 +225,7 @@ impl Pmtud {
     /// Records an acknowledged packet of this size that was sent at `sent_at`.
     #[inline]
     pub(crate) fn data_acked(&mut self, now: Instant, size: usize, sent_at: Instant) {
-        // A longer packet left before the size shrank, and may have been fragmented.
+        // A longer packet was sent before the size shrank, and the network may have fragmented the packet.
         if self.is_long(size) && size <= self.size {
             if self.proof.is_none_or(|(newest, _)| newest <= sent_at) {
                 self.proof = Some((sent_at, size));
@@ -234,38 +236,39 @@ impl Pmtud {
         }
     }
 
-    /// Records the loss of a packet while others arrived: its length may be the reason, unless a packet
-    /// of this size that was sent later was acknowledged.
+    /// Records the loss of a packet while other packets arrived. Its length may be the reason, unless a
+    /// packet of at least this size that was not sent earlier is acknowledged.
     pub(crate) fn data_lost(&mut self, size: usize, sent_at: Instant, loss_rate: f64) {
         let passes = self.proof.is_some_and(|(newest, passed)| newest >= sent_at && passed >= size);
-        // The loss of a longer packet says nothing of the present size: it left before the size shrank.
+        // The loss of a longer packet is no evidence against the present size: it was sent before the size
+        // shrank.
         if self.is_long(size) && size <= self.size && !passes {
             self.suspect(sent_at, loss_rate);
         }
     }
 
-    /// Returns true if packets of this size may be lost for their length.
+    /// Returns true if the length of a packet of this size may be the reason of its loss.
     fn is_long(&self, size: usize) -> bool {
         self.base < size
     }
 
-    /// Records an expiry of T3-rtx or a silent path: the length of packets may be the reason, if a
-    /// packet above BASE left after the newest acknowledged one.
+    /// Records an expiry of T3-rtx, or that the path is silent. The length of packets may be the reason, if a
+    /// packet longer than BASE was sent after the newest acknowledged packet longer than BASE was sent.
     pub(crate) fn data_unanswered(&mut self, now: Instant, loss_rate: f64) {
         if self.long_sent > self.proof.map(|(newest, _)| newest) {
             self.suspect(now, loss_rate);
         }
     }
 
-    /// Starts a comparison if long packets seem to be lost; loss alone proves nothing
-    /// (`rfc8899#section-4.3`). `loss_rate` is the share of packets lost in the recent past.
+    /// Starts a comparison if long packets may be lost for their length (`rfc8899#section-4.3`). `loss_rate`
+    /// is the share of packets lost in the recent past.
     fn suspect(&mut self, since: Instant, loss_rate: f64) {
         if self.is_long(self.size) && self.comparison.is_none_or(|doubt| doubt.size != self.size) {
             self.compare(since, self.size, None, losses_that_prove(loss_rate));
         }
     }
 
-    /// Starts a comparison. `larger` is the nonce of a probe of the size that is not answered yet.
+    /// Starts a comparison. `larger` is the nonce of an unanswered probe of this size, if one is in flight.
     fn compare(&mut self, since: Instant, size: usize, larger: Option<u64>, left: u8) {
         if self.least < size {
             self.comparison =
@@ -273,7 +276,7 @@ impl Pmtud {
         }
     }
 
-    /// Notes that packets of this size pass.
+    /// Records that packets of this size pass.
     fn confirm(&mut self, now: Instant, size: usize) {
         self.comparison = None;
         // If the present size was in doubt, the search continues where it stopped.
@@ -283,7 +286,7 @@ impl Pmtud {
         }
     }
 
-    /// Notes that packets of this size do not pass.
+    /// Records that packets of this size do not pass.
     fn give_up(&mut self, now: Instant, size: usize) {
         self.comparison = None;
         if size > self.size {
@@ -297,8 +300,8 @@ impl Pmtud {
         }
     }
 
-    /// Takes the MTU of an ICMP message, IP header included: a hint that counts if it lies between BASE
-    /// and the present size (`rfc8899#section-4.6.2`). Returns true if the size of packets changed.
+    /// Processes the MTU of an ICMP message, IP header included. The MTU is a hint, used only between BASE
+    /// and the present size (`rfc8899#section-4.6.2`). Returns true if the maximum packet length changed.
     pub(crate) fn on_packet_too_big(&mut self, mtu: usize) -> bool {
         let size = mtu.saturating_sub(self.overhead) & !3;
         let taken = self.base <= size && size < self.size;
@@ -329,7 +332,8 @@ impl Pmtud {
         }
     }
 
-    /// The next usual size, or the largest one; after a failure, the middle between the two limits.
+    /// The next usual size, or the largest one. After a failure: the middle between the largest size that
+    /// passes and the smallest that fails.
     fn next_candidate(&self) -> Option<usize> {
         match self.too_long {
             Some(too_long) if too_long <= self.size + CLOSE_ENOUGH => None,
@@ -352,7 +356,8 @@ mod tests {
     const ROUND_TRIP: Span = Span::from_millis(20);
     const MINUTE: Span = Span::from_secs(60);
 
-    /// A path in UDP over IPv4 that carries packets of up to `carries` bytes, and the sizes probed so far.
+    /// A path in UDP over IPv4 that carries packets of up to `carries` bytes. `probes`: the sizes probed so
+    /// far.
     struct Probed {
         pmtud: Pmtud,
         now: Instant,
@@ -409,7 +414,7 @@ mod tests {
         }
     }
 
-    /// A size that does not pass and the least size, in turn.
+    /// The sizes of the probes of a comparison: a size that fails and the least size, alternately.
     fn compared(size: usize, times: u8) -> Vec<usize> {
         [size, 516].repeat(times.into())
     }
@@ -541,7 +546,7 @@ mod tests {
         }
         path.pmtud.data_acked(now + ROUND_TRIP, 1472, now);
         assert!(!doubts(&path));
-        // A packet that left before is no longer evidence, whether it is acknowledged or lost.
+        // A packet sent before that time is no longer evidence, whether it is acknowledged or lost.
         path.pmtud.data_lost(1472, before, 0.0);
         path.pmtud.data_unanswered(now + RTO, 0.0);
         assert!(!doubts(&path));

@@ -4,7 +4,8 @@ use super::Path;
 use cc::CongestionWindow;
 use units::{Instant, Span};
 
-/// Recoveries after which the reordering window shrinks to a quarter of the least RTT, unless it grows again.
+/// Recoveries after which the reordering window shrinks to a quarter of the least RTT, unless it grew
+/// meanwhile.
 const PERSISTENCE: u8 = 16;
 
 #[derive(Clone, Debug, Default)]
@@ -13,15 +14,16 @@ pub(crate) struct Rack {
     newest: (Instant, u64),
     /// Round-trip time of `newest`.
     rtt: Span,
-    /// The highest chunk that arrived and was sent once.
+    /// Index of the highest chunk that was sent once and has arrived.
     highest: u64,
     /// `highest` before the SACK that is being processed.
     known: u64,
     /// Reordering was seen on this path.
     reordering: bool,
-    /// Quarters of the least RTT in the reordering window, beyond the first one.
+    /// Number of quarters of the least RTT that the reordering window has more than its first quarter.
     more_quarters: u32,
-    /// First chunk sent after the reordering window last grew: only later chunks make it grow again.
+    /// Index of the first chunk sent after the reordering window last grew. Only chunks from here on let it
+    /// grow.
     round: u64,
     /// Recoveries left until the reordering window shrinks.
     persistence: u8,
@@ -58,7 +60,8 @@ impl Rack {
         (self.begins, self.before) = (false, Some(before));
     }
 
-    /// Makes the recovery final: the window was reduced for another reason, or the path was removed.
+    /// Keeps the window as reduced by this recovery: the window was reduced for another reason, or the path
+    /// removed.
     pub(crate) fn forget_recovery(&mut self) {
         (self.begins, self.before) = (false, None);
     }
@@ -71,7 +74,7 @@ impl Rack {
         }
     }
 
-    /// Starts the processing of a SACK: the order of chunks within one SACK is no evidence of reordering.
+    /// Starts the processing of a SACK. The order of chunks within one SACK is no evidence of reordering.
     pub(crate) fn sack(&mut self) {
         self.known = self.highest;
     }
@@ -101,14 +104,15 @@ impl Rack {
         self.deadline = deadline;
     }
 
-    /// Returns true while three missing reports make a chunk lost, until reordering is seen on the path.
+    /// Returns true if three missing reports make a chunk lost: until reordering is seen on the path.
     #[inline]
     pub(crate) fn counts_reports(&self) -> bool {
         !self.reordering
     }
 
-    /// Records the arrival of chunk `i`, which was sent once, at `sent_at`. For chunks sent again, see
-    /// [`Rack::arrived_again`]: either transmission may have arrived, which is no evidence of reordering.
+    /// Records the arrival of chunk `i`, which was sent once, at `sent_at`. For retransmitted chunks, see
+    /// [`Rack::arrived_again`]: it is unknown which transmission arrived, so they are no evidence of
+    /// reordering.
     pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant) {
         self.reordering |= i < self.known;
         self.highest = self.highest.max(i);
@@ -122,7 +126,8 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window, once for all chunks before `next`: chunk `i` was marked lost too early.
+    /// Widens the reordering window, because chunk `i` was marked lost too early: once for all chunks below
+    /// `next`.
     fn widen(&mut self, i: u64, next: u64) {
         self.reordering = true;
         self.persistence = PERSISTENCE;
@@ -132,8 +137,9 @@ impl Rack {
         }
     }
 
-    /// Records that chunk `i`, marked as lost in recovery `episode`, had arrived; `next` is the next
-    /// new chunk. Returns the congestion window to restore if no chunk of the recovery was lost.
+    /// Records that chunk `i`, marked as lost in recovery `episode`, had arrived. `next` is the index of the
+    /// next new chunk. Returns the congestion window to restore if all chunks marked in this recovery had
+    /// arrived.
     pub(crate) fn needless(&mut self, i: u64, episode: u32, next: u64) -> Option<CongestionWindow> {
         self.widen(i, next);
         if self.episode != episode {
@@ -145,7 +151,7 @@ impl Rack {
 }
 
 impl Path {
-    /// Ends fast recovery without undo, as after a timeout.
+    /// Ends fast recovery and keeps the reduced window, for example after a timeout.
     pub(crate) fn restart(&mut self) {
         self.recovery = None;
         if let Some(rack) = &mut self.rack {
@@ -153,7 +159,8 @@ impl Path {
         }
     }
 
-    /// Reordering window: delay allowed behind chunks sent later (`rfc8985#section-6.2`, step 4).
+    /// Reordering window: how long a chunk may arrive after a chunk sent later (`rfc8985#section-6.2`, step
+    /// 4).
     pub(crate) fn reordering_window(&self, rack: &Rack) -> Span {
         if !rack.reordering && self.recovery.is_some() {
             return Span::ZERO;

@@ -1,8 +1,8 @@
-//! SACKs that leave on a path although their data arrived on a slower one: the rate that the path may carry.
+//! Rate of the SACKs that a fast path carries for data of slower paths.
 //!
-//! A SACK is worth more the earlier it arrives. But the fastest return link may be narrow, and its rate
-//! is unknown. So the rate r of these SACKs begins low. Now and then a HEARTBEAT is bundled with one of
-//! them, and its answer shows whether there is a queue:
+//! A SACK is worth more the earlier it arrives. But the fastest return link may be narrow, and its rate is
+//! unknown. So the rate r of these SACKs begins low. At times the sender bundles a HEARTBEAT with one of
+//! these SACKs as a probe. The time of its answer shows whether there is a queue:
 //!
 //! ```text
 //! r ← 3/2 r   if SACKs used up r and the answer came within T
@@ -10,12 +10,12 @@
 //! T = l + (o - l)/2
 //! ```
 //!
-//! l is the least round-trip time of this path, o that of the path of the data.
+//! l is the least round-trip time of this path, o that of the path on which the data arrived.
 
 use transport::LeastRtt;
 use units::{Instant, Span};
 
-/// First rate in bytes a second: one SACK in each interval between probes.
+/// First rate in bytes per second: one SACK per interval between probes.
 const FIRST_RATE: u64 = 1250;
 /// Least time between two probes.
 const PROBE_INTERVAL: Span = Span::from_millis(50);
@@ -29,7 +29,7 @@ pub(crate) struct Return {
     least: LeastRtt,
     /// Time of the last SACK sent on this path, for data of any path.
     pub(crate) last: Instant,
-    /// Bytes a second.
+    /// Bytes per second.
     rate: u64,
     /// Times of the next allowed SACK and of the last one sent.
     next: Instant,
@@ -74,7 +74,8 @@ impl Return {
         self.least.sample(now, rtt);
     }
 
-    /// Returns true if a SACK of another path may leave here, at least `apart` after the previous one.
+    /// Returns true if this path may carry a SACK for data of another path, at least `apart` after the
+    /// previous one.
     pub(crate) fn takes(&mut self, now: Instant, apart: Span) -> bool {
         if let Some(late) = self.probe.take_if(|probe| now.since(probe.sent) > probe.limit) {
             self.slow_down(now, late.limit);
@@ -87,12 +88,12 @@ impl Return {
         has_room
     }
 
-    /// Returns true if a probe should be bundled with the next SACK of another path.
+    /// Returns true if a probe should be bundled with the next SACK for data of another path.
     pub(crate) fn wants_probe(&self, now: Instant) -> bool {
         self.probe.is_none() && now >= self.next_probe
     }
 
-    /// Records a SACK of another path with this number of bytes.
+    /// Records a SACK for data of another path, with this number of bytes.
     pub(crate) fn carried(&mut self, now: Instant, bytes: usize) {
         let takes = Span::from_nanos(bytes as u64 * 1_000_000_000 / self.rate);
         self.next = self.next.max(now) + takes;
@@ -106,7 +107,7 @@ impl Return {
         self.used_up = false;
     }
 
-    /// Takes an answer with this nonce, and raises or reduces the rate.
+    /// Processes the answer to the probe with this nonce, and raises or reduces the rate.
     pub(crate) fn answered(&mut self, now: Instant, nonce: u64) {
         let Some(probe) = self.probe.take_if(|probe| probe.nonce == nonce) else { return };
         let rtt = now.since(probe.sent);
@@ -140,7 +141,7 @@ mod tests {
         Instant::ZERO + Span::from_secs(100) + ms(n)
     }
 
-    /// Offers SACKs in each millisecond; a probe is answered after `rtt`, or never. Returns the bytes
+    /// Offers a SACK in each millisecond; each probe is answered after `rtt`, or never. Returns the bytes
     /// carried.
     fn run(path: &mut Return, milliseconds: std::ops::Range<u64>, rtt: Option<Span>) -> u64 {
         let (mut bytes, mut answers) = (0, Vec::new());

@@ -1,12 +1,14 @@
 //! Blocking estimation (Ferlin, Alay, Mehani, Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for
-//! heterogeneous networks", IFIP Networking 2016). While slow path s carries a packet, fast path f could send
+//! heterogeneous networks", IFIP Networking 2016). While the slow path s carries a packet, the fast path f
+//! could send X bytes:
 //!
 //! ```text
 //! X = m_f (c_f + (n - 1)/2) n,     n = r_s / r_f, c_f in packets of m_f bytes
 //! ```
 //!
-//! If λ X exceeds the window of the transfer less that packet and the flight size of s, the packet
-//! would block f later, so it waits for f. λ corrects X: in each round-trip time of s, λ grows by δ if
+//! If λ X exceeds the window of the transfer less that packet and the flight size of s, the packet would
+//! later block f. So the packet waits for f. λ corrects X: in each round-trip time of s, λ grows by δ if the
+//! window was exhausted, and else shrinks by δ, but not below 1.
 //! the window was exhausted, and else shrinks by δ, but not below 1.
 
 use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt, fastest};

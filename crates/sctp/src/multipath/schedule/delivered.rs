@@ -4,12 +4,12 @@ use crate::path::Path;
 use transport::RoundRates;
 use units::{Instant, Span};
 
-/// Round trips of which the highest rate counts.
+/// Number of round trips over which the highest rate is taken.
 const ROUNDS: usize = 4;
 
-/// Measures in each round trip how fast bytes leave a path, acknowledged or lost. The flight size over
-/// SRTT would be more than that while a queue grows that no SACK has shown yet. Round trips in which no
-/// bytes left the path do not count.
+/// Measures in each round trip the rate at which bytes leave a path: they are acknowledged or lost. The
+/// flight size divided by SRTT would be too high while a queue grows, since SACKs show the queue later. Round
+/// trips in which no bytes left the path do not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivered(RoundRates<ROUNDS>);
 
@@ -27,7 +27,7 @@ impl Delivered {
         self
     }
 
-    /// The highest rate of the last round trips in bytes a second; none before the first one.
+    /// The highest rate of the last round trips in bytes per second; `None` before the first round trip.
     pub(super) fn most(&self) -> Option<f64> {
         self.0.most()
     }

@@ -1,7 +1,7 @@
 //! Earliest completion first (Lim, Nahum, Towsley, Gibbens, "ECF: An MPTCP path scheduler to manage
-//! heterogeneous paths", CoNEXT 2017, algorithm 1). k bytes wait, and the window of the fastest path f
-//! is full. s is the path with the lowest RTT that has room. With cwnd c, RTT r and its variation σ,
-//! data waits for f if
+//! heterogeneous paths", CoNEXT 2017, algorithm 1). k bytes wait, the window of the fastest path f is full,
+//! and s is the path with the lowest RTT that has room. A path has the window c, the RTT r and the RTT
+//! variation σ. Data waits for f if
 //!
 //! ```text
 //! (1 + k/c_f) r_f < (1 + β) (r_s + δ)  and  (k/c_s) r_s >= 2 r_f + δ,     δ = max(σ_f, σ_s)
@@ -18,7 +18,7 @@ pub(super) struct Ecf {
     waiting: bool,
 }
 
-/// Hysteresis of section 4.2: a sender that waits for the fast path accepts a completion later by this share.
+/// Hysteresis (section 4.2): a sender that waits for the fast path accepts a completion that is 25 % later.
 const BETA: f64 = 0.25;
 
 impl Ecf {

@@ -1,9 +1,9 @@
 //! Own scheduler: a path carries a packet if better paths cannot send all data before the packet arrives.
 //!
-//! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to send,
-//! until the window W of the transfer is full (its earliest chunk is on p), or until all G bytes are
-//! sent that the application gave and that are not acknowledged. Then they wait for p, which made the
-//! transfer slower. So paths are sorted by the time T until their next packet is acknowledged, and
+//! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to send. They
+//! stop when the window W of the transfer is full (its earliest chunk is on p), or when all G bytes are sent
+//! that the application gave and that are not acknowledged. Then they wait for p, and p has made the transfer
+//! slower. So paths are sorted by the time T until their next packet is acknowledged, and
 //!
 //! ```text
 //! p carries it if   Σ μ_q T_p + x_p + m <= min(W, G),   q: the paths before p that are in use,
@@ -22,7 +22,8 @@
 //! the paths before p deliver Σ μ. So p adds throughput only if W/T_p is more than that: the condition
 //! for small packets. With G in place of W, p would delay the last packet of a message.
 //!
-//! Unordered messages wait for no other. With NR-SACKs, W need only hold the flights without queues:
+//! An unordered message waits for no other message. With NR-SACKs, W must hold only the flights without
+//! queues:
 //!
 //! ```text
 //! p carries it if   Σ μ_q d_q + x_p + m <= W   and   Σ μ_q T_p + x_p + m <= G
@@ -69,14 +70,15 @@ impl InTime {
         let answering = candidates.iter().filter(|&&p| answers(&at.paths[p]));
         self.order.extend(answering.map(|&p| (self.paths[p.index()].time(&at.paths[p]), p)));
         self.order.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // If no path answers, there is none to wait for.
+        // If no path answers, there is no path to wait for.
         let none = self.order.is_empty();
         self.paths.iter_mut().for_each(|estimate| estimate.in_time = none);
         // One packet at a time shows whether a path works again after an expiry of T3-rtx.
         for &p in candidates.iter().filter(|&&p| at.paths[p].timed_out && at.paths[p].flight.is_zero()) {
             self.paths[p.index()].in_time = true;
         }
-        // Of the paths in use before p: their rate in bytes a second, and their flight size without queues.
+        // Sums over the paths in use before p: the rate in bytes per second, and the flight size without
+        // queues.
         let (mut rates, mut in_flight) = (0.0, 0.0);
         for (n, &(time, p)) in self.order.iter().enumerate() {
             let (path, estimate) = (&at.paths[p], &mut self.paths[p.index()]);

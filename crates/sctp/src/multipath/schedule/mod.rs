@@ -1,12 +1,13 @@
 //! Path selection: schedulers choose the path of the next new data.
 //!
-//! A TSN is bound to its path when it is transmitted, so a scheduler chooses a path, never a chunk.
+//! A TSN is bound to its path when it is transmitted. So a scheduler chooses a path for new data, not for a
+//! chunk.
 //! After each event it sorts the active paths, and each path fills its window before the next one sends
 //! (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may instead sort the paths before each
 //! packet, and may make new data wait for a better path.
 //!
-//! A new scheduler implements [`Scheduler`] and cites its source in the header of its file (one that
-//! only sorts is a function in `sorted.rs`). It needs a name in [`PathSelection`] and a line in
+//! A new scheduler implements [`Scheduler`] and cites its source in the header of its file. A scheduler that
+//! only sorts is a function in `sorted.rs`. Each has a name in [`PathSelection`] and a line in
 //! [`PathSelection::build`].
 
 mod blest;
@@ -47,9 +48,11 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) paths: &'a Paths,
     /// User bytes that wait for their first transmission.
     pub(crate) waiting: ByteCount,
-    /// User bytes waiting and in flight; no limit if the application has more than the send buffer holds.
+    /// User bytes waiting and in flight; without limit if the application has more data than the send buffer
+    /// holds.
     pub(crate) given: ByteCount,
-    /// Bytes that may be in flight on all paths together, by the smaller limit of the buffers at both ends.
+    /// Maximum number of bytes in flight on all paths together, given by the smaller of the two ends'
+    /// buffers.
     pub(crate) window: ByteCount,
     /// Number of times that new data waited because the receive window of the peer was full.
     pub(crate) refusals: u64,
@@ -69,11 +72,11 @@ pub(crate) struct SchedulerTraits {
 }
 
 pub(crate) trait Scheduler: Debug + Send {
-    /// Sorts the active paths, which come in the order of their numbers: the first one sends first.
+    /// Sorts the active paths: the first path sends first. On entry, they are in the order of their numbers.
     fn order(&mut self, at: &Opportunity<'_>, random: &mut Draws, order: &mut [PathId]);
 
-    /// Returns false if new data should wait rather than leave on `p`, which has room while the paths before
-    /// it have none. Not called when nothing is in flight: no acknowledgement would then end the wait.
+    /// Returns false if new data should wait rather than use path `p`: `p` has room, the paths before it have
+    /// none. Not called when nothing is in flight: no acknowledgement would then end the wait.
     fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {
         let _ = (at, p);
         true

@@ -6,7 +6,7 @@ use crate::path::{Path, PathId};
 use std::cmp::Reverse;
 use units::ByteCount;
 
-/// A scheduler that is one sorting function, without state.
+/// A scheduler without state: one function that sorts the paths.
 #[derive(Debug)]
 pub(super) struct Sorted {
     sort: fn(&Opportunity<'_>, &mut Draws, &mut [PathId]),
@@ -23,7 +23,7 @@ impl Scheduler for Sorted {
     }
 }
 
-/// The path that transmitted least recently first (paper 001, table 1).
+/// First the path whose last transmission is the oldest (paper 001, table 1).
 pub(super) fn smallest_last_transmission() -> Sorted {
     sorted(|at, _, order| order.sort_by_key(|&p| at.paths[p].last_order))
 }
@@ -34,17 +34,17 @@ pub(super) fn round_robin() -> Sorted {
     Sorted { traits, ..smallest_last_transmission() }
 }
 
-/// The path with the most room in its window first (paper 001, section 4.1).
+/// First the path with the most room in its window (paper 001, section 4.1).
 pub(super) fn largest_space() -> Sorted {
     sorted(|at, _, order| order.sort_by_key(|&p| Reverse(at.paths[p].space())))
 }
 
-/// The path with the largest slow start threshold first (paper 001, section 4.1).
+/// First the path with the largest slow start threshold (paper 001, section 4.1).
 pub(super) fn largest_ssthresh() -> Sorted {
     sorted(|at, _, order| order.sort_by_key(|&p| Reverse(ssthresh(&at.paths[p]))))
 }
 
-/// The largest slow start threshold first, ties by room (paper 001, section 4.1).
+/// First the path with the largest ssthresh; of equal ones, the path with the most room (same section).
 pub(super) fn largest_ssthresh_and_space() -> Sorted {
     sorted(|at, _, order| {
         order.sort_by_key(|&p| (Reverse(ssthresh(&at.paths[p])), Reverse(at.paths[p].space())));
@@ -60,15 +60,16 @@ pub(super) fn random() -> Sorted {
     })
 }
 
-/// The path with the lowest smoothed round-trip time first, as MPTCP's default scheduler (Paasch,
+/// First the path with the lowest SRTT, as the default scheduler of MPTCP (Paasch,
 /// Ferlin, Alay, Bonaventure, "Experimental evaluation of multipath TCP schedulers", CSWS 2014).
 pub(super) fn lowest_rtt() -> Sorted {
     sorted(|at, _, order| by_rtt(at.paths, order))
 }
 
 /// All chunks on every path (Frömmgen, Erbshäußer, Buchmann, Zimmermann, Wehrle, "ReMP TCP: low latency
-/// multipath TCP", ICC 2016). Each path sends all chunks in their order and skips acknowledged ones; only the
-/// path that is ahead of the others sends new ones. `multipath/copies.rs` describes the accounting of copies.
+/// multipath TCP", ICC 2016). Each path sends all chunks in order and skips acknowledged chunks. New chunks
+/// are sent only by the path that is ahead of the others. `multipath/copies.rs` describes how copies are
+/// counted.
 pub(super) fn redundant() -> Sorted {
     let traits = SchedulerTraits { copies: true, ..SchedulerTraits::default() };
     Sorted { traits, ..lowest_rtt() }

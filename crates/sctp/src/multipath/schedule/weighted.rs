@@ -1,8 +1,8 @@
 //! Packets in proportion to the rates of the paths: start-time fair queueing (Goyal, Vin, Cheng,
-//! "Start-time fair queueing", ToN 1997) with paths in place of flows. A packet advances the clock of
-//! its path by its bytes over the rate. The path whose clock is furthest behind sends next, or the
-//! following one if its window is full. A path whose window was full for long does not catch up: its
-//! clock is a few packets behind at most.
+//! "Start-time fair queueing", ToN 1997) with paths in place of flows. A packet advances the clock of its
+//! path by its length divided by the rate. The path whose clock is furthest behind sends next; if its window
+//! is full, the next path sends. After a long time with a full window, a path does not catch up: its clock is
+//! limited to a few packets behind the most advanced clock.
 
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
@@ -15,16 +15,16 @@ pub(super) struct Weighted {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
-    /// Bytes sent, over the rate, in seconds.
+    /// Bytes sent, divided by the rate, in seconds.
     time: f64,
     /// User bytes that the path had sent when its clock was last updated.
     seen: u64,
 }
 
-/// Packets that a clock may be behind the most advanced one: about a burst.
+/// Maximum number of packets by which a clock may be behind the most advanced clock: about a burst.
 const MOST_BEHIND: f64 = 4.0;
 
-/// The rate of a path in bytes a second: cwnd over SRTT.
+/// The rate of a path in bytes per second: cwnd divided by SRTT.
 fn rate(path: &Path) -> f64 {
     let rtt = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
     path.window.cwnd.as_f64() / rtt.max(1e-6)
