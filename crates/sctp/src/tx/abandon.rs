@@ -1,10 +1,10 @@
-//! Abandoned chunks: the sender never sends them again, whether the peer has them or not
+//! Abandoned chunks: the sender never sends them again, even if the peer does not have them
 //! (`rfc3758#section-3.5`).
 //!
-//! An abandoned chunk stays in the ring until the cumulative TSN passes it. While it is in flight it counts
-//! in the flight size of its path, until it is acknowledged, passed or lost. A T3-rtx expiry takes it out of
-//! flight and cuts the window as for any other chunk. It gets no missing reports: it moves from the list of
-//! chunks sent once, which step C walks, to the list of retransmitted chunks.
+//! An abandoned chunk stays in the ring until the cumulative TSN passes it. If it is in flight, it counts in
+//! the flight size of its path until it is acknowledged, passed or lost. A T3-rtx expiry removes it from the
+//! flight size and reduces the window as for any other chunk. Step C gives it no missing reports: the chunk
+//! moves from the list of chunks sent once, which step C walks, to the list of retransmitted chunks.
 
 use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::Paths;
@@ -12,8 +12,8 @@ use crate::steps;
 use units::ByteCount;
 
 impl Sender {
-    /// Abandons chunk `i` and frees its bytes. A chunk that the peer has is only marked, so that the sender
-    /// does not retransmit it if the peer reneges.
+    /// Abandons chunk `i` and frees its bytes. An acknowledged chunk is only marked, so that the sender does
+    /// not retransmit it if the peer reneges.
     pub(super) fn abandon(&mut self, i: u64, paths: &mut Paths) {
         let chunk = &self.out[i];
         let path = &mut paths[chunk.path];
@@ -45,7 +45,7 @@ impl Sender {
         self.retained -= self.out.free(i);
     }
 
-    /// Takes a lost abandoned chunk out of flight; it is not retransmitted.
+    /// Removes an abandoned chunk that is lost from the flight. The chunk is not retransmitted.
     #[cold]
     pub(super) fn lose_abandoned(&mut self, i: u64, paths: &mut Paths) {
         self.take_from_flight(i, paths);

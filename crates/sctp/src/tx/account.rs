@@ -1,11 +1,11 @@
 //! Measures how long each limit kept the flow, and each of its paths, from sending more.
 //!
-//! Whenever no further packet may be sent, the sender derives the limits from its state. They hold until it
-//! does so again. The cost is a look at each path for an event, and none for a packet.
+//! Whenever no further packet may be sent, the sender derives the limits from its state. These limits hold
+//! until the next calculation. Each event costs one look at each path; a packet costs nothing.
 //!
-//! A path with a full window is limited by it. Another path has the limit of the flow if the flow has no data
-//! or the peer's window is full. The flow has the first of the limits of its paths, in the order of
-//! [`Limit`].
+//! If the window of a path is full, this window is the limit of the path. Another path has the limit of the
+//! flow if the flow has no data or the peer's window is full. The limit of the flow is the first of the
+//! limits of its paths, in the order of [`Limit`].
 
 use super::Sender;
 use crate::path::{PathId, Paths};
@@ -20,17 +20,17 @@ pub(super) struct Account {
     paths: Vec<PathAccount>,
 }
 
-/// A summary of the sender's state. At most events it is unchanged, so that no limit has changed.
+/// A summary of the sender's state. If the summary is unchanged after an event, no limit has changed.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
-    /// Summary of the state, if the limits follow from it: see [`Sender::plain_state`].
+    /// The summary, if the limits follow from the state alone: see [`Sender::plain_state`].
     state: Option<u64>,
-    /// The largest value so far of the peer's receive window.
+    /// The largest receive window of the peer so far.
     largest_window: ByteCount,
 }
 
 impl Account {
-    /// The present limit of the flow; then for each path its limit, and whether it blocks the flow.
+    /// The present limit of the flow. Then, for each path, its limit and whether the path blocks the flow.
     fn present(&self) -> (Option<Limit>, Vec<(Option<Limit>, bool)>) {
         let of_path = |path: &PathAccount| (path.limits.present(), path.blocks.since().is_some());
         (self.flow.present(), self.paths.iter().map(of_path).collect())
@@ -40,7 +40,7 @@ impl Account {
 #[derive(Clone, Copy, Debug, Default)]
 struct PathAccount {
     limits: LimitTimes,
-    /// Time of head-of-line blocking of the flow by a chunk that was last sent on this path.
+    /// Time for which a chunk last sent on this path has blocked the flow (head-of-line blocking).
     blocks: Stopwatch,
 }
 
@@ -56,7 +56,7 @@ enum Common {
 }
 
 impl Sender {
-    /// Notes the present limits when no further packet may be sent: their times count from now on.
+    /// Determines the present limits when no further packet may be sent. Their times count from now on.
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
         let window = self.peer_rwnd + paths.flight();
@@ -76,9 +76,9 @@ impl Sender {
         before == self.account.as_deref().map(Account::present)
     }
 
-    /// Summarizes the sender's state in simple cases; the same summary means the same limits. A case is
-    /// simple if all data is sent, or if each path is limited by its own window or the peer's, of which
-    /// arrived data takes `held` bytes.
+    /// Summarizes the sender's state in simple cases: an equal summary means equal limits. A case is simple
+    /// if all data is sent, or if each path is limited by its own window or by the peer's window. `held` is
+    /// the number of arrived bytes in the peer's window.
     #[inline]
     fn plain_state(&self, held: ByteCount, paths: &Paths) -> Option<u64> {
         let waiting = self.queue.head_len();
@@ -93,7 +93,7 @@ impl Sender {
         if !simple {
             return None;
         }
-        // Two bits for each path, and then the limit of paths with room.
+        // The summary has two bits for each path, and then the limit of paths with room.
         let (mut state, mut has_room) = (u64::from(waits), false);
         for (p, path) in paths.iter().enumerate() {
             if path.timed_out || !path.is_usable() {
@@ -144,7 +144,7 @@ impl Sender {
         self.account = Some(account);
     }
 
-    /// The only path that may carry new data; none if there is a choice.
+    /// The only path that may carry new data; `None` if several paths may carry it.
     fn only_path(&self, paths: &Paths) -> Option<PathId> {
         let chosen = self.queue.head_path().filter(|&p| paths[p].is_active());
         chosen.or_else(|| (!self.cmt.enabled).then(|| paths.default_path()))
@@ -171,7 +171,7 @@ impl Sender {
         Common::Ready
     }
 
-    /// The limit of `waiting` bytes of new data on a path with room for them; none if they may be sent.
+    /// The limit of a path with room for `waiting` bytes of new data; `None` if these bytes may be sent.
     #[inline]
     fn closed_window(&self, waiting: usize, held: ByteCount, paths: &Paths) -> Option<Limit> {
         if !self.has_numbers() {
@@ -207,21 +207,22 @@ impl Sender {
         (!self.out.is_empty()).then(|| self.out[self.out.first_index()].path)
     }
 
-    /// True if the receiver's backlog blocks the flow: `held` bytes wait there for the earliest outstanding
-    /// chunk, more than are in flight on the paths other than that chunk's.
+    /// True if a missing chunk blocks the flow: `held` bytes wait at the receiver for the earliest
+    /// outstanding chunk, more than the flight size of all paths other than the path of that chunk.
     fn is_blocked(&self, held: ByteCount, paths: &Paths) -> bool {
         let Some(blocking) = self.blocking_path() else { return false };
         let others = paths.ids().filter(|&p| p != blocking).map(|p| paths[p].flight);
         held > others.sum()
     }
 
-    /// Bytes in the send buffer that the peer has above the cumulative TSN and may still renege on.
+    /// Bytes in the send buffer that have arrived at the peer above the cumulative TSN and are renegable.
     fn arrived_early(&self, paths: &Paths) -> ByteCount {
         let queued: ByteCount = paths.iter().map(|path| path.queued).sum();
         queued - paths.flight() - self.lost_bytes
     }
 
-    /// Corrects the limits when T3-rtx of path `p` expires: since its start the limit was the timeout.
+    /// Corrects the limits when T3-rtx of path `p` expires: since the timer started, the limit was the
+    /// timeout.
     #[cold]
     pub(super) fn account_for_timeout(&mut self, now: Instant, p: PathId, paths: &Paths) {
         let only = self.only_path(paths);
@@ -235,7 +236,7 @@ impl Sender {
         }
         let alone = only.map_or_else(|| account.paths.iter().all(dead), |only| only == p);
         if alone && !idle(&account.flow) {
-            // The time in which another path blocked the flow stays counted.
+            // The time in which another path blocked the flow is not reassigned.
             let since = account.paths.iter().filter_map(|path| path.blocks.since()).fold(since, Instant::max);
             account.flow.reassign(since, Limit::Timeout);
             account.paths.iter_mut().for_each(|path| path.blocks.set(since, false));

@@ -1,5 +1,5 @@
-//! One-way delays, and the paths of chunks that are already acknowledged. The peer reports the delay of a
-//! packet with the SACK that answers it, but a SACK on a faster path may have acknowledged its chunks before.
+//! Finds the path of reported one-way delays. The peer reports the delay of a packet with the SACK that
+//! answers the packet, but a SACK on a faster path may have acknowledged its chunks earlier.
 
 use super::Sender;
 use crate::chunks::{Mark, TxChunk};
@@ -8,7 +8,7 @@ use cc::OneWayDelay;
 use std::collections::VecDeque;
 use wire::{LedbatControl, PacketDelay};
 
-/// Number of remembered chunks: those of 200 ms at 1 Gbit/s.
+/// Number of chunks whose path is remembered: as many as are sent in 200 ms at 1 Gbit/s.
 const MOST: usize = 1 << 14;
 
 /// The paths of the last chunks below the cumulative TSN.
@@ -17,7 +17,7 @@ pub(super) struct AckedPaths {
     paths: VecDeque<Option<PathId>>,
 }
 
-/// The path of a chunk; none if it was retransmitted or copied, since the path is then ambiguous.
+/// The path of a chunk; `None` if the chunk was retransmitted or copied, since the path is then ambiguous.
 fn path_of(chunk: &TxChunk) -> Option<PathId> {
     (chunk.transmissions == 1 && !chunk.is(Mark::Copied)).then_some(chunk.path)
 }
@@ -32,7 +32,7 @@ impl AckedPaths {
         self.paths.push_back(path_of(chunk));
     }
 
-    /// The path of the chunk `back` chunks before the lowest outstanding one.
+    /// The path of the chunk that is `back` chunks below the lowest outstanding chunk.
     pub(super) fn path(&self, back: u64) -> Option<PathId> {
         let back = usize::try_from(back).ok()?;
         *self.paths.get(self.paths.len().checked_sub(back)?)?
@@ -40,7 +40,7 @@ impl AckedPaths {
 }
 
 impl Sender {
-    /// Keeps the least reported one-way delay of each path until the next SACK.
+    /// Stores the least reported one-way delay of each path until the next SACK.
     pub(crate) fn on_delays(&mut self, control: &LedbatControl<'_>, paths: &mut Paths) {
         for PacketDelay { tsn, micros } in control.delays() {
             let i = self.out.index_of(tsn);

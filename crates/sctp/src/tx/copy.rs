@@ -9,7 +9,7 @@ use units::{ByteCount, Instant};
 use wire::PacketWriter;
 
 impl Sender {
-    /// Calls `ask` with the copies and the state of the sender that they depend on.
+    /// Calls `ask` with the copies and with the state of the sender on which their choice depends.
     fn with_copies<T>(
         &mut self,
         paths: &Paths,
@@ -42,7 +42,7 @@ impl Sender {
         self.starved || (reinjection.silent() && paths.iter().any(|path| path.liveness.is_silent()))
     }
 
-    /// Plans the next copy that a path has room for.
+    /// Plans the next copy, on a path with room for the copy.
     #[inline(never)]
     pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
         let (p, i) = self
@@ -50,7 +50,8 @@ impl Sender {
         Some(Plan::new(p, Source::Copy, self.chunk_len(self.out[i].len())))
     }
 
-    /// True if a path may send new data: it has no chunk left to copy, and room beside its copies.
+    /// True if a path may send new data: it has no more chunks to copy, and its copies leave room in its
+    /// window.
     pub(super) fn leads(&mut self, p: PathId, paths: &Paths) -> bool {
         self.copies.leave_room(p, &paths[p]) && self.next_copy(p, paths).is_none()
     }
@@ -59,14 +60,14 @@ impl Sender {
         self.with_copies(paths, |copies, scene, _| copies.next(scene, p))
     }
 
-    /// The time at which the first copy of a late chunk is overdue; none without a copy.
+    /// Earliest time at which a copy in flight becomes overdue; `None` if no copy is in flight.
     #[inline]
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
         if self.copies.is_empty() || self.traits.copies { None } else { self.copies.deadline(paths) }
     }
 
-    /// Removes copies that arrived or are overdue, also twice at one instant: a new RTT sample may make
-    /// copies overdue.
+    /// Removes copies that arrived or are overdue. Repeated calls at the same time are useful: a new RTT
+    /// sample may make copies overdue.
     #[cold]
     pub(super) fn let_copies_go(&mut self, paths: &mut Paths) {
         for p in paths.ids().take(self.copies.len()) {
@@ -78,14 +79,14 @@ impl Sender {
     }
 
     /// Processes copies that arrived while the paths of their chunks were silent. An arrived copy is an
-    /// answer of the path that carried it: its window grows, and chunks that left earlier there and have not
-    /// arrived may be lost.
+    /// answer of the path that carried it: the window of this path grows. Chunks that were sent earlier on it
+    /// and have not arrived may be lost.
     #[cold]
     pub(super) fn take_arrived_copies(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
         for (i, flight_size) in delta.take_arrived_copies() {
             let Some((carrier, sent_at)) = self.copies.arrived(i) else { continue };
-            // An earlier acknowledgement is that of the original (`rfc8985#section-6.2`, step 2). Half of the
-            // least RTT, since a faster path may carry the SACK.
+            // An acknowledgement before that is for the original (`rfc8985#section-6.2`, step 2). The limit
+            // is half of the least RTT, since a faster path may carry the SACK.
             if paths[carrier].rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
                 continue;
             }

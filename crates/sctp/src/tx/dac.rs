@@ -1,10 +1,10 @@
-//! Delayed acknowledgement for CMT (paper 001 §3.3), sender side: a delayed SACK counts once for each packet
-//! it covers.
+//! Delayed acknowledgement for CMT (paper 001 §3.3), sender side: a delayed SACK counts as one missing report
+//! for each packet that it acknowledges.
 
-/// The evidence of one SACK against the missing chunks of a path.
+/// The information in one SACK by which the missing chunks of a path are judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
-    /// Paths with newly acknowledged chunks.
+    /// Number of paths with newly acknowledged chunks.
     pub(crate) paths: usize,
     /// The lowest chunk newly acknowledged on the path.
     pub(crate) lo: Option<u64>,
@@ -13,7 +13,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Number of missing reports for chunk `missing` that this SACK counts as.
+    /// Number of missing reports for chunk `missing` that this SACK is worth.
     pub(crate) fn reports(&self, missing: u64) -> u8 {
         let all_above = self.lo.is_some_and(|lo| lo > missing);
         if self.paths == 1 && all_above { self.packets.max(1) } else { 1 }

@@ -1,8 +1,8 @@
-//! Delivery reports: the tracked messages that were delivered, and those that failed in the end.
+//! Delivery reports: which tracked messages were delivered, and which failed.
 //!
-//! The peer has a chunk for good once the cumulative TSN passes it or an NR-SACK says that it is
-//! non-renegable. A Gap Ack Block of a SACK does not count, since the peer may still renege. A message is
-//! delivered when the peer has all of its chunks for good.
+//! A chunk is delivered for good when the cumulative TSN passes it or an NR-SACK reports it as non-renegable.
+//! A Gap Ack Block of a SACK does not suffice, since the peer may still renege. A message is delivered when
+//! all of its chunks are delivered for good.
 
 use super::{Mark, Outstanding, Sender};
 use crate::message::{Message, MessageId, Payload};
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use wire::{StreamId, Tsn};
 
-/// The tracked messages that are partly sent or not reported yet. The send buffer bounds the memory: it holds
-/// each message that is not delivered, and one of these lies between two ranges of delivered messages.
+/// The tracked messages that are partly sent or not reported yet. The send buffer limits the memory: it holds
+/// each undelivered message, and between two ranges of delivered messages lies an undelivered one.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
-    /// Messages of several chunks, from the first transmission until the peer has all chunks for good.
+    /// Messages of several chunks, from the first transmission until all chunks are delivered for good.
     partial: BTreeMap<MessageId, Partial>,
-    /// Delivered messages not reported yet: the last of each range, by the first. No two ranges touch.
+    /// Ranges of delivered messages not reported yet: maps first to last message. No two ranges are adjacent.
     untold: BTreeMap<MessageId, MessageId>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Deliveries {
 #[derive(Debug)]
 struct Partial {
     stream: StreamId,
-    /// Number of sent chunks that the peer may not have for good.
+    /// Number of sent chunks that are not delivered for good.
     waiting: u32,
     /// True once the last chunk was sent.
     ended: bool,
@@ -34,15 +34,15 @@ struct Partial {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) id: Option<MessageId>,
-    /// TSN of the first failed chunk; none if a part of the message was never sent.
+    /// TSN of the first failed chunk; `None` if a part of the message was never sent.
     pub(crate) tsn: Option<Tsn>,
     pub(crate) sent: bool,
     pub(crate) abandoned: bool,
-    /// The message, with the bytes that the peer may not have for good.
+    /// The message, with only those bytes that are not delivered for good.
     pub(crate) message: Message,
 }
 
-/// A tracked message, parts of which failed.
+/// A tracked message of which parts failed.
 struct Parts {
     failure: Failure,
     payloads: Vec<Payload>,
@@ -74,7 +74,7 @@ impl Deliveries {
         self.delivered(id);
     }
 
-    /// Adds a message to the range before it or behind it, or joins the two ranges.
+    /// Adds a message to the adjacent range of delivered messages, or joins the two adjacent ranges.
     fn delivered(&mut self, id: MessageId) {
         let next = MessageId(id.0 + 1);
         let last = self.untold.remove(&next).unwrap_or(id);
@@ -94,7 +94,7 @@ impl Sender {
         self.deliveries.get_or_insert_default().sent(id, stream, ending);
     }
 
-    /// Notes that the peer has chunk `i` for good.
+    /// Records that chunk `i` is delivered for good.
     #[inline(always)] // into `take_cumulative`, which calls it for each chunk
     pub(super) fn note_delivery(&mut self, i: u64) {
         if let Some(id) = self.out.take_tag(i).id()
@@ -113,20 +113,20 @@ impl Sender {
         self.deliveries.as_ref().is_some_and(|deliveries| !deliveries.untold.is_empty())
     }
 
-    /// Takes the first and last message of the next range of delivered messages.
+    /// Removes and returns the next range of delivered messages: its first and its last message.
     #[inline]
     pub(crate) fn next_delivered(&mut self) -> Option<(MessageId, MessageId)> {
         self.deliveries.as_mut()?.untold.pop_first()
     }
 
-    /// Continues the numbers and reports of another sender, which has failed.
+    /// Takes over the message numbers and the reports of another sender, which has failed.
     pub(crate) fn track_after(&mut self, other: Sender) {
         self.queue.count_from(other.queue.tracked());
         self.deliveries = other.deliveries;
     }
 
-    /// Empties the queue, and reports all data that was neither acknowledged nor abandoned: each tracked
-    /// message once, and each chunk of other messages.
+    /// Empties the queue, and reports all data that was neither acknowledged nor abandoned. Each tracked
+    /// message is reported once, and each chunk of other messages separately.
     pub(crate) fn failed(&mut self, mut tell: impl FnMut(Failure)) {
         let mut tracked = BTreeMap::new();
         let partial = self.deliveries.as_mut().map(|deliveries| std::mem::take(&mut deliveries.partial));
@@ -178,7 +178,8 @@ impl Sender {
         }
     }
 
-    /// The failure of chunk `i`, which the peer did not acknowledge; `id` is its message if that is tracked.
+    /// The failure report of chunk `i`, which the peer did not acknowledge. `id`: its message, if it is
+    /// tracked.
     fn failed_chunk(&self, i: u64, id: Option<MessageId>) -> Failure {
         let (data, record) = (self.out.data(i), self.out.message_of(i));
         let message = Message {

@@ -10,10 +10,10 @@ use units::{ByteCount, Span};
 pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
-    /// Bytes of arrived copies that this path carried, whose chunks belong to silent paths.
+    /// Bytes of arrived copies that this path carried for chunks of silent paths.
     pub(crate) copied: ByteCount,
-    /// True if a chunk of this path is newly acknowledged. `lo` and `hi` are the lowest and the highest that
-    /// may count as evidence of loss.
+    /// True if a chunk of this path is newly acknowledged. `lo` and `hi` are the lowest and the highest newly
+    /// acknowledged chunk that may count as evidence of loss.
     pub(crate) saw_new: bool,
     pub(crate) lo: Option<u64>,
     pub(crate) hi: Option<u64>,
@@ -26,7 +26,7 @@ pub(crate) struct PathDelta {
     pub(crate) rtt: Option<Span>,
 }
 
-/// The changes that one SACK causes on each path, filled and read while it is processed.
+/// The changes that one SACK causes on each path, collected and used while the SACK is processed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackDelta {
     paths: PerPath<PathDelta>,
@@ -44,7 +44,7 @@ impl SackDelta {
             .extend(paths.iter().map(|p| PathDelta { flight_before: p.flight, ..PathDelta::default() }));
     }
 
-    /// Notes that copied chunk `i` arrived while its own path is silent.
+    /// Records that copied chunk `i` arrived while its own path is silent.
     #[cold]
     pub(super) fn note_arrived_copy(&mut self, i: u64, flight_size: ByteCount) {
         self.arrived_copies.push((i, flight_size));

@@ -9,7 +9,7 @@ use wire::{Cwr, Ecne};
 /// The sender's state of ECN marks on all paths.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// Paths that an ECNE of the current packet is about, one bit each.
+    /// One bit per path: an ECNE in the current packet reports a mark of this path.
     pub(super) echoed: u32,
     /// True if both ends support ECN.
     enabled: bool,
@@ -19,7 +19,7 @@ pub(super) struct Marks {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PathMarks {
-    /// Index of the highest TSN that was sent when the window was last reduced.
+    /// Highest index sent when the window was last reduced.
     reduced: u64,
     /// Highest index of a TSN that the peer echoed.
     echoed: u64,
@@ -28,15 +28,15 @@ struct PathMarks {
 /// The result of an ECNE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Echoed {
-    /// The path of the TSN; none if it is no longer known.
+    /// The path of the TSN; `None` if the sender no longer knows this path.
     pub(crate) path: Option<PathId>,
     /// The CWR chunk that answers the ECNE.
     pub(crate) cwr: Cwr,
 }
 
 impl Marks {
-    /// Notes that the window of path `p` was reduced when `highest` was the highest index sent. Marks of TSNs
-    /// up to this index do not reduce the window again.
+    /// Records a reduction of the window of path `p`; `highest` is the highest index sent before. Marks of
+    /// TSNs up to this index do not reduce the window again.
     #[inline]
     pub(super) fn note_reduction(&mut self, p: PathId, highest: u64) {
         if self.enabled {
@@ -44,8 +44,9 @@ impl Marks {
         }
     }
 
-    /// The paths of `hit` whose window was reduced after all of their lost chunks were sent, one bit each. A
-    /// mark and a loss in one window of data reduce it once (`rfc3168#section-6.1.2`).
+    /// The paths of `hit` whose window was reduced after all of their lost chunks were sent, one bit per
+    /// path. If one window of data has a mark and a loss, its cwnd is reduced only once
+    /// (`rfc3168#section-6.1.2`).
     pub(super) fn reduced_before(&self, hit: impl Iterator<Item = PathId>, paths: &Paths) -> u32 {
         let before = |p: &PathId| {
             let highest = paths[*p].lost_fast.last();
@@ -68,16 +69,16 @@ impl Sender {
         self.ecn.enabled = enabled;
     }
 
-    /// Processes an ECNE: cuts the window of the TSN's last path unless it was cut after the TSN was sent.
+    /// Processes an ECNE: reduces the window of the TSN's path, unless it was reduced after the TSN was sent.
     pub(crate) fn on_ecne(&mut self, now: Instant, ecne: &Ecne, paths: &mut Paths) -> Echoed {
         let i = self.out.index_of(ecne.lowest_tsn);
         let mut cwr = Cwr { all_paths: false, same_window: true, tsn: ecne.lowest_tsn };
         let path = if self.out.indices().contains(&i) {
             Some(self.out[i].path)
         } else {
-            // The ECNE comes before the SACK that acknowledges its TSN. So a TSN that is no longer
-            // outstanding was echoed before, and its path was noted. Without a noted path the sender answers
-            // nevertheless: the receiver repeats the ECNE until it gets an answer.
+            // The ECNE comes before the SACK that acknowledges its TSN. So if the TSN is no longer
+            // outstanding, an earlier ECNE has reported it, and the sender recorded its path. Without a
+            // recorded path the sender answers, too: the receiver repeats the ECNE until it gets an answer.
             self.ecn.paths.iter().position(|marks| marks.echoed == i).map(|p| PathId(p as u8))
         };
         let Some(p) = path else { return Echoed { path, cwr: Cwr { all_paths: true, ..cwr } } };

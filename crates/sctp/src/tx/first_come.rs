@@ -1,16 +1,16 @@
 use std::collections::VecDeque;
 use wire::StreamId;
 
-/// The stream scheduler "first come, first served" (`rfc8260#section-3.1`): messages leave in the order
-/// given.
+/// The stream scheduler "first come, first served" (`rfc8260#section-3.1`): messages are sent in the order in
+/// which the user gave them.
 ///
 /// A stream scheduler counts the pieces of messages that wait on each stream, and chooses the stream of the
 /// next piece. The pieces themselves wait in the queue of their stream.
 #[derive(Debug, Default)]
 pub(super) struct FirstCome {
-    /// The current stream; zero pieces if no data waits.
+    /// The stream that sends now, and its number of pieces: zero if no data waits.
     current: Turn,
-    /// Later turns in their order; a stream can have several.
+    /// Later turns in their order. One stream can have several turns.
     later: VecDeque<Turn>,
 }
 
@@ -20,7 +20,7 @@ struct Turn {
     pieces: u32,
 }
 
-/// Number of turns for which memory is kept when none is left.
+/// Number of turns whose memory is kept when no turn is left.
 const KEPT: usize = 64;
 
 impl FirstCome {
@@ -38,13 +38,14 @@ impl FirstCome {
         }
     }
 
-    /// The stream whose first piece is sent next; none if no data waits.
+    /// The stream whose first piece is sent next; `None` if no data waits.
     #[inline]
     pub(super) fn next(&self) -> Option<StreamId> {
         (self.current.pieces > 0).then_some(self.current.stream)
     }
 
-    /// Notes that a piece of stream [`Self::next`] left completely. True if the turn of the stream ended.
+    /// Records that a piece of stream [`Self::next`] was sent completely. Returns true if the stream's turn
+    /// ended.
     #[inline]
     pub(super) fn sent(&mut self) -> bool {
         self.current.pieces = self.current.pieces.saturating_sub(1);

@@ -1,39 +1,38 @@
 //! Limits of the work that a peer can cause with acknowledgements.
 //!
-//! A chunk is acknowledged for the first time once, and reported missing three times at most: its
-//! transmission pays for that work. But a peer can renege on Gap Ack Blocks and acknowledge the same chunks
-//! again, without end (`rfc9260#section-6.2.1`, step D iii). So a packet brings one SACK, and a SACK may
-//! withdraw a limited number of chunks, the lowest first, for which the cumulative TSN waits. The others
-//! count as acknowledged until a later SACK.
+//! A chunk is acknowledged for the first time once, and reported missing at most three times. So this work is
+//! limited by the number of transmissions. But a peer can renege on Gap Ack Blocks and acknowledge the same
+//! chunks again, without end (`rfc9260#section-6.2.1`, step D iii). So only one SACK of a packet is
+//! processed, and a SACK may withdraw a limited number of chunks: the lowest, for which the cumulative TSN
+//! waits. The others count as acknowledged until a later SACK.
 //!
-//! The association with a peer that withdraws without end is aborted. An honest peer, which discards arrived
-//! data or whose SACKs overtake each other, sends at most one SACK for a packet with data and one when its
-//! window opens (`rfc9260#section-6.2`). If the network doubles all packets, these are eight for a packet
-//! with data. Only every second one can withdraw chunks: a SACK that acknowledges lies between two that
-//! withdraw.
+//! If the peer withdraws without end, the association is aborted. An honest peer may discard arrived data,
+//! and its SACKs may be reordered. It sends at most one SACK for a packet with data and one when its window
+//! opens (`rfc9260#section-6.2`). If the network doubles all packets, eight SACKs arrive for a packet with
+//! data. Only every second SACK can withdraw chunks: between two that withdraw, one must acknowledge.
 
 use super::ranges::Range;
 
-/// Maximum number of ranges that are read from the Gap Ack Blocks of a SACK, and that are kept of
-/// non-renegable chunks. A SACK in a packet of 1500 bytes has fewer than 400.
+/// Maximum number of ranges that are read from the Gap Ack Blocks of a SACK, and maximum number of stored
+/// ranges of non-renegable chunks. A SACK in a packet of 1500 bytes has fewer than 400.
 pub(super) const MOST_BLOCKS: usize = 1536;
 
-/// Maximum number of acknowledged ranges, with those that the peer withdrew beyond its limit.
+/// Maximum number of acknowledged ranges. Ranges that the peer withdrew beyond the limit count, too.
 const MOST_RANGES: usize = 3072;
 
-/// Maximum number of chunks that are withdrawn, and not acknowledged again yet, at the same time.
+/// Maximum number of chunks that are withdrawn at the same time.
 const MOST_WITHDRAWN: u32 = 1024;
 
-/// Maximum number of steps for withdrawn and lost chunks in a packet.
+/// Maximum number of steps that one packet may spend on withdrawn and lost chunks.
 const STEPS: u32 = 1024;
 
-/// SACKs that may withdraw chunks, for each packet with data.
+/// Number of SACKs that may withdraw chunks, per packet with data.
 const SACKS_PER_PACKET: u64 = 4;
 
-/// SACKs that may withdraw chunks before packets with data are counted.
+/// Number of SACKs that may withdraw chunks before the first packet with data counts.
 const FIRST_SACKS: u64 = 1024;
 
-/// Largest number of SACKs left that may withdraw chunks.
+/// Upper limit of the number of remaining SACKs that may withdraw chunks.
 const MOST_SACKS: u64 = 1 << 17;
 
 /// The remaining limits of a peer.
@@ -41,9 +40,9 @@ const MOST_SACKS: u64 = 1 << 17;
 pub(super) struct Limits {
     /// Steps left for this SACK.
     pub(super) steps: u32,
-    /// Chunks that were acknowledged once and are not acknowledged now.
+    /// Number of chunks that were acknowledged before and are not acknowledged now.
     withdrawn: u32,
-    /// SACKs left that may withdraw chunks, after `packets` packets with data.
+    /// Remaining number of SACKs that may withdraw chunks, when `packets` packets with data had been sent.
     sacks: u64,
     packets: u64,
 }
@@ -55,12 +54,12 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Renews the steps for a SACK that changes Gap Ack Blocks.
+    /// Restores the steps for a SACK that changes Gap Ack Blocks.
     pub(super) fn next_sack(&mut self) {
         self.steps = STEPS;
     }
 
-    /// True if one more chunk may be withdrawn; counts a step.
+    /// Returns true if one more chunk may be withdrawn, and counts a step.
     pub(super) fn allow(&mut self) -> bool {
         let allowed = self.steps > 0 && self.withdrawn < MOST_WITHDRAWN;
         self.steps = self.steps.saturating_sub(1);
@@ -84,8 +83,8 @@ impl Limits {
         self.withdrawn
     }
 
-    /// Counts a SACK that withdrew chunks after `packets` packets with data; `acked` now count as
-    /// acknowledged. Returns an error if a limit is exceeded.
+    /// Counts a SACK that withdrew chunks when `packets` packets with data had been sent. `acked` are the
+    /// ranges that count as acknowledged. Returns an error if a limit is exceeded.
     pub(super) fn check(&mut self, packets: u64, acked: &[Range]) -> Result<(), &'static str> {
         self.sacks = MOST_SACKS.min(self.sacks + SACKS_PER_PACKET * (packets - self.packets));
         self.packets = packets;

@@ -1,4 +1,4 @@
-//! Step C of SACK processing: missing reports, and the chunks that become lost by them.
+//! Step C of SACK processing: counts missing reports, and marks chunks as lost that have enough of them.
 
 use super::dac;
 use super::sack::LOSS_WEIGHT;
@@ -9,8 +9,8 @@ use units::ByteCount;
 
 impl Sender {
     /// Counts the missing reports of one SACK for chunks below `last`, the end of its last Gap Ack Block.
-    /// Only chunks that were sent once are candidates, since a chunk is fast retransmitted once. Each is
-    /// visited at most [`MISSING_REPORTS`] times.
+    /// Only chunks that were sent once can be reported, since a chunk is fast retransmitted once. Each chunk
+    /// is visited at most [`MISSING_REPORTS`] times.
     pub(super) fn report_missing(
         &mut self,
         packets: u8,
@@ -55,8 +55,8 @@ impl Sender {
     }
 
     /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to
-    /// find the position of the chunk among the lost ones, returns false and leaves the chunk one missing
-    /// report short of being lost.
+    /// find the position of the chunk in the list of lost chunks, returns false. The chunk then still needs
+    /// one more missing report to be lost.
     pub(super) fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
         if self.out[i].is(Mark::Abandoned) {
             self.lose_abandoned(i, paths);
@@ -84,7 +84,7 @@ impl Sender {
         self.peer_rwnd += flight_size;
     }
 
-    /// Marks chunk `i`, in flight, as lost: it waits for retransmission, unless it was abandoned.
+    /// Marks chunk `i`, in flight, as lost. The chunk then waits for retransmission, unless it is abandoned.
     pub(super) fn mark_lost(&mut self, i: u64, cause: LossCause, paths: &mut Paths) {
         if self.out[i].is(Mark::Abandoned) {
             return self.lose_abandoned(i, paths);
@@ -120,7 +120,7 @@ impl Sender {
         self.queue_lost(before, i, cause, paths);
     }
 
-    /// Queues chunk `i`, in flight, for retransmission behind `before` in the list of lost chunks.
+    /// Queues chunk `i`, in flight, for retransmission after chunk `before` of the list of lost chunks.
     pub(super) fn queue_lost(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
         self.out[i].state = ChunkState::Lost(cause);
         self.out[i].missing = 0;

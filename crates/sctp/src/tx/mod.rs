@@ -73,7 +73,7 @@ pub(crate) struct Sender {
     config: Arc<Config>,
     /// `config.cmt`, or the options of standard SCTP if CMT is not enabled.
     cmt: Cmt,
-    /// None before [`Sender::establish`].
+    /// `None` before [`Sender::establish`].
     control: Option<Box<dyn CongestionControl>>,
     random: Draws,
 
@@ -81,13 +81,14 @@ pub(crate) struct Sender {
     queue: SendQueue,
     /// True until the user gives the first message.
     never_used: bool,
-    /// True after a refused push, until the user is told that the send buffer has room again.
+    /// True from a refused push until the user is informed that the send buffer has room again.
     blocked: bool,
     /// True if a push was refused since the queue was last empty: the user has more data to send.
     has_more: bool,
-    /// True once the user gives no more messages.
+    /// True if the user will give no more messages.
     closing: bool,
-    /// Largest payload of a chunk that fits into a packet on every path: less than the 16-bit MTU.
+    /// Largest payload of a chunk that fits into a packet on every path. It is less than the MTU, which is a
+    /// u16.
     fragment: u16,
     /// Bytes that each packet with data keeps free for other chunks.
     extra: usize,
@@ -98,7 +99,7 @@ pub(crate) struct Sender {
     retained: ByteCount,
     /// Chunks that are lost and not yet retransmitted.
     lost_chunks: usize,
-    /// Bytes that the lost chunks will take of the peer's receive window.
+    /// Number of bytes of the peer's receive window that the lost chunks will occupy.
     lost_bytes: ByteCount,
     /// Number of packets with data that were sent.
     packets: u64,
@@ -109,7 +110,7 @@ pub(crate) struct Sender {
     peer_buffer: ByteCount,
     /// Bytes of all chunks above the cumulative TSN that are not [delivered](TxChunk::is_delivered).
     extent: ByteCount,
-    /// True if the last a_rwnd was below `Config::sws_limit`, so that the receive window counts as closed.
+    /// True if the last a_rwnd was below `Config::sws_limit`: the receive window then counts as closed.
     peer_closed: bool,
     /// Number of times that new data waited because the peer's receive window was full.
     refusals: u64,
@@ -120,34 +121,34 @@ pub(crate) struct Sender {
     /// None unless SACKs take the fastest path.
     same_return: Option<Box<SameReturn>>,
     ecn: Marks,
-    /// True if a SACK of this packet was processed: a peer sends one in a packet (`rfc9260#section-6.2`).
+    /// True if a SACK of this packet was processed: a peer puts one SACK in a packet (`rfc9260#section-6.2`).
     sack_taken: bool,
     /// True if the peer sends NR-SACKs.
     nr_sacks: bool,
-    /// Chunks above the cumulative TSN that count as acknowledged since the last SACK.
+    /// Ranges of chunks above the cumulative TSN that have counted as acknowledged since the last SACK.
     gap_acked: Vec<Range>,
     /// Gap Ack Blocks of the SACK that is being processed.
     blocks: Vec<Range>,
     /// Non-renegable chunks above the cumulative TSN; empty unless the peer sends NR-SACKs.
     non_renegable: Vec<Range>,
-    /// Limits of the acknowledgements that the peer may still withdraw.
+    /// Limits of the peer's withdrawals of acknowledgements.
     limits: Limits,
-    /// Filled only if `Config::timestamps` is on, since the peer may then report one-way delays.
+    /// Filled only if `Config::timestamps` is on, because only then the peer may report one-way delays.
     acked_paths: AckedPaths,
 
     paced: bool,
 
-    /// Time of the last [`wake`](Sender::wake), which counts as the present time until the next one.
+    /// Time of the last [`wake`](Sender::wake). It serves as the present time until the next `wake`.
     now: Instant,
     scheduler: Box<dyn Scheduler>,
     traits: SchedulerTraits,
-    /// Paths in the order in which the sender uses them until the next `wake`; empty before they are sorted.
+    /// Paths in the order of use until the next `wake`; empty before they are sorted.
     order: Vec<PathId>,
     /// Position in `order` of the path that the sender uses now.
     turn: usize,
 
     copies: Copies,
-    /// True if a full buffer stops new data, so that copies of late chunks may help.
+    /// True if a full buffer stops new data: copies of late chunks may then help.
     starved: bool,
     /// True once the TSNs were reset.
     jumped: bool,
@@ -164,8 +165,8 @@ pub(crate) struct Sender {
     plain: Plain,
 }
 
-/// One value for each path, on the stack. It has room for the maximum number of paths: fill it in place,
-/// since moving it costs more than using it.
+/// One value for each path, on the stack. The array has room for the maximum number of paths. Fill it in
+/// place, since moving it costs more than using it.
 type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 
 impl Sender {
@@ -232,12 +233,12 @@ impl Sender {
         self.config.clone()
     }
 
-    /// Replaces the protocol parameters; those of multipath transfer and congestion control stay the same.
+    /// Replaces the protocol parameters, except those of multipath transfer and congestion control.
     pub(crate) fn set_config(&mut self, config: Arc<Config>) {
         self.config = config;
     }
 
-    /// Sends I-DATA chunks (`rfc8260`) in place of DATA chunks; called before [`Self::establish`].
+    /// Sends I-DATA chunks (`rfc8260`) in place of DATA chunks. Must be called before [`Self::establish`].
     pub(crate) fn interleave(&mut self) {
         self.out.interleave();
         self.queue.interleave();
@@ -298,7 +299,8 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
-    /// Resets the state of path `p`, which a path without outstanding chunks has replaced.
+    /// Resets the state of path `p`: a new path has taken the number of an old one without outstanding
+    /// chunks.
     pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let cwnd = paths[p].initial_cwnd;
         paths[p].window = CongestionWindow { cwnd, ssthresh: None };
@@ -318,7 +320,7 @@ impl Sender {
 
     /// Adapts the fragment size to the smallest packet of all paths. Chunks that have a TSN keep their size.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
-        // A path whose address is not verified is left out, since its path MTU is not searched yet.
+        // A path with an unverified address is left out, since its path MTU is not discovered yet.
         let fits = |p: &&Path| p.pmtud.is_none() || !p.is_unconfirmed();
         let confirmed = paths.iter().filter(fits).map(Path::packet_limit).min();
         let limit = confirmed.or_else(|| paths.iter().map(Path::packet_limit).min()).unwrap_or(0);
@@ -331,8 +333,8 @@ impl Sender {
         len.min(usize::from(self.fragment))
     }
 
-    /// Prepares a potentially failed path for data after an answered heartbeat. Its cwnd becomes two packets,
-    /// so that the peer does not delay the acknowledgement.
+    /// Prepares a potentially failed path for data after an answered heartbeat. Sets cwnd to two packets, so
+    /// that the peer does not delay the acknowledgement.
     pub(crate) fn on_path_back(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * 2), paths);
         paths[p].timed_out = false;
@@ -348,7 +350,7 @@ impl Sender {
         paths[p].restart();
     }
 
-    /// Queues a message, and returns its number if it is tracked. After an error the queue is unchanged.
+    /// Queues a message. Returns its number if the message is tracked. After an error the queue is unchanged.
     pub(crate) fn push(
         &mut self,
         now: Instant,
@@ -392,7 +394,7 @@ impl Sender {
         self.queue.set_value(stream, value)
     }
 
-    /// True once after a refused push, when the send buffer has room again.
+    /// True once after each refused push, when the send buffer has room again.
     #[inline(always)]
     pub(crate) fn take_writable(&mut self) -> bool {
         if !self.blocked {
@@ -403,7 +405,8 @@ impl Sender {
         writable
     }
 
-    /// Notes that no more messages follow: the last chunks request a SACK at once (`rfc7053#section-4.1`).
+    /// Records that no more messages follow: the last chunks then request a SACK at once
+    /// (`rfc7053#section-4.1`).
     pub(crate) fn shutdown_pending(&mut self) {
         self.closing = true;
     }
@@ -420,7 +423,7 @@ impl Sender {
         self.queue.len() + self.queue.held_len()
     }
 
-    /// Bytes in the send buffer: those not sent yet, and those that the peer may still lack or renege on.
+    /// Bytes in the send buffer: unsent bytes, and sent bytes that the peer may lack or may renege on.
     pub(crate) fn buffered(&self) -> ByteCount {
         self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
@@ -439,7 +442,7 @@ impl Sender {
         (payload + extra) as u32
     }
 
-    /// Bytes of a chunk with user data before the payload.
+    /// Length of the header of a chunk with user data.
     #[inline]
     fn header_len(&self) -> usize {
         if self.out.is_interleaved() { IData::HEADER_LEN } else { Data::HEADER_LEN }
@@ -471,7 +474,7 @@ impl Sender {
         }
     }
 
-    /// Reports a window that the rules of SCTP prescribe to the congestion control.
+    /// Informs the congestion control of a window that the rules of SCTP prescribe.
     #[cold]
     fn apply_rule(&mut self, now: Instant, p: PathId, rule: WindowRule, paths: &mut Paths) {
         self.control(now, paths, |control, views, windows| {

@@ -30,7 +30,7 @@ impl Sender {
         Some(Plan::new(path, Source::Moved, self.chunk_len(head.len())))
     }
 
-    /// Sends the earliest chunk on another path, or once more on its own.
+    /// Sends the earliest chunk on another path, or again on the same path.
     #[inline(never)]
     pub(super) fn write_moved(
         &mut self,
@@ -45,7 +45,7 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.mark(Mark::Moved);
         chunk.ask_for_sack();
-        // No window grows by this chunk: its transmission on the old path may be the acknowledged one.
+        // This chunk lets no window grow: its acknowledgement may be for the transmission on the old path.
         if !chunk.is(Mark::Credited) {
             self.limits.withdrew();
         }
@@ -60,8 +60,8 @@ impl Sender {
         1
     }
 
-    /// Slows path `from` down, which was too slow with chunk `i`: its window is cut as for a loss. In fast
-    /// recovery the path sends nothing for an SRTT instead.
+    /// Slows down path `from`, on which chunk `i` took too long: its window is reduced as after a loss. In
+    /// fast recovery, the path instead sends no data for an SRTT.
     fn penalise(&mut self, now: Instant, i: u64, from: PathId, paths: &mut Paths) {
         if paths[from].recovery.is_some() {
             let path = &mut paths[from];

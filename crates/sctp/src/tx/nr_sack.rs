@@ -12,7 +12,7 @@ use units::{ByteCount, Instant};
 use wire::NrSack;
 
 impl Sender {
-    /// Processes an NR-SACK. An error names the rule that the peer broke.
+    /// Processes an NR-SACK. The error text names the rule that the peer broke.
     pub(crate) fn on_nr_sack(
         &mut self,
         now: Instant,
@@ -43,7 +43,8 @@ impl Sender {
         let mut said = std::mem::take(&mut self.blocks);
         let mut cum = told_cum;
         if overtaken {
-            // Later NR-SACKs may omit its non-renegable chunks; its other contents are outdated.
+            // This NR-SACK is older than one before. Only its non-renegable chunks count: later NR-SACKs may
+            // omit them.
             cum = self.out.first_index() - 1;
             cut_below(&mut said, cum);
             self.blocks.clone_from(&self.gap_acked);
@@ -54,7 +55,7 @@ impl Sender {
         let known = std::mem::take(&mut self.non_renegable);
         union(&known, &said, &mut self.non_renegable);
         if self.non_renegable.len() > MOST_BLOCKS {
-            // Too many ranges: the new chunks count as acknowledged, but renegable.
+            // There are too many ranges. So the new chunks count as acknowledged, but as renegable.
             self.non_renegable.clone_from(&known);
             let gaps = std::mem::take(&mut self.blocks);
             union(&gaps, &said, &mut self.blocks);
@@ -69,7 +70,7 @@ impl Sender {
         Ok(outcome)
     }
 
-    /// Frees the bytes of the chunks that are newly non-renegable; `known` were so before.
+    /// Frees the bytes of the chunks that became non-renegable. `known` are the earlier non-renegable chunks.
     fn free(&mut self, now: Instant, known: &[Range], paths: &mut Paths) {
         let non_renegable = std::mem::take(&mut self.non_renegable);
         let mut freed = false;

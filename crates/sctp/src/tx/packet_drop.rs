@@ -6,15 +6,15 @@ use cc::{CongestionWindow, WindowRule};
 use units::{ByteCount, Instant};
 use wire::Tsn;
 
-/// Bytes of a reported payload that must equal the sent ones. A shorter payload proves nothing.
+/// Number of bytes of a reported payload that must equal the bytes sent. A shorter payload proves nothing.
 const PROOF: usize = 31;
 
 /// Smallest window, in packets, that a report of a middlebox may cause.
 const LEAST_PACKETS: u64 = 2;
 
 impl Sender {
-    /// Retransmits a chunk that the peer received damaged, if the reported payload is genuine. No window is
-    /// cut, since the loss is not due to congestion.
+    /// Retransmits a chunk that was damaged on its way to the peer, if the reported payload is genuine. No
+    /// window is reduced, since the loss is not due to congestion.
     pub(crate) fn on_damaged(&mut self, now: Instant, tsn: Tsn, payload: &[u8], paths: &mut Paths) {
         let i = self.out.index_of(tsn);
         if !self.out.indices().contains(&i) || self.peer_closed {
@@ -44,9 +44,9 @@ impl Sender {
         ours.head[..stored] == reported[..stored] && reported[stored..].iter().all(|&byte| byte == 0)
     }
 
-    /// Adapts the window of path `p` to a middlebox's report of its link rate, in bytes per second, and queue
+    /// Adapts the window of path `p` to a middlebox's report of its link rate (bytes per second) and queue
     /// length. If the queue exceeds the capacity for a round trip, the window loses this path's share of the
-    /// excess. Otherwise it grows by a quarter of the room, at most by a burst.
+    /// excess. Otherwise the window grows by a quarter of the free capacity, at most by a burst.
     pub(crate) fn on_bandwidth_report(
         &mut self,
         now: Instant,
@@ -79,10 +79,9 @@ impl Sender {
     }
 }
 
-/// Nanoseconds in a second.
+/// Number of nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// Returns `bytes * part / whole`, rounded down; `whole` is not zero.
 fn scaled(bytes: u64, part: u64, whole: u64) -> ByteCount {
     ByteCount::new((u128::from(bytes) * u128::from(part) / u128::from(whole)) as u64)
 }

@@ -1,11 +1,11 @@
-//! Memory for the pieces of all waiting messages, in one list for each stream.
+//! Memory for the pieces of all waiting messages. The pieces of each stream form one list.
 
 use crate::chunks::{RecordId, Tag};
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
 
-/// A whole message, a part of a message that the user pushes, or a run of equal whole messages. A saturated
-/// source makes runs, so that a long queue of its messages takes no memory.
+/// A whole message, a part of a message, or a run of equal whole messages. A saturated source makes runs, so
+/// that a long queue of its messages takes no more memory than one message.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
@@ -21,7 +21,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// True if `next` can join the run.
+    /// True if message `next` can be added to this run.
     #[inline(always)]
     pub(super) fn is_followed_by(&self, next: &Message) -> bool {
         let whole = self.beginning && self.record == RecordId::default();
@@ -44,7 +44,7 @@ fn is_repeated(last: &Message, next: &Message) -> bool {
     same_kind & same_rest & whole && path == last.path && reliability == last.reliability
 }
 
-/// Position of a piece in memory.
+/// Index of a piece in [`Pieces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PieceId(u32);
 
@@ -67,7 +67,7 @@ struct Node {
     next: PieceId,
 }
 
-/// Number of nodes that are kept when no piece is left.
+/// Number of nodes whose memory is kept when no piece is left.
 const KEPT: usize = 64;
 
 impl Pieces {
@@ -81,7 +81,7 @@ impl Pieces {
         self.used as usize
     }
 
-    /// Stores a piece, before piece `next` of its list.
+    /// Stores a piece, and links it to `next`, the following piece of its list. Returns its position.
     pub(super) fn add(&mut self, piece: Piece, next: PieceId) -> PieceId {
         self.used += 1;
         let node = Node { piece, next };
@@ -96,7 +96,7 @@ impl Pieces {
         id
     }
 
-    /// The piece; none if `id` is [`PieceId::NONE`].
+    /// The piece with this position; `None` if `id` is [`PieceId::NONE`].
     #[inline]
     pub(super) fn get_mut(&mut self, id: PieceId) -> Option<&mut Piece> {
         self.nodes.get_mut(id.0 as usize).map(|node| &mut node.piece)
@@ -107,13 +107,13 @@ impl Pieces {
         self.nodes[id.0 as usize].next
     }
 
-    /// Makes `next` the piece after `id`.
+    /// Makes `next` the piece that follows `id`.
     #[inline]
     pub(super) fn link(&mut self, id: PieceId, next: PieceId) {
         self.nodes[id.0 as usize].next = next;
     }
 
-    /// Frees a piece without bytes, which its owner has removed from its list.
+    /// Frees a piece without bytes. Its owner must have removed the piece from its list.
     pub(super) fn remove(&mut self, id: PieceId) {
         self.used -= 1;
         if self.used == 0 && self.nodes.len() > KEPT {

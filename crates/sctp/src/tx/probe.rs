@@ -14,8 +14,8 @@ use crate::path::{LossCause, NIL, PathId, Paths};
 use units::Instant;
 
 impl Sender {
-    /// Lets one chunk leave on the last usable path after its probe timeout, even if the window is full: the
-    /// earliest lost chunk, or else the last chunk in flight, preferably one that was sent only once.
+    /// Sends one chunk on the last usable path after its probe timeout, even if the window is full: the
+    /// earliest lost chunk, or else the last chunk in flight, preferably a chunk that was sent only once.
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let path = &paths[p];
@@ -32,9 +32,9 @@ impl Sender {
         path.liveness.probed();
     }
 
-    /// Returns whether a probe repaired the loss of chunk `i`, so that the window has to be cut. The chunk
-    /// was in `state`, and is now acknowledged. A duplicate that the peer reports shows that the chunk was
-    /// not lost, and undoes the cut.
+    /// Returns true if a probe repaired the loss of chunk `i`, so that the window must be reduced. The chunk
+    /// was in `state`, and is now acknowledged. If the peer reports a duplicate of the chunk, it was not
+    /// lost, and the reduction is undone.
     pub(super) fn note_repair(&mut self, i: u64, state: ChunkState, paths: &mut Paths) -> bool {
         let chunk = &self.out[i];
         let p = chunk.path;

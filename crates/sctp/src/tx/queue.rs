@@ -1,7 +1,7 @@
 //! Messages that wait for their first transmission: a queue for each stream, and a stream scheduler.
 //!
-//! The cost of a message depends neither on the number of waiting messages nor on the number of streams. A
-//! stream that was never used takes no memory.
+//! The cost of a message does not depend on the number of waiting messages or of streams. A stream that was
+//! never used takes no memory.
 
 use super::first_come::FirstCome;
 use super::pieces::{Piece, PieceId, Pieces};
@@ -20,18 +20,18 @@ use wire::{DataFlags, Ppid, StreamId};
 #[derive(Debug)]
 pub(super) struct SendQueue {
     pieces: Pieces,
-    /// The piece that is sent next: the first one of the stream that the scheduler chose.
+    /// The piece that is sent next: the first piece of the stream that the scheduler chose.
     head: PieceId,
     scheduler: Scheduler,
     outbound: PerStream<Outbound>,
     bytes: ByteCount,
-    /// Messages that the user has not pushed to the end yet, by stream. With interleaving each stream may
-    /// have one, without it only one stream.
+    /// Messages of which the user has not given the last piece yet, by stream. With interleaving each stream
+    /// may have one such message; without interleaving only one stream may have one.
     unfinished: BTreeMap<StreamId, Unfinished>,
     /// True if fragments of messages of different streams may alternate (`rfc8260`).
     interleaved: bool,
     streams: u16,
-    /// Number of pieces; each message of a run counts.
+    /// Number of pieces; in a run, each message counts as one.
     len: u32,
     /// Pieces of abandoned messages, without bytes. Each is removed when it would be sent next.
     voids: u32,
@@ -51,8 +51,8 @@ enum Scheduler {
 struct Outbound {
     next_ordered: u32,
     next_unordered: u32,
-    /// Counts of ordered and of unordered messages that were abandoned unsent, once their turn has come. They
-    /// are subtracted from later message numbers, so that the numbers on the wire have no gap.
+    /// Numbers of ordered and of unordered messages that were abandoned before any part was sent. They are
+    /// subtracted from the numbers of later messages, so that the numbers on the wire have no gap.
     dropped: [u32; 2],
     /// Fragment sequence number of the next chunk; counted only with interleaving.
     fsn: u32,
@@ -68,7 +68,7 @@ impl Default for Outbound {
 }
 
 impl Outbound {
-    /// The number for a piece: a new one if it begins a message, else that of the last message that began.
+    /// The message number of a piece: a new number if the piece begins a message, else the number given last.
     #[inline]
     fn number(&mut self, beginning: bool, unordered: bool) -> u32 {
         let next = if unordered { &mut self.next_unordered } else { &mut self.next_ordered };
@@ -88,7 +88,7 @@ impl Outbound {
     }
 }
 
-/// The properties that the next piece of a message shares with the pieces before.
+/// Properties that the next piece of a message shares with the earlier pieces.
 #[derive(Clone, Copy, Debug)]
 struct Unfinished {
     stream: StreamId,
@@ -96,7 +96,7 @@ struct Unfinished {
     ppid: Ppid,
     tag: Tag,
     record: RecordId,
-    /// True if the message was abandoned: the pieces that the user still pushes are dropped.
+    /// True if the message was abandoned: pieces of it that the user still gives are dropped.
     abandoned: bool,
 }
 
@@ -136,7 +136,7 @@ impl SendQueue {
         self.streams = streams;
     }
 
-    /// Lets fragments of messages of different streams alternate. No data was sent yet.
+    /// Lets fragments of messages of different streams alternate. Called before any data is sent.
     pub(super) fn interleave(&mut self) {
         self.interleaved = true;
         if let Scheduler::Turns(turns) = &mut self.scheduler {
@@ -168,7 +168,7 @@ impl SendQueue {
         if self.unfinished.is_empty() { Ok(()) } else { self.check_unfinished(message) }
     }
 
-    /// Checks that a message continues the unfinished one, if it has to.
+    /// Checks that a message continues the unfinished message, if there is one that must be continued.
     #[cold]
     fn check_unfinished(&self, message: &Message) -> Result<(), SendError> {
         let unfinished = match self.interleaved {
@@ -185,8 +185,8 @@ impl SendQueue {
         }
     }
 
-    /// Appends a message, or a piece of one, to the queue of its stream; returns the number of a tracked
-    /// message. Later pieces get the record and the payload protocol identifier of the first piece.
+    /// Appends a message, or a piece of a message, to the queue of its stream. Returns the number of a
+    /// tracked message. Later pieces get the record and the payload protocol identifier of the first piece.
     #[inline(always)] // into `Sender::push`: a message that only makes a run longer is not moved
     pub(super) fn give(&mut self, message: Message, record: RecordId) -> Option<MessageId> {
         let waits = self.held.is_some() || !self.unfinished.is_empty();
@@ -196,7 +196,7 @@ impl SendQueue {
         self.give_apart(message, record)
     }
 
-    /// Appends a message that makes no run longer.
+    /// Appends a message that is not added to a run.
     fn give_apart(&mut self, mut message: Message, record: RecordId) -> Option<MessageId> {
         let Message { stream, unordered, end_of_record, .. } = message;
         let (beginning, tag, record) = match self.unfinished.get(&stream) {
@@ -245,7 +245,8 @@ impl SendQueue {
         }
     }
 
-    /// Adds a whole message to the run at the end of its stream; false if it differs from the messages there.
+    /// Adds a whole message to the run at the end of its stream. Returns false if the message differs from
+    /// the run.
     #[inline(always)]
     fn lengthens_run(&mut self, message: &Message) -> bool {
         let outbound = self.outbound.of(message.stream);
@@ -264,12 +265,13 @@ impl SendQueue {
         true
     }
 
-    /// True while the user pushes a message without interleaving: no other data may come between its pieces.
+    /// True if an unfinished message blocks all other messages: without interleaving, its pieces stay
+    /// together.
     pub(super) fn is_closed_to_others(&self) -> bool {
         !self.interleaved && !self.unfinished.is_empty()
     }
 
-    /// The streams on which the user has begun a message and not ended it.
+    /// The streams on which the user has given the beginning of a message, but not its end.
     pub(super) fn unfinished_streams(&self) -> impl Iterator<Item = StreamId> {
         self.unfinished.keys().copied()
     }
@@ -301,7 +303,7 @@ impl SendQueue {
         }
     }
 
-    /// The state of the message that a stream sends next.
+    /// The state of the next message of a stream.
     fn front(&mut self, stream: StreamId) -> Front {
         let outbound = self.outbound.of(stream);
         if outbound.first == PieceId::NONE {
@@ -315,14 +317,14 @@ impl SendQueue {
         if open { Front::Open } else { Front::Whole }
     }
 
-    /// Makes the first piece of the stream that has its turn the next one.
+    /// Makes the first piece of the stream whose turn it is the next piece to send.
     fn choose(&mut self) {
         if let Scheduler::Turns(turns) = &self.scheduler {
             self.head = turns.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
         }
     }
 
-    /// As [`Self::choose`], but removes pieces of abandoned messages.
+    /// As [`Self::choose`], but removes the pieces of abandoned messages.
     fn choose_unless_void(&mut self) {
         self.choose();
         if self.voids > 0 {
@@ -334,7 +336,7 @@ impl SendQueue {
         self.tracked
     }
 
-    /// Continues the numbering of tracked messages behind `tracked`, as after a restart.
+    /// Continues the numbers of tracked messages after `tracked`, for example after a restart.
     pub(super) fn count_from(&mut self, tracked: u64) {
         self.tracked = tracked;
     }
@@ -356,7 +358,7 @@ impl SendQueue {
         (self.head != PieceId::NONE).then(|| &self.pieces[self.head])
     }
 
-    /// Bytes left of the piece that is sent next.
+    /// Number of unsent bytes of the piece that is sent next.
     #[inline]
     pub(super) fn head_len(&self) -> Option<usize> {
         self.head().map(|piece| piece.message.payload.len())
@@ -380,7 +382,7 @@ impl SendQueue {
         self.head().is_some_and(|piece| piece.message.urgent)
     }
 
-    /// Takes the next fragment of at most `most` bytes. The queue must not be empty.
+    /// Removes and returns the next fragment, of at most `most` bytes. The queue must not be empty.
     #[inline(always)] // into `Sender::write_new`, which calls it for each chunk
     pub(super) fn take(&mut self, most: usize) -> Fragment {
         let piece = &self.pieces[self.head];
@@ -445,7 +447,7 @@ impl SendQueue {
         }
     }
 
-    /// The fragment sequence number of a fragment that leaves.
+    /// The fragment sequence number of a fragment that is being sent.
     #[cold]
     fn next_fsn(&mut self, fragment: &Fragment) -> u32 {
         let outbound = self.outbound.of(fragment.stream);
@@ -462,7 +464,7 @@ impl SendQueue {
         }
     }
 
-    /// Notes that the present packet gets no more fragments.
+    /// Ends the present packet: it gets no more fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         if let Scheduler::Turns(turns) = &mut self.scheduler {
@@ -471,7 +473,7 @@ impl SendQueue {
         }
     }
 
-    /// Removes the piece that was sent from the queue of its stream.
+    /// Removes the piece that was just sent from the queue of its stream.
     fn remove_head(&mut self, stream: StreamId) {
         let outbound = self.outbound.of(stream);
         outbound.first = self.pieces.next(self.head);
@@ -481,7 +483,7 @@ impl SendQueue {
         self.pieces.remove(self.head);
     }
 
-    /// Takes the first message out of a run, since it has to be divided.
+    /// Separates the first message of a run from the run, because the message has to be divided.
     #[cold]
     fn divide_run(&mut self) {
         let run = &mut self.pieces[self.head];
@@ -506,12 +508,13 @@ impl SendQueue {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }
 
-    /// The last piece given for a stream, right after a push; none if it waits for a reset.
+    /// The last piece given for a stream; [`PieceId::NONE`] if that piece waits for a reset. Called after a
+    /// push.
     pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
         if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
 
-    /// Waiting bytes of a message with a record, which [`Self::abandon`] would drop; none without a piece.
+    /// Waiting bytes of a message that [`Self::abandon`] would drop; `None` if no piece of the message waits.
     pub(super) fn bytes_of(
         &self,
         record: RecordId,
@@ -526,12 +529,12 @@ impl SendQueue {
         own.map(|id| self.pieces[id].message.payload.byte_count()).reduce(|sum, bytes| sum + bytes)
     }
 
-    /// True if the next piece given for a stream belongs to a message that was begun before.
+    /// True if the user has given the beginning of a message on this stream, but not its end.
     pub(super) fn is_unfinished(&self, stream: StreamId) -> bool {
         self.unfinished.contains_key(&stream)
     }
 
-    /// True if the message of this piece was abandoned, so that the piece is dropped.
+    /// True if this piece belongs to an abandoned message and must be dropped.
     pub(super) fn refuses(&mut self, piece: &Message) -> bool {
         if self.unfinished.is_empty() {
             return false;
@@ -544,8 +547,9 @@ impl SendQueue {
         refused
     }
 
-    /// Abandons the waiting pieces of a message with a record; returns the bytes of each piece. `first` is
-    /// its first piece if no part of the message was sent. Otherwise its pieces are the first of the stream.
+    /// Abandons the waiting pieces of a message with a record. Returns the bytes of each piece. `first` is
+    /// its first piece if no part of the message was sent. Otherwise its pieces are at the front of the
+    /// stream's queue.
     pub(super) fn abandon(
         &mut self,
         record: RecordId,
@@ -574,7 +578,8 @@ impl SendQueue {
         parts
     }
 
-    /// Ends an abandoned message that a stream has begun to send. Its turn ends if no piece of it waits.
+    /// Ends an abandoned message of which a part was sent. If no piece of it waits, the turn of the stream
+    /// ends.
     pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
         self.outbound.of(stream).fsn = 0;
         if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
@@ -583,7 +588,7 @@ impl SendQueue {
         }
     }
 
-    /// Ends the turn of a message whose rest the user will not push, so that other streams get their turns.
+    /// Ends the turn of a message that the user will not complete, so that other streams get their turns.
     pub(super) fn pass_unfinished(&mut self) {
         if self.head == PieceId::NONE
             && let Scheduler::Turns(turns) = &self.scheduler
@@ -594,7 +599,7 @@ impl SendQueue {
         }
     }
 
-    /// Ends the turn of the message that a stream sends.
+    /// Ends the turn of the message that a stream is sending.
     fn end_turn(&mut self, stream: StreamId) {
         let front = self.front(stream);
         if let Scheduler::Turns(turns) = &mut self.scheduler {
@@ -603,7 +608,7 @@ impl SendQueue {
         }
     }
 
-    /// Removes pieces without bytes that would be sent next.
+    /// Removes pieces without bytes from the front of the queue.
     #[cold]
     fn skip_voids(&mut self) {
         while self.voids > 0

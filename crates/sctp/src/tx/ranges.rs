@@ -1,4 +1,5 @@
-//! Sorted lists of ranges of TSN indices. The cost of the operations depends on the number of ranges only.
+//! Sorted lists of ranges of TSN indices. The cost of an operation depends on the number of ranges, not of
+//! TSNs.
 
 use crate::steps::{count, count_pass};
 
@@ -33,7 +34,7 @@ pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) 
     }
 }
 
-/// Removes the ranges that two lists share at both ends: most SACKs change one range of many.
+/// Removes the ranges that two lists share at their beginnings and ends: most SACKs change one range of many.
 pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &'a [Range]) {
     count_pass(a.len().min(b.len()));
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();

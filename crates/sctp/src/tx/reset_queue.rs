@@ -1,4 +1,4 @@
-//! Messages given for streams under reset wait beside the send queue, since their numbers are not known yet
+//! Messages given for streams under reset wait outside the send queue, since their numbers are not known yet
 //! (`rfc6525#section-5.1.2`, A1). Messages that were queued before the reset are sent first.
 
 use super::Sender;
@@ -11,16 +11,16 @@ use std::collections::{BTreeSet, VecDeque};
 use units::ByteCount;
 use wire::{StreamId, Tsn};
 
-/// Messages of held streams, in the order in which the user gave them.
+/// Messages for streams under reset (held streams), in the order in which the user gave them.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Streams that are held by resets which list them.
+    /// Streams held by a reset that lists them.
     listed: BTreeSet<StreamId>,
     /// Number of resets that hold all streams.
     all: u32,
     waiting: VecDeque<Waiting>,
     bytes: ByteCount,
-    /// True if messages can be queued as soon as the user ends the message that it is pushing.
+    /// True if the messages can be queued when the user completes the unfinished message.
     due: bool,
 }
 
@@ -49,14 +49,14 @@ impl Held {
 }
 
 impl SendQueue {
-    /// Makes messages that the user sends on these streams wait until [`Self::release`].
+    /// Makes messages for these streams wait until [`Self::release`].
     fn hold(&mut self, streams: &StreamSet) {
         let held = self.held.get_or_insert_default();
         held.all += u32::from(streams.is_all());
         held.listed.extend(streams.streams());
     }
 
-    /// Queues the waiting messages of these streams, unless another reset holds the streams, too.
+    /// Queues the waiting messages of these streams, except for streams that another reset holds, too.
     fn release(&mut self, streams: &StreamSet) {
         let unfinished = self.is_closed_to_others();
         let Some(held) = &mut self.held else { return };
@@ -64,14 +64,14 @@ impl SendQueue {
         for stream in streams.streams() {
             held.listed.remove(stream);
         }
-        // Pieces of a message have successive TSNs, so that no other message may come between them.
+        // Pieces of a message have successive TSNs, so no other message may be queued between them.
         held.due = unfinished && !held.ends_unfinished();
         if !held.due {
             self.release_due();
         }
     }
 
-    /// Queues the messages that waited for the end of the message that the user was pushing.
+    /// Queues the messages that waited until the user completed the unfinished message.
     pub(super) fn release_behind_message(&mut self) {
         if !self.is_closed_to_others() && self.held.as_ref().is_some_and(|held| held.due) {
             self.release_due();
@@ -95,7 +95,7 @@ impl SendQueue {
         }
     }
 
-    /// Ends the hold of all streams, whatever resets are in progress.
+    /// Ends the hold of all streams, even if resets are in progress.
     pub(super) fn release_all(&mut self) {
         if let Some(held) = &mut self.held {
             held.listed.clear();
@@ -131,7 +131,7 @@ impl Sender {
         self.queue.hold(streams);
     }
 
-    /// Lets data of these streams be sent again, numbered from 0 if the streams were reset.
+    /// Ends the hold of these streams. If they were reset, their messages are numbered from 0.
     pub(crate) fn resume_streams(&mut self, streams: &StreamSet, reset: bool) {
         if reset {
             self.queue.renumber(streams);
@@ -139,7 +139,7 @@ impl Sender {
         self.queue.release(streams);
     }
 
-    /// A stream among these on which the user has begun a message and not ended it.
+    /// Returns one of these streams on which the user has given the beginning of a message, but not its end.
     pub(crate) fn unfinished_among(&self, streams: &StreamSet) -> Option<StreamId> {
         self.queue.unfinished_streams().find(|&stream| streams.contains(stream))
     }
@@ -149,8 +149,8 @@ impl Sender {
         self.queue.has_held()
     }
 
-    /// True if no data of these held streams waits for its first transmission. The search starts at position
-    /// `first`: the streams before it were found empty, and stay empty while they are held.
+    /// True if all data of these held streams was sent at least once. The search starts at position `first`:
+    /// the streams before it were found empty, and stay empty while they are held.
     pub(crate) fn has_sent_all(&mut self, streams: &StreamSet, first: &mut usize) -> bool {
         if streams.is_all() {
             return self.queue.is_empty();
@@ -173,7 +173,7 @@ impl Sender {
         self.out.first_index() >= index
     }
 
-    /// True if no chunk is outstanding and no data waits, except data that a reset holds back.
+    /// True if no chunk is outstanding and no data waits, except data held back by a reset.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.queue.is_empty() && self.out.is_empty()
     }
@@ -182,7 +182,8 @@ impl Sender {
         Outstanding::tsn(self.out.next_index())
     }
 
-    /// Numbers all streams from 0 again, and the TSNs from `next` if it is given. No chunk is outstanding.
+    /// Restarts the numbers of all streams at 0, and the TSNs at `next` if given. No chunk may be
+    /// outstanding.
     pub(crate) fn begin_again(&mut self, next: Option<Tsn>) {
         self.queue.renumber(&StreamSet::default());
         self.gap_acked.clear();
@@ -193,8 +194,8 @@ impl Sender {
         }
     }
 
-    /// True if a cumulative TSN belongs to TSNs before a reset of TSNs: its index is far above all chunks
-    /// sent since.
+    /// True if a cumulative TSN was sent before the TSNs were reset: its index is far above all chunks sent
+    /// since.
     pub(super) fn is_from_before_reset(&self, cum: u64) -> bool {
         self.jumped && cum >= self.out.next_index() + FAR
     }
@@ -214,7 +215,7 @@ impl Sender {
     }
 }
 
-/// Larger than the number of chunks that are ever outstanding.
+/// A distance of TSNs, larger than the maximum number of outstanding chunks.
 const FAR: u64 = 1 << 17;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! SACK processing, in the order of the steps below for all options.
+//! SACK processing. For all options, the steps below run in this order.
 
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
@@ -13,25 +13,25 @@ use wire::{GapBlock, Sack, Tsn};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackOutcome {
-    /// A bit for each path with bytes acknowledged for the first time.
+    /// One bit per path: bytes sent on the path are acknowledged for the first time.
     pub(crate) acked_paths: u32,
-    /// A bit for each path with a newly acknowledged chunk that was sent once.
+    /// One bit per path: a newly acknowledged chunk of the path was sent once.
     pub(crate) timed_paths: u32,
     /// True if the cumulative TSN advanced.
     pub(crate) advanced: bool,
 }
 
-/// The contents of an acknowledgement beside TSNs.
+/// The contents of an acknowledgement except its TSNs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
-    /// None in a SHUTDOWN, and in an NR-SACK that a later one overtook.
+    /// `None` in a SHUTDOWN, and in an NR-SACK that arrives after a later one.
     pub(super) a_rwnd: Option<u32>,
-    /// Packets with data since the previous SACK (DAC). None in a SHUTDOWN, which reports no gaps.
+    /// Packets with data since the previous SACK (DAC). `None` in a SHUTDOWN, which reports no gaps.
     pub(super) packets: Option<u8>,
 }
 
 impl Sender {
-    /// Processes a SACK. An error names the rule that the peer broke (`rfc9260#section-6.2.1`).
+    /// Processes a SACK. The error text names the rule that the peer broke (`rfc9260#section-6.2.1`).
     pub(crate) fn on_sack(
         &mut self,
         now: Instant,
@@ -87,8 +87,8 @@ impl Sender {
         union(&blocks, &self.non_renegable, &mut self.blocks);
     }
 
-    /// Reads Gap Ack Blocks as ranges of indices, and makes them sorted and disjoint. No MUST of
-    /// `rfc9260#section-3.3.4` requires an abort if the peer did not sort them.
+    /// Reads Gap Ack Blocks as ranges of indices, and makes them sorted and disjoint: `rfc9260#section-3.3.4`
+    /// does not require an abort if the peer did not sort the blocks.
     pub(super) fn read_blocks(
         &mut self,
         cum: u64,
@@ -148,7 +148,8 @@ impl Sender {
             if let Some(rtt) = delta.rtt
                 && path.liveness.has_answered()
             {
-                // Each SACK gives a sample; rfc9260#section-6.3.1, rule C4, recommends one a round trip.
+                // Each SACK gives a sample; rfc9260#section-6.3.1, rule C4, recommends one sample per round
+                // trip.
                 path.rto.sample(now, rtt, &self.config);
             }
         }
@@ -181,7 +182,7 @@ impl Sender {
         while self.out.first_index() <= cum {
             let i = self.out.first_index();
             if self.out[i].is_acked() {
-                // A Gap Ack Block has taken the chunk out of flight before.
+                // A Gap Ack Block has acknowledged the chunk before, so it is no longer in flight.
             } else if self.out[i].is(Mark::Abandoned) {
                 self.pass_abandoned(i, paths, delta);
             } else {
@@ -211,8 +212,8 @@ impl Sender {
         advanced
     }
 
-    /// Step B: compares the Gap Ack Blocks with those of the last SACK, and visits only chunks that differ.
-    /// Returns the last index in a Gap Ack Block.
+    /// Step B: compares the Gap Ack Blocks with those of the last SACK, and processes only chunks that
+    /// differ. Returns the last index in a Gap Ack Block.
     fn take_gaps(
         &mut self,
         now: Instant,
@@ -252,8 +253,8 @@ impl Sender {
         Ok(last)
     }
 
-    /// Handles Gap Ack Blocks that the peer withdrew; `kept` are those beyond its limit, which count as
-    /// acknowledged.
+    /// Handles Gap Ack Blocks that the peer withdrew. `kept` are the ranges beyond the limit of withdrawals;
+    /// they still count as acknowledged.
     #[cold]
     fn note_withdrawal(&mut self, kept: &[Range]) -> Result<(), &'static str> {
         if !kept.is_empty() {
@@ -263,7 +264,7 @@ impl Sender {
         self.limits.check(self.packets, &self.gap_acked)
     }
 
-    /// Acknowledges chunk `i`, which leaves flight or the list of lost chunks. Returns its path.
+    /// Acknowledges chunk `i`, and removes it from flight or from the list of lost chunks. Returns its path.
     #[inline(always)] // into the loop over the chunks that a SACK acknowledges
     fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, all: &mut SackDelta) -> PathId {
         let chunk = &self.out[i];
@@ -332,8 +333,8 @@ impl Sender {
         }
     }
 
-    /// Notes newly acknowledged chunk `i` as evidence against older chunks of its path. A copied chunk is no
-    /// evidence, since its copy on another path may have arrived.
+    /// Records newly acknowledged chunk `i` as evidence that older chunks of its path are lost. A copied
+    /// chunk is no evidence, since its copy on another path may have arrived.
     fn note_new(&self, i: u64, delta: &mut PathDelta) {
         if self.out[i].is(Mark::Copied) {
             return;
@@ -346,8 +347,8 @@ impl Sender {
         delta.hi = Some(delta.hi.map_or(i, |hi| hi.max(i)));
     }
 
-    /// Puts chunk `i`, on which the peer reneged, in flight again (`rfc9260#section-6.2.1`, step D iii). If
-    /// this packet may withdraw no more chunks, returns false, and the chunk still counts as acknowledged.
+    /// Puts chunk `i`, on which the peer reneged, in flight again (`rfc9260#section-6.2.1`, step D iii).
+    /// Returns false if the limit for this packet is reached: then the chunk still counts as acknowledged.
     fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) -> bool {
         if !self.limits.allow() {
             return false;
@@ -363,7 +364,7 @@ impl Sender {
         let by_time = self.detects_by_time();
         let chunk = &mut self.out[i];
         if by_time {
-            // This may be a delayed older SACK: a chunk that it does not report is not lost yet.
+            // This may be an older SACK that was delayed: a chunk that it does not report is not lost yet.
             chunk.sent_at = now;
         }
         chunk.state = ChunkState::InFlight;
@@ -377,8 +378,8 @@ impl Sender {
     }
 
     /// Step D: ends fast recovery of paths whose exit the cumulative TSN has reached
-    /// (`rfc9260#section-7.2.4`). With `recovery_by_cuc`, the pseudo-cumulative TSN of the path alone also
-    /// ends it, whatever the CUC variant.
+    /// (`rfc9260#section-7.2.4`). With `recovery_by_cuc`, fast recovery also ends when the pseudo-cumulative
+    /// TSN of the path has reached the exit, whatever the CUC variant.
     fn end_recovery(&mut self, cum: u64, paths: &mut Paths) {
         for path in paths.iter_mut() {
             let Some(exit) = path.recovery else { continue };
@@ -391,7 +392,7 @@ impl Sender {
         }
     }
 
-    /// Step E: sets peer_rwnd to a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
+    /// Step E: sets `peer_rwnd` to a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
     fn take_window(&mut self, a_rwnd: u32, paths: &Paths) {
         let advertised = ByteCount::new(u64::from(a_rwnd));
         self.peer_buffer = self.peer_buffer.max(advertised);
@@ -399,7 +400,7 @@ impl Sender {
         self.peer_rwnd = if self.peer_closed { ByteCount::ZERO } else { advertised - paths.flight() };
     }
 
-    /// A round-trip time, adjusted for the congestion control as if all SACKs took the fastest path.
+    /// Returns the RTT for the congestion control, adjusted as if all SACKs returned on the fastest path.
     #[inline]
     fn same_return_rtt(&mut self, now: Instant, p: PathId, path: &mut Path, rtt: Span) -> Span {
         let Some(same_return) = &mut self.same_return else { return rtt };
@@ -408,7 +409,7 @@ impl Sender {
         even
     }
 
-    /// Notes the path on which the next SACK arrived.
+    /// Records the path on which the next SACK arrived.
     #[inline]
     pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
         if let Some(same_return) = &mut self.same_return {
@@ -464,8 +465,8 @@ impl Sender {
         });
     }
 
-    /// Step G: begins fast recovery, with one reduction, on each path with a newly lost chunk. Without CMT
-    /// the recovery belongs to the association.
+    /// Step G: starts fast recovery on each path with a newly lost chunk, and reduces its window once.
+    /// Without CMT, fast recovery concerns the whole association.
     pub(super) fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         if !delta.iter().any(|delta| delta.hit) {
             return;

@@ -9,7 +9,7 @@ use cc::CongestionWindow;
 use units::{ByteCount, Instant};
 use wire::PacketWriter;
 
-/// A packet with data that may be sent now. It is small enough for a register.
+/// A packet with data that may be sent now. The type is small enough for a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) path: PathId,
@@ -18,7 +18,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// A packet whose first chunk with data has `first_chunk` bytes, header and padding included.
+    /// Plans a packet. The first chunk with data has `first_chunk` bytes, header and padding included.
     #[inline]
     pub(super) fn new(path: PathId, source: Source, first_chunk: usize) -> Self {
         Plan { path, source, first_chunk: first_chunk as u32 }
@@ -44,7 +44,7 @@ pub(super) enum Source {
         on: PathId,
         cause: LossCause,
     },
-    /// The earliest outstanding chunk, rescheduled from another path or from this one.
+    /// The earliest outstanding chunk, which is sent again on another path or on the same path.
     Moved,
     Copy,
 }
@@ -81,9 +81,9 @@ impl Sender {
         }
     }
 
-    /// Plans the next packet that windows and limits allow, lost chunks before new ones
-    /// (`rfc9260#section-6.1`, rule C). Small chunks that Nagle's rule holds may join a packet that is sent
-    /// in any case, on path `departing`.
+    /// Plans the next packet that windows and limits allow, lost chunks before new chunks
+    /// (`rfc9260#section-6.1`, rule C). Small chunks that Nagle's rule delays may join a packet on path
+    /// `departing`, which is sent in any case.
     #[inline]
     pub(crate) fn next_packet(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         if self.never_used {
@@ -137,8 +137,8 @@ impl Sender {
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
-    /// Plans a packet of the earliest lost chunks that may leave (`rfc9260#section-6.3.3`, rule E3). A peer
-    /// whose SACKs are full may acknowledge no other chunk.
+    /// Plans a packet of the earliest lost chunks that may be sent (`rfc9260#section-6.3.3`, rule E3). If the
+    /// peer's SACKs are full, the peer may not be able to acknowledge any other chunk.
     #[inline(never)]
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
         let mut tried = None;
@@ -158,15 +158,15 @@ impl Sender {
         None
     }
 
-    /// True if the peer's receive window has room for `len` bytes, or if no data is in flight. In that case
-    /// one chunk may be sent to probe a closed window (`rfc9260#section-6.1`, rule A).
+    /// True if the peer's receive window has room for `len` bytes, or if no data is in flight. Without data
+    /// in flight, one chunk may be sent to probe a closed window (`rfc9260#section-6.1`, rule A).
     pub(super) fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
         ByteCount::from(len) <= self.peer_room() || (self.lost_chunks == 0 && paths.flight().is_zero())
     }
 
-    /// Bytes of the peer's receive window that new chunks may use. The a_rwnd of a SACK that a later one
-    /// overtook may be too large. But a peer that never reneges has at most its whole buffer for chunks above
-    /// the cumulative TSN.
+    /// Number of bytes of the peer's receive window that new chunks may use. If SACKs are reordered, the
+    /// a_rwnd of an older SACK may be too large. But a peer that never reneges has at most its whole buffer
+    /// for chunks above the cumulative TSN.
     #[inline]
     fn peer_room(&self) -> ByteCount {
         match (self.cmt.keep_room, self.nr_sacks) {
@@ -176,7 +176,7 @@ impl Sender {
         }
     }
 
-    /// True if the stream sequence numbers stay unambiguous with one more chunk.
+    /// True if the stream sequence numbers remain unambiguous with one more chunk in flight.
     #[inline]
     pub(super) fn has_numbers(&self) -> bool {
         self.out.len() < MOST_OUTSTANDING
@@ -194,9 +194,9 @@ impl Sender {
         !paths.flight().is_zero() && !self.queue.head_is_urgent()
     }
 
-    /// The path for the next new chunk: the one chosen for its message, if it is active. If nothing is in
-    /// flight, there always is a path, or a time at which one may send again; otherwise the transfer would
-    /// stop.
+    /// The path for the next new chunk: the path chosen for its message, if that path is active. If nothing
+    /// is in flight, there is always a path, or a time at which a path may send again. Otherwise the transfer
+    /// would stop.
     #[inline(always)] // into `plan`
     pub(super) fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
         let chosen = self.queue.head_path().filter(|&p| paths[p].is_active());
@@ -229,8 +229,8 @@ impl Sender {
         first.or_else(|| self.order.iter().copied().find(|&p| self.may_send_urgent(p, paths)))
     }
 
-    /// True if the next message is urgent and may leave although the path's window is full or its pacer
-    /// waits.
+    /// True if the next message is urgent and may be sent although the window of the path is full or its
+    /// pacer delays packets.
     #[inline]
     fn may_send_urgent(&self, p: PathId, paths: &Paths) -> bool {
         self.queue.head_is_urgent() && self.has_urgent_room(p, paths)
@@ -247,19 +247,19 @@ impl Sender {
             && !waits_for_answer(p, paths)
     }
 
-    /// True if no data is in flight or lost and no path rests, so that no acknowledgement or timer would
-    /// follow. Then neither burst limit, scheduler, buffer split nor copies hold new data back.
+    /// True if no data is in flight or lost and no path rests: then no acknowledgement and no timer would
+    /// follow. So burst limit, scheduler, buffer split and copies do not delay new data.
     fn must_send_new(&self, paths: &Paths) -> bool {
         self.lost_chunks == 0 && paths.flight().is_zero() && self.rest_ends(paths).is_none()
     }
 
-    /// True if copies leave room for new data on a path: pending copies do not block new data.
+    /// True if copies leave room for new data on a path.
     #[inline]
     fn copies_leave_room(&mut self, p: PathId, paths: &Paths) -> bool {
         if self.traits.copies { self.leads(p, paths) } else { self.copies.leave_room(p, &paths[p]) }
     }
 
-    /// The state that the scheduler's decisions depend on.
+    /// The state on which the scheduler bases its decisions.
     #[inline]
     fn look<'a>(&self, paths: &'a Paths) -> Opportunity<'a> {
         Opportunity {
@@ -278,7 +278,7 @@ impl Sender {
         Buffers { sender: self.config.send_buffer, peer_rwnd: self.peer_rwnd }
     }
 
-    /// Bytes that may be outstanding at the same time, in the peer's buffer or on their way there.
+    /// Maximum number of bytes that may be outstanding at the same time, in flight or in the peer's buffer.
     #[inline]
     fn window(&self, paths: &Paths) -> ByteCount {
         if self.cmt.keep_room && self.nr_sacks {
@@ -297,20 +297,20 @@ impl Sender {
             && !waits_for_answer(p, paths)
     }
 
-    /// True if a pacer spreads the packets of a path. Then new data needs no burst limit, which would keep
-    /// the flight size low after new data was blocked.
+    /// True if a pacer spreads the packets of a path. Then new data needs no burst limit. A burst limit would
+    /// keep the flight size low after a time in which new data was blocked.
     #[inline]
     fn is_paced(&self, path: &Path) -> bool {
         self.config.pacing && path.rate.as_ref().is_some_and(|rate| rate.pacer.has_rate())
     }
 
-    /// True if cwnd and pacer of a path allow a packet.
+    /// True if cwnd and pacer of a path allow another packet.
     #[inline]
     fn is_open(&self, p: PathId, paths: &Paths) -> bool {
         !paths[p].space().is_zero() && !self.rests(p, paths)
     }
 
-    /// The first time at which a path that rests, or that its pacer delays, may send again.
+    /// The first time at which a resting path, or a path that its pacer delays, may send again.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
         if self.never_used || (!rescheduling::is_on(&self.cmt) && !self.paced) {
             return None;
@@ -336,7 +336,8 @@ impl Sender {
         if self.paced { blocked.max(self.paced_until(p, paths)) } else { blocked }
     }
 
-    /// The time at which the pacer of a path allows the next packet; none if it does now, or without data.
+    /// The time at which the pacer of a path allows the next packet; `None` if that is now, or if no data
+    /// waits.
     fn paced_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
         let rate = paths[p].rate.as_ref().filter(|_| !self.is_drained())?;
         rate.pacer.ready_at().filter(|&at| at > self.now)
@@ -366,7 +367,8 @@ impl Sender {
         paths[p].decayed = Some(since);
     }
 
-    /// Writes the chunks of a packet to `w`, which may hold control chunks but has room for the first chunk.
+    /// Writes the chunks of a packet to `w`. `w` may already hold control chunks, but must fit the first
+    /// chunk.
     #[inline]
     pub(crate) fn write(&mut self, now: Instant, plan: &Plan, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let p = plan.path;
@@ -410,8 +412,8 @@ impl Sender {
         self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
     }
 
-    /// Marks paths with room as limited by the sender (no data, peer's window or scheduler), not by the
-    /// network.
+    /// Marks paths with room as limited by the sender (no data, peer's window or scheduler). The network does
+    /// not limit the rate of these paths.
     #[cold]
     fn note_limited_paths(&mut self, paths: &mut Paths) {
         for p in paths.ids() {
@@ -435,7 +437,7 @@ impl Sender {
             let room = w.room().saturating_sub(self.header_len());
             let mut len = self.fragment_of(waiting);
             if len > room {
-                // Otherwise only whole chunks, since each further fragment costs a header.
+                // Otherwise only whole chunks are sent, since each further fragment costs a header.
                 if !self.config.fill_packets || sent == 0 || waiting == len || room < LEAST_FILLING {
                     break;
                 }
@@ -477,9 +479,9 @@ impl Sender {
         sent
     }
 
-    /// Returns whether the next packet of a path requests an immediate SACK, which the peer would delay
-    /// otherwise. In slow start it is every second packet, since cwnd grows with each SACK, unless cwnd
-    /// exceeds the peer's buffer. With a small window it is every second, third or fourth packet.
+    /// Returns true if the next packet of a path must request a SACK at once, which the peer would delay
+    /// otherwise. In slow start every second packet does, since cwnd grows with each SACK, unless cwnd
+    /// exceeds the peer's buffer. With a small window, every second, third or fourth packet does.
     #[cold]
     fn needs_sack(&self, path: &Path) -> bool {
         let CongestionWindow { cwnd, ssthresh } = path.window;
@@ -579,7 +581,7 @@ impl Sender {
         self.transmit(now, i, p, paths, w);
     }
 
-    /// Writes chunk `i` into the packet; from now on it is in flight.
+    /// Writes chunk `i` into the packet, and counts the chunk as in flight.
     #[inline(always)] // into `write_new`, which calls it for each new chunk
     fn transmit(&mut self, now: Instant, i: u64, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let number = self.out.number(i);
@@ -605,7 +607,7 @@ impl Sender {
     }
 }
 
-/// True if the last usable path waits for an answer or for T3-rtx before it sends more.
+/// True if the last usable path may not send more before an answer or an expiry of T3-rtx.
 #[inline]
 fn waits_for_answer(p: PathId, paths: &Paths) -> bool {
     let path = &paths[p];
@@ -614,15 +616,15 @@ fn waits_for_answer(p: PathId, paths: &Paths) -> bool {
         && !paths.ids().any(|q| q != p && paths[q].is_usable())
 }
 
-/// The earliest chunk above `after` that is the first of a list of lost chunks, and the list.
+/// The lowest chunk above `after` that is the first of a list of lost chunks, and its list (path and cause).
 pub(super) fn earliest_lost(paths: &Paths, after: Option<u64>) -> Option<(u64, PathId, LossCause)> {
     let lists = paths.ids().flat_map(|p| [(p, LossCause::Timeout), (p, LossCause::FastRetransmit)]);
     let heads = lists.filter_map(|(p, cause)| paths[p].lost_list(cause).first().map(|i| (i, p, cause)));
     heads.filter(|&(i, ..)| Some(i) > after).min_by_key(|&(i, ..)| i)
 }
 
-/// Window, in packets, from which on a SACK that is delayed by some packets does not matter.
+/// Window, in packets, below which delayed SACKs matter: some packets then request a SACK at once.
 const SMALL_WINDOW: u64 = 48;
 
-/// Least number of user bytes in a fragment that fills a packet.
+/// Least number of user bytes in a fragment that is made only to fill a packet.
 const LEAST_FILLING: usize = 128;

@@ -7,8 +7,8 @@
 //! sends a [tail loss probe](super::probe), and after a few packets it waits for an answer or for T3-rtx.
 //!
 //! The acknowledgement of a copied chunk proves nothing about the path of the chunk: no timer starts, no
-//! window grows, and there is no RTT sample or missing report. [`copies`](crate::multipath::copies) says what
-//! it proves about the other path.
+//! window grows, and there is no RTT sample or missing report. [`copies`](crate::multipath::copies) describes
+//! what the acknowledgement proves about the path of the copy.
 
 use super::Sender;
 use crate::multipath::lateness;

@@ -9,13 +9,14 @@ use units::{Instant, Span};
 /// The consequence of a T3-rtx expiry for the association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct T3Outcome {
-    /// False for a probe of a closed window while the peer answers (`rfc9260#section-6.1`, rule A).
+    /// False if the packet was a probe of a closed window and the peer answers (`rfc9260#section-6.1`, rule
+    /// A).
     pub(crate) counts_as_error: bool,
 }
 
 impl Sender {
-    /// Handles the expiry of T3-rtx on path `p`: all chunks in flight there are lost. With `rtt_heuristic`,
-    /// those sent less than an SRTT ago are spared.
+    /// Handles the expiry of T3-rtx on path `p`: marks all chunks in flight on the path as lost. With
+    /// `rtt_heuristic`, chunks sent less than an SRTT ago stay in flight.
     pub(crate) fn on_t3(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> T3Outcome {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
@@ -27,7 +28,7 @@ impl Sender {
         self.ecn.note_reduction(p, self.out.next_index() - 1);
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
-        // By ascending TSN: each chunk goes to the end of a list of lost chunks.
+        // Visits the chunks by ascending TSN: each is appended to a list of lost chunks.
         let mut next = [paths[p].fresh.head, paths[p].resent.head];
         while let i = next[0].min(next[1])
             && i != NIL
@@ -49,7 +50,7 @@ impl Sender {
         outcome
     }
 
-    /// Marks all chunks in flight on removed path `p` as lost. The congestion control does not react.
+    /// Marks all chunks in flight on removed path `p` as lost, without informing the congestion control.
     pub(crate) fn on_path_removed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         while let i = paths[p].earliest()
             && i != NIL

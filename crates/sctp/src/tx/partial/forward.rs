@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use units::{Instant, Span};
 use wire::{ForwardTsn, IForwardTsn, PacketWriter, SkippedMessage, Ssn, StreamId};
 
-/// Longest delay of a FORWARD TSN that waits for data to be bundled with (`rfc3758#section-3.5`, rule F3).
+/// Longest time that a FORWARD TSN waits to be bundled with data (`rfc3758#section-3.5`, rule F3).
 const LONGEST_DELAY: Span = Span::from_millis(200);
 
 /// The event after which the sender checks its Advanced.Peer.Ack.Point.
@@ -23,7 +23,7 @@ pub(in crate::tx) enum Cause {
 pub(in crate::tx) struct Forwarding {
     /// The Advanced.Peer.Ack.Point.
     point: u64,
-    /// The first chunk not checked; the chunks between it and the point are non-renegable.
+    /// The first chunk not checked yet. The chunks between the point and this one are non-renegable.
     scanned: u64,
     /// The last abandoned chunk below `scanned`.
     abandoned: u64,
@@ -34,9 +34,9 @@ pub(in crate::tx) struct Forwarding {
     told_at: Instant,
     /// The path of the last FORWARD TSN, until the cumulative TSN of the peer reaches `told`.
     told_on: Option<PathId>,
-    /// The path of the last FORWARD TSN, which a repeated one avoids because the path may have failed.
+    /// The path of the last FORWARD TSN: it may have failed, so a repeated FORWARD TSN takes another path.
     avoided: Option<PathId>,
-    /// The time for a FORWARD TSN, unless it is bundled with data earlier.
+    /// Time at which a FORWARD TSN must be sent, unless it is bundled with data earlier.
     due: Option<Instant>,
 }
 
@@ -50,8 +50,8 @@ impl Sender {
         forward.scanned = forward.scanned.max(forward.point + 1);
         while forward.scanned < self.out.next_index() {
             let chunk = &self.out[forward.scanned];
-            // After a non-renegable chunk that does not end its message more chunks of the message may
-            // follow, so the point stops before it.
+            // If a non-renegable chunk does not end its message, more chunks of the message may follow. So
+            // the point does not move to this chunk.
             if chunk.is(Mark::Abandoned) {
                 (forward.point, forward.abandoned) = (forward.scanned, forward.scanned);
             } else if chunk.state == ChunkState::Freed {
@@ -76,7 +76,7 @@ impl Sender {
             Cause::Decision if news && (self.is_starved(paths) || self.is_ending()) => Some(now),
             Cause::Decision => news.then(|| now + LONGEST_DELAY),
             Cause::Sack if news => Some(now),
-            // Once in a round-trip time at most, since each FORWARD TSN causes a SACK.
+            // At most once per round-trip time, since each FORWARD TSN causes a SACK.
             Cause::Sack => {
                 let path = &paths[told_on.unwrap_or_else(|| self.forward_path(paths))];
                 let rtt = path.rto.srtt().unwrap_or(path.rto.current());
@@ -101,26 +101,27 @@ impl Sender {
         }
     }
 
-    /// Repeats the last FORWARD TSN, which was damaged on its way, at once.
+    /// Repeats at once the last FORWARD TSN, which arrived damaged.
     pub(crate) fn repeat_forward(&mut self, now: Instant) {
         if self.is_forwarding() {
             self.set_due(Some(now));
         }
     }
 
-    /// True if new data waits for the peer's receive buffer, which the chunks to be skipped may fill.
+    /// True if new data waits for room in the peer's receive buffer. The chunks to be skipped may fill that
+    /// buffer.
     fn is_starved(&self, paths: &Paths) -> bool {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
     }
 
-    /// True if the user has ended the association and all data was sent: no data can carry a FORWARD TSN.
+    /// True if the user has closed the association and all data was sent: no data can carry a FORWARD TSN.
     fn is_ending(&self) -> bool {
         self.closing && self.queue.is_empty() && !self.queue.has_held()
     }
 
-    /// Counts abandoned chunks as acknowledged once only they are outstanding and a FORWARD TSN has left, so
-    /// that the shutdown does not wait for the answer (`rfc3758#section-3.5`, rule A2). It waits if the peer
-    /// has non-renegable chunks behind them: the peer may deliver these only after the FORWARD TSN.
+    /// Counts abandoned chunks as acknowledged if no other chunks are outstanding and a FORWARD TSN was sent.
+    /// So the shutdown does not wait for the answer (`rfc3758#section-3.5`, rule A2). It does wait if the
+    /// peer has non-renegable chunks above them: the peer may deliver these only after the FORWARD TSN.
     pub(crate) fn acknowledge_skipped(&mut self, now: Instant, paths: &mut Paths) {
         let Some(forward) = self.partial.as_ref().map(|partial| &partial.forward) else { return };
         let (last, first) = (self.out.next_index() - 1, self.out.first_index());
@@ -129,8 +130,8 @@ impl Sender {
         }
     }
 
-    /// The path for a FORWARD TSN: that of the lowest abandoned chunk if it works, else another path that
-    /// works, else the path for control chunks.
+    /// The path for a FORWARD TSN: the path of the lowest abandoned chunk if that path works, else another
+    /// path that works, else the path for control chunks.
     fn forward_path(&self, paths: &Paths) -> PathId {
         let lowest = self.out.indices().next().map(|i| self.out[i].path);
         let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);
@@ -163,14 +164,14 @@ impl Sender {
         self.partial.as_ref()?.forward.due
     }
 
-    /// The path on which a FORWARD TSN has to be sent now.
+    /// The path on which a FORWARD TSN must be sent now; `None` if no FORWARD TSN is due.
     #[inline]
     pub(crate) fn forward_due(&self, paths: &Paths) -> Option<PathId> {
         let due = self.partial.as_ref()?.forward.due?;
         (due <= self.now && self.is_forwarding()).then(|| self.forward_path(paths))
     }
 
-    /// True if a packet with data for path `p` may carry a FORWARD TSN, since one is due now or later.
+    /// True if a packet with data on path `p` may carry a FORWARD TSN, because one is due now or later.
     #[inline]
     pub(crate) fn forward_rides(&self, p: PathId, paths: &Paths) -> bool {
         self.partial.as_ref().is_some_and(|partial| partial.forward.due.is_some())
@@ -187,8 +188,8 @@ impl Sender {
         }
     }
 
-    /// Writes a FORWARD TSN or I-FORWARD-TSN; false if not even its fixed part fits. If not all messages fit,
-    /// the new cumulative TSN is below the first message that is left out (rule C4).
+    /// Writes a FORWARD TSN or I-FORWARD-TSN. Returns false if its fixed part does not fit. If not all
+    /// messages fit, the new cumulative TSN is below the first message that is left out (rule C4).
     pub(crate) fn write_forward(&mut self, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) -> bool {
         let (fixed, each) = match self.out.is_interleaved() {
             true => (IForwardTsn::FIXED_LEN, SkippedMessage::LEN),
@@ -219,9 +220,9 @@ impl Sender {
         w.forward_tsn(last, &skips)
     }
 
-    /// The new cumulative TSN, and at most `most` skipped messages: the last ordered one of each stream, and
-    /// with interleaving the last unordered one. In DATA chunks the peer finds unordered fragments by their
-    /// TSNs.
+    /// Returns the new cumulative TSN, and at most `most` skipped messages: the last ordered message of each
+    /// stream, and with interleaving also the last unordered one. Without interleaving, the peer finds the
+    /// fragments of unordered messages by their TSNs.
     fn skips(&self, most: usize) -> (Option<u64>, Vec<SkippedMessage>) {
         let interleaved = self.out.is_interleaved();
         let point = self.partial.as_ref().map_or(0, |partial| partial.forward.point);
@@ -245,7 +246,8 @@ impl Sender {
         (last, skips.into_values().collect())
     }
 
-    /// Returns the path of the last FORWARD TSN, once, if the cumulative TSN `cum` answers it.
+    /// Returns the path of the last FORWARD TSN if the cumulative TSN `cum` answers it; each answer counts
+    /// once.
     #[inline]
     pub(in crate::tx) fn forward_answered(&mut self, cum: u64) -> Option<PathId> {
         let forward = &mut self.partial.as_mut()?.forward;

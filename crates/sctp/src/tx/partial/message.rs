@@ -1,4 +1,4 @@
-//! Abandons a whole message: its chunks, and its pieces that are not sent yet.
+//! Abandons a whole message: its chunks, and its pieces that were not sent yet.
 
 use super::super::delivery::Failure;
 use super::{Mark, Partial, Record, RecordId, Sender};
@@ -9,7 +9,7 @@ use units::Instant;
 use wire::DataFlags;
 
 impl Sender {
-    /// Abandons the message of a record (`rfc3758#section-3.5`, rule A3); the caller moves the
+    /// Abandons the message of a record (`rfc3758#section-3.5`, rule A3). The caller must then advance the
     /// Advanced.Peer.Ack.Point.
     #[cold]
     pub(super) fn abandon_message(&mut self, now: Instant, id: RecordId, paths: &mut Paths) {
@@ -49,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// Abandons the chunks of a message; returns the bytes of each chunk that the peer did not acknowledge.
+    /// Abandons the chunks of a message. Returns the bytes of each chunk that the peer did not acknowledge.
     fn abandon_chunks(&mut self, id: RecordId, record: &Record, paths: &mut Paths) -> Vec<Payload> {
         let Some(tsns) = record.tsns else { return Vec::new() };
         let mut parts = Vec::new();
@@ -67,8 +67,9 @@ impl Sender {
         parts
     }
 
-    /// Ends an abandoned message of which a part was sent. A FORWARD TSN must not end in the middle of a
-    /// message. So an empty last fragment, which is never sent, gets a TSN for the rest of the message.
+    /// Ends an abandoned message that was sent in part. A FORWARD TSN must not end in the middle of a
+    /// message. So the unsent rest of the message gets one TSN: that of an empty last fragment, which is
+    /// never sent.
     fn burn(&mut self, now: Instant, record: &Record, paths: &mut Paths) {
         let Some(last) = record.tsns.map(|tsns| tsns.last) else { return };
         let is_outstanding = self.out.indices().contains(&last);

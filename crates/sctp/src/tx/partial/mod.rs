@@ -1,9 +1,9 @@
 //! Partial reliability (`rfc3758`, `rfc7496`): decides which messages the sender abandons, and when.
 //!
-//! A message is abandoned as a whole: one record stands for its chunks and its pieces in the queue. The
-//! sender decides when a chunk is marked as lost, when a message would be sent after its lifetime, and when a
-//! more urgent message needs room in the send buffer. `abandon.rs` abandons the chunks, and `forward.rs`
-//! informs the peer.
+//! A message is abandoned as a whole: one record covers its chunks and its pieces in the queue. The sender
+//! may abandon a message when a chunk of it is marked as lost, when it would be sent after its lifetime, or
+//! when a more urgent message needs room in the send buffer. `abandon.rs` abandons the chunks, and
+//! `forward.rs` informs the peer.
 
 mod forward;
 mod message;
@@ -25,15 +25,15 @@ use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant};
 use wire::StreamId;
 
-/// The messages of an association that may be abandoned, or have a context.
+/// Records of all messages that may be abandoned or that have a context.
 #[derive(Debug, Default)]
 pub(super) struct Partial {
     records: Records,
-    /// Number of messages so far that have a record.
+    /// Number of records that were ever added.
     serial: u64,
     /// Number of records with a lifetime.
     timed: u32,
-    /// Records with a priority; the last is the first to be abandoned.
+    /// Records with a priority. The last entry is abandoned first.
     by_priority: BTreeMap<(u32, Reverse<u64>), RecordId>,
     /// Chunks marked as lost that are not processed yet.
     lost: Vec<u64>,
@@ -82,12 +82,13 @@ impl Partial {
 }
 
 impl Sender {
-    /// Called after the handshake. Unless both ends support FORWARD TSN, all messages are reliable.
+    /// Applies the result of the handshake: unless both ends support FORWARD TSN, all messages are reliable.
     pub(crate) fn agree_on_forward_tsn(&mut self, agreed: bool) {
         self.abandons = agreed;
     }
 
-    /// The record for a message before it is queued, if the message has a limit of its own or a context.
+    /// Returns a new record for a message that is about to be queued, if it has a reliability limit or a
+    /// context.
     #[inline]
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
         let limited = message.reliability != Reliability::Reliable && self.config.pr_sctp;
@@ -110,7 +111,7 @@ impl Sender {
         partial.add(record)
     }
 
-    /// Completes the record of a message that is queued; `tracked` is its number if it is tracked.
+    /// Completes the record of a queued message. `tracked` is the number of the message if it is tracked.
     pub(super) fn note_queued(&mut self, id: RecordId, stream: StreamId, tracked: Option<MessageId>) {
         let piece = self.queue.last_piece(stream);
         if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {
@@ -119,7 +120,7 @@ impl Sender {
         }
     }
 
-    /// Notes the first transmission of chunk `i`, whose message has a record and this number in its stream.
+    /// Records the first transmission of chunk `i`. Its message has a record, and this number in its stream.
     #[cold]
     pub(super) fn note_sent(&mut self, i: u64, number: u32, ending: bool) {
         let id = self.out.message_of(i);
@@ -132,7 +133,7 @@ impl Sender {
         }
     }
 
-    /// Notes that the peer has chunk `i` for good, and drops the record of a complete message.
+    /// Records that the peer cannot renege on chunk `i`. Removes the record of a complete message.
     #[cold]
     pub(super) fn note_settled(&mut self, i: u64) {
         let id = self.out.take_message(i);
@@ -162,14 +163,14 @@ impl Sender {
         }
     }
 
-    /// The state of partial reliability, if messages can be abandoned.
+    /// Returns the state of partial reliability; `None` if messages cannot be abandoned.
     #[inline]
     fn abandoning(&self) -> Option<&Partial> {
         self.partial.as_deref().filter(|_| self.abandons)
     }
 
-    /// Abandons messages that may not be retransmitted, after a SACK or a T3-rtx expiry has marked chunks as
-    /// lost (`rfc3758#section-3.5`, rule A5).
+    /// After a SACK or a T3-rtx expiry has marked chunks as lost, abandons their messages that may not be
+    /// retransmitted (`rfc3758#section-3.5`, rule A5).
     #[inline]
     pub(super) fn after_losses(&mut self, now: Instant, cause: Cause, paths: &mut Paths) {
         if self.abandoning().is_some() {
@@ -193,14 +194,14 @@ impl Sender {
         self.advance_point(now, cause, paths);
     }
 
-    /// True if chunk `i` may not be sent again: the lifetime or retransmissions of its message are used up.
+    /// True if chunk `i` may not be sent again: its message is too old or was retransmitted too often.
     #[inline]
     pub(super) fn is_spent(&self, i: u64) -> bool {
         self.abandoning().is_some() && self.may_not_be_resent(self.now, i)
     }
 
-    /// True if the lifetime of the message of chunk `i` has passed, so that no copy of it is sent. Copies do
-    /// not count as retransmissions.
+    /// True if the lifetime of the message of chunk `i` has passed, so that the chunk is not copied. Copies
+    /// do not count as retransmissions.
     #[inline]
     pub(super) fn is_stale(&self, i: u64) -> bool {
         self.abandoning().is_some_and(|partial| {
@@ -214,8 +215,8 @@ impl Sender {
         record.is_some_and(|record| record.is_expired(now) || record.is_exhausted(self.out[i].transmissions))
     }
 
-    /// True if the lifetime of the message to be sent or retransmitted next has passed: no data is sent until
-    /// it is abandoned.
+    /// True if the lifetime of the message to be sent or retransmitted next has passed. No data is sent until
+    /// this message is abandoned.
     #[inline]
     pub(super) fn has_expired(&self, paths: &Paths) -> bool {
         self.abandoning().is_some_and(|partial| partial.timed > 0) && self.expired(paths).is_some()
@@ -249,8 +250,8 @@ impl Sender {
         self.advance_point(self.now, Cause::Decision, paths);
     }
 
-    /// Abandons less urgent messages, the least urgent and of these the oldest first, until `message` fits
-    /// the send buffer (`rfc7496#section-3.2`). If that is impossible, none is abandoned and the result is
+    /// Abandons less urgent messages until `message` fits the send buffer (`rfc7496#section-3.2`): first the
+    /// least urgent messages, and of these the oldest. If `message` cannot fit, abandons none and returns
     /// false.
     #[cold]
     pub(super) fn displace_for(&mut self, now: Instant, message: &Message, paths: &mut Paths) -> bool {
@@ -283,7 +284,8 @@ impl Sender {
         true
     }
 
-    /// Bytes of the send buffer that a message takes, and whether a part of it waits in the queue.
+    /// Bytes of the send buffer that a message occupies, and whether a part of the message waits in the
+    /// queue.
     fn held_by(&self, id: RecordId, record: &Record) -> (ByteCount, bool) {
         let chunks = record.tsns.map_or(0..0, |tsns| tsns.first.max(self.out.first_index())..tsns.last + 1);
         let sent: ByteCount =
@@ -299,7 +301,7 @@ impl Sender {
         self.partial.as_ref().is_some_and(|partial| !partial.untold.is_empty())
     }
 
-    /// Takes the next abandoned message that is to be reported.
+    /// Removes and returns the next abandoned message that the user must be told of.
     pub(crate) fn next_abandoned(&mut self) -> Option<Failure> {
         self.partial.as_mut()?.untold.pop_front()
     }
@@ -315,7 +317,7 @@ impl Sender {
         self.partial.as_ref().map(|partial| partial.total).unwrap_or_default()
     }
 
-    /// Time of the next action: a FORWARD TSN is due, or a message has to be abandoned before data leaves.
+    /// Time of the next action: to send a FORWARD TSN, or to abandon a message before more data is sent.
     pub(crate) fn partial_deadline(&self, paths: &Paths) -> Option<Instant> {
         self.abandoning()?;
         if self.has_expired(paths) { Some(self.now) } else { self.forward_deadline() }

@@ -1,4 +1,4 @@
-//! Records of messages that may be abandoned: one for all chunks and unsent pieces of a message.
+//! Records of messages that may be abandoned. One record covers all chunks and unsent pieces of a message.
 
 use super::super::pieces::PieceId;
 use super::super::ranges::Range;
@@ -7,7 +7,7 @@ use crate::message::{Message, Reliability};
 use units::Instant;
 use wire::{Ppid, StreamId};
 
-/// A message that may be abandoned, or that has a context to be reported when it fails.
+/// A message that may be abandoned, or whose context is reported to the user if the message fails.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) stream: StreamId,
@@ -18,15 +18,16 @@ pub(super) struct Record {
     pub(super) given_at: Instant,
     /// Position in the order in which the user gave the messages.
     pub(super) serial: u64,
-    /// Set if the message is tracked.
+    /// Identifies the message if it is tracked.
     pub(super) tag: Tag,
-    /// The first piece in the queue, until it is sent; none if the stream was under reset at the push.
+    /// The first piece in the queue until it is sent; `NONE` if a reset of the stream held the message back.
     pub(super) piece: PieceId,
-    /// The first TSN of the message, and its last so far; none before the first chunk was sent.
+    /// The first and the last TSN of the message so far; `None` before the first chunk is sent.
     pub(super) tsns: Option<Range>,
     /// Message number in its stream, once a part of the message was sent.
     pub(super) number: u32,
-    /// Number of sent chunks that the peer may not have for good.
+    /// Number of sent chunks that may be missing at the peer: it has not acknowledged them, or may renege on
+    /// them.
     pub(super) waiting: u32,
     /// True once the last chunk has a TSN.
     pub(super) ended: bool,
@@ -51,13 +52,14 @@ impl Record {
         }
     }
 
-    /// The first piece if it is known and unsent; otherwise the message is the first of its stream when it is
-    /// abandoned.
+    /// The first piece if it is known and unsent. Otherwise the message must be at the front of its stream's
+    /// queue when it is abandoned.
     pub(super) fn first_piece(&self) -> Option<PieceId> {
         Some(self.piece).filter(|&piece| self.tsns.is_none() && piece != PieceId::NONE)
     }
 
-    /// True unless the message waits for, or waited for, a reset of its stream.
+    /// False if a reset of its stream held the message back and no part of it was sent: its pieces cannot be
+    /// found.
     pub(super) fn can_be_found(&self) -> bool {
         self.tsns.is_some() || self.piece != PieceId::NONE
     }
@@ -67,14 +69,14 @@ impl Record {
         matches!(self.reliability, Reliability::Until(life) if now.since(self.given_at) > life)
     }
 
-    /// True if a chunk with this number of transmissions may not be retransmitted.
+    /// True if a chunk that was sent this number of times may not be retransmitted.
     pub(super) fn is_exhausted(&self, transmissions: u8) -> bool {
-        // The count of transmissions saturates.
+        // The counter of transmissions saturates at `u8::MAX`.
         matches!(self.reliability, Reliability::Retransmissions(most)
             if transmissions < u8::MAX && u32::from(transmissions) > most)
     }
 
-    /// True if the peer has the whole message for good.
+    /// True if the peer has the whole message and cannot renege on it.
     fn is_over(&self) -> bool {
         self.ended && self.waiting == 0
     }
@@ -137,7 +139,7 @@ impl Records {
         }
     }
 
-    /// Counts a chunk that the peer has for good. Returns the record if the message is complete.
+    /// Counts a chunk on which the peer cannot renege. Returns the record if this completes the message.
     pub(super) fn acknowledged(&mut self, id: RecordId) -> Option<Record> {
         let record = self.get_mut(id)?;
         record.waiting -= 1;

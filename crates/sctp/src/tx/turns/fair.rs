@@ -5,14 +5,14 @@ use wire::StreamId;
 /// Fair bandwidth (`rfc8260#section-3.5`) and weighted fair queueing (`rfc8260#section-3.6`).
 ///
 /// Streams that always have data get shares of the bytes in proportion to their weights. Each stream has a
-/// tag in virtual time: the bytes that it sent, divided by its weight. The stream of the least tag is next,
-/// and its tag is the virtual time. A stream that had nothing to send begins at the virtual time, so that it
-/// saves no credit. When no stream waits, all tags and the virtual time return to zero.
+/// tag in virtual time: the bytes that it sent, divided by its weight. The stream with the least tag sends
+/// next, and the virtual time becomes its tag. A stream without data gets no credit: when it has data again,
+/// its tag starts at the virtual time. When no stream waits, all tags and the virtual time return to zero.
 #[derive(Debug)]
 pub(super) struct Fair {
-    /// None if all weights are 1.
+    /// `None` if all weights are 1.
     weights: Option<Values>,
-    /// The streams that wait, by their tags.
+    /// The streams that wait, sorted by tag.
     waiting: BTreeSet<(u64, StreamId)>,
     /// The tags of all streams that have waited since the virtual time was zero.
     tags: BTreeMap<StreamId, u64>,
@@ -20,7 +20,8 @@ pub(super) struct Fair {
     now: u64,
 }
 
-/// Virtual time of one byte at weight 1: large enough that a byte takes some time at the largest weight.
+/// Virtual time of one byte at weight 1. It is large enough that one byte at the largest weight takes some
+/// time.
 const SCALE: u64 = 1 << 16;
 
 impl Fair {

@@ -1,4 +1,4 @@
-//! Stream schedulers that give streams turns (`rfc8260#section-3`): all but "first come, first served".
+//! Stream schedulers that give streams turns (`rfc8260#section-3`): all except "first come, first served".
 //!
 //! In one turn a stream sends one message; with interleaving it sends one chunk.
 
@@ -18,15 +18,15 @@ use std::fmt::Debug;
 use values::Values;
 use wire::StreamId;
 
-/// The rule by which streams get turns. It depends on which streams have data, never on their messages.
+/// The rule by which streams get turns. The rule depends on which streams have data, not on their messages.
 trait Rule: Debug + Send + Sync {
-    /// Adds a stream that had nothing to send and now has data.
+    /// Adds a stream that had no data before and has data now.
     fn add(&mut self, stream: StreamId);
 
-    /// The stream that has its turn; none if no stream waits.
+    /// The stream whose turn it is; `None` if no stream waits.
     fn next(&self) -> Option<StreamId>;
 
-    /// Notes that a waiting stream had its turn and sent `bytes`; `more` if it has data again.
+    /// Records that a waiting stream had its turn and sent `bytes`. `more`: the stream still has data.
     fn sent(&mut self, stream: StreamId, bytes: u64, more: bool);
 
     /// Changes the priority or weight of a stream.
@@ -36,7 +36,7 @@ trait Rule: Debug + Send + Sync {
         true
     }
 
-    /// Notes that the present packet gets no more chunks.
+    /// Ends the present packet: it gets no more chunks.
     fn packet_done(&mut self) {}
 }
 
@@ -45,31 +45,30 @@ trait Rule: Debug + Send + Sync {
 pub(super) enum Front {
     /// No message waits.
     None,
-    /// The message was given completely; with interleaving, any piece of a message waits.
+    /// The user has given the whole message. With interleaving: any piece of a message waits.
     Whole,
-    /// The end of the message is not given yet.
+    /// The user has not given the end of the message yet.
     Open,
 }
 
 /// The turns of the streams of an association.
 ///
 /// Without interleaving, the chunks of a message must follow each other: a message that has begun keeps its
-/// turn to its end. So a message that the user has not pushed to the end begins only when no other message
-/// waits. Otherwise the others would fill the send buffer, so that the user could not push the end of the
-/// message.
+/// turn until its end. So an incomplete message begins only when no other message waits. Otherwise the other
+/// messages could fill the send buffer, and the user could not push the end of the incomplete message.
 #[derive(Debug)]
 pub(super) struct Turns {
     rule: Box<dyn Rule>,
     interleaved: bool,
     begun: Option<StreamId>,
-    /// Bytes sent of the message that has begun.
+    /// Number of bytes that were sent of the message that has begun.
     bytes: u64,
     /// The stream whose first message is [`Front::Open`].
     open: Option<StreamId>,
 }
 
 impl Turns {
-    /// None for "first come, first served". `values` are priorities or weights by stream number.
+    /// `None` for "first come, first served". `values` are priorities or weights by stream number.
     pub(super) fn new(scheduler: StreamScheduler, values: &[u16]) -> Option<Self> {
         let values = |default| Values::new(values, default);
         let rule: Box<dyn Rule> = match scheduler {
@@ -83,7 +82,7 @@ impl Turns {
         Some(Turns { rule, interleaved: false, begun: None, bytes: 0, open: None })
     }
 
-    /// Lets chunks of several messages alternate. No data was sent yet.
+    /// Lets chunks of several messages alternate. Called before any data is sent.
     pub(super) fn interleave(&mut self) {
         self.interleaved = true;
         if let Some(stream) = self.open.take() {
@@ -91,7 +90,7 @@ impl Turns {
         }
     }
 
-    /// The stream that sends next, if there is one. It may lack data if its message has begun.
+    /// The stream that sends next. It may have no data at the moment if a message of it has begun.
     pub(super) fn next(&self) -> Option<StreamId> {
         self.begun.or_else(|| self.rule.next()).or(self.open)
     }
@@ -101,7 +100,7 @@ impl Turns {
         self.begun
     }
 
-    /// Notes that a piece was added to the queue of a stream, which `was_empty` before.
+    /// Records that a piece was added to the queue of a stream. `was_empty`: the queue was empty before.
     pub(super) fn pushed(&mut self, stream: StreamId, was_empty: bool, front: Front) {
         if self.begun == Some(stream) {
             return;
@@ -116,7 +115,8 @@ impl Turns {
         }
     }
 
-    /// Notes that the [next](Self::next) stream sent a chunk of `bytes`; `ending` if it ended a message.
+    /// Records that the [next](Self::next) stream sent a chunk of `bytes`. `ending`: the chunk ended a
+    /// message.
     pub(super) fn sent(&mut self, stream: StreamId, bytes: usize, ending: bool, front: Front) {
         if self.open == Some(stream) {
             self.open = None;
@@ -138,7 +138,7 @@ impl Turns {
         self.rule.shares_packet()
     }
 
-    /// Notes that the present packet gets no more chunks.
+    /// Ends the present packet: it gets no more chunks.
     pub(super) fn packet_done(&mut self) {
         if self.begun.is_none() {
             self.rule.packet_done();

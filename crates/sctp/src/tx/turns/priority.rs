@@ -2,11 +2,11 @@ use super::{Rule, Values};
 use std::collections::{BTreeMap, VecDeque};
 use wire::StreamId;
 
-/// Priority (`rfc8260#section-3.4`): the lowest number first; streams of the same number take turns.
+/// Priority (`rfc8260#section-3.4`): the lowest number is sent first; streams of equal priority take turns.
 #[derive(Debug)]
 pub(super) struct Priority {
     priorities: Values,
-    /// Streams that wait, in the order of their turns, by priority. No list is empty.
+    /// The waiting streams of each priority, in the order of their turns. No list is empty.
     levels: BTreeMap<u16, VecDeque<StreamId>>,
 }
 
@@ -15,7 +15,7 @@ impl Priority {
         Priority { priorities, levels: BTreeMap::new() }
     }
 
-    /// Removes a stream; false if it does not wait.
+    /// Removes a stream. Returns false if the stream does not wait.
     fn remove(&mut self, stream: StreamId) -> bool {
         let priority = self.priorities.of(stream);
         let Some(level) = self.levels.get_mut(&priority) else { return false };

@@ -2,16 +2,16 @@ use super::Rule;
 use std::collections::VecDeque;
 use wire::StreamId;
 
-/// Round robin by messages (`rfc8260#section-3.2`) or by packets (`rfc8260#section-3.3`). In the second case
-/// the stream changes between two packets, and a packet has chunks of one stream.
+/// Round robin by messages (`rfc8260#section-3.2`) or by packets (`rfc8260#section-3.3`). By packets, each
+/// packet has chunks of one stream, and the next packet has chunks of the next stream.
 #[derive(Debug)]
 pub(super) struct RoundRobin {
-    /// Streams that wait, in the order of their turns.
+    /// The waiting streams, in the order of their turns.
     ring: VecDeque<StreamId>,
     per_packet: bool,
     /// True if the first stream of the ring has chunks in the present packet.
     served: bool,
-    /// True if a stream without more data has chunks in the present packet.
+    /// True if a stream with chunks in the present packet has no more data.
     emptied: bool,
 }
 

@@ -9,7 +9,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Values by stream number; other streams have the default.
+    /// Takes the values in the order of stream numbers; all further streams have the default.
     pub(super) fn new(values: &[u16], default: u16) -> Self {
         let set = (0..).map(StreamId).zip(values.iter().copied()).collect();
         Values { set, default }
