@@ -8,11 +8,11 @@ pub(crate) struct Delays {
     waiting: Vec<PacketDelay>,
 }
 
-/// Maximum number of delays in one report: those of further packets are dropped.
+/// Maximum number of delays in one report. Further delays are dropped.
 const MOST: usize = 32;
 
 impl Delays {
-    /// Adds the delay of a packet, if it is known, to the next report.
+    /// Adds the delay of a packet, if the delay is known, to the next report.
     pub(crate) fn extend(&mut self, delay: Option<PacketDelay>) {
         if self.waiting.len() < MOST {
             self.waiting.extend(delay);
@@ -30,7 +30,7 @@ impl Delays {
         if self.waiting.is_empty() { 0 } else { LedbatControl::len_of(self.waiting.len()) }
     }
 
-    /// Writes the report if a SACK of `sack` bytes still fits after it; drops the delays in either case.
+    /// Writes the report if a SACK of `sack` bytes still fits after the report. Drops the delays in any case.
     #[cold]
     pub(super) fn write(&mut self, w: &mut PacketWriter<'_>, sack: usize) {
         if !self.waiting.is_empty() && self.len() + sack <= w.room() {

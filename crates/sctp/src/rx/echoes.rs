@@ -19,7 +19,7 @@ struct Echo {
 }
 
 impl Echoes {
-    /// Records a marked packet that arrived on `path`; `tsn` is its first TSN.
+    /// Records a marked packet that arrived on `path`. `tsn` is the first TSN in the packet.
     pub(super) fn note(&mut self, path: PathId, tsn: Tsn) {
         match self.waiting.iter_mut().find(|echo| echo.path == path) {
             Some(echo) => {
@@ -32,8 +32,8 @@ impl Echoes {
         }
     }
 
-    /// Processes a CWR, which answers marks up to its TSN: on the path that it arrived on, or on all
-    /// paths if it has that flag. It answers a mark with exactly its TSN on any path.
+    /// Processes a CWR. It answers marks up to its TSN, on the path on which it arrived, or on all paths if
+    /// it has that flag. On any path, it also answers a mark with exactly its TSN.
     pub(super) fn answered(&mut self, path: PathId, cwr: &Cwr) {
         self.waiting.retain(|echo| {
             let covered = (cwr.all_paths || echo.path == path) && !cwr.tsn.precedes(echo.tsn);
@@ -50,7 +50,7 @@ impl Echoes {
         self.waiting.len() * Ecne::LEN
     }
 
-    /// Writes ECNE chunks as long as a SACK of `sack` bytes still fits after them.
+    /// Writes ECNE chunks, but leaves room for a SACK of `sack` bytes.
     pub(super) fn write(&self, w: &mut PacketWriter<'_>, sack: usize) {
         for echo in &self.waiting {
             let ecne = Ecne { lowest_tsn: echo.tsn, packets: echo.packets };

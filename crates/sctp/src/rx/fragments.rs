@@ -1,8 +1,8 @@
-//! Chains of fragments: added at either end, joined and cut in a few steps, however long the chains are.
+//! Chains of fragments. Adding a fragment, joining and cutting take a few steps for chains of any length.
 //!
-//! Fragments that arrive in order share memory, so that a message is copied once out of its packets.
-//! This memory may have room for later fragments. A part of the receive buffer limits all that room, so
-//! that memory stays in proportion to the received data.
+//! Fragments that arrive in order share memory, so that the bytes of a message are copied out of its packets
+//! only once. This memory may have room for later fragments. All this room is limited to a part of the
+//! receive buffer, so that memory stays in proportion to the received data.
 
 use crate::message::Payload;
 use crate::steps;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use transport::Octets;
 use units::ByteCount;
 
-/// A chain of fragments, by the number of its first node.
+/// A chain of fragments, identified by the index of its first node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chain(u32);
 
@@ -27,23 +27,24 @@ pub(super) struct Fragments {
     nodes: Vec<Node>,
     /// Head of the list of empty nodes.
     free: u32,
-    /// Head of the list of dropped nodes, which are emptied a few at a time: one packet can drop many.
+    /// Head of the list of dropped nodes. One packet can drop many nodes, so only a few are emptied per
+    /// packet.
     garbage: u32,
     /// Number of nodes that are not free.
     used: usize,
     room: Room,
-    /// Length of the last message that was gathered, as an estimate for the next one.
+    /// Length of the last message that was read, as an estimate for the next message.
     usual: usize,
 }
 
-/// Bytes allocated for fragments that are still to come.
+/// Bytes allocated for fragments that have not arrived yet.
 #[derive(Debug)]
 struct Room {
     bytes: usize,
     most: usize,
 }
 
-/// Successive fragments of a message. All have one length except the first and the last, since most
+/// Successive fragments of a message. All have the same length except the first and the last, since most
 /// fragments fill a packet.
 #[derive(Debug)]
 struct Node {
@@ -54,25 +55,25 @@ struct Node {
     each: u32,
     /// Length of the last fragment.
     last: u32,
-    /// In the first node of a chain: number of its last node.
+    /// Index of the previous node; in the first node of a chain, index of the last node of the chain.
     prev: u32,
     next: u32,
 }
 
 #[derive(Debug)]
 enum Stored {
-    /// Zeros that are not stored.
+    /// Number of zeros, which are not stored.
     Filler(u32),
     Bytes(Vec<u8>),
 }
 
-/// Nodes whose memory is kept when no fragment is left.
+/// Number of nodes whose memory is kept when no fragment is left.
 const KEPT: usize = 64;
 
-/// Dropped nodes that are emptied for each packet.
+/// Number of dropped nodes that are emptied per packet.
 const SWEPT: usize = 32;
 
-/// Divisor of the receive buffer: the limit of memory allocated for fragments still to come.
+/// The memory for fragments that have not arrived yet is limited to the receive buffer divided by this.
 const ROOM: u64 = 8;
 
 impl Stored {
@@ -85,7 +86,7 @@ impl Stored {
         }
     }
 
-    /// Allocated bytes that are not used.
+    /// Number of allocated bytes that are not used.
     fn room(&self) -> usize {
         match self {
             Stored::Filler(_) => 0,
@@ -100,10 +101,10 @@ impl Stored {
         }
     }
 
-    /// Appends bytes if that needs no new memory.
+    /// Appends bytes if this needs no new memory. Returns false otherwise.
     fn extend(&mut self, octets: Octets<'_>) -> bool {
         match self {
-            // A packet stores zeros that stand before another chunk.
+            // A packet stores the zeros of filler if another chunk follows them.
             Stored::Filler(zeros) if octets.head.iter().all(|&byte| byte == 0) => {
                 *zeros += octets.len() as u32
             }
@@ -131,7 +132,8 @@ impl Node {
         Node { stored, first: length, each: length, last: length, prev: number, next: NIL }
     }
 
-    /// Appends a fragment if the node can still represent all lengths and needs no new memory.
+    /// Appends a fragment if the node can represent its length and needs no new memory. Returns false
+    /// otherwise.
     fn extend(&mut self, fragment: Octets<'_>) -> bool {
         let single = self.stored.len() == self.last as usize;
         if !(single || self.last == self.each) || !self.stored.extend(fragment) {
@@ -146,7 +148,7 @@ impl Node {
 }
 
 impl Room {
-    /// Copies bytes of a packet into memory with room for `more` bytes, within the limit.
+    /// Copies bytes of a packet into new memory with room for `more` bytes, if the limit allows this room.
     fn store(&mut self, octets: Octets<'_>, more: usize) -> Stored {
         if octets.head.is_empty() {
             return Stored::Filler(octets.zeros as u32);
@@ -159,7 +161,7 @@ impl Room {
         stored
     }
 
-    /// Truncates stored bytes; frees room beyond the limit.
+    /// Truncates stored bytes, and frees unused memory beyond the limit.
     fn truncate(&mut self, stored: &mut Stored, length: usize) {
         self.bytes -= stored.room();
         stored.truncate(length);
@@ -183,7 +185,8 @@ impl Fragments {
         &mut self.nodes[node as usize]
     }
 
-    /// A chain of one fragment. The first fragment of a message gets room for a message of the usual length.
+    /// Creates a chain of one fragment. With the first fragment, it gets room for a message of the usual
+    /// length.
     pub(super) fn begin(&mut self, fragment: Octets<'_>, beginning: bool) -> Chain {
         let more = if beginning { self.usual.saturating_sub(fragment.len()) } else { 0 };
         self.add(fragment, more)
@@ -199,12 +202,12 @@ impl Fragments {
             self.room.bytes -= before - node.stored.room();
             return;
         }
-        // The new node gets room for as many bytes as the chain holds, so that a long message has few nodes.
+        // The new node gets room for as many bytes as the chain has, so that a long message has few nodes.
         let next = self.add(fragment, length);
         self.join(chain, next);
     }
 
-    /// A chain of one fragment, with room for more.
+    /// Creates a chain of one fragment, with room for `more` bytes.
     fn add(&mut self, fragment: Octets<'_>, more: usize) -> Chain {
         steps::count(1);
         let (garbage, free) = (self.garbage, self.free);
@@ -236,7 +239,8 @@ impl Fragments {
         a
     }
 
-    /// Removes the last fragment of a chain, or the chain if it has no other; returns that fragment's length.
+    /// Removes the last fragment of a chain, or the whole chain if it has only one. Returns the fragment's
+    /// length.
     pub(super) fn drop_last(&mut self, chain: Chain) -> usize {
         steps::count(1);
         let last = self.at(chain.0).prev;
@@ -297,7 +301,7 @@ impl Fragments {
         }
     }
 
-    /// Removes a chain and returns its `length` bytes. Filler remains filler in a chain without other bytes.
+    /// Removes a chain and returns its `length` bytes. A chain of filler alone remains filler.
     pub(super) fn gather(&mut self, chain: Chain, length: usize) -> Payload {
         let mut node = chain.0;
         let mut bytes = Vec::new();
@@ -346,7 +350,7 @@ mod tests {
 
     const BUFFER: u64 = 8_000;
 
-    /// Chains with a model of each: its fragments, in order.
+    /// Chains, and a model of each chain: the list of its fragments.
     struct Fixture {
         fragments: Fragments,
         chains: Vec<(Chain, Vec<Vec<u8>>)>,
@@ -399,7 +403,7 @@ mod tests {
     }
 
     proptest! {
-        /// After any operations the chains have their original bytes, and the room beside these is limited.
+        /// After any operations the chains have their original bytes, and the unused memory is limited.
         #[test]
         fn chains_have_the_bytes_that_were_put_in(
             steps in prop::collection::vec((0u8..10, prop_oneof![Just(100usize), 1..300usize], any::<bool>()), 1..200),

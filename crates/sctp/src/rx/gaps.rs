@@ -2,23 +2,23 @@ use crate::steps::{count, count_search};
 use std::collections::BTreeMap;
 use wire::{GapBlock, Tsn};
 
-/// The TSNs that arrived: all up to the cumulative TSN, and runs above it.
+/// The TSNs that arrived: all TSNs up to the cumulative TSN, and runs of TSNs above.
 ///
 /// Internally a TSN is an index that never wraps; its low 32 bits are the TSN. The first TSN of an
-/// association has an index of at least 2^32, so that the half circle of old TSNs below it has indices, too.
+/// association has an index of at least 2^32, so that the old TSNs below it (up to 2^31) have indices, too.
 #[derive(Debug)]
 pub(super) struct TsnTracker {
     cumulative: u64,
-    /// The highest run, which TSNs in order extend. It is kept apart from the few others.
+    /// The highest run, to which TSNs that arrive in order are added. The few other runs are in `below`.
     top: Option<Run>,
-    /// The other runs: last TSNs by first ones. Runs are disjoint, do not touch, and begin above
-    /// `cumulative + 1`.
+    /// The other runs: maps the first TSN of a run to its last TSN. At least one TSN is missing between two
+    /// runs, and between the cumulative TSN and the lowest run.
     below: BTreeMap<u64, u64>,
     /// Number of TSNs in all runs.
     arrived: u64,
 }
 
-/// Successive TSNs that arrived, both ends inclusive.
+/// Successive TSNs that arrived, from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) first: u64,
@@ -31,7 +31,7 @@ impl Run {
     }
 }
 
-/// Maximum number of runs. A SACK in a packet of 1500 bytes can report fewer than 400.
+/// Maximum number of runs. A SACK in a packet of 1500 bytes can report fewer than 400 runs.
 const MAX_RUNS: usize = 4096;
 
 /// The TSN of an index.
@@ -49,15 +49,16 @@ impl TsnTracker {
         TsnTracker { cumulative, top: None, below: BTreeMap::new(), arrived: 0 }
     }
 
-    /// Starts again at `next`, as if only the TSNs before it had arrived. Its index is above all
-    /// earlier ones.
+    /// Starts again at `next`, as if only the TSNs before `next` had arrived. The index of `next` is above
+    /// all earlier indices.
     pub(super) fn jump_to(&mut self, next: Tsn) {
         let highest = self.top.map_or(self.cumulative, |run| run.last);
         let ahead = next.distance_from(tsn_of(highest + 1));
         *self = TsnTracker::at(highest + u64::from(ahead));
     }
 
-    /// The 64-bit index of a TSN: the one nearest to the cumulative TSN, at most 2^31 below or above it.
+    /// The index of a TSN: of its possible indices, the one nearest to the cumulative TSN (at most 2^31
+    /// away).
     #[inline]
     pub(super) fn index_of(&self, tsn: Tsn) -> u64 {
         let ahead = tsn.distance_from(tsn_of(self.cumulative)) as i32;
@@ -87,7 +88,7 @@ impl TsnTracker {
         self.highest() - self.cumulative - self.arrived
     }
 
-    /// The run with the highest first TSN up to `index`.
+    /// The highest run that begins at or below `index`.
     fn at_or_before(&self, index: u64) -> Option<Run> {
         let top = self.top.filter(|top| top.first <= index);
         top.or_else(|| {
@@ -96,19 +97,20 @@ impl TsnTracker {
         })
     }
 
-    /// The run above a gap that contains this TSN.
+    /// The run above a gap that contains the TSN with this index.
     pub(super) fn run_at(&self, index: u64) -> Option<Run> {
         self.at_or_before(index).filter(|run| index <= run.last)
     }
 
-    /// The first run that begins above this TSN.
+    /// The first run that begins above this index.
     pub(super) fn run_after(&self, index: u64) -> Option<Run> {
         count_search(self.below.len());
         let mut below = self.below.range(index + 1..).map(|(&first, &last)| Run { first, last });
         below.next().or(self.top.filter(|top| top.first > index))
     }
 
-    /// First TSN of run number `run`, counted from 0 for the lowest run; none if there are fewer runs.
+    /// First TSN of run number `run`, counted from 0 for the lowest run; `None` if there are not as many
+    /// runs.
     pub(super) fn start_of(&self, run: usize) -> Option<u64> {
         if self.below.len() < run {
             return None;
@@ -126,7 +128,7 @@ impl TsnTracker {
             })
     }
 
-    /// Returns false if the TSN would start a run beyond [`MAX_RUNS`].
+    /// Returns false if this TSN would start a further run, and there are already [`MAX_RUNS`] runs.
     #[inline]
     pub(super) fn has_place_for(&self, index: u64) -> bool {
         self.below.len() + 1 < MAX_RUNS || index == self.cumulative + 1 || {
@@ -153,7 +155,7 @@ impl TsnTracker {
         }
     }
 
-    /// Joins the first run with the cumulative TSN if it follows at once.
+    /// Joins the first run with the cumulative TSN if no TSN is missing between them.
     fn close_gap(&mut self) {
         count_search(self.below.len());
         let follows = self.cumulative + 1;
@@ -169,7 +171,7 @@ impl TsnTracker {
         }
     }
 
-    /// The runs that a new run touches: the one below it, and the one above it.
+    /// The runs next to a new run: the run directly below and the run directly above it, if there are any.
     fn beside(&self, run: Run) -> (Option<Run>, Option<Run>) {
         let Some(top) = self.top else { return (None, None) };
         if top.first < run.first {
@@ -185,7 +187,7 @@ impl TsnTracker {
         (before.filter(|before| before.last + 1 == run.first), after)
     }
 
-    /// Adds a run of TSNs of which none has arrived before.
+    /// Adds a run of TSNs that have not arrived before.
     fn insert_run(&mut self, mut run: Run) {
         let (before, after) = self.beside(run);
         if let Some(after) = after {
@@ -212,7 +214,7 @@ impl TsnTracker {
         }
     }
 
-    /// Adds TSNs some of which may have arrived before; returns false if that would need too many runs.
+    /// Adds TSNs of which some may have arrived before. Returns false if this would need too many runs.
     pub(super) fn insert_all(&mut self, first: u64, last: u64) -> bool {
         let mut run = Run { first: first.max(self.cumulative + 1), last };
         if run.first > run.last {
@@ -233,7 +235,7 @@ impl TsnTracker {
         if let Some(before) = self.at_or_before(run.first).filter(|before| before.last >= run.first) {
             run.first = before.last + 1;
         }
-        // Runs within become a part of this run.
+        // Runs inside this run become a part of it.
         while let Some(within) = self.at_or_before(run.last).filter(|within| within.first >= run.first) {
             run.last = run.last.max(within.last);
             self.remove_run(within);
@@ -260,7 +262,7 @@ impl TsnTracker {
         }
     }
 
-    /// Makes `index` the cumulative TSN, or the end of the run that follows it.
+    /// Makes `index` the cumulative TSN; if a run begins directly above, the end of that run.
     pub(super) fn advance_to(&mut self, index: u64) {
         self.cumulative = self.cumulative.max(index);
         while let Some(entry) = self.below.first_entry()
@@ -279,7 +281,7 @@ impl TsnTracker {
         }
     }
 
-    /// Removes TSNs above the cumulative one, all of which had arrived.
+    /// Removes TSNs above the cumulative TSN. All these TSNs must have arrived.
     pub(super) fn remove_all(&mut self, first: u64, last: u64) {
         let removed = Run { first, last }.len();
         if let Some(top) = self.top.as_mut().filter(|top| top.first < first && top.last == last) {
@@ -308,7 +310,7 @@ impl TsnTracker {
         }
     }
 
-    /// Puts back a part of a run that was removed.
+    /// Adds a part of a removed run again.
     fn put_back(&mut self, run: Run) {
         count_search(self.below.len());
         match &mut self.top {
@@ -329,7 +331,7 @@ impl TsnTracker {
         below.chain(self.top).map_while(|run| self.block(run))
     }
 
-    /// A run as a Gap Ack Block; none if it begins beyond the largest 16-bit offset.
+    /// A run as a Gap Ack Block; `None` if the run begins above the largest 16-bit offset.
     #[inline]
     pub(super) fn block(&self, run: Run) -> Option<GapBlock> {
         let reach = u64::from(u16::MAX);
@@ -363,7 +365,7 @@ mod tests {
         new
     }
 
-    // rfc9260#section-3.3.4, the worked example: 10 to 12 arrived, 14 and 15, 17.
+    // rfc9260#section-3.3.4, the worked example: 10 to 12, 14, 15 and 17 have arrived.
     #[test]
     fn runs_are_reported_as_offsets_from_the_cumulative_tsn() {
         let mut tsns = TsnTracker::new(Tsn(10));

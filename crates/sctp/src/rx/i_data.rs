@@ -1,8 +1,8 @@
 //! I-DATA chunks (`rfc8260#section-2.2.3`).
 //!
-//! With interleaving, the receiver never reneges: with NR-SACK all acknowledged chunks are
-//! non-renegable. When the buffer is full and no message can be read, the partial delivery of the
-//! oldest incomplete message starts. Each stream has at most one partial delivery at a time.
+//! With interleaving, the receiver never reneges: with NR-SACK all acknowledged chunks are non-renegable.
+//! When the buffer is full and the user can read no message, the partial delivery of the oldest incomplete
+//! message starts. Each stream has at most one partial delivery at a time.
 
 use super::reassembly::{Piece, append};
 use super::{DataVerdict, Receiver};
@@ -10,7 +10,7 @@ use crate::path::PathId;
 use wire::IData;
 
 impl Receiver {
-    /// Processes an I-DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
+    /// Processes an I-DATA chunk. After the last chunk of a packet, the caller calls [`Self::packet_done`].
     pub(crate) fn on_i_data(&mut self, data: &IData<'_>, from: PathId) -> DataVerdict {
         let arrival = match self.begin_chunk(data.tsn, data.flags.immediate, data.payload.len(), from) {
             Ok(arrival) => arrival,
@@ -67,7 +67,7 @@ impl Receiver {
         DataVerdict::Accepted
     }
 
-    /// Starts the partial delivery of the oldest incomplete message, if it is the next of its stream.
+    /// Starts the partial delivery of the oldest incomplete message, if it is the next message of its stream.
     pub(super) fn hand_out_oldest(&mut self) {
         let Some(interleaved) = &mut self.interleaved else { return };
         let Some(oldest) = interleaved.oldest(self.tsns.cumulative()) else { return };

@@ -2,7 +2,7 @@
 //!
 //! [`Reassembly`](super::reassembly::Reassembly) joins fragments of successive TSNs. With I-DATA,
 //! fragments of several messages may be interleaved: the stream, the U bit and the MID identify the
-//! message, and TSNs do not show which fragments are neighbours.
+//! message. TSNs do not show which fragments are neighbours.
 
 use super::fragments::{Chain, Fragments};
 use super::reassembly::{Outcome, Piece};
@@ -32,17 +32,17 @@ impl MessageKey {
     }
 }
 
-/// A message and a fragment sequence number.
+/// Identifies a fragment: its message, and its fragment sequence number.
 type FragmentKey = (MessageKey, u32);
 
-/// Fragments of incomplete messages, each counted in the receive buffer.
+/// Fragments of incomplete messages. Each fragment counts in the receive buffer.
 #[derive(Debug)]
 pub(super) struct Interleaved {
-    /// Runs of successive fragments by the first of them. Runs are maximal.
+    /// Runs of successive fragments, by the first fragment of the run. Runs are maximal.
     runs: BTreeMap<FragmentKey, Run>,
-    /// The messages in `runs` whose first fragment has arrived, by the TSN of that fragment.
+    /// The messages in `runs` whose first fragment has arrived, by the TSN index of that fragment.
     heads: BTreeMap<u64, MessageKey>,
-    /// The message of each stream in partial delivery: at most one for each stream (`rfc8260#section-2.2.2`).
+    /// The message in partial delivery of each stream: at most one per stream (`rfc8260#section-2.2.2`).
     partial: BTreeMap<StreamId, Partial>,
     /// The last unordered message that was skipped in each stream, and the cumulative TSN at that time.
     skipped: BTreeMap<StreamId, (Mid, u64)>,
@@ -50,8 +50,8 @@ pub(super) struct Interleaved {
     cost: ChunkCost,
 }
 
-/// Each message has at least one TSN. So within this number of TSNs the MIDs of a stream advance by at
-/// most half of their range, and can be compared.
+/// Number of TSNs after which MIDs of a stream may no longer be comparable. Each message has at least one
+/// TSN, so within this number of TSNs the MIDs advance by at most half of their range.
 const HALF_CIRCLE: u64 = 1 << 31;
 
 /// Successive fragments of one message.
@@ -69,7 +69,7 @@ struct Run {
     tsn: u64,
 }
 
-/// A message in partial delivery: all fragments before the first hole are delivered.
+/// A message in partial delivery: all fragments before the first missing one are delivered.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     key: MessageKey,
@@ -97,14 +97,14 @@ impl Interleaved {
         self.runs.is_empty() && self.partial.is_empty()
     }
 
-    /// Number of runs that wait and of partial deliveries.
+    /// Number of waiting runs plus number of partial deliveries.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.runs.len() + self.partial.len()
     }
 
-    /// Checks a new chunk against the other fragments of its message (`rfc8260#section-2.2.3`); the
-    /// error names the contradiction.
+    /// Checks a new chunk against the other fragments of its message (`rfc8260#section-2.2.3`). The error
+    /// text names the contradiction.
     pub(super) fn check(&self, data: &IData<'_>) -> Result<(), &'static str> {
         let (key, fsn) = (MessageKey::of(data), data.fsn);
         if fsn == 0 && !data.flags.beginning {
@@ -122,14 +122,14 @@ impl Interleaved {
         Ok(())
     }
 
-    /// The run of a message with the highest first fragment up to `fsn`.
+    /// Of the runs of a message that begin at or below `fsn`, returns the highest.
     fn at_most(&self, key: MessageKey, fsn: u32) -> Option<&Run> {
         count_search(self.runs.len());
         let run = self.runs.range(..=(key, fsn)).next_back();
         run.filter(|&((other, _), _)| *other == key).map(|(_, run)| run)
     }
 
-    /// Adds a fragment that passed [`Self::check`]; `index` is that of its TSN.
+    /// Adds a fragment that passed [`Self::check`]. `index` is the index of its TSN.
     pub(super) fn insert(&mut self, index: u64, data: &IData<'_>) -> Outcome {
         let (key, mut first) = (MessageKey::of(data), data.fsn);
         let mut run = Run {
@@ -168,22 +168,22 @@ impl Interleaved {
         Outcome::Waiting
     }
 
-    /// The message whose first fragment has the lowest TSN, if all earlier messages of its stream are
-    /// complete: that TSN is at most `cumulative`. None if the stream already has a partial delivery,
-    /// against the rules.
+    /// The message whose first fragment has the lowest TSN, if that TSN is at most `cumulative`: then all
+    /// earlier messages of its stream are complete. `None` if its stream already has a partial delivery,
+    /// which a correct peer does not cause.
     pub(super) fn oldest(&self, cumulative: u64) -> Option<MessageKey> {
         let (&tsn, &key) = self.heads.first_key_value()?;
         (tsn <= cumulative && !self.partial.contains_key(&key.stream)).then_some(key)
     }
 
-    /// Starts the partial delivery of that message; the rest follows as it arrives.
+    /// Starts the partial delivery of the message that `oldest` returns. The rest is delivered as it arrives.
     pub(super) fn begin_partial(&mut self) -> Option<Piece> {
         let (_, key) = self.heads.pop_first()?;
         let run = self.runs.remove(&(key, 0))?;
         Some(self.hand_out(&run, Partial { key, next: 0, ppid: run.ppid, tsn: run.tsn }))
     }
 
-    /// Delivers a run that was removed.
+    /// Turns a run, which was removed before, into a piece to deliver.
     fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
         let Partial { key, ppid, tsn, .. } = partial;
         match run.last.checked_add(1) {
@@ -205,20 +205,20 @@ impl Interleaved {
         }
     }
 
-    /// The store of the fragments, for a reader of a message.
+    /// The store of the fragments, from which messages are read.
     pub(super) fn fragments(&mut self) -> &mut Fragments {
         &mut self.fragments
     }
 
-    /// Ends a packet: frees some of the dropped fragments.
+    /// Ends a packet, and frees some of the dropped fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.fragments.sweep();
     }
 
-    /// Drops the fragments of the messages that an I-FORWARD-TSN skips (`rfc8260#section-2.3.1`):
-    /// messages of a stream, ordered or unordered, up to `mid`. `new` is the index of the new cumulative
-    /// TSN. Returns their cost in the receive buffer, and the end of a partial delivery that is aborted.
+    /// Drops the fragments of the messages that an I-FORWARD-TSN skips (`rfc8260#section-2.3.1`): ordered or
+    /// unordered messages of a stream, up to `mid`. `new` is the index of the new cumulative TSN. Returns the
+    /// cost of the fragments in the receive buffer, and the end of an aborted partial delivery.
     pub(super) fn skip(&mut self, new: u64, skipped: SkippedMessage) -> (u32, Option<Piece>) {
         let SkippedMessage { stream, unordered, mid } = skipped;
         let message = |mid| MessageKey { stream, unordered, mid };
@@ -231,7 +231,7 @@ impl Interleaved {
             count_search(self.skipped.len());
             self.skipped.insert(stream, (mid, new));
         }
-        // `mid` and the 2^31 - 1 identifiers below it.
+        // The range of skipped identifiers: `mid` and the 2^31 - 1 identifiers below.
         let lowest = mid.0.wrapping_sub(u32::MAX / 2);
         let ranges = match lowest <= mid.0 {
             true => [Some((lowest, mid.0)), None],
@@ -263,21 +263,21 @@ impl Interleaved {
             .is_some_and(|&(mid, at)| index.saturating_sub(at) < HALF_CIRCLE && !mid.precedes(data.mid))
     }
 
-    /// Handles a reset of streams: their MIDs start again.
+    /// Handles a reset of streams: their MIDs restart.
     pub(super) fn reset(&mut self, streams: &StreamSet) {
         self.skipped.retain(|&stream, _| !streams.contains(stream));
     }
 }
 
 impl Partial {
-    /// A piece that ends the message, which will not be complete.
+    /// Returns a piece that marks the end of the message, which remains incomplete.
     fn abort(self) -> Piece {
         Piece::aborted(self.tsn, self.key.stream, self.key.mid(), self.ppid, self.key.unordered)
     }
 }
 
 impl Run {
-    /// The whole run as a part of the message whose first fragment has the TSN of index `tsn`.
+    /// Returns the whole run as a piece of a message. `tsn` is the TSN index of the message's first fragment.
     fn piece(&self, key: MessageKey, ppid: Ppid, tsn: u64) -> Piece {
         Piece {
             message: tsn,

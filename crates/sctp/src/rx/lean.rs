@@ -189,7 +189,7 @@ impl Lean {
         self.full = true;
     }
 
-    /// The blocks of a SACK on a path, at most `room`.
+    /// Returns the blocks for a SACK on a path, at most `room` blocks.
     pub(super) fn blocks(&mut self, tsns: &TsnTracker, path: PathId, room: usize) -> &[GapBlock] {
         self.blocks.clear();
         let told_to = self.ends.into_iter().min().unwrap_or(u64::MAX);

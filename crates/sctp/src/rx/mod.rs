@@ -1,14 +1,14 @@
-//! The receiving half of an association: it records TSNs, sends SACKs and turns chunks into messages.
+//! The receiving half of an association: records TSNs, sends SACKs, and assembles messages from chunks.
 //!
-//! All streams and paths share one receive buffer. When the buffer is full, DATA above the highest TSN
-//! is dropped. DATA that fills a gap is accepted, and the receiver reneges on the highest chunks that
-//! no user could read yet (`rfc9260#section-6.2`), never on readable messages. Without reneging, DATA
+//! All streams and paths share one receive buffer. When the buffer is full, DATA above the highest TSN is
+//! dropped. DATA that fills a gap is accepted: to make room, the receiver reneges on the highest chunks that
+//! the user cannot read yet (`rfc9260#section-6.2`), never on readable messages. With reneging disabled, DATA
 //! above the highest TSN is dropped as soon as the missing TSNs need the rest of the buffer.
 //!
 //! A message that fills the buffer alone is delivered in parts as it arrives (partial delivery,
 //! `rfc9260#section-6.9`). Until an ordered message ends, its stream delivers no other ordered message.
-//! Unordered messages and those of other streams may come between its parts: [`Received`] identifies
-//! each part.
+//! Between its parts, the receiver may deliver unordered messages and messages of other streams: [`Received`]
+//! identifies each part.
 
 mod delays;
 mod echoes;
@@ -47,7 +47,7 @@ use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
 use wire::{Cwr, Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
 
-/// Joins the fragments of a piece.
+/// Joins the fragments of a piece into one payload.
 fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&mut Interleaved>) {
     piece.gather(interleaved.map(Interleaved::fragments).or_else(|| reassembly.fragments()));
 }
@@ -57,7 +57,7 @@ fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&m
 pub struct ReceiveStats {
     /// Packets with DATA.
     pub data_packets: u64,
-    /// DATA chunks, also those that were dropped.
+    /// DATA chunks, including dropped ones.
     pub chunks: u64,
     /// User bytes of chunks that were accepted.
     pub user_bytes: ByteCount,
@@ -69,7 +69,7 @@ pub struct ReceiveStats {
     pub dropped: u64,
     /// Chunks dropped after a Gap Ack Block had acknowledged them, to make room (`rfc9260#section-6.2`).
     pub reneged: u64,
-    /// FORWARD TSN chunks, also ignored ones (`rfc3758`).
+    /// FORWARD TSN chunks, including ignored ones (`rfc3758`).
     pub forward_tsns: u64,
     /// Packets with DATA that arrived with the ECN mark "congestion experienced".
     pub marked_packets: u64,
@@ -82,24 +82,24 @@ pub(crate) enum DataVerdict {
     Accepted,
     /// The chunk had arrived before.
     Duplicate,
-    /// The chunk was dropped; the peer will retransmit it.
+    /// The chunk was dropped; the peer must retransmit it.
     NoRoom,
-    /// The stream does not exist: the chunk is acknowledged, but not kept, and answered
+    /// The stream does not exist. The chunk is acknowledged and reported to the peer, but not kept
     /// (`rfc9260#section-6.5`).
     InvalidStream,
     /// The chunk has no user data: the association is aborted (`rfc9260#section-6.2`).
     NoUserData,
-    /// The chunk contradicts earlier ones: the association is aborted.
+    /// The chunk contradicts earlier chunks: the association is aborted.
     Violation(&'static str),
 }
 
 /// A chunk with user data that has not arrived before.
 struct Arrival {
     index: u64,
-    /// User bytes.
+    /// Number of user bytes.
     length: usize,
     from: PathId,
-    /// TSNs were missing below the highest one before the chunk arrived.
+    /// True if TSNs were missing below the highest TSN before the chunk arrived.
     had_gaps: bool,
 }
 
@@ -108,7 +108,7 @@ struct Arrival {
 pub(crate) struct Receiver {
     /// TSNs that arrived.
     tsns: TsnTracker,
-    /// When a SACK is sent.
+    /// Decides when a SACK is sent.
     sacks: SackPolicy,
     /// Present with NR-SACK only.
     non_renegable: Option<Box<NonRenegable>>,
@@ -116,14 +116,14 @@ pub(crate) struct Receiver {
     lean: Option<Box<Lean>>,
     /// Present if one-way delays are reported to the peer.
     delays: Option<Box<Delays>>,
-    /// ECN marks that no CWR of the peer has answered.
+    /// ECN marks that no CWR of the peer has answered yet.
     echoes: Echoes,
 
     /// The receive buffer.
     window: ReceiveWindow,
     /// The cost of a chunk in the receive buffer.
     cost: ChunkCost,
-    /// The receiver may renege on chunks above a gap to close the gap.
+    /// True if the receiver may renege on chunks above a gap to close the gap.
     reneging: bool,
     /// Room reserved for missing chunks; present only if `config.reneging` is off.
     reserve: Option<Reserve>,
@@ -138,7 +138,7 @@ pub(crate) struct Receiver {
     streams: Streams,
     /// Messages that can be read.
     ready: VecDeque<Piece>,
-    /// None before the first reset of streams.
+    /// `None` before the first reset of streams.
     resets: Option<Box<Resets>>,
 
     stats: ReceiveStats,
@@ -179,7 +179,7 @@ impl Receiver {
         }
     }
 
-    /// Processes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
+    /// Processes a DATA chunk. After the last chunk of a packet, the caller calls [`Self::packet_done`].
     #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
         let arrival = match self.begin_chunk(data.tsn, data.flags.immediate, data.payload.len(), from) {
@@ -190,7 +190,8 @@ impl Receiver {
         self.end_chunk(&arrival, taken)
     }
 
-    /// Records a chunk with user data. Returns the verdict if the chunk is empty or had arrived before.
+    /// Begins to process a chunk with user data. Returns the final verdict as an error if the chunk is empty,
+    /// is a duplicate, or was sent before the last reset of the TSNs.
     #[inline(always)]
     fn begin_chunk(
         &mut self,
@@ -219,7 +220,7 @@ impl Receiver {
         Ok(Arrival { index, length, from, had_gaps: self.tsns.has_gaps() })
     }
 
-    /// Records the decision about a chunk that had not arrived before.
+    /// Records the decision about a new chunk.
     #[inline(always)]
     fn end_chunk(&mut self, arrival: &Arrival, taken: Result<DataVerdict, &'static str>) -> DataVerdict {
         match taken {
@@ -273,7 +274,7 @@ impl Receiver {
         Ok(DataVerdict::Accepted)
     }
 
-    /// Makes the messages of `ready` from place `readable` on non-renegable.
+    /// Makes the messages in `ready` non-renegable, from position `readable` on.
     #[inline(always)]
     fn promise(&mut self, readable: usize) {
         if self.non_renegable.is_some() {
@@ -284,14 +285,13 @@ impl Receiver {
     #[inline(never)]
     fn keep_for_good(&mut self, readable: usize) {
         let Some(non_renegable) = &mut self.non_renegable else { return };
-        // A part of a message ends below the first gap, so its TSNs need not be those from the
-        // beginning of the message.
+        // A part of a message ends below the first gap, so its TSNs may not be the first TSNs of the message.
         for piece in self.ready.range(readable..) {
             non_renegable.keep(piece.message, piece.fragments, &self.tsns);
         }
     }
 
-    /// Delivers the message or the part that a fragment completed.
+    /// Delivers the message, or the part of a message, that a fragment completed.
     fn joined(&mut self, outcome: Outcome) -> Result<(), &'static str> {
         match outcome {
             Outcome::Message(message) => self.accept(message)?,
@@ -307,7 +307,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Returns true if the buffer has room for a chunk, after reneging on chunks above it if necessary.
+    /// Returns true if the buffer has room for a chunk. To make room, may renege on chunks above this chunk.
     #[inline]
     fn make_room(&mut self, index: u64, payload: usize) -> bool {
         let cost = self.cost.of(payload);
@@ -319,7 +319,7 @@ impl Receiver {
             || self.squeeze_in(index)
     }
 
-    /// Returns false if a chunk above all others would take the room reserved for missing chunks.
+    /// Returns false if a chunk is above all others and would occupy the room reserved for missing chunks.
     fn leaves_room(&mut self, index: u64, cost: u32) -> bool {
         let highest = self.tsns.highest();
         let Some(reserve) = self.reserve.as_mut().filter(|_| index > highest) else { return true };
@@ -328,7 +328,8 @@ impl Receiver {
         self.window.has_room_for(u64::from(cost).saturating_add(reserve.of(missing)))
     }
 
-    /// Reneges on the highest chunks until there is room for one below them (`rfc9260#section-6.2`).
+    /// Reneges on the highest chunks until a lower chunk fits (`rfc9260#section-6.2`). Returns true if it
+    /// fits.
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
@@ -356,16 +357,16 @@ impl Receiver {
         true
     }
 
-    /// Starts the partial delivery of a message longer than the buffer if the first missing TSN has no
-    /// room and no message can be read.
+    /// Starts the partial delivery of a message longer than the buffer, if the first missing TSN has no room
+    /// and the user can read no message.
     fn hand_out_for(&mut self, index: u64) {
         if index == self.tsns.cumulative() + 1 && self.ready.is_empty() {
             self.hand_out_head();
         }
     }
 
-    /// Accepts the first missing TSN beyond the limit if reneging is off, one chunk at a time. All data
-    /// waits for that chunk, and reading makes room before the next one arrives.
+    /// Without reneging, accepts the first missing TSN even if the buffer is full, but only one chunk at a
+    /// time. All data waits for that chunk, and the user's reading makes room before the next chunk arrives.
     #[cold]
     fn squeeze_in(&mut self, index: u64) -> bool {
         let waited_for = index == self.tsns.cumulative() + 1 && self.ready.is_empty();
@@ -383,8 +384,9 @@ impl Receiver {
         self.stats.user_bytes -= length.into();
     }
 
-    /// Starts a partial delivery if no message can be read and the rest of one has no room. A gap
-    /// prevents it, unless messages are interleaved: the receiver reneges on the chunks above the gap.
+    /// Starts a partial delivery if the user can read no message and the rest of a message has no room. A gap
+    /// prevents it, since the receiver then reneges on chunks above the gap; interleaved messages are an
+    /// exception.
     #[inline]
     fn relieve(&mut self) {
         let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();
@@ -393,7 +395,7 @@ impl Receiver {
         }
     }
 
-    /// Delivers the beginning of the message that the first missing TSN belongs to (`rfc9260#section-6.9`).
+    /// Delivers the beginning of the message to which the first missing TSN belongs (`rfc9260#section-6.9`).
     #[cold]
     fn hand_out_head(&mut self) {
         if self.interleaved.is_some() {
@@ -410,7 +412,7 @@ impl Receiver {
         self.ready.extend(self.reassembly.begin_partial(cumulative));
     }
 
-    /// Ends a packet that contained DATA or FORWARD TSN: decides whether a SACK is due.
+    /// Ends a packet that contained DATA or FORWARD TSN, and decides whether a SACK is due.
     #[inline]
     pub(crate) fn packet_done(&mut self, now: Instant) {
         let fixed = self.least_sack_len();
@@ -432,14 +434,14 @@ impl Receiver {
         }
     }
 
-    /// Records an ECN mark on a packet that arrived on `path`; `first` is the lowest TSN of the packet.
+    /// Records an ECN mark on a packet that arrived on `path`. `first` is the lowest TSN in the packet.
     #[cold]
     pub(crate) fn note_mark(&mut self, path: PathId, first: Tsn) {
         self.stats.marked_packets += 1;
         self.echoes.note(path, first);
     }
 
-    /// Processes a CWR of the peer that arrived on `path`: the peer has reduced its window.
+    /// Processes a CWR that arrived on `path`: the peer has reduced its cwnd.
     pub(crate) fn on_cwr(&mut self, path: PathId, cwr: &Cwr) {
         self.echoes.answered(path, cwr);
     }
@@ -455,19 +457,19 @@ impl Receiver {
         self.sacks.is_due()
     }
 
-    /// Returns true if DATA arrived since the last SACK: a SACK may be bundled with other chunks.
+    /// Returns true if DATA arrived since the last SACK, so that a SACK may be bundled with other chunks.
     #[inline]
     pub(crate) fn sack_pending(&self) -> bool {
         self.sacks.is_pending()
     }
 
-    /// Time at which a delayed SACK becomes due; none if no SACK is delayed or one is due already.
+    /// Time at which a delayed SACK becomes due; `None` if no SACK is delayed or a SACK is already due.
     #[inline]
     pub(crate) fn sack_deadline(&self) -> Option<Instant> {
         self.sacks.deadline()
     }
 
-    /// Makes a delayed SACK due if its time has come.
+    /// Makes a delayed SACK due if its deadline has passed.
     pub(crate) fn on_sack_timeout(&mut self, now: Instant) {
         if self.sacks.on_timeout(now)
             && let Some(lean) = &mut self.lean
@@ -476,21 +478,21 @@ impl Receiver {
         }
     }
 
-    /// Returns true if SACKs are lean: short enough for a path other than that of the data.
+    /// Returns true if SACKs are lean: short enough to be sent on a path on which no data arrived.
     #[inline]
     pub(crate) fn is_lean(&self) -> bool {
         self.lean.is_some()
     }
 
-    /// The path that the latest DATA arrived on; with lean SACKs, one of the paths that DATA arrived on
-    /// since the last SACK. SACKs return there (`rfc9260#section-6.4`).
+    /// The path of the next SACK (`rfc9260#section-6.4`): the path on which the latest DATA arrived; with
+    /// lean SACKs, one of the paths on which DATA arrived since the last SACK.
     #[inline]
     pub(crate) fn sack_path(&self) -> PathId {
         let lean = self.lean.as_ref().and_then(|lean| lean.path());
         lean.unwrap_or(self.sacks.source())
     }
 
-    /// Length of a SACK without gaps, with the delays and ECN marks reported with it.
+    /// Length of a SACK without gaps, including its reports of delays and ECN marks.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
         self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len()) + self.echoes.len()
@@ -501,7 +503,7 @@ impl Receiver {
         if self.non_renegable.is_some() { NrSack::FIXED_LEN } else { Sack::FIXED_LEN }
     }
 
-    /// Writes a SACK that leaves on `path`; false, without a change, if the packet has no room for it.
+    /// Writes a SACK for `path`. Returns false, and changes nothing, if the packet has no room for the SACK.
     #[inline]
     pub(crate) fn write_sack(&mut self, now: Instant, path: PathId, w: &mut PacketWriter<'_>) -> bool {
         let fixed = self.fixed_sack_len();
@@ -536,8 +538,8 @@ impl Receiver {
         written
     }
 
-    /// Returns the next message, or at most `max` bytes of it; none if no message can be read or `max`
-    /// is 0. Makes a SACK due if the window was closed and is open again (`rfc9260#section-6.2`).
+    /// Returns the next message, or at most `max` bytes of it; `None` if no message can be read or `max` is
+    /// 0. Makes a SACK due if the window was closed and is open again (`rfc9260#section-6.2`).
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
         if self.is_at_mark() {
@@ -572,12 +574,12 @@ impl Receiver {
         Some(received)
     }
 
-    /// Readable bytes of the next message; none if no message can be read.
+    /// Readable bytes of the next message; `None` if no message can be read.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
         self.ready.front().filter(|_| !self.is_at_mark()).map(|piece| piece.payload.len())
     }
 
-    /// Readable messages and bytes of each stream.
+    /// Number of readable messages and bytes, by stream.
     pub(crate) fn unread(&self) -> BTreeMap<StreamId, Unread> {
         let mut streams = BTreeMap::<StreamId, Unread>::new();
         for piece in &self.ready {
@@ -593,7 +595,7 @@ impl Receiver {
         self.sacks.set_options(now, delay, frequency);
     }
 
-    /// Frees memory of the queue after messages left it.
+    /// Frees memory of the queue after messages were removed.
     #[inline]
     fn tidy_ready(&mut self) {
         if self.ready.is_empty() {
@@ -610,7 +612,7 @@ impl Receiver {
         !self.ready.is_empty() && !self.is_at_mark()
     }
 
-    /// The last TSN before the first missing one.
+    /// The cumulative TSN: the last TSN before the first missing one.
     #[inline]
     pub(crate) fn cumulative_tsn(&self) -> Tsn {
         tsn_of(self.tsns.cumulative())
@@ -622,7 +624,7 @@ impl Receiver {
         self.window.advertised()
     }
 
-    /// Size of the receive buffer, and bytes in it.
+    /// Size of the receive buffer, and number of bytes in the buffer.
     pub(crate) fn buffer(&self) -> (u32, u32) {
         self.window.size_and_held()
     }
@@ -632,10 +634,10 @@ impl Receiver {
     }
 }
 
-/// Messages for which the queue of readable messages keeps memory.
+/// Number of messages for which the queue of readable messages keeps memory.
 const READY_KEPT: usize = 256;
 
-/// A part of a message for the user.
+/// Returns a part of a message for the user.
 #[inline]
 fn received(piece: &Piece, payload: Payload, end_of_record: bool) -> Received {
     Received {

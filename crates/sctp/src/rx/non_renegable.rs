@@ -1,4 +1,4 @@
-//! The TSNs that NR-SACK reports as non-renegable.
+//! The TSNs that NR-SACKs report as non-renegable.
 
 use super::gaps::TsnTracker;
 use wire::{GapBlock, Tsn};
@@ -6,7 +6,7 @@ use wire::{GapBlock, Tsn};
 /// TSNs above a gap that the receiver will not renege on (draft-natarajan-tsvwg-sctp-nrsack).
 #[derive(Debug)]
 pub(super) struct NonRenegable {
-    /// None if the receiver never reneges: then every TSN that arrived is non-renegable.
+    /// `None` if the receiver never reneges: then every TSN that arrived is non-renegable.
     tsns: Option<TsnTracker>,
     /// Blocks of the NR-SACK that is being written.
     gaps: Vec<GapBlock>,
@@ -14,7 +14,7 @@ pub(super) struct NonRenegable {
 }
 
 impl NonRenegable {
-    /// Starts with the first TSN of the peer. Without `reneging`, all TSNs are non-renegable.
+    /// Creates the set for a peer with this initial TSN. Without `reneging`, all TSNs are non-renegable.
     pub(super) fn new(initial: Tsn, reneging: bool) -> Self {
         NonRenegable {
             tsns: reneging.then(|| TsnTracker::new(initial)),
@@ -23,14 +23,14 @@ impl NonRenegable {
         }
     }
 
-    /// Makes `count` TSNs from `first` on non-renegable.
+    /// Makes `count` TSNs non-renegable, beginning with index `first`.
     pub(super) fn keep(&mut self, first: u64, count: u32, arrived: &TsnTracker) {
         let Some(tsns) = &mut self.tsns else { return };
         tsns.advance_to(arrived.cumulative());
         tsns.insert_all(first, first + u64::from(count) - 1);
     }
 
-    /// The renegable Gap Ack Blocks and the non-renegable ones, the lowest `most` of each.
+    /// Returns the renegable and the non-renegable Gap Ack Blocks, of each kind the lowest `most`.
     pub(super) fn blocks(&mut self, arrived: &TsnTracker, most: usize) -> (&[GapBlock], &[GapBlock]) {
         self.gaps.clear();
         self.nr_gaps.clear();
@@ -46,7 +46,7 @@ impl NonRenegable {
     }
 }
 
-/// Writes the TSNs that are in `all` and not in `holes`, both sorted, to `out`.
+/// Writes to `out` the TSNs that are in `all` but not in `holes`. Both inputs are sorted.
 fn without(all: impl Iterator<Item = GapBlock>, holes: &[GapBlock], out: &mut Vec<GapBlock>) {
     let mut holes = holes.iter().peekable();
     for GapBlock { start, end } in all {

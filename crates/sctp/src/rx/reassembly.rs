@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use units::ByteCount;
 use wire::{Data, IData, Mid, Ppid, Ssn, StreamId};
 
-/// Fields that all fragments of a message share, and the payload protocol identifier of the first one.
+/// Fields that all fragments of a message share, and the payload protocol identifier of the first fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label {
     pub(super) stream: StreamId,
@@ -24,7 +24,7 @@ impl Label {
         Label { stream: data.stream, ssn: data.ssn, ppid: data.ppid, unordered: data.flags.unordered }
     }
 
-    /// Number of the message in its stream as the chunk gives it: its SSN, or 0 if unordered.
+    /// Message number as in the chunk: the SSN, or 0 for an unordered message.
     #[inline]
     pub(super) fn number(&self) -> Mid {
         Mid(if self.unordered { 0 } else { self.ssn.0.into() })
@@ -39,39 +39,39 @@ impl Label {
     }
 }
 
-/// A message, or a part of one without a hole.
+/// A whole message, or a part of a message without missing fragments.
 #[derive(Debug)]
 pub(super) struct Piece {
-    /// Index of the TSN of the message's first fragment.
+    /// Index of the TSN of the first fragment of the message.
     pub(super) message: u64,
-    /// Number of fragments (1 for I-DATA); 0 if the piece only ends an incomplete message.
+    /// Number of fragments (1 for I-DATA); 0 if the piece only marks the end of an incomplete message.
     pub(super) fragments: u32,
-    /// Cost in the receive buffer: never less than the bytes of the piece.
+    /// Cost in the receive buffer: at least the number of bytes of the piece.
     pub(super) cost: u32,
     pub(super) stream: StreamId,
     /// The MID, or the stream sequence number until [`Streams`](super::streams::Streams) unwraps it.
     pub(super) number: Mid,
     pub(super) ppid: Ppid,
     pub(super) unordered: bool,
-    /// The piece ends its message.
+    /// True if the piece ends its message.
     pub(super) ending: bool,
-    /// Fragments that still hold the bytes; `payload` is then filler of the same length.
+    /// Fragments that hold the bytes until the user reads. Meanwhile `payload` is filler of the same length.
     pub(super) chain: Chain,
     pub(super) payload: Payload,
 }
 
-/// A record is not larger than the least cost of a message in the receive buffer.
+/// The record of a message is not larger than the least cost of a message in the receive buffer.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Piece>() == ChunkCost::LEAST as usize);
 
 impl Piece {
-    /// Returns true if the message ends here incomplete.
+    /// Returns true if the piece marks the end of an incomplete message.
     #[inline]
     pub(super) fn is_aborted(&self) -> bool {
         self.fragments == 0
     }
 
-    /// The message of a DATA chunk that is not fragmented.
+    /// Creates the piece for a DATA chunk with a whole message.
     #[inline(always)]
     pub(super) fn whole(index: u64, data: &Data<'_>, cost: ChunkCost) -> Self {
         Piece {
@@ -90,7 +90,7 @@ impl Piece {
 }
 
 impl Piece {
-    /// The message of an I-DATA chunk that is not fragmented.
+    /// Creates the piece for an I-DATA chunk with a whole message.
     pub(super) fn interleaved(index: u64, data: &IData<'_>, cost: ChunkCost) -> Self {
         Piece {
             message: index,
@@ -106,7 +106,7 @@ impl Piece {
         }
     }
 
-    /// A piece that ends a message which will not be complete.
+    /// Creates a piece that marks the end of a message that remains incomplete.
     #[cold]
     pub(super) fn aborted(message: u64, stream: StreamId, number: Mid, ppid: Ppid, unordered: bool) -> Self {
         Piece {
@@ -133,8 +133,8 @@ impl Piece {
     }
 }
 
-/// Appends a piece to a queue. A full queue grows by a quarter, not to twice its size: it may have as
-/// many pieces as the receive buffer holds short messages.
+/// Appends a piece to a queue. A full queue grows by a quarter, not to twice its size, since the number of
+/// pieces can be very large: as many as the receive buffer holds short messages.
 #[inline(always)] // into `Streams::accept`, so that the piece is written to its final place
 pub(super) fn append(queue: &mut VecDeque<Piece>, piece: Piece) {
     if queue.len() == queue.capacity() {
@@ -143,7 +143,7 @@ pub(super) fn append(queue: &mut VecDeque<Piece>, piece: Piece) {
     queue.push_back(piece);
 }
 
-/// Result of an added fragment.
+/// Result of the addition of a fragment.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Other fragments are still missing.
@@ -154,17 +154,17 @@ pub(super) enum Outcome {
     Continuation(Piece),
 }
 
-/// Fragments whose messages are not complete.
+/// Fragments of incomplete messages.
 ///
 /// Fragments of a message have successive TSNs, so a message is a run of fragments from its B bit to
 /// its E bit. A fragment can only join the runs next to it.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
-    /// None before the first fragment.
+    /// `None` before the first fragment.
     store: Option<Box<Store>>,
     cost: ChunkCost,
-    /// The highest TSN that was skipped, or dropped because its predecessor was: the next fragment is
-    /// dropped, too, unless it begins a message.
+    /// The highest TSN that was skipped, or whose fragment was dropped because it follows a skipped one. The
+    /// next fragment is dropped, too, unless it begins a message.
     skipped: u64,
     receive_buffer: ByteCount,
 }
@@ -174,7 +174,7 @@ struct Store {
     /// The highest run, to which fragments in order are appended. Runs are maximal, and no run crosses
     /// the border of a message.
     top: Option<Run>,
-    /// The other runs by their first index.
+    /// The other runs, by their first TSN index.
     below: BTreeMap<u64, Run>,
     /// The message in partial delivery.
     partial: Option<Partial>,
@@ -195,8 +195,8 @@ struct Run {
     chain: Chain,
 }
 
-/// A message in partial delivery. All fragments before the first hole are delivered, so `next` is the
-/// first missing TSN.
+/// A message in partial delivery. All fragments before the first missing one are delivered. `next` is the TSN
+/// index of this missing fragment.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     message: u64,
@@ -209,15 +209,15 @@ impl Reassembly {
         Reassembly { cost, receive_buffer, store: None, skipped: 0 }
     }
 
-    /// Returns true if no fragment waits and no partial delivery is under way.
+    /// Returns true if no fragment waits and no partial delivery is in progress.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.store.as_ref().is_none_or(|store| store.top.is_none() && store.partial.is_none())
     }
 
-    /// Compares a new chunk with its neighbours: a message must begin where the one before it ends, and
-    /// nowhere else (`rfc9260#section-6.9`). A TSN that arrived and does not wait here was a whole
-    /// message, unless its stream does not exist: then, without `kept`, it proves nothing.
+    /// Compares a new chunk with its neighbours: a message must begin where the message before it ends, and
+    /// nowhere else (`rfc9260#section-6.9`). An arrived TSN without a waiting fragment was a whole message.
+    /// But if its stream does not exist, the TSN proves nothing unless `kept`.
     pub(super) fn check(
         &self,
         index: u64,
@@ -285,12 +285,13 @@ impl Reassembly {
         Outcome::Waiting
     }
 
-    /// The message whose beginning reaches the cumulative TSN: only its own length keeps it incomplete.
+    /// The first incomplete message, if all its TSNs up to `cumulative` have arrived: only later ones are
+    /// missing.
     pub(super) fn head(&self, cumulative: u64) -> Option<Label> {
         self.store.as_ref()?.head(cumulative).map(|run| run.label)
     }
 
-    /// Starts the partial delivery of that message; the rest follows as it arrives.
+    /// Starts the partial delivery of the message that `head` returns. The rest is delivered as it arrives.
     pub(super) fn begin_partial(&mut self, cumulative: u64) -> Option<Piece> {
         let store = self.store.as_deref_mut()?;
         let run = *store.head(cumulative)?;
@@ -298,12 +299,12 @@ impl Reassembly {
         Some(store.hand_out(&run, Partial { message: run.first, label: run.label, next: run.first }))
     }
 
-    /// The highest TSN of all fragments.
+    /// The highest TSN index of all waiting fragments.
     pub(super) fn highest(&self) -> Option<u64> {
         self.store.as_ref()?.top.map(|run| run.last)
     }
 
-    /// Drops the fragment with the highest TSN; returns the length of its payload.
+    /// Drops the fragment with the highest TSN. Returns the length of its payload.
     pub(super) fn drop_highest(&mut self) -> usize {
         let Some(store) = self.store.as_deref_mut() else { return 0 };
         let Some(run) = &mut store.top else { return 0 };
@@ -320,7 +321,7 @@ impl Reassembly {
         length
     }
 
-    /// The store that holds the bytes of messages until they are read.
+    /// The store with the bytes of messages that are not read yet.
     pub(super) fn fragments(&mut self) -> Option<&mut Fragments> {
         self.store.as_mut().map(|store| &mut store.fragments)
     }
@@ -332,7 +333,7 @@ impl Reassembly {
         }
     }
 
-    /// Returns true if the preceding fragment is missing and will not arrive.
+    /// Returns true if the preceding fragment was skipped or dropped, so that it will not arrive.
     #[inline]
     pub(super) fn is_orphan(&self, index: u64) -> bool {
         index == self.skipped + 1
@@ -342,8 +343,8 @@ impl Reassembly {
             })
     }
 
-    /// Drops the fragments of all messages that lack a TSN up to `new`; all these TSNs now count as
-    /// received. Returns the freed cost in the receive buffer, and the end of an aborted partial delivery.
+    /// Drops the fragments of all messages that lack a TSN up to `new`. All these TSNs now count as received.
+    /// Returns the freed cost in the receive buffer, and the end of an aborted partial delivery.
     pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
         self.skipped = self.skipped.max(new);
         let Some(store) = self.store.as_deref_mut() else { return (0, None) };
@@ -357,7 +358,7 @@ impl Reassembly {
         (cost, aborted)
     }
 
-    /// Ends a packet: frees some of the dropped fragments.
+    /// Ends a packet, and frees some of the dropped fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         if let Some(store) = &mut self.store {
@@ -367,7 +368,7 @@ impl Reassembly {
 }
 
 impl Partial {
-    /// A piece that ends the message, which will not be complete.
+    /// Returns a piece that marks the end of the message, which remains incomplete.
     fn abort(self) -> Piece {
         let Label { stream, ppid, unordered, .. } = self.label;
         Piece::aborted(self.message, stream, self.label.number(), ppid, unordered)
@@ -380,7 +381,7 @@ impl Run {
         if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
     }
 
-    /// Appends the next fragment.
+    /// Appends the next fragment to the run.
     fn extend(&mut self, data: &Data<'_>, cost: u32, fragments: &mut Fragments) {
         fragments.append(self.chain, data.payload, self.length as usize);
         self.last += 1;
@@ -389,7 +390,7 @@ impl Run {
         self.length += data.payload.len() as u32;
     }
 
-    /// The whole run as a part of `message`.
+    /// Returns the whole run as a piece of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
         let Label { stream, ppid, unordered, .. } = label;
         Piece {
@@ -413,8 +414,8 @@ impl Store {
         Store { top: None, below: BTreeMap::new(), partial: None, fragments }
     }
 
-    /// Appends a fragment to the highest run if it follows that run. No run is above, and no partial
-    /// delivery waits for the fragment.
+    /// Appends a fragment to the highest run if the fragment follows that run. The caller ensures that no run
+    /// is above the fragment, and that no partial delivery waits for it.
     fn extend_top(&mut self, index: u64, data: &Data<'_>, cost: u32) -> bool {
         let next = self.top.as_mut().filter(|top| top.last + 1 == index && !data.flags.beginning);
         let Some(top) = next else { return false };
@@ -450,7 +451,7 @@ impl Store {
         }
     }
 
-    /// Removes the lowest run if its message lacks a TSN up to `skipped`.
+    /// Removes and returns the lowest run if its message lacks a TSN up to `skipped`.
     fn take_cut(&mut self, skipped: u64) -> Option<Run> {
         count(1);
         match self.below.first_entry() {
@@ -468,7 +469,7 @@ impl Store {
         }
     }
 
-    /// Makes the highest of the other runs the top one if there is no top run.
+    /// Makes the highest of the other runs the top run, if there is no top run.
     fn refill(&mut self) {
         if self.top.is_none() {
             count_search(self.below.len());
@@ -507,7 +508,7 @@ impl Store {
         self.ending_at(cumulative).filter(|run| run.beginning)
     }
 
-    /// Delivers a run that was removed.
+    /// Turns a run, which was removed before, into a piece to deliver.
     fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
         self.refill();
         self.partial = (!run.ending).then_some(Partial { next: run.last + 1, ..partial });
@@ -515,7 +516,7 @@ impl Store {
     }
 }
 
-/// Checks whether two neighbouring chunks fit together, given their labels and the border between them.
+/// Checks that two neighbouring chunks fit together: their labels and the border of messages between them.
 fn join(label: Label, border: bool, neighbour: Option<(Label, bool)>) -> Result<(), &'static str> {
     match neighbour {
         Some((_, theirs)) if theirs != border => {
@@ -550,7 +551,7 @@ mod tests {
         }
     }
 
-    /// Fragments of one message that begins with TSN 1, and the tracker of their TSNs.
+    /// Fragments of one message, which begins with TSN 1, and the tracker of their TSNs.
     struct Fixture {
         reassembly: Reassembly,
         tsns: TsnTracker,

@@ -1,22 +1,22 @@
 //! The room in the receive buffer that missing chunks will need.
 //!
-//! The length of a missing chunk is unknown. So chunks that arrive above all others are a sample: m is
-//! the mean of their costs, d the mean deviation. n missing chunks are expected to need
+//! The length of a missing chunk is unknown. So the receiver samples the chunks that arrive above all others:
+//! m is the mean of their costs, d the mean deviation. n missing chunks are expected to need
 //!
 //! ```text
 //! n m - 2 d √n
 //! ```
 //!
-//! The estimate is low on purpose: a sender that keeps room itself (`keep_room`) counts exact lengths,
-//! and an estimate must not drop its chunks. If all chunks have the same length, the estimate is exact.
+//! The estimate is low on purpose. A sender that keeps room itself (`keep_room`) knows the exact lengths: its
+//! chunks must not be dropped for an estimate. If all chunks have the same length, the estimate is exact.
 
-/// Weight of a chunk in mean and deviation.
+/// Weight of a new chunk in the mean and in the deviation.
 const WEIGHT: f64 = 1.0 / 16.0;
 
 /// Mean and deviation of the costs of chunks above a gap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reserve {
-    /// None before the first chunk.
+    /// `None` before the first chunk.
     mean: Option<f64>,
     deviation: f64,
 }
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!([0, 1, 300].map(|missing| after(&[1452; 50]).of(missing)), [0, 1452, 435_600]);
     }
 
-    /// After 1600 the mean of 1000 and 1600 is 1037.5, and the deviation is 600/16 = 37.5.
+    /// After a chunk of cost 1600, the mean of 1000 and 1600 is 1037.5, and the deviation is 600/16 = 37.5.
     #[test]
     fn room_for_chunks_of_several_lengths_is_the_mean_less_twice_the_deviation_of_their_sum() {
         let reserve = after(&[1000, 1600]);

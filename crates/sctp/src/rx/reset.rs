@@ -1,9 +1,9 @@
 //! Resets of streams on which the peer sends (`rfc6525#section-5.2.2`).
 //!
-//! A reset that the peer requested before all its data arrived is deferred until the cumulative TSN
-//! reaches the last TSN that the peer named. Until then the receive buffer holds messages of its
-//! streams above that TSN. A mark in the queue of readable messages separates messages before and after
-//! a reset: the user reads up to the mark, gets the event of the reset, and reads on.
+//! If the peer requests a reset before all its data has arrived, the reset is deferred until the cumulative
+//! TSN reaches the last TSN that the request names. Until then the receive buffer holds messages of these
+//! streams above that TSN. A mark in the queue of readable messages separates messages before and after a
+//! reset: the user reads up to the mark, then gets the event of the reset, and then reads the later messages.
 
 use super::echoes::Echoes;
 use super::fragments::Chain;
@@ -16,12 +16,12 @@ use crate::per_stream::StreamSet;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{StreamId, Tsn};
 
-/// An event for the user after all messages before it are read.
+/// An event that the user gets after reading all messages before the reset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reset {
-    /// Streams on which the peer sends start again.
+    /// The streams on which the peer sends restart at number 0.
     Streams(StreamSet),
-    /// All streams of both directions and the TSNs start again.
+    /// All streams of both directions restart at number 0, and the TSNs restart.
     Association,
 }
 
@@ -30,32 +30,32 @@ pub(crate) enum Reset {
 pub(super) struct Resets {
     deferred: Option<Deferred>,
     marks: VecDeque<Mark>,
-    /// Index of the first TSN since the TSNs were reset; 0 if they were not.
+    /// Index of the first TSN after the last reset of the TSNs; 0 if the TSNs were never reset.
     base: u64,
 }
 
-/// A reset that waits for TSNs.
+/// A deferred reset: data before the reset is still missing.
 #[derive(Debug)]
 struct Deferred {
     streams: StreamSet,
     /// Index of the last TSN before the reset.
     last: u64,
-    /// Messages behind the reset, by the index of their first TSN.
+    /// Messages sent after the reset, by the index of their first TSN.
     held: BTreeMap<u64, Piece>,
 }
 
 #[derive(Debug)]
 struct Mark {
-    /// Pieces that the user reads between the previous mark and this one.
+    /// Number of pieces that the user reads between the previous mark and this mark.
     pieces: usize,
     reset: Reset,
 }
 
-/// Maximum number of marks that wait for the user: the peer causes them, and each may name many streams.
+/// Maximum number of waiting marks. The peer causes the marks, and each may name many streams.
 const MOST_MARKS: usize = 32;
 
-/// A distance above the cumulative TSN beyond the reach of Gap Ack Blocks: after a reset of TSNs, a
-/// chunk further above was sent before the reset.
+/// After a reset of the TSNs, a chunk whose TSN exceeds the cumulative TSN by more than this was sent before
+/// the reset. The value is larger than the largest offset in a Gap Ack Block (65,535).
 const FAR: u64 = 1 << 17;
 
 impl Receiver {
@@ -71,38 +71,39 @@ impl Receiver {
         self.streams.accept(message, &mut self.ready)
     }
 
-    /// The deferred reset that a chunk of a stream is behind.
+    /// The deferred reset after which a chunk of a stream was sent, if there is one.
     fn deferred_before(&mut self, stream: StreamId, index: u64) -> Option<&mut Deferred> {
         let deferred = self.resets.as_mut()?.deferred.as_mut()?;
         (index > deferred.last && deferred.streams.contains(stream)).then_some(deferred)
     }
 
-    /// Returns true if a chunk of a stream is behind a deferred reset.
+    /// Returns true if a chunk of a stream was sent after a deferred reset.
     pub(super) fn is_behind_reset(&mut self, stream: StreamId, index: u64) -> bool {
         self.deferred_before(stream, index).is_some()
     }
 
-    /// Returns true if the peer may request no further reset until the user got the events of earlier ones.
+    /// Returns true if the peer may request no further reset, because the user has not got earlier events
+    /// yet.
     pub(crate) fn has_many_marks(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.marks.len() >= MOST_MARKS)
     }
 
-    /// Returns true if a reset waits for TSNs.
+    /// Returns true if a reset is deferred.
     pub(crate) fn has_deferred(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.deferred.is_some())
     }
 
-    /// Resets streams of the peer, whose last data has TSN `last`, now or once all data up to it has
+    /// Resets streams of the peer as soon as all data up to TSN `last`, the last TSN before the reset, has
     /// arrived. The caller ensures that no other reset is deferred.
     pub(crate) fn reset_after(&mut self, streams: StreamSet, last: Tsn) {
         let deferred = Deferred { streams, last: self.tsns.index_of(last), held: BTreeMap::new() };
         self.resets.get_or_insert_default().deferred = Some(deferred);
     }
 
-    /// Performs the deferred reset if all data before it has arrived; returns true if it did.
+    /// Performs the deferred reset if all data before it has arrived. Returns true in that case.
     ///
     /// # Errors
-    /// The rule that the peer broke in data behind the reset.
+    /// The rule that the peer broke in data sent after the reset.
     pub(crate) fn finish_deferred(&mut self) -> Result<bool, &'static str> {
         let cumulative = self.tsns.cumulative();
         let Some(resets) = &mut self.resets else { return Ok(false) };
@@ -123,8 +124,8 @@ impl Receiver {
         Ok(true)
     }
 
-    /// Starts the peer's streams at 0 and its TSNs at `next`. Complete messages remain readable; an
-    /// incomplete message is readable up to its first gap.
+    /// Restarts the peer's streams at 0 and its TSNs at `next`. Complete messages remain readable; an
+    /// incomplete message is readable up to its first missing fragment.
     pub(crate) fn begin_again(&mut self, next: Tsn) {
         self.streams.reset(&StreamSet::default(), &mut self.ready);
         for piece in self.ready.iter_mut().filter(|piece| piece.chain != Chain::NONE) {
@@ -157,33 +158,33 @@ impl Receiver {
         self.resets.as_ref().is_some_and(|resets| resets.base > 0 && resets.precede(tsn, &self.tsns))
     }
 
-    /// Places the event of a reset after all messages that can be read now.
+    /// Adds the event of a reset after all messages that are readable now.
     fn mark(&mut self, reset: Reset) {
         let resets = self.resets.get_or_insert_default();
         let before: usize = resets.marks.iter().map(|mark| mark.pieces).sum();
         resets.marks.push_back(Mark { pieces: self.ready.len() - before, reset });
     }
 
-    /// Returns true if the event of a reset comes next for the user.
+    /// Returns true if the next thing that the user gets is the event of a reset.
     #[inline]
     pub(crate) fn is_at_mark(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.is_at_mark())
     }
 
-    /// Returns the next reset once all messages before it are read.
+    /// Returns the next reset if the user has read all messages before it.
     pub(crate) fn take_mark(&mut self) -> Option<Reset> {
         let marks = &mut self.resets.as_mut()?.marks;
         marks.front().filter(|mark| mark.pieces == 0)?;
         marks.pop_front().map(|mark| mark.reset)
     }
 
-    /// Returns the resets that the user got no event for, and removes their marks.
+    /// Removes all marks, and returns their resets, of which the user got no event.
     pub(crate) fn drop_marks(&mut self) -> Vec<Reset> {
         let marks = self.resets.as_mut().map(|resets| std::mem::take(&mut resets.marks));
         marks.into_iter().flatten().map(|mark| mark.reset).collect()
     }
 
-    /// Records that the first piece was read to its end.
+    /// Records that the user has read the first piece completely.
     #[inline]
     pub(super) fn note_read(&mut self) {
         if let Some(resets) = &mut self.resets
@@ -193,7 +194,7 @@ impl Receiver {
         }
     }
 
-    /// Reneges on the highest message behind a deferred reset if it is above `index`.
+    /// Reneges on the highest message held by a deferred reset, if that message is above `index`.
     pub(super) fn renege_on_held(&mut self, index: u64) -> bool {
         let Some(deferred) = self.resets.as_mut().and_then(|resets| resets.deferred.as_mut()) else {
             return false;

@@ -1,4 +1,4 @@
-//! The time at which a SACK is sent.
+//! Decides when a SACK is sent.
 
 use super::lean::Lean;
 use crate::config::Config;
@@ -6,15 +6,15 @@ use crate::path::PathId;
 use units::{Instant, Span};
 use wire::Tsn;
 
-/// State of the delayed acknowledgement (`rfc9260#section-6.2`, and with DAC paper 001 section 3.3).
+/// State of delayed acknowledgements (`rfc9260#section-6.2`; with DAC also paper 001, section 3.3).
 #[derive(Debug)]
 pub(super) struct SackPolicy {
-    /// Packets with DATA after which a SACK is due.
+    /// Number of packets with DATA after which a SACK is due.
     frequency: u32,
     /// The longest delay of a SACK.
     delay: Span,
     dac: bool,
-    /// The association has received DATA before.
+    /// True if the association has received DATA before.
     started: bool,
     /// A SACK must be sent now.
     due: bool,
@@ -22,7 +22,7 @@ pub(super) struct SackPolicy {
     deadline: Option<Instant>,
     /// Packets with DATA since the last SACK.
     packets: u32,
-    /// The path that the latest DATA arrived on.
+    /// The path on which the latest DATA arrived.
     source: PathId,
     packet: Packet,
     duplicates: Vec<Tsn>,
@@ -31,7 +31,7 @@ pub(super) struct SackPolicy {
 /// Properties of the packet that is being read.
 #[derive(Debug, Default)]
 struct Packet {
-    /// The packet has the I bit, or a chunk of it was dropped.
+    /// A chunk of the packet has the I bit or was dropped.
     urgent: bool,
     /// The packet has DATA that had not arrived before.
     fresh: bool,
@@ -42,11 +42,11 @@ struct Packet {
     data: bool,
     /// The packet has a FORWARD TSN.
     forward: bool,
-    /// A FORWARD TSN of the packet skips nothing: the last SACK may have been lost.
+    /// A FORWARD TSN of the packet skips nothing new: the last SACK may have been lost.
     stale: bool,
 }
 
-/// Maximum number of duplicates in a SACK: the maximum number of chunks in a packet.
+/// Maximum number of duplicate TSNs that are stored for the next SACK. Further duplicates are not reported.
 const MAX_DUPLICATES: usize = 128;
 
 impl SackPolicy {
@@ -65,7 +65,7 @@ impl SackPolicy {
         }
     }
 
-    /// Sets delay and frequency. A SACK that waits already waits at most for the new delay.
+    /// Sets delay and frequency. A SACK that is already delayed waits at most for the new delay.
     pub(super) fn set_options(&mut self, now: Instant, delay: Span, frequency: u32) {
         (self.delay, self.frequency) = (delay, frequency);
         self.deadline = self.deadline.map(|deadline| deadline.min(now + delay));
@@ -80,7 +80,7 @@ impl SackPolicy {
         self.packet.data = true;
     }
 
-    /// Records that the chunk is new; `gap`: TSNs are missing.
+    /// Records that the chunk is new. `gap`: TSNs are missing.
     #[inline]
     pub(super) fn fresh(&mut self, gap: bool) {
         self.packet.fresh = true;
@@ -95,27 +95,30 @@ impl SackPolicy {
         }
     }
 
-    /// Records that the chunk was dropped for lack of room, which needs a SACK (`rfc9260#section-6.2`).
+    /// Records that the chunk was dropped for lack of room: a SACK is then sent at once
+    /// (`rfc9260#section-6.2`).
     pub(super) fn dropped(&mut self) {
         self.packet.urgent = true;
     }
 
-    /// Records a FORWARD TSN that arrived on path `source`, which counts as DATA (`rfc3758#section-3.6`).
-    /// `stale`: it skipped nothing new. `gap`: it skipped TSNs while TSNs were missing.
+    /// Records a FORWARD TSN from path `source`: it counts as DATA (`rfc3758#section-3.6`). `stale`: it
+    /// skipped nothing new. `gap`: it skipped TSNs while TSNs were missing.
     pub(super) fn forward(&mut self, source: PathId, stale: bool, gap: bool) {
         self.source = source;
         self.packet.forward = true;
         self.packet.stale |= stale;
-        // It closes a gap: the SACK is not delayed (`rfc9260#section-6.7`), on any path.
+        // The FORWARD TSN may close a gap: the SACK is not delayed (`rfc9260#section-6.7`), on any path.
         self.packet.urgent |= gap;
     }
 
-    /// Ends a packet with DATA or FORWARD TSN; true if it had DATA. `fixed`: length of a SACK without blocks.
+    /// Ends a packet with DATA or FORWARD TSN. Returns true if it had DATA. `fixed`: length of a SACK without
+    /// blocks.
     #[inline]
     pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);
         let forward_only = packet.forward && !packet.data;
-        // DAC counts packets with data: the SACK carries this count as its number of missing reports.
+        // DAC counts packets with data: the SACK reports this count, and counts as that number of missing
+        // reports.
         if !(forward_only && self.dac) {
             self.packets = self.packets.saturating_add(1);
         }
@@ -126,7 +129,8 @@ impl SackPolicy {
             || (packet.stale && forward_only)
             || (enough && !waits)
             || !self.started
-            // DAC: gaps are normal with several paths, and the count of packets shows which were delayed.
+            // DAC: gaps are normal with several paths, and the sender corrects for delayed SACKs by the count
+            // of packets.
             || (disorder && !self.dac && lean.is_none());
         self.started = true;
         if at_once {
@@ -160,7 +164,7 @@ impl SackPolicy {
         if self.due { None } else { self.deadline }
     }
 
-    /// Makes a delayed SACK due if its time has come; returns true if it did.
+    /// Makes a delayed SACK due if its deadline has passed. Returns true in that case.
     pub(super) fn on_timeout(&mut self, now: Instant) -> bool {
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
         self.due |= due;
@@ -182,13 +186,13 @@ impl SackPolicy {
         &self.duplicates
     }
 
-    /// The count of packets that a SACK carries with DAC; without DAC the two bits are reserved and zero.
+    /// The number of packets that a SACK reports with DAC. Without DAC the two bits are reserved and zero.
     #[inline]
     pub(super) fn packets_since_last(&self) -> u8 {
         if self.dac { self.packets.min(3) as u8 } else { 0 }
     }
 
-    /// Records that a SACK was written: all counts start again.
+    /// Records that a SACK was written: all counters restart.
     #[inline]
     pub(super) fn written(&mut self) {
         self.packets = 0;
@@ -219,7 +223,7 @@ mod tests {
         p.packet_done(now, None, 16);
     }
 
-    /// A policy after the first SACK of the association.
+    /// Returns the policy after the first SACK of the association.
     fn started(frequency: u32, dac: bool) -> SackPolicy {
         let mut p = policy(frequency, dac);
         packet(&mut p, at(0), false);

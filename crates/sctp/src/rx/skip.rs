@@ -6,12 +6,13 @@ use super::reassembly::{Piece, append};
 use crate::path::PathId;
 use wire::{Data, ForwardTsn, IData, IForwardTsn, Mid, SkippedMessage, Tsn};
 
-/// A FORWARD TSN that skips more TSNs than this above the highest one is ignored, unless the receive
-/// buffer has more bytes than it skips TSNs.
+/// Maximum number of TSNs above the highest TSN that a FORWARD TSN may skip. A receive buffer with more bytes
+/// than this allows as many TSNs as it has bytes. Other FORWARD TSNs are ignored.
 const MOST_SKIPPED: u64 = 1 << 16;
 
 impl Receiver {
-    /// Processes a FORWARD TSN; [`Self::packet_done`] follows at the end of the packet. False if ignored.
+    /// Processes a FORWARD TSN; false if ignored. At the end of the packet, the caller calls
+    /// [`Self::packet_done`].
     pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>, from: PathId) -> bool {
         self.forward(forward.new_cumulative_tsn, from, |this, new| {
             this.drop_fragments(new);
@@ -33,7 +34,7 @@ impl Receiver {
         })
     }
 
-    /// Moves the cumulative TSN to `new`, and calls `skip` with its index to skip the messages.
+    /// Moves the cumulative TSN to `new`, and calls `skip` with the index of `new` to skip the messages.
     fn forward(&mut self, new: Tsn, from: PathId, skip: impl FnOnce(&mut Self, u64)) -> bool {
         self.stats.forward_tsns += 1;
         let new = self.tsns.index_of(new);
@@ -65,7 +66,7 @@ impl Receiver {
         }
     }
 
-    /// Ends the partial delivery of a message that will not be complete.
+    /// Ends the partial delivery of a message that remains incomplete.
     fn end_early(&mut self, end: Piece) {
         let (stream, unordered) = (end.stream, end.unordered);
         append(&mut self.ready, end);
@@ -74,7 +75,7 @@ impl Receiver {
         }
     }
 
-    /// Skips the messages of a stream up to `message`, ordered or unordered; the cumulative TSN is `new`.
+    /// Skips the ordered or unordered messages of a stream up to `message`. `new` is the new cumulative TSN.
     fn skip_message(&mut self, new: u64, message: SkippedMessage) {
         let Some(interleaved) = &mut self.interleaved else { return };
         let (cost, aborted) = interleaved.skip(new, message);

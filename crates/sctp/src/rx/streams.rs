@@ -6,15 +6,16 @@ use crate::steps;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Mid, StreamId};
 
-/// The order of messages in each stream (`rfc9260#section-6.5`): a message that arrives too early is parked.
+/// The order of messages in each stream (`rfc9260#section-6.5`). A message is parked if earlier ones are
+/// missing.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     inbound: PerStream<Inbound>,
-    /// Messages have message identifiers, not stream sequence numbers.
+    /// True if messages have message identifiers, not stream sequence numbers.
     mids: bool,
-    /// Parked messages; none before the first one.
+    /// Parked messages; `None` before the first parked message.
     parked: Option<Box<Parked>>,
-    /// Messages released since the last packet.
+    /// Number of messages released since the last packet.
     released: u32,
     /// At least one stream is [stalled](Inbound::stalled).
     stalled: bool,
@@ -22,11 +23,11 @@ pub(super) struct Streams {
 
 #[derive(Debug)]
 struct Inbound {
-    /// Number of the next message to deliver; its lower half is the stream sequence number.
+    /// Number of the next message to deliver. Its lower 16 bits are the stream sequence number.
     next: Mid,
     /// Partial delivery of message `next` has started.
     begun: bool,
-    /// The last packet released the maximum number of messages: the rest is released as the user reads.
+    /// The last packet released the maximum number of messages. The others are released as the user reads.
     stalled: bool,
     /// The peer abandoned messages up to `skip`. Some of them are parked and could not be released yet.
     skips: bool,
@@ -35,15 +36,15 @@ struct Inbound {
     /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
     newer: u16,
     older: u16,
-    /// Parked messages that arrived in order, by TSN and by number: never empty.
+    /// Parked messages that arrived in the order of their TSNs and of their numbers; never an empty queue.
     lane: Option<Lane>,
 }
 
-/// There is one record for each stream that was used.
+/// The record is small, since each used stream has one.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Inbound>() == 24);
 
-/// Parked messages of a stream. Boxed, so that a stream without parked messages has only a pointer.
+/// Parked messages of a stream. The box keeps the record of a stream without parked messages small.
 type Lane = Box<VecDeque<Piece>>;
 
 impl Default for Inbound {
@@ -62,33 +63,34 @@ impl Default for Inbound {
     }
 }
 
-/// The index that finds a stream by the TSN of the last message of its lane.
+/// The index in which a stream is found by the TSN of the last message of its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rank {
-    /// A list, highest TSN first: the lane's last message had the highest TSN of all lanes when it arrived.
+    /// A list, highest TSN first. When the lane's last message arrived, its TSN was the highest of all lanes.
     Recent,
-    /// A tree, since a message of the lane was evicted.
+    /// A tree. It holds the stream because a message of its lane was evicted.
     Evicted,
 }
 
-/// No stream: there are at most 65535, counted from 0.
+/// Marks the absence of a stream: there are at most 65535 streams, numbered from 0.
 const NO_STREAM: u16 = u16::MAX;
 
 #[derive(Debug)]
 struct Parked {
     count: usize,
-    /// The highest TSN in lanes since they were last empty: a TSN above it is in order.
+    /// The highest TSN that was in a lane since all lanes were last empty. A message above this TSN is in
+    /// order.
     high_water: u64,
     /// Messages that are not in lanes, by [`key`].
     late: BTreeMap<u64, Piece>,
     /// Keys of the messages in `late`, by TSN.
     late_by_tsn: BTreeMap<u64, u64>,
-    /// Of the streams in [`Rank::Recent`], the one whose lane has the last message of highest TSN.
+    /// The stream in [`Rank::Recent`] whose lane ends with the highest TSN.
     newest: u16,
     /// Streams of [`Rank::Evicted`] by the TSN of the last message of their lane.
     evicted: BTreeMap<u64, u16>,
     stalled: VecDeque<u16>,
-    /// A lane that is not in use.
+    /// An unused lane, kept for the next stream that needs one.
     spare: Option<Lane>,
 }
 
@@ -117,16 +119,16 @@ pub(super) enum Place {
 /// Maximum capacity, in messages, of the one empty lane that is kept.
 const KEPT: usize = 64;
 
-/// Messages that a packet releases at most: the rest is released as the user reads.
+/// Maximum number of messages that a packet releases. The others are released as the user reads.
 const MOST_RELEASED: u32 = 512;
 
-/// A stream and a message number as one key.
+/// Combines a stream and a message number into one key.
 fn key(stream: StreamId, number: Mid) -> u64 {
     u64::from(stream.0) << 32 | u64::from(number.0)
 }
 
 impl Inbound {
-    /// The unwrapped number of a message: the number nearest to `next` for a stream sequence number.
+    /// The unwrapped number of a message. For a stream sequence number, the nearest number to `next`.
     #[inline]
     fn unwrap(&self, number: Mid, mids: bool) -> Mid {
         if mids {
@@ -143,7 +145,8 @@ impl Streams {
         Streams { mids, ..Streams::default() }
     }
 
-    /// Takes a complete message: delivers it to `ready`, with the messages that waited for it, or parks it.
+    /// Processes a complete message: delivers it to `ready`, then the messages that waited for it; or parks
+    /// it.
     #[inline(always)]
     pub(super) fn accept(
         &mut self,
@@ -180,18 +183,19 @@ impl Streams {
         mid.precedes(self.inbound.of(stream).next)
     }
 
-    /// Returns true if the ordered message with this MID was delivered or is skipped.
+    /// Returns true if the ordered message with this MID was delivered, or will be skipped.
     pub(super) fn is_skipped(&mut self, stream: StreamId, mid: Mid) -> bool {
         let inbound = self.inbound.of(stream);
         mid.precedes(inbound.next) || (inbound.skips && !inbound.skip.precedes(mid))
     }
 
-    /// Records that partial delivery of the next message has started: the stream waits for the rest.
+    /// Records that partial delivery of the next message has started: the stream waits for the rest of the
+    /// message.
     pub(super) fn begin(&mut self, stream: StreamId) {
         self.inbound.of(stream).begun = true;
     }
 
-    /// Records that the next message was delivered to its end.
+    /// Records that the next message was delivered completely.
     #[inline]
     pub(super) fn advance(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
         let inbound = self.inbound.of(stream);
@@ -204,8 +208,8 @@ impl Streams {
         }
     }
 
-    /// Skips messages of a stream up to `number`, which the peer abandoned (`rfc3758#section-3.6`):
-    /// complete ones go to `ready`, and then those that waited for them.
+    /// Skips messages of a stream up to `number`, which the peer abandoned (`rfc3758#section-3.6`). Complete
+    /// messages among these go to `ready`, and then the messages that waited for the skipped ones.
     #[cold]
     pub(super) fn skip(&mut self, stream: StreamId, number: Mid, ready: &mut VecDeque<Piece>) {
         let mids = self.mids;
@@ -225,13 +229,13 @@ impl Streams {
         }
     }
 
-    /// Ends a packet.
+    /// Ends a packet: the next packet may release messages again.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.released = 0;
     }
 
-    /// Returns true if messages only wait for the user to read others.
+    /// Returns true if messages are held back only until the user has read others.
     #[inline]
     pub(super) fn is_stalled(&self) -> bool {
         self.stalled
@@ -251,7 +255,7 @@ impl Streams {
         }
     }
 
-    /// Moves the messages of a stream whose turn has come to `ready`.
+    /// Moves the messages of a stream that are next in order to `ready`.
     fn release(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let inbound = self.inbound.of(stream);
@@ -310,7 +314,7 @@ impl Streams {
         }
     }
 
-    /// Removes a stream from the index of the last messages of lanes.
+    /// Removes a stream from the index of its [`Rank`].
     fn unrank(&mut self, stream: StreamId, last: u64) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let inbound = self.inbound.of(stream);
@@ -330,8 +334,8 @@ impl Streams {
         }
     }
 
-    /// Resets streams: the next message of each has number 0 (`rfc6525#section-5.2.2`). Messages that
-    /// waited for others go to `ready` in their order, since the peer sends no others.
+    /// Resets streams: the next message of each has number 0 (`rfc6525#section-5.2.2`). Parked messages go to
+    /// `ready` in their order, since the peer will not send the missing messages before them.
     pub(super) fn reset(&mut self, streams: &StreamSet, ready: &mut VecDeque<Piece>) {
         while self.stalled {
             self.resume(ready);
@@ -426,7 +430,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Appends a message above all lanes to the lane of its stream, which then is the newest one.
+    /// Appends a message with a TSN above all lanes to the lane of its stream. This stream becomes the
+    /// newest.
     fn append(&mut self, message: Piece) {
         let (stream, tsn) = (message.stream, message.message);
         let Some(parked) = self.parked.as_deref_mut() else { return };
@@ -454,7 +459,7 @@ impl Streams {
         }
     }
 
-    /// Makes a stream the newest one: its lane has the last message of highest TSN.
+    /// Makes a stream the newest one: the last message of its lane has the highest TSN.
     fn rank_first(&mut self, stream: StreamId) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let older = std::mem::replace(&mut parked.newest, stream.0);
@@ -480,7 +485,7 @@ impl Streams {
         [late, evicted, recent].into_iter().flatten().max_by_key(|&(tsn, _)| tsn)
     }
 
-    /// Removes that message.
+    /// Removes and returns the message that `highest` returned.
     pub(super) fn remove(&mut self, (tsn, place): (u64, Place)) -> Option<Piece> {
         let parked = self.parked.as_deref_mut()?;
         let message = match place {
@@ -519,7 +524,7 @@ impl Streams {
 }
 
 impl Inbound {
-    /// Skips abandoned messages, up to the next message that is `parked`, if there is one.
+    /// Skips abandoned messages: all, or those before `parked`, the next parked message.
     fn skip_to(&mut self, parked: Option<Mid>) {
         if !self.skips {
             return;
@@ -537,7 +542,7 @@ impl Inbound {
     }
 }
 
-/// Frees memory of a lane that was much longer: there can be very many lanes.
+/// Frees memory of a lane that was much longer before: there can be very many lanes.
 fn shrink(lane: &mut VecDeque<Piece>) {
     if lane.capacity() > 4 * lane.len().max(1) {
         lane.shrink_to(2 * lane.len());
@@ -546,13 +551,13 @@ fn shrink(lane: &mut VecDeque<Piece>) {
 
 const USED_TWICE: &str = "the number of a message in its stream is used twice";
 
-/// Index of the first TSN of the last message in a lane.
+/// Index of the first TSN of a lane's last message.
 fn last_of(inbound: &Inbound) -> Option<u64> {
     inbound.lane.as_ref()?.back().map(|last| last.message)
 }
 
 impl Parked {
-    /// The lowest number, counted from `next` on, of the parked messages of a stream outside its lane.
+    /// The lowest number of the parked messages of a stream outside its lane, counted from `next`.
     fn next_late(&self, stream: StreamId, next: Mid) -> Option<Mid> {
         steps::count_search(self.late.len());
         let first = |first, last| {
@@ -626,7 +631,7 @@ mod tests {
         assert!(s.accept(message(0, 1, 17), &mut ready).is_err(), "begun");
     }
 
-    /// Parked messages of four streams, as a model that is searched completely.
+    /// A model of the parked messages of four streams. It searches all messages in each step.
     #[derive(Default)]
     struct Model {
         next: [u16; 4],
@@ -643,7 +648,7 @@ mod tests {
             let mut delivered = Vec::new();
             for (n, (stream, ahead, kind, salt)) in (1u64..).zip(steps) {
                 let base = n * 100_000;
-                // Some messages arrive late: their TSN lies anywhere below.
+                // Some messages arrive late: their TSN is lower than those of others.
                 let tsn = if kind == 0 { u64::from(salt) } else { base + u64::from(salt) };
                 let next = model.next[usize::from(stream)];
                 let ssn = next + ahead;

@@ -5,15 +5,16 @@ use wire::{CommonHeader, Data, IData};
 
 /// The receive buffer, and the a_rwnd that follows from it (`rfc9260#section-6.2.1`).
 ///
-/// It holds chunks that arrived and that the user has not read yet, each by its [`ChunkCost`].
+/// The buffer holds chunks that arrived and that the user has not read yet. Each counts with its
+/// [`ChunkCost`].
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     held: u64,
     limit: u32,
     sws_limit: u32,
-    /// A window below this has no room for a full packet.
+    /// Least window in bytes that has room for a full packet.
     open: u32,
-    /// The last advertised window was below `open`.
+    /// True if the last advertised window was below `open`.
     closed: bool,
 }
 
@@ -25,8 +26,8 @@ impl ReceiveWindow {
         ReceiveWindow { limit, sws_limit, open, held: 0, closed: limit < open }
     }
 
-    /// Returns true if the chunk fits. An empty buffer accepts any one chunk: otherwise a chunk longer
-    /// than the buffer would be retransmitted for ever.
+    /// Returns true if the chunk fits. An empty buffer accepts any one chunk: otherwise a chunk longer than
+    /// the buffer would be retransmitted for ever.
     #[inline]
     pub(super) fn fits(&self, cost: u32) -> bool {
         self.has_room_for(cost.into()) || self.held == 0
@@ -48,18 +49,18 @@ impl ReceiveWindow {
         units::ByteCount::new(self.limit.into())
     }
 
-    /// Size of the buffer, and bytes in it.
+    /// Size of the buffer, and number of bytes in the buffer.
     pub(super) fn size_and_held(&self) -> (u32, u32) {
         (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))
     }
 
-    /// Releases all bytes but `cost`.
+    /// Releases all bytes except `cost`.
     pub(super) fn keep_only(&mut self, cost: u64) {
         debug_assert!(self.held >= cost);
         self.held = cost;
     }
 
-    /// Free bytes.
+    /// Number of free bytes.
     #[inline]
     fn free(&self) -> u32 {
         u64::from(self.limit).saturating_sub(self.held) as u32
@@ -77,12 +78,12 @@ impl ReceiveWindow {
         self.held.saturating_add(bytes) <= u64::from(self.limit)
     }
 
-    /// Returns true if the buffer holds more bytes than it allows.
+    /// Returns true if the buffer holds more bytes than its size.
     pub(super) fn is_overdrawn(&self) -> bool {
         self.held > u64::from(self.limit)
     }
 
-    /// The window to advertise: 0 instead of a small one (`rfc9260#section-6.2`, `rfc1122#section-4.2.3.3`).
+    /// The window to advertise: 0 if the window is small (`rfc9260#section-6.2`, `rfc1122#section-4.2.3.3`).
     #[inline]
     pub(super) fn advertised(&self) -> u32 {
         let free = self.free();
@@ -116,14 +117,15 @@ pub(super) struct ChunkCost {
 }
 
 impl ChunkCost {
-    /// Least cost of a DATA chunk: bytes of memory for the record of a short message, without its payload.
+    /// Least cost of a DATA chunk: the bytes of memory of a short message's record, without the payload.
     pub(super) const LEAST: u32 = 64;
 
-    /// Least cost of an I-DATA chunk. Fragments of one message may have fragments of others between
-    /// them, so each may need a record of its own, found by message and fragment sequence number.
+    /// Least cost of an I-DATA chunk. Fragments of other messages may arrive between fragments of one
+    /// message. So each fragment may need its own record, which is found by message and fragment sequence
+    /// number.
     pub(super) const LEAST_INTERLEAVED: u32 = 128;
 
-    /// `interleaved`: the chunks are I-DATA.
+    /// Computes the costs for DATA chunks or, if `interleaved`, for I-DATA chunks.
     pub(super) fn new(accounting: Accounting, interleaved: bool) -> Self {
         const IPV4_HEADER: usize = 20;
         let (header, least) = match interleaved {
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!([1, 108, 109, 1452].map(|payload| interleaved.of(payload)), [128, 128, 129, 1472]);
     }
 
-    // Paper 002, section 3: 44 chunks of 1468 bytes wait in a buffer of 64 KiB, and 944 bytes are left.
+    // Paper 002, section 3: 44 chunks of 1468 bytes wait in a buffer of 64 KiB, and 944 bytes are free.
     #[test]
     fn the_window_of_paper_002() {
         let mut w = window(65_536, 0);

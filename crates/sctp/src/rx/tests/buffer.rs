@@ -1,6 +1,6 @@
 use super::*;
 
-/// A receiver with a buffer of 6000 bytes that holds TSNs 103 to 105, 4500 bytes, and misses 101 and 102.
+/// A receiver with a buffer of 6000 bytes. It holds TSNs 103 to 105 (4500 bytes); 101 and 102 are missing.
 fn nearly_full() -> Fixture {
     let mut f = Fixture::started(&with_buffer(6000), 100);
     for tsn in 103..=105 {
@@ -83,7 +83,7 @@ fn readable_messages_are_never_reneged() {
     assert_eq!(f.rx.stats().reneged, 0);
 }
 
-// rfc9260#section-6.1 A: a probe of a closed window is acknowledged, not kept
+// rfc9260#section-6.1, rule A: a probe of a closed window is answered with a SACK, but not kept
 #[test]
 fn a_probe_of_a_closed_window_is_dropped_until_the_user_reads() {
     let mut f = Fixture::started(&with_buffer(3000), 100);
@@ -144,8 +144,8 @@ fn as_long_as_a_message_has_room_it_arrives_whole() {
     assert_eq!(f.drain(), [6000]);
 }
 
-// The receiver reneges on chunks above a gap to make room for the missing chunk, so it starts no
-// partial delivery.
+// The receiver reneges on chunks above a gap to make room for the missing chunk. So it starts no partial
+// delivery.
 #[test]
 fn above_a_gap_no_message_is_handed_out_in_parts() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -159,7 +159,7 @@ fn above_a_gap_no_message_is_handed_out_in_parts() {
     assert_eq!(f.drain(), [6000]);
 }
 
-// rfc9260#section-6.9: no message of the stream passes a message that is not complete
+// rfc9260#section-6.9: the stream delivers no other message before the end of an incomplete message
 #[test]
 fn a_message_in_parts_holds_back_its_stream_and_no_other() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -193,7 +193,7 @@ fn a_message_waiting_for_its_turn_is_not_handed_out_early() {
     assert!(!f.rx.readable());
 }
 
-// If no message can be read and no chunk can be reneged on, only a partial delivery makes room.
+// If the user can read no message and no chunk can be reneged on, only a partial delivery makes room.
 #[test]
 fn a_beginning_that_bars_its_own_rest_is_handed_out() {
     let mut f = Fixture::started(&with_buffer(3000), 100);
@@ -220,7 +220,7 @@ fn tiny_messages_use_up_the_buffer_by_their_number() {
     assert_eq!(f.rx.a_rwnd(), 6400);
 }
 
-// Without reneging, chunks above a gap do not take the room of missing chunks.
+// Without reneging, chunks above a gap do not occupy the room reserved for missing chunks.
 #[test]
 fn nothing_is_reneged_where_reneging_is_off() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(6000) }, 100);
@@ -235,8 +235,8 @@ fn nothing_is_reneged_where_reneging_is_off() {
     assert_eq!((f.rx.stats().reneged, f.rx.window.held()), (0, 0));
 }
 
-// The room for missing chunks is an estimate. If they are larger than the chunks above, only the first
-// missing one is accepted beyond the limit.
+// The room for missing chunks is an estimate. If they are longer than the chunks above, only the first
+// missing chunk is accepted beyond the limit.
 #[test]
 fn missing_chunks_longer_than_expected_are_taken_one_at_a_time() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(8000) }, 100);

@@ -1,9 +1,9 @@
-//! Cost in steps of a hostile peer's data: bounded for each packet, and in proportion to the bytes sent.
+//! Tests the cost in steps of a hostile peer's data: bounded for each packet, and in proportion to the bytes.
 
 use super::*;
 use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};
 
-/// Lengths of SCTP packets: that in an Ethernet frame, and the maximum of IPv4.
+/// Lengths of SCTP packets (in an Ethernet frame, and the maximum of IPv4), with the most steps for a packet.
 const SIZES: [(usize, u64); 2] = [(1480, MOST_OF_1500), (65_515, MOST_OF_64K)];
 
 /// A peer that may use all streams, and the cost of its packets.
@@ -22,7 +22,7 @@ impl Attack {
         Attack { f: Fixture { rx, now: Instant::ZERO }, size, most, bytes: 0, steps: 0 }
     }
 
-    /// Sends chunks in full packets, and asserts the cost of each packet.
+    /// Processes chunks in full packets, and checks the cost of each packet.
     fn flood(&mut self, chunks: impl IntoIterator<Item = Data<'static>>) {
         let mut packet = Vec::new();
         let mut length = 12;
@@ -62,12 +62,12 @@ impl Drop for Attack {
     }
 }
 
-/// Plays an attack with packets of both lengths, and with the default buffer and one of 16 MiB. With
-/// the latter, the longest packet of tiny chunks may cost a quarter more.
+/// Plays an attack with packets of both lengths, with the default buffer and with one of 16 MiB. With the
+/// latter, the longest packet of tiny chunks may cost a quarter more.
 fn play(attack: impl Fn(&mut Attack, u32)) {
     for size in SIZES {
         for buffer in [1 << 20, 1 << 24] {
-            // A tree with 16 times as many entries has one more level.
+            // A tree with 16 times as many entries has about one more level.
             let most = if buffer > 1 << 20 && size.0 > 1480 { size.1 * 5 / 4 } else { size.1 };
             for nr_sack in [false, true] {
                 let config = Config { nr_sack, ..with_buffer(buffer) };
@@ -89,10 +89,10 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Maximum of message numbers that one stream can distinguish.
+/// Maximum number of messages that the test sends on one stream, so that their numbers can be distinguished.
 const SPAN: u32 = 30_000;
 
-/// An ordered message of one byte, parked: number `k` of many, on the least number of streams.
+/// An ordered message of one byte that is parked. Message `k` of many; they use as few streams as possible.
 fn parked(tsn: u32, k: u32) -> Data<'static> {
     chunk("BE", tsn, (k / SPAN) as u16, (1 + k % SPAN) as u16, 1)
 }
@@ -101,7 +101,7 @@ fn parked(tsn: u32, k: u32) -> Data<'static> {
 #[test]
 fn evictions_are_cheap() {
     play(|attack, most| {
-        // In order, in reverse, and in disorder; then lower ones, each of which evicts the highest.
+        // The first TSNs arrive in order, in reverse, or shuffled. Then lower TSNs each evict the highest.
         let base = 3 * most;
         attack.flood((0..most).map(|k| parked(base + k, k)));
         attack.flood((0..most).rev().map(|k| parked(2 * most + k, most + k)));
@@ -179,7 +179,8 @@ fn messages_of_one_byte_fragments_are_cheap() {
                 1,
             )
         };
-        // In reverse, and every second one before the rest, up to the number of gaps that the receiver keeps.
+        // Arrival in reverse; then every second TSN before the rest, up to the receiver's maximum number of
+        // gaps.
         attack.flood((1..many).rev().map(|k| at(0, k)));
         attack.flood([at(0, 0)]);
         assert_eq!(attack.read_all(), 1);
@@ -191,7 +192,7 @@ fn messages_of_one_byte_fragments_are_cheap() {
     });
 }
 
-/// A complete message of very many fragments waits for its turn, and one chunk evicts it.
+/// A complete message of very many fragments waits for earlier messages, and one chunk evicts it.
 #[test]
 fn a_long_message_is_evicted_cheaply() {
     play(|attack, most| {

@@ -23,7 +23,7 @@ struct Fragment {
     to: usize,
 }
 
-/// Cuts a peer's messages into chunks of at most `longest` bytes.
+/// Divides a peer's messages into chunks of at most `longest` bytes.
 fn cut(messages: &mut [Sent], initial: Tsn, longest: usize) -> Vec<Fragment> {
     let mut fragments = Vec::new();
     let mut next_ssn = [Ssn(0); STREAMS as usize];
@@ -42,10 +42,10 @@ fn cut(messages: &mut [Sent], initial: Tsn, longest: usize) -> Vec<Fragment> {
     fragments
 }
 
-/// Compares messages read with messages sent.
+/// Compares the messages that are read with the messages that were sent.
 struct Reader {
     sent: Vec<Sent>,
-    /// Bytes read of messages that are not complete, by TSN of their first fragment.
+    /// Bytes read so far of incomplete messages, by the TSN of their first fragment.
     open: BTreeMap<u32, Vec<u8>>,
     complete: Vec<bool>,
 }
@@ -86,7 +86,7 @@ fn messages() -> impl Strategy<Value = Vec<Sent>> {
     prop::collection::vec(message, 1..40)
 }
 
-/// Sends each fragment until it is accepted, in random order with duplicates, while a user reads.
+/// Sends each fragment until the receiver accepts it, in random order with duplicates, while a user reads.
 fn run(mut sent: Vec<Sent>, initial: u32, config: &Config, seed: u64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut below = move |n: usize| random.next_u32() as usize % n;

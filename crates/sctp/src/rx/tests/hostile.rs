@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Chunks that no correct peer sends: random, but close enough together to interfere.
+/// Chunks that no correct peer sends: random, but with close numbers, so that they interfere.
 fn nonsense() -> impl Strategy<Value = Data<'static>> {
     let flags = prop::sample::select(vec!["B", "", "E", "BE", "BE", "UB", "U", "UE", "UBE", "UBE"]);
     (flags, 0_u32..200, 0..STREAMS + 1, 0_u16..20, prop_oneof![1_usize..20, Just(1400), Just(0)]).prop_map(
@@ -9,13 +9,13 @@ fn nonsense() -> impl Strategy<Value = Data<'static>> {
     )
 }
 
-/// A receiver of these chunks with a buffer of 4000 bytes.
+/// A receiver of these chunks, with a buffer of 4000 bytes.
 fn target(reneging: bool) -> Fixture {
     Fixture::new(&Config { reneging, ..with_buffer(4000) }, 0_u32.wrapping_sub(50))
 }
 
 proptest! {
-    // Whatever arrives, memory stays in proportion to the buffer. After a violation a new association starts.
+    // For any chunks, memory stays in proportion to the buffer. After a violation a new association starts.
     #[test]
     fn nonsense_never_outgrows_the_buffer(
         chunks in prop::collection::vec((nonsense(), any::<bool>()), 1..400),
@@ -39,7 +39,8 @@ proptest! {
     }
 }
 
-// A peer leaves gaps of short chunks and fills them with long ones from above, but never the lowest gap.
+// A peer leaves gaps between short chunks. It fills the highest gaps first with long chunks, never the
+// lowest.
 #[test]
 fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     for every in 2..40 {
@@ -55,7 +56,7 @@ fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     }
 }
 
-// Delivered messages leave only the record of their TSN, and the number of these records is limited, too.
+// A delivered message leaves only the record of its TSN. The number of these records is limited, too.
 #[test]
 fn a_peer_that_leaves_every_other_tsn_out_is_stopped() {
     let mut f = Fixture::new(&Config::default(), 0);

@@ -1,11 +1,11 @@
-//! I-DATA (`rfc8260#section-2.2.3`).
+//! Tests I-DATA (`rfc8260#section-2.2.3`).
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use wire::IData;
 
-/// A chunk of filler: flags as letters of U, B, E and I. The message is a stream and a message identifier.
+/// A chunk of filler. `flags` has letters of U, B, E and I. The message is given by stream and MID.
 fn part(flags: &str, tsn: u32, (stream, mid): (u16, u32), fsn: u32, length: usize) -> IData<'static> {
     let Data { flags, tsn, stream, payload, .. } = chunk(flags, tsn, stream, 0, length);
     IData { flags, tsn, stream, mid: Mid(mid), ppid: Ppid(0), fsn, payload }
@@ -22,14 +22,14 @@ impl Fixture {
         verdict
     }
 
-    /// Sends chunks that must all be new.
+    /// Processes chunks that must all be new.
     fn take_parts(&mut self, parts: &[IData<'_>]) {
         for &data in parts {
             assert_eq!(self.take_part(data), DataVerdict::Accepted, "{data:?}");
         }
     }
 
-    /// Reads all messages: stream, message identifier, length, end of the message.
+    /// Reads all messages. Returns stream, message identifier, length, and whether the message has ended.
     fn messages(&mut self) -> Vec<(u16, u32, usize, bool)> {
         std::iter::from_fn(|| self.rx.read(usize::MAX))
             .map(|r| (r.stream.0, r.mid.0, r.payload.len(), r.end_of_record))
@@ -71,7 +71,7 @@ fn ordered_messages_wait_for_their_turn_and_unordered_ones_do_not() {
     assert_eq!(f.messages(), [(1, 0, 10, true), (1, 1, 11, true), (1, 2, 12, true)]);
 }
 
-// rfc8260#section-2.1: 32 bits, so that more than 65536 messages can be told apart
+// rfc8260#section-2.1: identifiers have 32 bits, so that more than 65536 messages can be distinguished
 #[test]
 fn message_identifiers_have_32_bits() {
     let mut f = Fixture::new(&config(100_000), 100);
@@ -133,7 +133,7 @@ fn a_full_buffer_hands_out_the_oldest_messages_in_parts() {
     assert_eq!(f.rx.window.held(), 0);
 }
 
-// All data waits for the first missing TSN: it is accepted even if the buffer is full.
+// All data waits for the first missing TSN: this TSN is accepted even if the buffer is full.
 #[test]
 fn the_first_missing_tsn_is_taken_beyond_the_limit_and_nothing_is_reneged() {
     let mut f = Fixture::new(&Config { reneging: true, ..config(6000) }, 100);
@@ -165,7 +165,7 @@ fn with_interleaving_every_tsn_is_non_renegable() {
     assert_eq!(blocks, [(2, 2), (4, 4)]);
 }
 
-// Above a gap, no partial delivery starts: the message of the same stream below the gap comes first.
+// Above a gap, no partial delivery starts: the message of the same stream below the gap is delivered first.
 #[test]
 fn messages_below_a_gap_are_handed_out_before_those_above() {
     let mut f = Fixture::new(&config(4500), 100);
@@ -180,7 +180,7 @@ fn messages_below_a_gap_are_handed_out_before_those_above() {
     assert_eq!(f.messages(), [(1, 0, 1500, true)]);
 }
 
-/// Chunks that no correct peer sends: random, but close enough together to interfere.
+/// Chunks that no correct peer sends: random, but with close numbers, so that they interfere.
 fn nonsense() -> impl Strategy<Value = IData<'static>> {
     let flags = prop::sample::select(vec!["B", "", "E", "BE", "BE", "UB", "U", "UE", "UBE", "UBE"]);
     let message = (0..STREAMS + 1, prop_oneof![0u32..4, (u32::MAX - 2)..=u32::MAX]);
@@ -194,7 +194,7 @@ fn nonsense() -> impl Strategy<Value = IData<'static>> {
 }
 
 proptest! {
-    // Whatever arrives, memory stays in proportion to the buffer. After a violation a new association starts.
+    // For any chunks, memory stays in proportion to the buffer. After a violation a new association starts.
     #[test]
     fn nonsense_never_outgrows_the_buffer(chunks in prop::collection::vec((nonsense(), any::<bool>()), 1..400)) {
         let limit = 4000;
@@ -214,8 +214,8 @@ proptest! {
         }
     }
 
-    // Each stream sends one message after the other, and streams alternate. Packets arrive in any
-    // order, also twice, and the user reads at times. No message is lost, read twice, or out of order.
+    // Each stream sends one message after the other, and streams alternate. Packets arrive in any order and
+    // may be duplicated, and the user reads at times. No message is lost, read twice, or out of order.
     #[test]
     fn what_a_peer_interleaves_is_read_once_and_in_order(
         messages in prop::collection::vec((0..STREAMS, any::<bool>(), 1u32..8), 1..40),
@@ -249,7 +249,7 @@ proptest! {
                 queues.remove(&stream);
             }
         }
-        // Next arrival: one of the first ten chunks that did not arrive, or one that did.
+        // Next arrival: one of the first ten chunks that did not arrive yet, or a duplicate.
         let mut f = Fixture::new(&config(buffer), 0u32.wrapping_sub(3));
         let mut left: Vec<usize> = (0..sent.len()).collect();
         let mut parts = BTreeMap::<(u16, bool, u32), usize>::new();

@@ -1,4 +1,4 @@
-//! The blocks that lean SACKs report, and the time when they are sent.
+//! Tests which blocks lean SACKs report, and when lean SACKs are sent.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn started(config: &Config) -> Fixture {
     f
 }
 
-/// Writes an NR-SACK for a path; returns the first TSNs of its blocks.
+/// Writes an NR-SACK for a path. Returns the first TSN of each of its blocks.
 fn tells(f: &mut Fixture, path: PathId) -> Vec<u32> {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut buf = PacketBuf::default();
@@ -29,7 +29,7 @@ fn tells(f: &mut Fixture, path: PathId) -> Vec<u32> {
     sack.nr_gap_blocks().map(|block| sack.cumulative_tsn_ack.0 + u32::from(block.start)).collect()
 }
 
-/// Every second TSN arrives, one each millisecond.
+/// Lets every second TSN arrive, one per millisecond.
 fn gappy(f: &mut Fixture, from: u32, to: u32) {
     for tsn in (from..=to).step_by(2) {
         f.pass(1);
@@ -41,7 +41,7 @@ fn even(from: u32, to: u32) -> Vec<u32> {
     (from..=to).step_by(2).collect()
 }
 
-// A SACK with three blocks has 68 bytes with its headers: it waits for more than 6000 bytes of data.
+// With its headers, a SACK with three blocks has 68 bytes: it waits for more than 6000 bytes of data.
 #[test]
 fn a_sack_waits_until_it_is_a_hundredth_of_its_data() {
     let mut f = started(&config());
@@ -66,7 +66,7 @@ fn a_sack_does_not_wait_for_packets_that_come_late() {
     assert!(f.rx.sack_due());
 }
 
-// 64 KiB / 24 are two packets, after which a SACK is due in any case.
+// A buffer of 64 KiB, divided by 24, holds two packets: after two packets a SACK is always due.
 #[test]
 fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small() {
     for (receive_buffer, packets) in [(1 << 20, 8), (192 << 10, 5), (128 << 10, 3), (64 << 10, 2)] {
@@ -78,7 +78,7 @@ fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small()
     }
 }
 
-// With a packet in 2 ms, four arrive within 25 ms, and further ones within 10 ms.
+// With one packet per 2 ms, four packets arrive within 25 ms, and each further packet within 10 ms.
 #[test]
 fn a_sack_of_four_packets_waits_no_longer_than_ten_milliseconds() {
     let mut f = started(&config());
@@ -123,7 +123,7 @@ fn with_many_gaps_a_sack_is_short_and_tells_of_the_newest_arrivals() {
     }
 }
 
-// SACKs on paths of different delay overtake each other.
+// SACKs on paths of different delay are reordered.
 #[test]
 fn the_sacks_of_each_path_tell_of_every_arrival() {
     let mut f = started(&config());
@@ -164,7 +164,7 @@ fn split(n: u32, gaps: bool) -> [f64; 2] {
     bytes.map(|bytes| bytes as f64)
 }
 
-// Also if SACKs are longer than a hundredth of their data: a narrow path carries no more than its share.
+// This holds even if SACKs exceed a hundredth of their data: a narrow path carries no more than its share.
 #[test]
 fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
     for (n, gaps) in [(4, false), (4, true), (20, true)] {
@@ -174,7 +174,7 @@ fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
     }
 }
 
-// A sender stores 1536 blocks.
+// A sender stores at most 1536 blocks.
 #[test]
 fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
     let mut f = started(&Config { receive_buffer: ByteCount::new(64 << 20), ..config() });
@@ -199,7 +199,7 @@ fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
     }
 }
 
-// A peer that lost the SACKs retransmits the chunk.
+// A peer retransmits the chunk if it lost the SACKs.
 #[test]
 fn what_arrives_again_is_told_of_again() {
     let mut f = started(&config());

@@ -46,7 +46,7 @@ impl Fixture {
         }
     }
 
-    /// A receiver after the first DATA, `initial`, and its SACK.
+    /// Creates a receiver that has got the first DATA (TSN `initial`) and has sent the SACK.
     fn started(config: &Config, initial: u32) -> Self {
         let mut f = Fixture::new(config, initial);
         f.packet(&[message(initial, 10)]);
@@ -55,14 +55,14 @@ impl Fixture {
         f
     }
 
-    /// Receives a packet of chunks on path 0.
+    /// Processes a packet of chunks that arrives on path 0.
     fn packet(&mut self, chunks: &[Data<'_>]) -> Vec<DataVerdict> {
         let verdicts = chunks.iter().map(|data| self.rx.on_data(data, PathId(0))).collect();
         self.rx.packet_done(self.now);
         verdicts
     }
 
-    /// Receives a packet of one chunk.
+    /// Processes a packet of one chunk.
     fn take(&mut self, data: Data<'_>) -> DataVerdict {
         self.packet(&[data])[0]
     }
@@ -93,13 +93,13 @@ impl Fixture {
         }
     }
 
-    /// Reads all messages; returns their lengths.
+    /// Reads all messages. Returns their lengths.
     fn drain(&mut self) -> Vec<usize> {
         std::iter::from_fn(|| self.rx.read(usize::MAX)).map(|received| received.payload.len()).collect()
     }
 }
 
-/// A chunk of filler: flags as letters of U, B, E and I.
+/// A chunk of filler. `flags` has letters of U, B, E and I.
 fn chunk(flags: &str, tsn: u32, stream: u16, ssn: u16, length: usize) -> Data<'static> {
     Data {
         flags: DataFlags {

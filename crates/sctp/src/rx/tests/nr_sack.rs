@@ -6,7 +6,8 @@ fn config() -> Config {
 
 type Blocks = Vec<(u16, u16)>;
 
-/// Cumulative TSN, renegable and non-renegable blocks, and duplicates of an NR-SACK in `room` bytes.
+/// Writes an NR-SACK in `room` bytes. Returns its cumulative TSN, its two kinds of blocks, and its
+/// duplicates.
 fn report(f: &mut Fixture, room: usize) -> (u32, Blocks, Blocks, usize) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut buf = PacketBuf::default();
@@ -74,7 +75,7 @@ fn without_reneging_every_tsn_is_non_renegable() {
     assert_eq!(report(&mut f, 100), (100, vec![], vec![(3, 3), (5, 5)], 0));
 }
 
-// The highest blocks are left out, so that no lower TSN seems missing; duplicates are left out first.
+// The highest blocks are left out, so that no lower TSN seems missing. Duplicates are left out before blocks.
 #[test]
 fn an_nr_sack_in_a_small_packet_reports_the_lowest_gaps() {
     let mut f = started(&config());

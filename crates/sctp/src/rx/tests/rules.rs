@@ -13,7 +13,7 @@ fn the_first_data_of_the_association_is_acknowledged_at_once() {
     }
 }
 
-// rfc9260#section-6.2: packets count, not chunks
+// rfc9260#section-6.2: the receiver counts packets, not chunks
 #[test]
 fn several_chunks_in_a_packet_count_once() {
     let mut f = Fixture::started(&Config::default(), 100);
@@ -75,7 +75,7 @@ fn the_i_bit_is_answered_at_once() {
     assert!(f.rx.sack_due());
 }
 
-// rfc9260#section-9.2: in SHUTDOWN-SENT a SHUTDOWN and a SACK answer each DATA
+// rfc9260#section-9.2: in SHUTDOWN-SENT, the receiver answers each DATA with a SHUTDOWN and a SACK
 #[test]
 fn a_sack_can_be_asked_for() {
     let mut f = Fixture::started(&Config::default(), 100);

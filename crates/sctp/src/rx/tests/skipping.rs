@@ -1,9 +1,9 @@
-//! FORWARD TSN.
+//! Tests FORWARD TSN.
 
 use super::*;
 use crate::steps;
 
-/// Receives a packet with chunks and, behind them, a FORWARD TSN.
+/// Processes a packet with chunks and, after these, a FORWARD TSN.
 fn forward_behind(f: &mut Fixture, chunks: &[Data<'_>], new: u32, skips: &[(u16, u16)]) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let skips: Vec<(StreamId, Ssn)> =
@@ -34,7 +34,7 @@ fn started() -> Fixture {
     Fixture::started(&Config::default(), 1)
 }
 
-/// Reads all messages: length, and whether the message was aborted.
+/// Reads all messages. Returns the length of each, and whether the message was aborted.
 fn read(f: &mut Fixture) -> Vec<(usize, bool)> {
     let read = std::iter::from_fn(|| f.rx.read(usize::MAX));
     read.map(|received| (received.payload.len(), received.aborted)).collect()
@@ -117,7 +117,7 @@ fn a_message_that_is_not_complete_but_lacks_nothing_that_was_skipped_is_kept() {
     assert_eq!(f.drain(), [60]);
 }
 
-/// The peer abandons only a part of a message: the rest is useless, but no violation.
+/// The peer abandons only a part of a message. The rest is useless, but no protocol violation.
 #[test]
 fn fragments_that_follow_a_skipped_one_are_acknowledged_and_not_kept() {
     let mut f = started();
@@ -194,7 +194,7 @@ fn a_forward_tsn_far_beyond_what_the_buffer_could_hold_is_ignored() {
     }
 }
 
-/// One chunk skips the data of thousands of packets.
+/// One FORWARD TSN skips the data of thousands of packets.
 #[test]
 fn a_forward_tsn_costs_no_more_than_its_size_or_what_was_paid_for() {
     let mut f = Fixture::new(&Config::default(), 1);
@@ -207,7 +207,7 @@ fn a_forward_tsn_costs_no_more_than_its_size_or_what_was_paid_for() {
     assert_eq!(f.rx.window.held(), 64, "the first message");
 }
 
-/// Messages that a FORWARD TSN releases are delivered as the user reads.
+/// If a FORWARD TSN releases many messages, some are delivered only as the user reads.
 #[test]
 fn a_forward_tsn_releases_so_many_messages_and_the_rest_follows() {
     let mut f = started();
@@ -222,7 +222,7 @@ fn a_forward_tsn_releases_so_many_messages_and_the_rest_follows() {
 }
 
 proptest::proptest! {
-    /// Any fragments in any order with any skips: no fragment is left, and messages are read in order.
+    /// For any fragments in any order and any skips, no fragment is left, and messages are read in order.
     #[test]
     fn nothing_is_left_of_any_skipped_messages(
         shape in proptest::collection::vec((0u16..3, proptest::bool::ANY, 1u32..5, proptest::bool::ANY), 1..30),
@@ -252,7 +252,7 @@ proptest::proptest! {
         for (data, _) in &chunks[..half] {
             proptest::prop_assert!(!matches!(f.take(*data), DataVerdict::Violation(_)));
         }
-        // Abandoned messages are skipped once all TSNs below have arrived or are abandoned, too.
+        // An abandoned message is skipped only when all TSNs below it have arrived or are abandoned, too.
         let arrived = |tsn: u32, f: &Fixture| f.rx.tsns.contains(f.rx.tsns.index_of(Tsn(tsn)));
         for (data, _) in &chunks[half..] {
             proptest::prop_assert!(!matches!(f.take(*data), DataVerdict::Violation(_)));

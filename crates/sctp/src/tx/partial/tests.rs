@@ -60,7 +60,7 @@ fn sent(rig: &mut Rig, reliability: Reliability, n: u32) {
     assert!(rig.poll().is_some_and(|(_, tsns)| tsns.len() == n as usize));
 }
 
-/// Processes three SACKs that report TSN 2 as missing, each with a new acknowledgement above it.
+/// Processes three SACKs that report TSN 2 as missing. Each acknowledges one more TSN above it.
 fn lose_second(rig: &mut Rig) {
     for last in 3..=5 {
         rig.sack(1, &[(3, last)], 1);
@@ -152,7 +152,7 @@ fn unordered_messages_are_skipped_without_their_streams() {
     rig.sack(9, &[(11, 11)], 1);
     rig.pass(Span::from_secs(9));
     rig.t3(P1);
-    // The whole message is abandoned, with the chunks that arrived (rfc3758#section-3.5, rule A3).
+    // The whole message is abandoned, including chunks that arrived (rfc3758#section-3.5, rule A3).
     assert_eq!(forward(&mut rig), Some((P1, 11, vec![])));
 }
 
@@ -399,7 +399,7 @@ fn a_forward_tsn_leaves_on_the_path_of_the_lowest_chunk_or_on_one_that_works() {
     assert!(forward(&mut rig).is_some(), "no path is known to work");
 }
 
-/// Retransmissions count on all paths together.
+/// The limit of retransmissions holds for all paths together.
 #[test]
 fn a_chunk_without_retransmissions_is_neither_rescheduled_nor_sent_on_another_path() {
     for (most, moves) in [(0, false), (1, true)] {
@@ -459,7 +459,7 @@ fn a_failed_message_is_told_with_its_identifier_context_and_bytes() {
     assert_eq!(failed, [kept]);
 }
 
-/// Records are dropped once the peer has all of a message.
+/// The sender drops a record when the peer has the whole message.
 #[test]
 fn delivered_messages_leave_nothing_behind() {
     let mut rig = rig(1);
@@ -474,7 +474,7 @@ fn delivered_messages_leave_nothing_behind() {
     assert!(partial.records.is_empty() && partial.by_priority.is_empty() && partial.timed == 0);
 }
 
-/// While the peer's window is full, the chunks to be skipped may be the ones that fill its buffer.
+/// If the peer's window is full, the chunks to be skipped may fill its buffer.
 #[test]
 fn a_forward_tsn_that_may_open_the_window_is_not_delayed() {
     for (a_rwnd, at_once) in [(1 << 30, false), (0, true)] {

@@ -1,10 +1,11 @@
-//! Abandoned chunks: accounting from flight to below the cumulative TSN, and no later transmission.
+//! Tests that abandoned chunks are accounted for until the cumulative TSN passes them, and are not sent
+//! again.
 
 use super::*;
 use crate::config::{Cuc, PathSelection, Reinjection};
 use crate::steps;
 
-/// Chunks 1 to `n` in flight on path 1, whose window is exactly full.
+/// Chunks 1 to `n` are in flight on path 1 and fill its window exactly.
 fn flying(config: &Config, n: u64) -> Rig {
     let mut rig = Rig::new(config, 1, 1);
     rig.paths[P1].window.cwnd = ByteCount::new(n * CHUNK);
@@ -97,7 +98,7 @@ fn a_lost_chunk_that_is_abandoned_is_not_retransmitted() {
     rig.sack(0, &[(2, 2)], 1);
     assert_eq!(rig.state(1), ChunkState::Abandoned);
     assert_eq!(rig.poll(), None);
-    // The first transmission was only late.
+    // The first transmission was only delayed.
     rig.sack(2, &[], 1);
     assert!(rig.sender.is_drained());
 }
@@ -176,7 +177,7 @@ fn no_copies_are_sent_of_an_abandoned_chunk() {
     assert_eq!(rig.poll(), None);
 }
 
-/// Missing reports visit the list of chunks sent once, which has no abandoned chunks.
+/// Missing reports visit only the list of chunks sent once. This list contains no abandoned chunks.
 #[test]
 fn many_abandoned_chunks_in_flight_cost_a_sack_nothing() {
     let mut rig = flying(&cmt(Cmt::default()), 20_000);

@@ -1,9 +1,10 @@
-//! Packets that request a SACK at once (`rfc7053#section-3`) where the peer delays lean SACKs.
+//! Tests which packets request a SACK at once (`rfc7053#section-3`) if the peer delays lean SACKs.
 
 use super::*;
 use cc::CongestionWindow;
 
-/// Number of 24 packets that request a SACK. `cwnd` and `ssthresh` are in packets, `peer_buffer` in bytes.
+/// Returns how many of 24 packets request a SACK. `cwnd` and `ssthresh` are in packets, `peer_buffer` in
+/// bytes.
 fn asking(cwnd: u64, ssthresh: u64, peer_buffer: u64) -> usize {
     let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };
     let mut rig = Rig::new(&config, 1, 1);

@@ -1,4 +1,5 @@
-//! The cost of a hostile peer's acknowledgements, in steps. No honest peer is aborted.
+//! Tests that limit the work caused by SACKs of a hostile peer. Work is counted in steps (`crate::steps`). An
+//! association with an honest peer is never aborted.
 
 use super::*;
 use crate::config::Cuc;
@@ -6,17 +7,16 @@ use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Maximum number of outstanding chunks.
 const MANY: u16 = 32_000;
 
-/// A sender with `chunks` outstanding chunks on one path, from TSN 1 on.
+/// A sender with `chunks` outstanding chunks on one path. The first TSN is 1.
 fn loaded(chunks: u16) -> Rig {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
     (0..chunks).for_each(|_| rig.transmit(P1));
     rig
 }
 
-/// Steps that a packet costs: those of any packet, and those that a transmission pays for.
+/// Limits of the steps for a packet: those that any packet may cost, and those for each transmitted chunk.
 struct Cost {
     any: u64,
     paid: u64,
@@ -105,7 +105,8 @@ fn many_gap_ack_blocks_withdrawn_by_a_small_packet_are_cheap() {
     }
 }
 
-/// After a timeout all chunks are lost: no acknowledgement searches all of them for a retransmitted one.
+/// After a timeout all chunks are lost. An acknowledgement must not search all of them for a retransmitted
+/// chunk.
 #[test]
 fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     for cuc in [Cuc::V1, Cuc::V2] {
@@ -120,7 +121,7 @@ fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     }
 }
 
-/// Chunks become lost whose positions are between chunks that are lost already.
+/// Chunks become lost whose positions in the list are between chunks that are already lost.
 #[test]
 fn chunks_lost_in_the_middle_of_lost_ones_are_cheap() {
     for gaps in [vec![(1, MANY / 2)], every_other(1, 1500)] {
@@ -145,7 +146,7 @@ fn chunks_reneged_beyond_the_limit_are_retransmitted_eventually() {
     rig.hostile(0, &[(2, 9_999)], None).1.unwrap();
     let mut cum = 0;
     for _ in 0..200_000 {
-        // The peer has discarded all chunks, and takes only those that arrive in order.
+        // The peer has discarded all chunks, and accepts only chunks that arrive in order.
         rig.pass(Span::from_millis(1));
         if rig.sender.is_drained() {
             break;
@@ -181,7 +182,7 @@ fn nr_sacks_of_many_places_are_cheap() {
     }
 }
 
-// rfc9260#section-6.2: no more than one SACK for an incoming packet
+// rfc9260#section-6.2: a peer sends at most one SACK for an incoming packet
 #[test]
 fn only_the_first_sack_of_a_packet_is_processed() {
     let mut rig = loaded(10);
@@ -200,7 +201,7 @@ fn only_the_first_sack_of_a_packet_is_processed() {
     assert_eq!(rig.sender.outstanding_chunks(), 9);
 }
 
-// rfc9260#section-3.3.4: they SHOULD be sorted and isolated, but nothing requires an abort if they are not
+// rfc9260#section-3.3.4: blocks SHOULD be sorted and isolated, but no rule requires an abort if they are not
 #[test]
 fn gap_ack_blocks_in_any_order_and_number_mean_the_tsns_in_them() {
     let given: [&[(u16, u16)]; 5] = [
@@ -227,8 +228,7 @@ fn gap_ack_blocks_in_any_order_and_number_mean_the_tsns_in_them() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever the peer reports of chunks on two paths, each packet is cheap and each chunk is accounted
-    /// for.
+    /// For any reports of chunks on two paths, each packet costs few steps and each chunk is accounted for.
     #[test]
     fn every_sack_is_processed_in_bounded_steps(
         chunks in 10u16..6000,
@@ -258,7 +258,7 @@ proptest! {
     }
 }
 
-/// SACKs of this peer overtake each other and arrive twice. It sometimes discards all that it may discard.
+/// SACKs of this peer are reordered and duplicated. At times the peer discards all renegable chunks.
 #[test]
 fn a_peer_that_acknowledges_packets_is_never_aborted() {
     use rand_chacha::ChaCha8Rng;

@@ -1,11 +1,11 @@
-//! One-way delays count for the paths of their chunks.
+//! Tests that a reported one-way delay counts for the path on which the chunk was sent.
 
 use super::*;
 use crate::config::Timestamps;
 use cc::OneWayDelay;
 use wire::PacketDelay;
 
-/// Reports one-way delays in microseconds, by the TSN of the first chunk of each packet.
+/// Reports one-way delays in microseconds. The TSN is that of the first chunk in each packet.
 fn tell(rig: &mut Rig, delays: &[(u32, i64)]) {
     let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
     let mut buf = PacketBuf::default();
@@ -26,7 +26,7 @@ fn micros(n: i64) -> Option<OneWayDelay> {
     Some(OneWayDelay::from_nanos(1000 * n))
 }
 
-/// Sends six chunks from TSN `first` on, on both paths by turns.
+/// Sends six chunks, beginning with TSN `first`, alternately on both paths.
 fn rig(first: u32) -> Rig {
     let config = Config { timestamps: Timestamps::Metadata, ..cmt(Cmt { dac: false, ..Cmt::default() }) };
     let mut rig = Rig::new(&config, 2, first);

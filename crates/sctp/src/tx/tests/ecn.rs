@@ -1,10 +1,10 @@
-//! ECN marks that the peer echoes (draft-stewart-tsvwg-sctpecn-07).
+//! Tests how the sender reacts to ECN marks that the peer echoes (draft-stewart-tsvwg-sctpecn-07).
 
 use super::*;
 use crate::tx::Echoed;
 use wire::{Cwr, Ecne};
 
-/// Odd TSNs from 5 to 13 are on path 1, even ones up to 14 on path 2. Both windows are 40,000 bytes.
+/// Odd TSNs from 5 to 13 are on path 1, even TSNs up to 14 on path 2. Both windows are 40,000 bytes.
 fn rig() -> Rig {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 5);
     rig.sender.set_ecn(true);

@@ -34,7 +34,7 @@ pub(super) const P1: PathId = PathId(0);
 pub(super) const P2: PathId = PathId(1);
 pub(super) const CHUNK: u64 = 1452;
 
-/// A sender with established paths; the test plays the network and the peer.
+/// A sender with established paths. The test acts as the network and the peer.
 pub(super) struct Rig {
     pub(super) sender: Sender,
     pub(super) paths: Paths,
@@ -55,7 +55,7 @@ pub(super) fn cmt(cmt: Cmt) -> Config {
 }
 
 impl Rig {
-    /// Creates `n` active paths; the first chunk gets TSN `first`.
+    /// Creates `n` active paths. The first chunk gets TSN `first`.
     pub(super) fn new(config: &Config, n: u8, first: u32) -> Rig {
         let mut paths = Paths::default();
         for k in 1..=n {
@@ -80,7 +80,7 @@ impl Rig {
         self.sender.wake(self.now, &mut self.paths);
     }
 
-    /// Sends one new full chunk on path `p`, whatever its window.
+    /// Sends one new full chunk on path `p`, even if its window is full.
     fn transmit(&mut self, p: PathId) {
         self.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
@@ -92,7 +92,7 @@ impl Rig {
         self.paths[p].last_data = Some(self.now);
     }
 
-    /// Sends the next planned packet; returns its path and TSNs.
+    /// Sends the next planned packet. Returns its path and TSNs.
     pub(super) fn poll(&mut self) -> Option<(PathId, Vec<u32>)> {
         let plan = self.sender.next_packet(&mut self.paths, None)?;
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };

@@ -1,4 +1,4 @@
-//! A congestion control that models the rates of its paths: its inputs, and the pacing that it sets.
+//! Tests a congestion control that models the rates of its paths: its inputs, and the pacing that it sets.
 
 use super::random::{World, drain};
 use super::*;
@@ -54,7 +54,7 @@ impl Paced {
         event: impl FnOnce(&mut dyn CongestionControl, &mut [CongestionWindow]),
     ) {
         let mut told = self.told.lock().unwrap();
-        // An earlier call for this event may have changed windows: `w` has the changes.
+        // An earlier call for this event may have changed windows: `w` contains these changes.
         assert_eq!(w, &told.windows[..], "somebody else wrote a window");
         assert!(before.len() == w.len());
         event(&mut *self.inner, w);
@@ -233,7 +233,8 @@ fn paced_transfer_has_its_rate_and_never_more() {
     }
 }
 
-/// After the peer's buffer was full, few chunks are in flight. A burst limit for each SACK would keep it so.
+/// After the peer's buffer was full, few chunks are in flight. A burst limit for each SACK would keep them
+/// few.
 #[test]
 fn with_pacing_an_empty_window_is_filled_without_sacks() {
     let config = Config { pacing: true, max_burst: 4, ..config() };
@@ -340,7 +341,7 @@ fn a_control_that_does_not_ask_keeps_no_records() {
     assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_none());
 }
 
-/// Largest number of chunks that leave at one instant if 50 chunks are queued whenever the sender is drained.
+/// Largest number of chunks sent at the same time, if 50 chunks are queued whenever the sender is drained.
 fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
     let congestion_control = control.into();
     let config = Config { congestion_control, pacing, initial_window: Some(60), max_burst: 1000, ..config() };
@@ -367,7 +368,7 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
     sums.into_values().max().unwrap() / CHUNK
 }
 
-// A window of 60 packets in 40 ms or more: at most 3 packets in 1 ms at twice the rate.
+// The window is 60 packets, and the RTT at least 40 ms: at twice this rate, at most 3 packets leave in 1 ms.
 #[test]
 fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip() {
     for control in [Algorithm::Standard, Algorithm::Cubic, Algorithm::Lia] {

@@ -1,4 +1,4 @@
-//! Reports of dropped packets (draft-stewart-sctp-pktdrprep-16).
+//! Tests reports of dropped packets (draft-stewart-sctp-pktdrprep-16).
 
 use super::*;
 use crate::message::MessageId;
@@ -79,7 +79,7 @@ fn while_the_window_of_the_peer_is_closed_reports_are_ignored() {
     assert!(!rig.is_lost(3));
 }
 
-/// A rate of 1 MB/s and an RTT of 100 ms: the link holds 100,000 bytes.
+/// The link has a rate of 1 MB/s, and the RTT is 100 ms: the bandwidth-delay product is 100,000 bytes.
 #[test]
 fn a_middlebox_reduces_the_window_by_the_share_of_the_path_or_lets_it_grow() {
     let config = cmt(Cmt::default());

@@ -1,4 +1,4 @@
-//! Tail loss probes.
+//! Tests tail loss probes.
 
 use super::*;
 use crate::config::{LossDetection, Reinjection};
@@ -42,7 +42,7 @@ fn the_last_path_sends_one_probe() {
     rig.audit();
 }
 
-/// Chunks 1 and 2 are lost, and 3 or its SACK. The probe with 3 shows the losses; the window is cut once.
+/// Chunks 1 and 2 are lost, and 3 or its SACK. The probe repeats chunk 3 and shows the losses.
 #[test]
 fn a_probe_shows_what_else_was_lost() {
     let mut rig = alone();
@@ -57,7 +57,7 @@ fn a_probe_shows_what_else_was_lost() {
     rig.audit();
 }
 
-/// A chunk that only a probe repaired was lost, unless the SACK reports a duplicate.
+/// If a probe alone repaired a chunk, the chunk was lost, unless the SACK reports a duplicate.
 #[test]
 fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
     for (duplicates, cut) in [(&[][..], true), (&[1], false)] {
@@ -74,7 +74,7 @@ fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
     }
 }
 
-/// Chunk 1 was retransmitted before the probe, which carries 2: the probe did not repair its loss.
+/// Chunk 1 was retransmitted before the probe. The probe carries chunk 2, so it did not repair chunk 1.
 #[test]
 fn the_window_is_not_cut_for_what_was_sent_again_before_the_probe() {
     let mut rig = alone();

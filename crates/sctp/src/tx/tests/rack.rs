@@ -1,4 +1,5 @@
-//! Tests time-based loss detection with hand-calculated vectors: least RTT 100 ms, window 25 ms.
+//! Tests time-based loss detection with vectors calculated by hand. Least RTT 100 ms, reordering window 25
+//! ms.
 
 use super::*;
 use crate::config::{LossDetection, RtxPolicy};
@@ -36,7 +37,7 @@ fn measured_with(options: Cmt) -> Rig {
     rig
 }
 
-/// As `measured`, but 3 arrived after 4: chunks overtake each other on the first path.
+/// As `measured`, but TSN 3 arrived after TSN 4: the sender has seen reordering on the first path.
 fn reordering() -> Rig {
     let mut rig = measured();
     for _ in 2..=4 {
@@ -77,14 +78,15 @@ fn a_chunk_is_lost_once_it_is_behind_by_the_reordering_window() {
     }
 }
 
-// rfc8985#section-6.2, step 5: the timer waits two mean intervals longer for a SACK that may be on its way
+// rfc8985#section-6.2, step 5. A SACK may be on its way, so the timer waits two mean intervals longer.
 #[test]
 fn without_another_sack_the_reordering_timer_finds_the_loss() {
     let mut rig = measured();
     transmit(&mut rig, 2);
     rig.sack(1, &[(3, 3)], 1);
     let due = deadline(&rig, P1).unwrap();
-    // 2 left 102 ms ago. It is late after the 101 ms that 3 took and the window of 25 ms: in 24 ms.
+    // TSN 2 was sent 102 ms ago. It is late after 101 ms (the RTT of TSN 3) plus the window of 25 ms: in 24
+    // ms.
     let interval = rig.sender.remembered.as_ref().unwrap().mean_interval();
     assert_eq!(due, rig.now + ms(24) + interval * 2);
     rig.now = due;
@@ -94,7 +96,8 @@ fn without_another_sack_the_reordering_timer_finds_the_loss() {
     assert_eq!(rig.poll(), Some((P1, vec![2])));
 }
 
-// rfc8985#section-6.2, step 4: three reports suffice before reordering was seen, and do not count afterwards
+// rfc8985#section-6.2, step 4: before reordering is seen, three missing reports suffice; later they do not
+// count.
 #[test]
 fn reports_count_until_chunks_overtake_each_other() {
     for (mut rig, first, lost) in [(measured(), 2, true), (reordering(), 5, false)] {
@@ -145,7 +148,7 @@ fn a_lost_chunk_that_is_acknowledged_before_it_is_sent_again_was_not_lost() {
     assert_eq!(rig.paths[P1].stats.needless_retransmissions, 1);
 }
 
-// rfc4015#section-3.2: half of the least RTT, since acknowledgements may come on a faster path
+// rfc4015#section-3.2. The limit is half of the least RTT, since a faster path may carry acknowledgements.
 #[test]
 fn an_acknowledgement_sooner_than_half_of_the_least_rtt_is_that_of_the_first_transmission() {
     for (after, needless) in [(49, true), (50, false)] {
@@ -202,7 +205,7 @@ fn a_timeout_is_not_undone() {
     assert_eq!(rig.paths[P1].stats.undone_recoveries, 0);
 }
 
-// rfc8985#section-6.2, step 4; a lying peer gains no more than that
+// rfc8985#section-6.2, step 4. False reports of a peer have no larger effect.
 #[test]
 fn the_window_grows_once_a_round_trip_up_to_an_srtt() {
     let mut rig = measured();
@@ -256,7 +259,7 @@ fn a_chunk_that_a_sack_withdraws_is_not_lost_at_once() {
     assert!(rig.is_lost(6));
 }
 
-// rfc8985#section-6.2: the loss of a retransmission is detected in the same way
+// rfc8985#section-6.2: the loss of a retransmission is detected like that of a first transmission.
 #[test]
 fn a_retransmission_is_lost_again_once_it_is_behind() {
     let mut rig = measured();
@@ -270,7 +273,7 @@ fn a_retransmission_is_lost_again_once_it_is_behind() {
     assert!(rig.is_lost(first), "{:?}", again);
 }
 
-// A receiver need not repeat blocks on which it will not renege.
+// A receiver may omit non-renegable blocks that an earlier NR-SACK reported.
 #[test]
 fn what_an_overtaken_nr_sack_says_for_good_counts() {
     for lean_sacks in [true, false] {
@@ -287,8 +290,8 @@ fn what_an_overtaken_nr_sack_says_for_good_counts() {
     }
 }
 
-/// Both chunks in flight were retransmitted after a timeout, 30 ms apart. If the second one is acknowledged
-/// after the least RTT or later, the first one is late (`rfc8985#section-6.2`, step 2).
+/// Both chunks in flight were retransmitted after a timeout, 30 ms apart. If the second chunk is acknowledged
+/// after the least RTT or later, the first chunk is late (`rfc8985#section-6.2`, step 2).
 #[test]
 fn among_retransmissions_alone_one_shows_that_another_is_lost() {
     for (after, lost) in [(100, true), (99, false)] {
@@ -306,7 +309,7 @@ fn among_retransmissions_alone_one_shows_that_another_is_lost() {
     }
 }
 
-/// In recovery no window grows. A path that answers a heartbeat begins in slow start (rfc7829#section-5.1).
+/// In recovery no window grows. After an answered heartbeat a path is in slow start (rfc7829#section-5.1).
 #[test]
 fn a_path_that_answers_again_is_not_in_recovery() {
     let mut rig = measured();

@@ -1,4 +1,4 @@
-//! Random histories: each chunk is always accounted for, and all data arrives.
+//! Tests random histories: each chunk is always accounted for, and all data arrives.
 
 use super::pacing::Paced;
 use super::*;
@@ -12,7 +12,7 @@ use units::BitRate;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Push(u8),
-    /// The packet at this position of those in flight arrives.
+    /// Of the packets in flight, the packet at this position arrives.
     Arrive(u8),
     Lose(u8),
     Sack,
@@ -89,9 +89,9 @@ fn configs() -> impl Strategy<Value = Config> {
 pub(super) struct World {
     pub(super) flying: Vec<Vec<u32>>,
     held: BTreeSet<u32>,
-    /// TSNs among `held` on which the peer will not renege.
+    /// TSNs among `held` that are non-renegable.
     promised: BTreeSet<u32>,
-    /// Abandoned chunks, which the peer skips as after a FORWARD TSN.
+    /// Abandoned chunks. The peer skips them as after a FORWARD TSN.
     abandoned: BTreeSet<u32>,
     received: u32,
     packets: u8,
@@ -135,7 +135,7 @@ impl World {
         rig.nr_sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, &nr_gaps);
     }
 
-    /// Drops the highest TSN that is not promised.
+    /// Drops the highest renegable TSN.
     fn renege(&mut self) {
         if let Some(&highest) = self.held.difference(&self.promised).last() {
             self.held.remove(&highest);

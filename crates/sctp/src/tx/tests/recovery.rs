@@ -1,4 +1,4 @@
-//! The end of fast recovery on a busy path (`rfc9260#section-7.2.4`; paper 001, section 3.2).
+//! Tests when fast recovery of a busy path ends (`rfc9260#section-7.2.4`; paper 001, section 3.2).
 
 use super::random::{FIRST, World, drain};
 use super::*;
@@ -6,8 +6,8 @@ use crate::config::{Cuc, RtxPolicy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Odd TSNs are on path 1. Even ones are on path 2, which is slow: none of them is acknowledged. 5 is lost.
-/// New chunks keep path 1 busy.
+/// Odd TSNs are on path 1; TSN 5 is lost. Even TSNs are on path 2, which is slow: none of them is
+/// acknowledged. New chunks keep path 1 busy.
 #[test]
 fn fast_recovery_of_a_busy_path_ends_when_its_pseudo_cumulative_tsn_passes_the_exit() {
     for &cuc in Cuc::ALL {
@@ -33,7 +33,7 @@ fn fast_recovery_of_a_busy_path_ends_when_its_pseudo_cumulative_tsn_passes_the_e
     }
 }
 
-/// Without CUC, too, the window grows again while the slow path holds back the cumulative TSN.
+/// Without CUC, too, the window grows again although the slow path holds back the cumulative TSN.
 #[test]
 fn the_window_grows_again_before_the_cumulative_tsn_passes_the_exit() {
     let grows = |recovery_by_cuc| {
@@ -80,7 +80,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 20..400)
 }
 
-/// Indices of the chunks that were outstanding on each path when its recovery began.
+/// For each path: indices of the chunks that were outstanding when its fast recovery began.
 #[derive(Default)]
 struct Begins([Option<BTreeSet<u64>>; 2]);
 
@@ -109,8 +109,8 @@ impl Begins {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
-    /// Recovery of a path ends at the first SACK after which all chunks that were outstanding there at its
-    /// begin are acknowledged, not before and not later, however many were sent since.
+    /// Recovery of a path ends exactly at the first SACK after which all chunks are acknowledged that were
+    /// outstanding on the path when recovery began. The number of chunks sent since then does not matter.
     #[test]
     fn recovery_ends_when_chunks_outstanding_at_its_begin_are_acknowledged(
         steps in steps(),

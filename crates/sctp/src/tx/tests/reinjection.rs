@@ -1,4 +1,4 @@
-//! Copies of late chunks, silent paths, and retransmissions: their paths, and when chunks are lost again.
+//! Tests copies of late chunks, silent paths, and retransmissions: on which path they are sent, and when.
 
 use super::*;
 use crate::config::{PathSelection, Reinjection, RtxPolicy};
@@ -30,15 +30,15 @@ fn push(rig: &mut Rig, n: usize) {
     }
 }
 
-/// As `three_arriving`; then 2 and 3 are acknowledged, and the peer has no room for chunk 4.
+/// As `three_arriving`. Then chunks 2 and 3 are acknowledged, and the peer has no room for chunk 4.
 fn blocked(config: &Config, later: Span) -> Rig {
     let mut rig = three_arriving(config, later);
     rig.try_sack(0, &[(2, 3)], 2, CHUNK as u32).unwrap();
     rig
 }
 
-/// Chunk 1 is in flight on the slow path for `later`; 2 and 3 have arrived on the fast one, and chunk 4
-/// waits.
+/// Chunk 1 has been in flight on the slow path for `later`; 2 and 3 have arrived on the fast path, and chunk
+/// 4 waits.
 fn three_arriving(config: &Config, later: Span) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);
@@ -81,8 +81,8 @@ fn a_chunk_expected_sooner_than_its_copy_is_not_copied() {
     }
 }
 
-/// The peer has delivered 2 and 3, so that only chunk 1 takes room in its buffer. A copy would free no other
-/// room, and is sent only once chunk 1 is overdue.
+/// The peer has delivered chunks 2 and 3, so that only chunk 1 needs room in its buffer. A copy of chunk 1
+/// would free no other room, and is sent only when chunk 1 is overdue.
 #[test]
 fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     for (later, copied) in [(79, false), (325, false), (326, true)] {
@@ -92,7 +92,7 @@ fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     }
 }
 
-/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms. Then another one follows, up to three.
+/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms. Then another copy follows, up to three copies.
 #[test]
 fn a_copy_that_was_lost_is_sent_again_twice() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
@@ -111,7 +111,8 @@ fn a_copy_that_was_lost_is_sent_again_twice() {
     assert_eq!(copies, [ms(0), ms(55), ms(110)]);
 }
 
-/// Only copies are in flight on the second path. Without growth it would carry two a round trip.
+/// Only copies are in flight on the second path. If its window did not grow, it would carry two per round
+/// trip.
 #[test]
 fn copies_that_arrive_let_the_window_of_their_path_grow() {
     let mut rig = unequal(&reinjecting(Reinjection::Silent));
@@ -132,7 +133,7 @@ fn copies_that_arrive_let_the_window_of_their_path_grow() {
     rig.audit();
 }
 
-/// Without a lower limit a copy would be overdue at once on a path with an RTT of zero.
+/// Without a lower limit, a copy on a path with an RTT of zero would be overdue at once.
 #[test]
 fn a_copy_is_not_overdue_before_10_ms() {
     let config = reinjecting(Reinjection::Both);
@@ -145,7 +146,7 @@ fn a_copy_is_not_overdue_before_10_ms() {
     assert_eq!(rig.paths[P1].liveness.deadline(), Some(rig.now + ms(10)));
 }
 
-/// Chunks 1 and 2 are in flight on the first path, which is silent. The third is the fastest of the others.
+/// Chunks 1 and 2 are in flight on the first path, which is silent. The third path is faster than the second.
 fn silent_of_three(config: &Config) -> Rig {
     let mut rig = Rig::new(config, 3, 1);
     for (p, rtt) in [(P1, 20), (P2, 100), (P3, 50)] {
@@ -165,7 +166,7 @@ fn copies_take_the_fastest_path_that_has_room() {
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
 }
 
-/// No timer runs for a copy. If one is overdue and no later chunk arrived, its path may have failed, too.
+/// No timer runs for a copy. If a copy is overdue and no later chunk arrived, its path may have failed, too.
 #[test]
 fn a_path_that_carries_copies_in_vain_falls_silent() {
     for (later, silent) in [(false, true), (true, false)] {
@@ -206,7 +207,7 @@ fn on_both(config: &Config) -> Rig {
     rig
 }
 
-/// The fast path is silent after 20 + 20/4 + 4 * 10 ms; then all its chunks are copied.
+/// The fast path is silent after 20 + 20/4 + 4 * 10 ms. Then all its chunks are copied.
 #[test]
 fn chunks_of_a_silent_path_are_copied_on_another_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));
@@ -221,7 +222,7 @@ fn chunks_of_a_silent_path_are_copied_on_another_path() {
     rig.pass(ms(1));
     assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
     assert_eq!((rig.poll(), rig.poll()), (Some((P2, vec![1])), Some((P2, vec![2]))));
-    // Acknowledged chunks of a silent path are no answer, and the path gets no new data.
+    // Acknowledgements of earlier chunks are no answer of a silent path, and the path gets no new data.
     let before = (rig.paths[P1].window, rig.paths[P1].rto.srtt());
     push(&mut rig, 2);
     rig.pass(ms(100));
@@ -299,7 +300,7 @@ fn lost_chunks_go_to_the_fastest_path_that_answers() {
     }
 }
 
-/// rfc9260#section-6.4: after a timeout the chunk goes to another path, but not to a silent one.
+/// rfc9260#section-6.4: after a timeout the chunk is retransmitted on another path that is not silent.
 #[test]
 fn after_a_timeout_no_silent_path_is_asked() {
     let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
@@ -313,7 +314,8 @@ fn after_a_timeout_no_silent_path_is_asked() {
     }
 }
 
-/// Once the path of the timeout has answered, the chunk goes there again if the path is the fastest.
+/// When the path of the timeout has answered, the chunk is retransmitted on it again if it is the fastest
+/// path.
 #[test]
 fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
@@ -327,7 +329,8 @@ fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     }
 }
 
-/// Chunk 1 is in flight on the second path. 50 ms later the copy of 2, whose path is silent, leaves there.
+/// Chunk 1 is in flight on the second path. 50 ms later, a copy of chunk 2 (its path is silent) leaves there,
+/// too.
 fn copied_behind_another(config: &Config) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);
@@ -338,8 +341,8 @@ fn copied_behind_another(config: &Config) -> Rig {
     rig
 }
 
-/// Only the copy can have arrived after 100 ms, so its path works. Chunk 1 left there 150 ms ago and is late
-/// after 125 ms. After 49 ms only the original can have arrived.
+/// After 100 ms, only the copy can have arrived, so its path works. Chunk 1 was sent on this path 150 ms ago
+/// and is late after 125 ms. After 49 ms, only the original can have arrived.
 #[test]
 fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
     let config =
@@ -358,7 +361,7 @@ fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
     }
 }
 
-/// Chunk 2 left before the wait for an answer in which the path fell silent, and is acknowledged late.
+/// Chunk 2 was sent before the wait for an answer began that ended in silence, and is acknowledged late.
 #[test]
 fn an_old_acknowledgement_does_not_end_the_silence_of_a_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));

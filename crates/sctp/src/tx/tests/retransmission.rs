@@ -1,9 +1,10 @@
-//! Paths of a chunk after timeouts, for each retransmission policy.
+//! Tests on which paths a chunk is retransmitted after timeouts, for each retransmission policy.
 
 use super::*;
 use crate::config::RtxPolicy;
 
-/// Two active paths of 20 ms and 100 ms RTT. A chunk is in flight on the first; the second has timed out.
+/// Two active paths with RTTs of 20 ms and 100 ms. A chunk is in flight on the first; the second has timed
+/// out.
 fn rig(rtx: RtxPolicy) -> Rig {
     let config = cmt(Cmt { rtx, ..Cmt::default() });
     let mut rig = Rig::new(&config, 2, 1);
@@ -47,7 +48,7 @@ fn every_policy_but_same_tries_another_path_within_five_timeouts() {
     }
 }
 
-/// rfc9260#section-6.3.3, rule E3: the cause and the path of the losses do not matter.
+/// rfc9260#section-6.3.3, rule E3: the cause of the losses and the path do not change the order.
 #[test]
 fn the_earliest_lost_chunks_leave_first() {
     let mut rig = Rig::new(&cmt(Cmt { rtx: RtxPolicy::Same, ..Cmt::default() }), 2, 1);

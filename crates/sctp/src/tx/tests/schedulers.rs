@@ -1,4 +1,4 @@
-//! Path schedulers: the inequalities of their papers with numbers, and their effects on the sender.
+//! Tests path schedulers: the inequalities of their papers with numbers, and the effects on the sender.
 
 use super::*;
 use crate::config::PathSelection;
@@ -47,7 +47,7 @@ fn ecf_and_blest_do_not_wait_for_a_path_that_timed_out() {
     }
 }
 
-/// Ferlin et al.: n = 5, X = (14520 + 1500 * 4 / 2) * 5 = 87600, plus 1500 bytes in flight and a packet.
+/// Ferlin et al.: n = 5, X = (14520 + 1500 * 4 / 2) * 5 = 87600. Add 1500 bytes in flight and one packet.
 #[test]
 fn blest_leaves_out_a_path_that_would_block_the_window() {
     let (mut rig, mut blest) = unequal(PathSelection::Blest);
@@ -56,7 +56,7 @@ fn blest_leaves_out_a_path_that_would_block_the_window() {
         |rig: &Rig, window, refusals| blest.admits(&Opportunity { refusals, ..at(rig, 1 << 20, window) }, P2);
     assert!(admits(&rig, 90_600, 0));
     assert!(!admits(&rig, 90_599, 0));
-    // A window exhausted within a round-trip time makes the scheduler more careful by one in a hundred.
+    // If the window was exhausted within a round-trip time, the factor λ of the scheduler grows by 0.01.
     rig.now += Span::from_millis(100);
     assert!(!admits(&rig, 90_600, 1), "1.01 * 87600 = 88476");
     assert!(admits(&rig, 91_476, 1));
@@ -66,7 +66,7 @@ fn blest_leaves_out_a_path_that_would_block_the_window() {
     assert!(!admits(&rig, 90_599, 1));
 }
 
-/// Data waits although the slow path has room, and leaves when the fast path has room.
+/// Data waits although the slow path has room. It is sent when the fast path has room.
 #[test]
 fn data_waits_where_the_scheduler_says_so() {
     let (mut rig, _) = unequal(PathSelection::Ecf);
@@ -91,7 +91,7 @@ fn ordered(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> Vec<PathId>
     order
 }
 
-/// Both paths have left slow start, and deliver ten chunks each 20 ms (726 kB/s) or 100 ms (145.2 kB/s).
+/// Both paths have left slow start. They deliver ten chunks per 20 ms (726 kB/s) and per 100 ms (145.2 kB/s).
 fn delivering() -> (Rig, Box<dyn Scheduler>) {
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
     for p in [P1, P2] {
@@ -117,14 +117,14 @@ fn needs(least: u64, prepare: impl Fn(&mut Rig)) {
     }
 }
 
-/// In 100 ms plus half of the variation of 50 ms the other path sends 726000 * 0.125 = 90750 bytes.
+/// The other path sends 726000 * 0.125 = 90750 bytes in 100 ms plus half of the variation of 50 ms.
 #[test]
 fn a_path_is_used_if_it_is_in_time() {
     needs(90_750 + 1500, |_| {});
 }
 
-/// 29 chunks are in flight on the slow path. With one packet more they take 43608/145200 s = 300.3 ms, and
-/// the variation 25 ms. Meanwhile the fast path sends 5 * 43608 + 18150 bytes.
+/// 29 chunks are in flight on the slow path. With one more packet, these bytes take 43608/145200 s = 300.3
+/// ms, plus 25 ms for the variation. Meanwhile the fast path sends 5 * 43608 + 18150 bytes.
 #[test]
 fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
     needs(5 * 43_608 + 18_150 + 43_608, |rig| {
@@ -139,7 +139,7 @@ fn a_path_in_slow_start_counts_with_what_it_will_deliver() {
     needs(2 * 90_750 + 1500, |rig| rig.paths[P1].window.ssthresh = None);
 }
 
-/// The fast path sends all data before a packet on the second path arrives, which would only delay the end.
+/// The fast path sends all data before a packet on the second path arrives: this packet would delay the end.
 #[test]
 fn a_slow_path_carries_nothing_of_a_message_that_the_fast_one_sends_sooner() {
     for unblocked in [false, true] {
@@ -153,8 +153,8 @@ fn a_slow_path_carries_nothing_of_a_message_that_the_fast_one_sends_sooner() {
     }
 }
 
-/// Up to a bandwidth-delay product in flight nothing queues. In 20 ms plus half of the variation of 10 ms the
-/// first of two equal paths sends 726000 * 0.025 = 18150 bytes; the second one has 7260 in flight.
+/// Up to a bandwidth-delay product in flight there is no queue. In 20 ms plus half of the variation of 10 ms,
+/// the first of two equal paths sends 726000 * 0.025 = 18150 bytes; the second path has 7260 bytes in flight.
 #[test]
 fn of_two_equal_paths_none_waits_for_the_other() {
     for (window, admitted) in [(18_150 + 7260 + 1500, true), (18_150 + 7260 + 1499, false)] {
@@ -177,8 +177,8 @@ fn of_two_equal_paths_none_waits_for_the_other() {
     }
 }
 
-/// In 200 ms plus half of the variation of 100 ms the first path sends 726000/4 bytes, and the second one
-/// 145200/4, also if it has 30 kB in flight and gets no more for now.
+/// In 200 ms plus half of the variation of 100 ms the first path sends 726000/4 bytes, and the second path
+/// 145200/4, even if it has 30 kB in flight and gets no more at present.
 #[test]
 fn a_path_with_all_that_there_is_room_for_counts_as_in_use() {
     let third = PathId(2);
@@ -210,7 +210,7 @@ fn a_path_with_all_that_there_is_room_for_counts_as_in_use() {
     }
 }
 
-/// A path that is not measured yet carries data at once, and no data waits for a silent path.
+/// A path without an RTT sample carries data at once, and no data waits for a silent path.
 #[test]
 fn unknown_paths_are_tried_and_silent_ones_are_not_waited_for() {
     let (mut rig, mut in_time) = delivering();
@@ -225,7 +225,8 @@ fn unknown_paths_are_tried_and_silent_ones_are_not_waited_for() {
     assert!(in_time.admits(&at(&rig, 1 << 20, window), P2), "nobody waits for a silent path");
 }
 
-/// T3-rtx expired on the first path, whose chunk left on another one: only a packet shows that it works.
+/// T3-rtx expired on the first path, and its chunk left on another path. Only a new packet shows that it
+/// works.
 #[test]
 fn a_path_that_timed_out_is_tried_with_one_packet_at_a_time() {
     for (flight, tried) in [(0, true), (CHUNK, false)] {
@@ -247,8 +248,8 @@ fn ordered_unblocked(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> [
     order
 }
 
-/// The fast path has 726000 * 0.02 = 14520 bytes in flight without a queue. The window has to hold them and
-/// one packet more, but not the bytes that are sent while the packet is in flight.
+/// Without a queue, the fast path has 726000 * 0.02 = 14520 bytes in flight. The window must hold these bytes
+/// and one more packet, but not the bytes that are sent while the packet is in flight.
 #[test]
 fn a_slow_path_carries_unordered_messages_if_the_window_holds_what_is_in_flight() {
     let (rig, mut in_time) = delivering();
@@ -261,7 +262,7 @@ fn a_slow_path_carries_unordered_messages_if_the_window_holds_what_is_in_flight(
     }
 }
 
-/// With a window of zero every path is too slow, but no path answers that could be a better one.
+/// With a window of zero every path is too slow. But no path answers, so there is no better path to wait for.
 #[test]
 fn in_time_admits_every_active_path_if_none_answers() {
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
@@ -272,7 +273,8 @@ fn in_time_admits_every_active_path_if_none_answers() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 0), P2));
 }
 
-/// Both paths had queues. The queue of the idle one is gone: it takes 100 ms, and the other path 150 ms.
+/// Both paths had queues. The queue of the idle path is gone: its time is 100 ms, that of the other path 150
+/// ms.
 #[test]
 fn the_queue_of_an_idle_path_is_forgotten() {
     let (mut rig, mut in_time) = delivering();
@@ -304,7 +306,8 @@ fn the_lowest_round_trip_time_goes_first_and_a_path_not_measured_before_it() {
     assert_eq!(order(&rig, &mut *scheduler), [P2, P1]);
 }
 
-/// With the same window and a quarter of the RTT a path has four times the rate. No burst limit interferes.
+/// With the same window and a quarter of the RTT, a path has four times the rate. There is no burst limit
+/// here.
 #[test]
 fn weighted_paths_carry_packets_in_proportion_to_their_rates() {
     let shares = |window: u64| {
@@ -321,7 +324,7 @@ fn weighted_paths_carry_packets_in_proportion_to_their_rates() {
         [P1, P2].map(|p| paths.iter().filter(|&&q| q == p).count())
     };
     assert_eq!(shares(1 << 20), [400, 100]);
-    // A full path does not stop the others.
+    // A path with a full window does not stop the others.
     assert_eq!(shares(10 * CHUNK), [10, 10]);
 }
 
@@ -342,7 +345,8 @@ fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
     assert_eq!(seen, [vec![1, 2, 3, 4, 5, 6], vec![1, 2, 3]]);
     rig.audit();
     assert_eq!((rig.paths[P2].flight, rig.paths[P2].stats.copies), (ByteCount::ZERO, 3));
-    // 1 to 5 are acknowledged at once, but the slow path has room only after its round trip; then 6 is left.
+    // Chunks 1 to 5 are acknowledged at once, but the slow path has no room before its round trip ends; 6 is
+    // left.
     rig.sack(5, &[], 2);
     assert_eq!(rig.poll(), None);
     rig.pass(Span::from_millis(100));
@@ -352,7 +356,7 @@ fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
     assert!(rig.sender.is_drained());
 }
 
-/// The faster path has failed: the other one carries new data.
+/// The faster path has failed: the other path carries new data.
 #[test]
 fn a_redundant_path_that_is_ahead_sends_new_data() {
     let (mut rig, _) = unequal(PathSelection::Redundant);

@@ -1,4 +1,4 @@
-//! With data and nothing in flight a sender sends or runs a timer, since no acknowledgement will come.
+//! Tests that a sender with data and nothing in flight sends or runs a timer: no acknowledgement will come.
 
 use super::*;
 use crate::config::{BufferSide, PathSelection, Reinjection, SplitBy};
@@ -11,12 +11,12 @@ struct Condition {
     state: PathState,
     timed_out: bool,
     silent: bool,
-    /// In milliseconds; none if not measured.
+    /// In milliseconds; `None` if not measured.
     rtt: Option<u64>,
     /// In packets.
     cwnd: u64,
     burst_left: u32,
-    /// Milliseconds until the path ends its rest.
+    /// Milliseconds until the rest of the path ends.
     rests: u64,
 }
 
@@ -82,8 +82,8 @@ impl Rig {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Some data is sent and acknowledged, so that schedulers and copies have a history. Then the states of
-    /// the paths and the peer's window are drawn at random.
+    /// First, some data is sent and acknowledged, so that schedulers and copies have a history. Then the
+    /// states of the paths and the peer's window are drawn at random.
     #[test]
     fn with_nothing_in_flight_an_active_path_is_admitted(
         config in config(),

@@ -14,7 +14,7 @@ fn next_pc(rig: &Rig, p: PathId) -> Option<u32> {
     rig.paths[p].cuc.pc.map(|i| i as u32)
 }
 
-/// Paper 001, figure 3: chunks overtake each other between paths.
+/// Paper 001, figure 3: chunks on different paths are reordered.
 #[test]
 fn split_fast_retransmission_ignores_reordering_between_paths() {
     let run = |sfr| {
@@ -60,7 +60,7 @@ fn congestion_window_update_follows_each_path() {
     }
 }
 
-/// Under RFC 4960 the window of a path grows only if CUC finds an advance there.
+/// With the rules of RFC 4960, the window of a path grows only if CUC detects an advance on this path.
 #[test]
 fn windows_grow_on_paths_whose_pseudo_cumulative_tsn_advances() {
     let grown = |cuc| {
@@ -96,14 +96,15 @@ fn pseudo_cumulative_tsns_survive_a_move_to_another_path() {
     }
 }
 
-/// Paper 001, figure 5: a delayed acknowledgement counts once for each packet that it covers.
+/// Paper 001, figure 5: a delayed SACK counts as one missing report for each packet that it acknowledges.
 #[test]
 fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);
     for p in [P1, P2, P2, P2, P2] {
         rig.transmit(p);
     }
-    // The cumulative TSN acknowledges a chunk of the other path, so that the SACK has evidence of two paths.
+    // The cumulative TSN acknowledges a chunk of the other path, so that the SACK gives evidence from two
+    // paths.
     rig.sack(19, &[(21, 21)], 2);
     assert_eq!(rig.missing(20), 1);
     assert!(!rig.is_lost(20));
@@ -157,8 +158,8 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(without_p1, Some(P2));
 }
 
-/// 100 packets are lost. The first path carries ten each 40 ms: 440 ms until the last acknowledgement. The
-/// second carries two each 20 ms: 1020 ms. Ten lost packets would take 80 ms and 120 ms.
+/// 100 packets are lost. The first path carries ten per 40 ms: 440 ms until the last acknowledgement. The
+/// second path carries two per 20 ms: 1020 ms. Ten lost packets would take 80 ms and 120 ms.
 #[test]
 fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     let config = cmt(Cmt::default());
@@ -180,7 +181,7 @@ fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     assert_eq!([target(100, &mut random), target(1, &mut random)], [Some(P1), Some(P2)]);
 }
 
-/// Fast recovery of path 1: 5, 7, ... 15 are on path 1, the others on path 2; 5, 6 and 13 are lost.
+/// Fast recovery of path 1. The odd TSNs 5 to 15 are on path 1, the others on path 2; 5, 6 and 13 are lost.
 #[test]
 fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     for recovery_by_cuc in [true, false] {
@@ -211,7 +212,8 @@ fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     }
 }
 
-/// A timed-out chunk may be acknowledged for its first transmission, which proves nothing about the new path.
+/// The acknowledgement of a timed-out chunk may be for its first transmission. It proves nothing about the
+/// new path.
 #[test]
 fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);
@@ -346,12 +348,12 @@ fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     rig.nr_sack(10, &[(12, 12)], &[(14, 14)]);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::Acked, ChunkState::Freed));
     assert_eq!(rig.sender.buffered().get(), 4 * CHUNK, "11, 12, 13 and 15");
-    // 12 is on the first path, as were 10 and 14, and only 12 is renegable.
+    // TSNs 10, 12 and 14 were sent on the first path. Of these, only 12 is renegable.
     assert_eq!((rig.paths[P1].queued.get(), rig.paths[P2].queued.get()), (CHUNK, 3 * CHUNK));
     rig.nr_sack(10, &[], &[]);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
     assert_eq!(rig.missing(12), 1);
-    // A SACK does not withdraw 14 either, and its bytes are freed once.
+    // A SACK does not withdraw 14 either, and the bytes of 14 are freed only once.
     rig.sack(11, &[(13, 13)], 0);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
     rig.nr_sack(12, &[], &[(13, 15)]);
@@ -372,7 +374,7 @@ fn overlapping_blocks_of_an_nr_sack_are_non_renegable() {
     assert_eq!(states, [ChunkState::Acked, ChunkState::Freed, ChunkState::Acked]);
 }
 
-/// Paper 004, section III: a path has half of a send buffer of 60000 bytes, and one more packet has to fit.
+/// Paper 004, section III: a path has half of a send buffer of 60000 bytes, and one more packet must fit.
 #[test]
 fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
     let full = |buffer_split, split_by, queued, flight| {
@@ -391,7 +393,7 @@ fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
     assert!(!full(BufferSide::Receiver, Queued, 29_000, 0), "the peer has room for 2^30");
 }
 
-/// The peer's window and the flight size are divided: 4000 + 56000 bytes.
+/// The sum of the peer's window and the flight size is divided among the paths: 4000 + 56000 bytes.
 #[test]
 fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
     let full = |queued| {
@@ -418,8 +420,8 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     assert_eq!(paths, [P1, P2], "one each");
 }
 
-/// The first path holds 17 chunks of a send buffer of two times 30000 bytes. 14 of them are acknowledged and
-/// wait for a chunk of the second path: f = 20328 / 30000 = 0.68.
+/// The first path has 17 chunks in the send buffer, which is two shares of 30000 bytes. 14 of them are
+/// acknowledged and wait for a chunk of the second path: f = 20328 / 30000 = 0.68.
 fn waiting_for_the_head() -> Rig {
     let options =
         Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };
@@ -466,7 +468,7 @@ fn a_slow_path_in_recovery_rests_for_a_round_trip() {
 #[test]
 fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
     let options = Cmt { rescheduling: BufferSide::Sender, ..Cmt::default() };
-    // An undivided buffer is twice the share: f = 0.34.
+    // With an undivided buffer, f is computed with the whole buffer, which is twice the share: f = 0.34.
     let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
     rig.transmit(P2);
     for _ in 0..17 {
@@ -477,7 +479,7 @@ fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
 }
 
 /// Paper 002, figure 7: the peer holds 42 chunks in a buffer of 64 KiB, and three are lost on path 2. After
-/// the timeout one of them is retransmitted, and room is kept for the other two.
+/// the timeout one lost chunk is retransmitted, and room is kept for the other two.
 #[test]
 fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     for (keep_room, next) in [(false, Some((P1, vec![55]))), (true, None)] {
@@ -496,7 +498,8 @@ fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     }
 }
 
-/// Chunks 2 and 3 are non-renegable above a gap. 2 waits for 1 at the peer, the unordered 3 does not.
+/// Chunks 2 and 3 are non-renegable above a gap. At the peer, chunk 2 waits for 1; the unordered chunk 3 does
+/// not.
 #[test]
 fn a_delivered_unordered_message_takes_no_room_at_the_peer() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);

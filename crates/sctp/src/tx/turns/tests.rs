@@ -1,4 +1,4 @@
-//! Tests the stream schedulers alone, in the queue of a sender.
+//! Tests the stream schedulers alone, with a send queue.
 
 use super::super::queue::SendQueue;
 use crate::config::{Config, StreamScheduler};
@@ -38,7 +38,8 @@ fn drain(queue: &mut SendQueue) -> Vec<(u16, usize)> {
     sent
 }
 
-/// Sends `chunks` chunks of two saturated streams of messages of 1000 and 100 bytes; returns their bytes.
+/// Sends `chunks` chunks of two saturated streams with messages of 1000 and 100 bytes. Returns bytes per
+/// stream.
 fn saturate(scheduler: StreamScheduler, values: &[u16], chunks: usize) -> [usize; 2] {
     let mut queue = queue(scheduler, values, false);
     for _ in 0..10_000 {
@@ -54,7 +55,7 @@ fn saturate(scheduler: StreamScheduler, values: &[u16], chunks: usize) -> [usize
     bytes
 }
 
-// rfc8260#section-3.2: by messages, whatever their lengths
+// rfc8260#section-3.2: streams take turns by messages, which may have any lengths
 #[test]
 fn round_robin_gives_saturated_streams_bytes_in_proportion_to_their_messages() {
     assert_eq!(saturate(StreamScheduler::Rr, &[], 1000), [500_000, 50_000]);
@@ -91,7 +92,7 @@ fn a_weight_set_later_counts_from_then_on() {
     assert_eq!(sent.iter().filter(|&&stream| stream == 1).count(), 40);
 }
 
-// rfc8260#section-3.6: an idle stream saves no credit
+// rfc8260#section-3.6: an idle stream gets no credit
 #[test]
 fn a_stream_that_had_nothing_to_send_saves_no_credit() {
     let mut queue = queue(StreamScheduler::Fair, &[], false);
@@ -120,7 +121,7 @@ fn an_urgent_message_waits_for_the_end_of_the_one_that_has_begun() {
     assert_eq!(drain(&mut queue), rest.chain([(0, 100), (1, 100)]).collect::<Vec<_>>());
 }
 
-// rfc8260#section-3.4: with interleaving it is sent before the next chunk of the other message
+// rfc8260#section-3.4: with interleaving an urgent message is sent before the next chunk of the other message
 #[test]
 fn an_urgent_message_interrupts_another_if_messages_are_interleaved() {
     let mut queue = queue(StreamScheduler::Priority, &[0, 1], true);
@@ -183,7 +184,7 @@ fn round_robin_for_each_packet_changes_streams_between_packets() {
     assert_eq!(packets, [vec![0, 0, 0], vec![1, 1], vec![0]]);
 }
 
-// rfc8260#section-3: a message given in pieces must not delay other messages that fill the send buffer
+// rfc8260#section-3: an incomplete message must not delay other messages, which may fill the send buffer
 #[test]
 fn a_message_whose_end_is_not_given_begins_when_no_other_waits() {
     for scheduler in [StreamScheduler::Rr, StreamScheduler::Priority, StreamScheduler::Fair] {
@@ -204,7 +205,7 @@ fn a_message_whose_end_is_not_given_begins_when_no_other_waits() {
     }
 }
 
-// rfc8260#section-2.2.2: fragments of one message at a time in each stream
+// rfc8260#section-2.2.2: each stream sends the fragments of one message at a time
 #[test]
 fn with_interleaving_each_stream_has_an_unfinished_message_of_its_own() {
     for scheduler in StreamScheduler::ALL {
@@ -239,8 +240,8 @@ fn any_scheduler() -> impl Strategy<Value = StreamScheduler> {
 
 proptest! {
     // rfc8260#section-2.2.2
-    /// With each scheduler all data leaves: in order within its stream, each message without interruption
-    /// unless messages are interleaved, and with ascending message identifiers and fragment sequence numbers.
+    /// With each scheduler all data is sent. Each stream sends its messages in order, and without
+    /// interruption if they are not interleaved. Message identifiers and fragment sequence numbers ascend.
     #[test]
     fn each_stream_sends_its_messages_in_order_and_nothing_stays(
         scheduler in any_scheduler(),
