@@ -52,11 +52,9 @@ pub(crate) enum ChunkState {
 pub(crate) enum Mark {
     /// The chunk was acknowledged before: if the peer reneges, the next acknowledgement lets no cwnd grow.
     Credited = 1 << 0,
-    /// T3-rtx marked the chunk as lost at least once, or did not mark it because a copy was sent shortly
-    /// before.
+    /// T3-rtx marked the chunk as lost at least once, or spared it because of a recent copy.
     TimedOut = 1 << 1,
-    /// Copies of the chunk were sent on other paths because the chunk was late. `sent_at` is that of the
-    /// newest.
+    /// The late chunk was copied to other paths; `sent_at` is the time of the newest copy.
     Copied = 1 << 2,
     /// The chunk was rescheduled to another path once.
     Moved = 1 << 3,
@@ -75,8 +73,7 @@ impl TxChunk {
         self.marks |= mark as u8;
     }
 
-    /// Returns true if the chunk was sent once and is not abandoned. Such a chunk in flight may be reported
-    /// missing.
+    /// Returns true if the chunk was sent once and is not abandoned, so that it may be reported missing.
     #[inline]
     pub(crate) fn is_fresh(&self) -> bool {
         self.transmissions == 1 && !self.is(Mark::Abandoned)

@@ -242,8 +242,7 @@ impl Outstanding {
         IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
     }
 
-    /// The message of chunk `i` as FORWARD TSN identifies it: without interleaving by its stream sequence
-    /// number.
+    /// The message of chunk `i` for a FORWARD TSN: without interleaving its number is the SSN.
     #[cold]
     pub(crate) fn skipped(&self, i: u64) -> SkippedMessage {
         let IData { flags, stream, mid, .. } = self.i_data(i);
@@ -326,15 +325,13 @@ impl Outstanding {
         self.link_after(list, before, i);
     }
 
-    /// Returns the chunk (or [`NIL`]) after which `i` belongs in a list; `None` if the search takes over
-    /// `steps`.
+    /// Returns the chunk (or [`NIL`]) after which `i` belongs; `None` if the search exceeds `steps`.
     #[inline]
     pub(crate) fn place(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
     }
 
-    /// Searches from both ends and from the last insertion. Inserting successive chunks takes one pass in
-    /// all.
+    /// Searches from both ends and the last insertion: successive chunks cost one pass in all.
     #[cold]
     fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.head > i {

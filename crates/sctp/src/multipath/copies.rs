@@ -200,8 +200,7 @@ impl Copies {
         }
     }
 
-    /// Processes the arrival of chunk `i`, whose path is silent. Returns the path and the send time of its
-    /// copy.
+    /// Records the arrival of chunk `i` of a silent path. Returns the path and the send time of its copy.
     pub(crate) fn arrived(&mut self, i: u64) -> Option<(PathId, Instant)> {
         let LastCopy { path: p, sent_at, .. } = self.last.remove(&i)?;
         let path = &mut self.paths[p.index()];
@@ -215,8 +214,7 @@ impl Copies {
         paths.iter().zip(&self.paths).filter_map(first).min()
     }
 
-    /// Removes copies that no longer count in the window of path `p`: their chunk is acknowledged, or they
-    /// are late.
+    /// Removes copies that no longer count in the window of path `p`: acknowledged or late copies.
     pub(crate) fn let_go(&mut self, at: &Scene<'_>, p: PathId) {
         let path = &at.paths[p];
         let round = path.rto.srtt().unwrap_or_default();

@@ -5,9 +5,8 @@ use crate::draws::Draws;
 use crate::path::{LossCause, Path, PathId, Paths};
 use units::ByteCount;
 
-/// Chooses the path for chunks lost on path `on`; `None` if the policy waits until a path has room. Among
-/// equally good paths, the choice is random. A policy with a fixed path chooses it even if its window is
-/// full.
+/// Chooses the path for chunks lost on path `on`; `None` if the policy waits until a path has room. The
+/// choice among equally good paths is random. A policy with a fixed path ignores its window.
 pub(crate) fn target(
     policy: RtxPolicy,
     on: PathId,

@@ -19,8 +19,7 @@ const MEMORY: Span = Span::from_secs(15);
 /// The least round-trip times of all pairs of paths.
 #[derive(Debug, Default)]
 pub(crate) struct SameReturn {
-    /// First index: path of the data; second: path of the SACK. Least times of the present and the last
-    /// period.
+    /// Least times of the present and the last period, by path of the data and by path of the SACK.
     least: Vec<Vec<[Option<Span>; 2]>>,
     /// Start of the present period.
     changed: Instant,

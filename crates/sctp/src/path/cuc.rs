@@ -7,8 +7,7 @@ pub(crate) struct CucState {
 }
 
 impl CucState {
-    /// Makes the next SACK search for both: a chunk has left the path, or its lists without a Gap Ack Block
-    /// for it.
+    /// Makes the next SACK search for both, after a chunk left the path other than by a Gap Ack Block.
     pub(crate) fn forget(&mut self) {
         *self = CucState::default();
     }

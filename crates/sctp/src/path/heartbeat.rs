@@ -42,8 +42,7 @@ const REMEMBERED: usize = 4;
 pub(crate) struct Answer {
     /// Time since the first transmission of the heartbeat.
     pub(crate) after: Span,
-    /// Time since the transmission that is answered; `None` if the time of that transmission is no longer
-    /// kept.
+    /// Time since the transmission that is answered; `None` if its send time is no longer kept.
     pub(crate) rtt: Option<Span>,
 }
 

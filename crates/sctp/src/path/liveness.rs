@@ -152,8 +152,7 @@ impl Liveness {
         (self.life, self.deadline) = (Life::Proven, Instant::FAR);
     }
 
-    /// Makes the path silent, because an INIT to its address was not answered: the peer may not be reachable
-    /// there.
+    /// Makes the path silent, because an INIT to its address was not answered.
     pub(crate) fn distrust(&mut self) {
         self.life = Life::Silent;
     }

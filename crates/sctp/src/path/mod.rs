@@ -52,8 +52,7 @@ pub enum PathState {
     Unconfirmed,
     /// The address is verified, and no failure of the path is known.
     Active,
-    /// More than `PotentiallyFailed.Max.Retrans` errors in a row. The sender probes the path, and sends data
-    /// on it only if no path is active.
+    /// More than `PotentiallyFailed.Max.Retrans` errors in a row. Carries data only if no path is active.
     PotentiallyFailed,
     /// More than `Path.Max.Retrans` errors in a row.
     Inactive,
@@ -111,13 +110,11 @@ pub struct PathStats {
     pub fast_recoveries: u64,
     /// Number of times that cwnd was reduced because the peer reported congestion marks (ECN).
     pub ecn_reductions: u64,
-    /// Chunks that the peer reported as dropped for a wrong checksum. They are retransmitted like missing
-    /// chunks.
+    /// Chunks that the peer reported as dropped for a wrong checksum; they are retransmitted.
     pub reported_drops: u64,
     /// Expiries of T3-rtx.
     pub timeouts: u64,
-    /// Number of the last chunk sent on this path, counted from 1 over the whole association; 0 if none was
-    /// sent.
+    /// Number of the last chunk sent on this path, counted from 1 over all paths; 0 if none was sent.
     pub last_chunk: u64,
 }
 
@@ -138,8 +135,7 @@ pub(crate) struct Path {
     pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
-    /// Bytes of all chunks last sent on this path and not yet freed. A peer may renege on acknowledged
-    /// chunks.
+    /// Bytes of chunks last sent on this path and not freed: acknowledged chunks may be renegable.
     pub(crate) queued: ByteCount,
     pub(crate) t3: Option<Instant>,
 
@@ -365,8 +361,7 @@ impl Path {
 
     /// The maximum flight size for which the path keeps the rate cwnd/RTT.
     ///
-    /// cwnd is computed as if all SACKs returned on the fastest path. A slower return path needs a larger
-    /// flight.
+    /// cwnd assumes that all SACKs return on the fastest path. A slower return path needs a larger flight.
     #[inline]
     fn allowed_flight(&self) -> ByteCount {
         match self.return_ratio > 1.0 {
@@ -388,8 +383,7 @@ impl Path {
         }
     }
 
-    /// Number of bytes of [urgent](crate::Message::urgent) data that may be sent, in chunks of up to
-    /// `longest` bytes.
+    /// Bytes of [urgent](crate::Message::urgent) data that may be sent, in chunks up to `longest`.
     pub(crate) fn urgent_space(&self, longest: ByteCount) -> ByteCount {
         let limit = self.send_limit();
         let beyond = if limit.is_zero() { limit } else { limit + longest - ByteCount::new(1) };
@@ -453,15 +447,13 @@ impl Paths {
         place.map(|i| PathId(i as u8))
     }
 
-    /// Returns the first path to an address. Pairs are ordered: the first has our address most similar to
-    /// `remote`.
+    /// Returns the first path to an address: of several pairs, the one with our most similar address.
     #[inline(always)] // into `of`
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))
     }
 
-    /// Returns the path on which a packet arrived: the path of both addresses, else the first path to its
-    /// source.
+    /// Returns the path of an arrived packet: the pair of its addresses, else the first path to its source.
     #[inline(always)] // into `Association::arrived_on`, which calls it for each packet
     pub(crate) fn of(&self, datagram: &Datagram<'_>) -> Option<PathId> {
         let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst && !p.removed;

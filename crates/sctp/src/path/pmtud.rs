@@ -3,8 +3,7 @@
 //! The module chooses the size and the time of each probe, and the maximum length of packets. Loss alone does
 //! not prove that a size fails: a [`Comparison`] with the least size decides whether a size passes.
 //!
-//! All sizes are multiples of four: bytes of an SCTP packet with its common header, without IP and UDP
-//! headers.
+//! All sizes are bytes of an SCTP packet, common header included, IP and UDP excluded: multiples of four.
 
 use units::{Instant, Span};
 
@@ -25,8 +24,7 @@ const CLOSE_ENOUGH: usize = 8;
 /// If a share q of all round trips fails at any size, n losses before an answer have the probability (q
 /// / (1 + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, at most 1e-3.
 const MOST_LOST: u8 = 10;
-/// The same number for the present size on a path with little loss: it is lower because data waits for the
-/// result.
+/// The same for the present size on a path with little loss: lower, because data waits for the result.
 const LEAST_LOST: u8 = 3;
 /// Accepted probability of a wrong result, which sets the number of losses between these two limits.
 const ACCEPTED_RISK: f64 = 1e-6;
@@ -240,8 +238,7 @@ impl Pmtud {
     /// packet of at least this size that was not sent earlier is acknowledged.
     pub(crate) fn data_lost(&mut self, size: usize, sent_at: Instant, loss_rate: f64) {
         let passes = self.proof.is_some_and(|(newest, passed)| newest >= sent_at && passed >= size);
-        // The loss of a longer packet is no evidence against the present size: it was sent before the size
-        // shrank.
+        // A longer packet was sent before the size shrank: its loss proves nothing about the present size.
         if self.is_long(size) && size <= self.size && !passes {
             self.suspect(sent_at, loss_rate);
         }
@@ -356,8 +353,7 @@ mod tests {
     const ROUND_TRIP: Span = Span::from_millis(20);
     const MINUTE: Span = Span::from_secs(60);
 
-    /// A path in UDP over IPv4 that carries packets of up to `carries` bytes. `probes`: the sizes probed so
-    /// far.
+    /// A path in UDP over IPv4 that carries up to `carries` bytes. `probes`: the sizes probed so far.
     struct Probed {
         pmtud: Pmtud,
         now: Instant,

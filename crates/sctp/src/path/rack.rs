@@ -4,8 +4,7 @@ use super::Path;
 use cc::CongestionWindow;
 use units::{Instant, Span};
 
-/// Recoveries after which the reordering window shrinks to a quarter of the least RTT, unless it grew
-/// meanwhile.
+/// Recoveries without growth after which the reordering window shrinks to a quarter of the least RTT.
 const PERSISTENCE: u8 = 16;
 
 #[derive(Clone, Debug, Default)]
@@ -22,8 +21,7 @@ pub(crate) struct Rack {
     reordering: bool,
     /// Number of quarters of the least RTT that the reordering window has more than its first quarter.
     more_quarters: u32,
-    /// Index of the first chunk sent after the reordering window last grew. Only chunks from here on let it
-    /// grow.
+    /// First chunk sent after the reordering window last grew. Only later ones may let it grow again.
     round: u64,
     /// Recoveries left until the reordering window shrinks.
     persistence: u8,
@@ -60,8 +58,7 @@ impl Rack {
         (self.begins, self.before) = (false, Some(before));
     }
 
-    /// Keeps the window as reduced by this recovery: the window was reduced for another reason, or the path
-    /// removed.
+    /// Makes the reduction final: the window was reduced for another reason, or the path removed.
     pub(crate) fn forget_recovery(&mut self) {
         (self.begins, self.before) = (false, None);
     }
@@ -111,8 +108,7 @@ impl Rack {
     }
 
     /// Records the arrival of chunk `i`, which was sent once, at `sent_at`. For retransmitted chunks, see
-    /// [`Rack::arrived_again`]: it is unknown which transmission arrived, so they are no evidence of
-    /// reordering.
+    /// [`Rack::arrived_again`]: any transmission may have arrived, which proves no reordering.
     pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant) {
         self.reordering |= i < self.known;
         self.highest = self.highest.max(i);
@@ -126,8 +122,7 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window, because chunk `i` was marked lost too early: once for all chunks below
-    /// `next`.
+    /// Widens the reordering window, since chunk `i` was marked lost too early; once for all below `next`.
     fn widen(&mut self, i: u64, next: u64) {
         self.reordering = true;
         self.persistence = PERSISTENCE;
@@ -138,8 +133,7 @@ impl Rack {
     }
 
     /// Records that chunk `i`, marked as lost in recovery `episode`, had arrived. `next` is the index of the
-    /// next new chunk. Returns the congestion window to restore if all chunks marked in this recovery had
-    /// arrived.
+    /// next new chunk. If all chunks of the recovery had arrived, returns the window to restore.
     pub(crate) fn needless(&mut self, i: u64, episode: u32, next: u64) -> Option<CongestionWindow> {
         self.widen(i, next);
         if self.episode != episode {
@@ -159,8 +153,7 @@ impl Path {
         }
     }
 
-    /// Reordering window: how long a chunk may arrive after a chunk sent later (`rfc8985#section-6.2`, step
-    /// 4).
+    /// Reordering window: time a chunk may arrive after one sent later (`rfc8985#section-6.2`, step 4).
     pub(crate) fn reordering_window(&self, rack: &Rack) -> Span {
         if !rack.reordering && self.recovery.is_some() {
             return Span::ZERO;

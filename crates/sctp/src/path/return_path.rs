@@ -74,8 +74,7 @@ impl Return {
         self.least.sample(now, rtt);
     }
 
-    /// Returns true if this path may carry a SACK for data of another path, at least `apart` after the
-    /// previous one.
+    /// Returns true if this path may carry a SACK of another path, at least `apart` after the last.
     pub(crate) fn takes(&mut self, now: Instant, apart: Span) -> bool {
         if let Some(late) = self.probe.take_if(|probe| now.since(probe.sent) > probe.limit) {
             self.slow_down(now, late.limit);

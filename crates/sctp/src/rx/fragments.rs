@@ -27,8 +27,7 @@ pub(super) struct Fragments {
     nodes: Vec<Node>,
     /// Head of the list of empty nodes.
     free: u32,
-    /// Head of the list of dropped nodes. One packet can drop many nodes, so only a few are emptied per
-    /// packet.
+    /// Head of the list of dropped nodes. One packet can drop many, but empties only a few.
     garbage: u32,
     /// Number of nodes that are not free.
     used: usize,
@@ -132,8 +131,7 @@ impl Node {
         Node { stored, first: length, each: length, last: length, prev: number, next: NIL }
     }
 
-    /// Appends a fragment if the node can represent its length and needs no new memory. Returns false
-    /// otherwise.
+    /// Appends a fragment, or returns false: the node cannot represent its length or needs new memory.
     fn extend(&mut self, fragment: Octets<'_>) -> bool {
         let single = self.stored.len() == self.last as usize;
         if !(single || self.last == self.each) || !self.stored.extend(fragment) {
@@ -185,8 +183,7 @@ impl Fragments {
         &mut self.nodes[node as usize]
     }
 
-    /// Creates a chain of one fragment. With the first fragment, it gets room for a message of the usual
-    /// length.
+    /// Creates a chain of one fragment. If it begins a message, the chain gets room for a usual message.
     pub(super) fn begin(&mut self, fragment: Octets<'_>, beginning: bool) -> Chain {
         let more = if beginning { self.usual.saturating_sub(fragment.len()) } else { 0 };
         self.add(fragment, more)
@@ -239,8 +236,7 @@ impl Fragments {
         a
     }
 
-    /// Removes the last fragment of a chain, or the whole chain if it has only one. Returns the fragment's
-    /// length.
+    /// Removes the last fragment of a chain (the only one: the whole chain). Returns its length.
     pub(super) fn drop_last(&mut self, chain: Chain) -> usize {
         steps::count(1);
         let last = self.at(chain.0).prev;

@@ -57,8 +57,7 @@ impl TsnTracker {
         *self = TsnTracker::at(highest + u64::from(ahead));
     }
 
-    /// The index of a TSN: of its possible indices, the one nearest to the cumulative TSN (at most 2^31
-    /// away).
+    /// The index of a TSN: the index nearest to that of the cumulative TSN (at most 2^31 away).
     #[inline]
     pub(super) fn index_of(&self, tsn: Tsn) -> u64 {
         let ahead = tsn.distance_from(tsn_of(self.cumulative)) as i32;
@@ -109,8 +108,7 @@ impl TsnTracker {
         below.next().or(self.top.filter(|top| top.first > index))
     }
 
-    /// First TSN of run number `run`, counted from 0 for the lowest run; `None` if there are not as many
-    /// runs.
+    /// First TSN of run number `run`, counted from 0 for the lowest; `None` if there are fewer runs.
     pub(super) fn start_of(&self, run: usize) -> Option<u64> {
         if self.below.len() < run {
             return None;

@@ -328,8 +328,7 @@ impl Receiver {
         self.window.has_room_for(u64::from(cost).saturating_add(reserve.of(missing)))
     }
 
-    /// Reneges on the highest chunks until a lower chunk fits (`rfc9260#section-6.2`). Returns true if it
-    /// fits.
+    /// Reneges on the highest chunks until a lower chunk fits; true if it fits (`rfc9260#section-6.2`).
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
@@ -384,9 +383,8 @@ impl Receiver {
         self.stats.user_bytes -= length.into();
     }
 
-    /// Starts a partial delivery if the user can read no message and the rest of a message has no room. A gap
-    /// prevents it, since the receiver then reneges on chunks above the gap; interleaved messages are an
-    /// exception.
+    /// Starts a partial delivery if the user can read no message and the rest of a message has no room.
+    /// Without interleaving, a gap prevents it: the receiver reneges on the chunks above the gap.
     #[inline]
     fn relieve(&mut self) {
         let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();

@@ -285,8 +285,7 @@ impl Reassembly {
         Outcome::Waiting
     }
 
-    /// The first incomplete message, if all its TSNs up to `cumulative` have arrived: only later ones are
-    /// missing.
+    /// The incomplete message, if any, whose TSNs up to `cumulative` have all arrived.
     pub(super) fn head(&self, cumulative: u64) -> Option<Label> {
         self.store.as_ref()?.head(cumulative).map(|run| run.label)
     }

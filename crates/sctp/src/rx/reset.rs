@@ -82,8 +82,7 @@ impl Receiver {
         self.deferred_before(stream, index).is_some()
     }
 
-    /// Returns true if the peer may request no further reset, because the user has not got earlier events
-    /// yet.
+    /// Returns true if the peer may request no further reset until the user gets earlier events.
     pub(crate) fn has_many_marks(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.marks.len() >= MOST_MARKS)
     }

@@ -95,8 +95,7 @@ impl SackPolicy {
         }
     }
 
-    /// Records that the chunk was dropped for lack of room: a SACK is then sent at once
-    /// (`rfc9260#section-6.2`).
+    /// Records that the chunk had no room and was dropped: a SACK is due (`rfc9260#section-6.2`).
     pub(super) fn dropped(&mut self) {
         self.packet.urgent = true;
     }
@@ -111,14 +110,12 @@ impl SackPolicy {
         self.packet.urgent |= gap;
     }
 
-    /// Ends a packet with DATA or FORWARD TSN. Returns true if it had DATA. `fixed`: length of a SACK without
-    /// blocks.
+    /// Ends a packet with DATA (returns true) or FORWARD TSN. `fixed`: length of a SACK without blocks.
     #[inline]
     pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);
         let forward_only = packet.forward && !packet.data;
-        // DAC counts packets with data: the SACK reports this count, and counts as that number of missing
-        // reports.
+        // DAC counts packets with data: the SACK counts as this number of missing reports.
         if !(forward_only && self.dac) {
             self.packets = self.packets.saturating_add(1);
         }
@@ -129,8 +126,7 @@ impl SackPolicy {
             || (packet.stale && forward_only)
             || (enough && !waits)
             || !self.started
-            // DAC: gaps are normal with several paths, and the sender corrects for delayed SACKs by the count
-            // of packets.
+            // DAC: gaps are normal with several paths, and the SACK reports the number of packets.
             || (disorder && !self.dac && lean.is_none());
         self.started = true;
         if at_once {

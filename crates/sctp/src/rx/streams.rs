@@ -6,8 +6,7 @@ use crate::steps;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Mid, StreamId};
 
-/// The order of messages in each stream (`rfc9260#section-6.5`). A message is parked if earlier ones are
-/// missing.
+/// The order of messages in each stream (`rfc9260#section-6.5`). Messages that arrive too early are parked.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     inbound: PerStream<Inbound>,
@@ -78,8 +77,7 @@ const NO_STREAM: u16 = u16::MAX;
 #[derive(Debug)]
 struct Parked {
     count: usize,
-    /// The highest TSN that was in a lane since all lanes were last empty. A message above this TSN is in
-    /// order.
+    /// The highest TSN in lanes since all were last empty. A message above this TSN is in order.
     high_water: u64,
     /// Messages that are not in lanes, by [`key`].
     late: BTreeMap<u64, Piece>,
@@ -145,8 +143,7 @@ impl Streams {
         Streams { mids, ..Streams::default() }
     }
 
-    /// Processes a complete message: delivers it to `ready`, then the messages that waited for it; or parks
-    /// it.
+    /// Parks a complete message, or delivers it to `ready` with the messages that waited for it.
     #[inline(always)]
     pub(super) fn accept(
         &mut self,
@@ -189,8 +186,7 @@ impl Streams {
         mid.precedes(inbound.next) || (inbound.skips && !inbound.skip.precedes(mid))
     }
 
-    /// Records that partial delivery of the next message has started: the stream waits for the rest of the
-    /// message.
+    /// Records that partial delivery of the next message has started: the stream waits for its rest.
     pub(super) fn begin(&mut self, stream: StreamId) {
         self.inbound.of(stream).begun = true;
     }
@@ -430,8 +426,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Appends a message with a TSN above all lanes to the lane of its stream. This stream becomes the
-    /// newest.
+    /// Appends a message with a TSN above all lanes to its lane, and makes its stream the newest.
     fn append(&mut self, message: Piece) {
         let (stream, tsn) = (message.stream, message.message);
         let Some(parked) = self.parked.as_deref_mut() else { return };

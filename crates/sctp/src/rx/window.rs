@@ -5,8 +5,7 @@ use wire::{CommonHeader, Data, IData};
 
 /// The receive buffer, and the a_rwnd that follows from it (`rfc9260#section-6.2.1`).
 ///
-/// The buffer holds chunks that arrived and that the user has not read yet. Each counts with its
-/// [`ChunkCost`].
+/// The buffer holds arrived chunks that the user has not read yet, each with its [`ChunkCost`].
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     held: u64,
@@ -120,9 +119,8 @@ impl ChunkCost {
     /// Least cost of a DATA chunk: the bytes of memory of a short message's record, without the payload.
     pub(super) const LEAST: u32 = 64;
 
-    /// Least cost of an I-DATA chunk. Fragments of other messages may arrive between fragments of one
-    /// message. So each fragment may need its own record, which is found by message and fragment sequence
-    /// number.
+    /// Least cost of an I-DATA chunk. Fragments of several messages may alternate. So each may need its own
+    /// record, which is found by message and fragment sequence number.
     pub(super) const LEAST_INTERLEAVED: u32 = 128;
 
     /// Computes the costs for DATA chunks or, if `interleaved`, for I-DATA chunks.

@@ -50,8 +50,7 @@ impl Sender {
         Some(Plan::new(p, Source::Copy, self.chunk_len(self.out[i].len())))
     }
 
-    /// True if a path may send new data: it has no more chunks to copy, and its copies leave room in its
-    /// window.
+    /// True if a path may send new data: no chunk is left to copy, and the copies leave room.
     pub(super) fn leads(&mut self, p: PathId, paths: &Paths) -> bool {
         self.copies.leave_room(p, &paths[p]) && self.next_copy(p, paths).is_none()
     }

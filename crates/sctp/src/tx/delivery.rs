@@ -178,8 +178,7 @@ impl Sender {
         }
     }
 
-    /// The failure report of chunk `i`, which the peer did not acknowledge. `id`: its message, if it is
-    /// tracked.
+    /// The failure report of unacknowledged chunk `i`. `id`: its message, if that is tracked.
     fn failed_chunk(&self, i: u64, id: Option<MessageId>) -> Failure {
         let (data, record) = (self.out.data(i), self.out.message_of(i));
         let message = Message {

@@ -45,8 +45,7 @@ impl Marks {
     }
 
     /// The paths of `hit` whose window was reduced after all of their lost chunks were sent, one bit per
-    /// path. If one window of data has a mark and a loss, its cwnd is reduced only once
-    /// (`rfc3168#section-6.1.2`).
+    /// path. A mark and a loss in one window of data reduce cwnd once (`rfc3168#section-6.1.2`).
     pub(super) fn reduced_before(&self, hit: impl Iterator<Item = PathId>, paths: &Paths) -> u32 {
         let before = |p: &PathId| {
             let highest = paths[*p].lost_fast.last();

@@ -44,8 +44,7 @@ impl FirstCome {
         (self.current.pieces > 0).then_some(self.current.stream)
     }
 
-    /// Records that a piece of stream [`Self::next`] was sent completely. Returns true if the stream's turn
-    /// ended.
+    /// Records that a piece of stream [`Self::next`] was sent. Returns true if the stream's turn ended.
     #[inline]
     pub(super) fn sent(&mut self) -> bool {
         self.current.pieces = self.current.pieces.saturating_sub(1);

@@ -87,8 +87,7 @@ pub(crate) struct Sender {
     has_more: bool,
     /// True if the user will give no more messages.
     closing: bool,
-    /// Largest payload of a chunk that fits into a packet on every path. It is less than the MTU, which is a
-    /// u16.
+    /// Largest payload of a chunk that fits into a packet on every path, less than 65,536 bytes.
     fragment: u16,
     /// Bytes that each packet with data keeps free for other chunks.
     extra: usize,
@@ -299,8 +298,7 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
-    /// Resets the state of path `p`: a new path has taken the number of an old one without outstanding
-    /// chunks.
+    /// Resets the state of path `p`: a new path has taken the number of an unused one.
     pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let cwnd = paths[p].initial_cwnd;
         paths[p].window = CongestionWindow { cwnd, ssthresh: None };
@@ -405,8 +403,7 @@ impl Sender {
         writable
     }
 
-    /// Records that no more messages follow: the last chunks then request a SACK at once
-    /// (`rfc7053#section-4.1`).
+    /// Records that no messages follow: the last chunks then request a SACK (`rfc7053#section-4.1`).
     pub(crate) fn shutdown_pending(&mut self) {
         self.closing = true;
     }

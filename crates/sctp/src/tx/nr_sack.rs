@@ -43,8 +43,7 @@ impl Sender {
         let mut said = std::mem::take(&mut self.blocks);
         let mut cum = told_cum;
         if overtaken {
-            // This NR-SACK is older than one before. Only its non-renegable chunks count: later NR-SACKs may
-            // omit them.
+            // Of an outdated NR-SACK only the non-renegable chunks count: later NR-SACKs may omit them.
             cum = self.out.first_index() - 1;
             cut_below(&mut said, cum);
             self.blocks.clone_from(&self.gap_acked);

@@ -245,8 +245,7 @@ impl SendQueue {
         }
     }
 
-    /// Adds a whole message to the run at the end of its stream. Returns false if the message differs from
-    /// the run.
+    /// Adds a whole message to the run at the end of its stream; false if the message differs.
     #[inline(always)]
     fn lengthens_run(&mut self, message: &Message) -> bool {
         let outbound = self.outbound.of(message.stream);
@@ -265,8 +264,7 @@ impl SendQueue {
         true
     }
 
-    /// True if an unfinished message blocks all other messages: without interleaving, its pieces stay
-    /// together.
+    /// True if an unfinished message blocks all others: without interleaving its pieces stay together.
     pub(super) fn is_closed_to_others(&self) -> bool {
         !self.interleaved && !self.unfinished.is_empty()
     }
@@ -508,8 +506,7 @@ impl SendQueue {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }
 
-    /// The last piece given for a stream; [`PieceId::NONE`] if that piece waits for a reset. Called after a
-    /// push.
+    /// The last piece pushed on a stream; [`PieceId::NONE`] if the piece waits for a reset.
     pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
         if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
@@ -548,8 +545,7 @@ impl SendQueue {
     }
 
     /// Abandons the waiting pieces of a message with a record. Returns the bytes of each piece. `first` is
-    /// its first piece if no part of the message was sent. Otherwise its pieces are at the front of the
-    /// stream's queue.
+    /// its first piece if no part was sent. Otherwise its pieces are the first of the stream.
     pub(super) fn abandon(
         &mut self,
         record: RecordId,
@@ -578,8 +574,7 @@ impl SendQueue {
         parts
     }
 
-    /// Ends an abandoned message of which a part was sent. If no piece of it waits, the turn of the stream
-    /// ends.
+    /// Ends an abandoned message that was sent in part. If no piece waits, the stream's turn ends.
     pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
         self.outbound.of(stream).fsn = 0;
         if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {

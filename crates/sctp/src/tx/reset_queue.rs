@@ -182,8 +182,7 @@ impl Sender {
         Outstanding::tsn(self.out.next_index())
     }
 
-    /// Restarts the numbers of all streams at 0, and the TSNs at `next` if given. No chunk may be
-    /// outstanding.
+    /// Restarts all streams at number 0, and the TSNs at `next`, if given. No chunk may be outstanding.
     pub(crate) fn begin_again(&mut self, next: Option<Tsn>) {
         self.queue.renumber(&StreamSet::default());
         self.gap_acked.clear();

@@ -148,8 +148,7 @@ impl Sender {
             if let Some(rtt) = delta.rtt
                 && path.liveness.has_answered()
             {
-                // Each SACK gives a sample; rfc9260#section-6.3.1, rule C4, recommends one sample per round
-                // trip.
+                // Each SACK gives a sample, although rule C4 (rfc9260#section-6.3.1) recommends one per RTT.
                 path.rto.sample(now, rtt, &self.config);
             }
         }

@@ -336,8 +336,7 @@ impl Sender {
         if self.paced { blocked.max(self.paced_until(p, paths)) } else { blocked }
     }
 
-    /// The time at which the pacer of a path allows the next packet; `None` if that is now, or if no data
-    /// waits.
+    /// Time at which the pacer of a path allows the next packet; `None` if now, or if no data waits.
     fn paced_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
         let rate = paths[p].rate.as_ref().filter(|_| !self.is_drained())?;
         rate.pacer.ready_at().filter(|&at| at > self.now)
@@ -367,8 +366,7 @@ impl Sender {
         paths[p].decayed = Some(since);
     }
 
-    /// Writes the chunks of a packet to `w`. `w` may already hold control chunks, but must fit the first
-    /// chunk.
+    /// Writes the chunks of a packet to `w`, which must have room for at least the first chunk.
     #[inline]
     pub(crate) fn write(&mut self, now: Instant, plan: &Plan, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let p = plan.path;

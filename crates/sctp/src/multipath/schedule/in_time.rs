@@ -22,8 +22,7 @@
 //! the paths before p deliver Σ μ. So p adds throughput only if W/T_p is more than that: the condition
 //! for small packets. With G in place of W, p would delay the last packet of a message.
 //!
-//! An unordered message waits for no other message. With NR-SACKs, W must hold only the flights without
-//! queues:
+//! An unordered message waits for no other one. With NR-SACKs, W must hold only the flights without queues:
 //!
 //! ```text
 //! p carries it if   Σ μ_q d_q + x_p + m <= W   and   Σ μ_q T_p + x_p + m <= G
@@ -77,8 +76,7 @@ impl InTime {
         for &p in candidates.iter().filter(|&&p| at.paths[p].timed_out && at.paths[p].flight.is_zero()) {
             self.paths[p.index()].in_time = true;
         }
-        // Sums over the paths in use before p: the rate in bytes per second, and the flight size without
-        // queues.
+        // Sums over paths in use before p: rate in bytes per second, and flight size without queues.
         let (mut rates, mut in_flight) = (0.0, 0.0);
         for (n, &(time, p)) in self.order.iter().enumerate() {
             let (path, estimate) = (&at.paths[p], &mut self.paths[p.index()]);

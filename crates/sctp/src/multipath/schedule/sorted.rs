@@ -67,9 +67,8 @@ pub(super) fn lowest_rtt() -> Sorted {
 }
 
 /// All chunks on every path (Frömmgen, Erbshäußer, Buchmann, Zimmermann, Wehrle, "ReMP TCP: low latency
-/// multipath TCP", ICC 2016). Each path sends all chunks in order and skips acknowledged chunks. New chunks
-/// are sent only by the path that is ahead of the others. `multipath/copies.rs` describes how copies are
-/// counted.
+/// multipath TCP", ICC 2016). Each path sends all chunks in order and skips acknowledged chunks. Only the
+/// path that is ahead of the others sends new chunks. `multipath/copies.rs` describes the copies.
 pub(super) fn redundant() -> Sorted {
     let traits = SchedulerTraits { copies: true, ..SchedulerTraits::default() };
     Sorted { traits, ..lowest_rtt() }

@@ -101,7 +101,8 @@ fn parked(tsn: u32, k: u32) -> Data<'static> {
 #[test]
 fn evictions_are_cheap() {
     play(|attack, most| {
-        // The first TSNs arrive in order, in reverse, or shuffled. Then lower TSNs each evict the highest.
+        // The highest TSNs arrive in order. Then lower TSNs in reverse, and lower ones shuffled, evict the
+        // highest.
         let base = 3 * most;
         attack.flood((0..most).map(|k| parked(base + k, k)));
         attack.flood((0..most).rev().map(|k| parked(2 * most + k, most + k)));
@@ -179,8 +180,7 @@ fn messages_of_one_byte_fragments_are_cheap() {
                 1,
             )
         };
-        // Arrival in reverse; then every second TSN before the rest, up to the receiver's maximum number of
-        // gaps.
+        // In reverse; then every second TSN before the rest, up to the receiver's limit of gaps.
         attack.flood((1..many).rev().map(|k| at(0, k)));
         attack.flood([at(0, 0)]);
         assert_eq!(attack.read_all(), 1);

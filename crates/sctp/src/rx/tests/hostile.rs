@@ -39,8 +39,7 @@ proptest! {
     }
 }
 
-// A peer leaves gaps between short chunks. It fills the highest gaps first with long chunks, never the
-// lowest.
+// A peer leaves gaps of short chunks. It fills all but the lowest with long chunks, the highest first.
 #[test]
 fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     for every in 2..40 {

@@ -108,8 +108,7 @@ impl Sender {
         }
     }
 
-    /// True if new data waits for room in the peer's receive buffer. The chunks to be skipped may fill that
-    /// buffer.
+    /// True if new data waits for the peer's receive buffer, which chunks to be skipped may fill.
     fn is_starved(&self, paths: &Paths) -> bool {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
     }
@@ -246,8 +245,7 @@ impl Sender {
         (last, skips.into_values().collect())
     }
 
-    /// Returns the path of the last FORWARD TSN if the cumulative TSN `cum` answers it; each answer counts
-    /// once.
+    /// Returns the path of the last FORWARD TSN, once, if the cumulative TSN `cum` answers it.
     #[inline]
     pub(in crate::tx) fn forward_answered(&mut self, cum: u64) -> Option<PathId> {
         let forward = &mut self.partial.as_mut()?.forward;

@@ -68,8 +68,7 @@ impl Sender {
     }
 
     /// Ends an abandoned message that was sent in part. A FORWARD TSN must not end in the middle of a
-    /// message. So the unsent rest of the message gets one TSN: that of an empty last fragment, which is
-    /// never sent.
+    /// message. So the unsent rest gets one TSN, as an empty last fragment that is never sent.
     fn burn(&mut self, now: Instant, record: &Record, paths: &mut Paths) {
         let Some(last) = record.tsns.map(|tsns| tsns.last) else { return };
         let is_outstanding = self.out.indices().contains(&last);

@@ -87,8 +87,7 @@ impl Sender {
         self.abandons = agreed;
     }
 
-    /// Returns a new record for a message that is about to be queued, if it has a reliability limit or a
-    /// context.
+    /// Creates the record of a message before it is queued, if it has a limit or a context.
     #[inline]
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
         let limited = message.reliability != Reliability::Reliable && self.config.pr_sctp;
@@ -284,8 +283,7 @@ impl Sender {
         true
     }
 
-    /// Bytes of the send buffer that a message occupies, and whether a part of the message waits in the
-    /// queue.
+    /// Bytes of the send buffer that a message occupies, and whether a part of it waits in the queue.
     fn held_by(&self, id: RecordId, record: &Record) -> (ByteCount, bool) {
         let chunks = record.tsns.map_or(0..0, |tsns| tsns.first.max(self.out.first_index())..tsns.last + 1);
         let sent: ByteCount =

@@ -26,8 +26,7 @@ pub(super) struct Record {
     pub(super) tsns: Option<Range>,
     /// Message number in its stream, once a part of the message was sent.
     pub(super) number: u32,
-    /// Number of sent chunks that may be missing at the peer: it has not acknowledged them, or may renege on
-    /// them.
+    /// Number of sent chunks that the peer has not acknowledged or may renege on.
     pub(super) waiting: u32,
     /// True once the last chunk has a TSN.
     pub(super) ended: bool,
@@ -58,8 +57,7 @@ impl Record {
         Some(self.piece).filter(|&piece| self.tsns.is_none() && piece != PieceId::NONE)
     }
 
-    /// False if a reset of its stream held the message back and no part of it was sent: its pieces cannot be
-    /// found.
+    /// False if a reset of the stream held this unsent message back: its pieces cannot be found.
     pub(super) fn can_be_found(&self) -> bool {
         self.tsns.is_some() || self.piece != PieceId::NONE
     }

@@ -1,5 +1,4 @@
-//! Tests that abandoned chunks are accounted for until the cumulative TSN passes them, and are not sent
-//! again.
+//! Tests that abandoned chunks are accounted for, and never sent again.
 
 use super::*;
 use crate::config::{Cuc, PathSelection, Reinjection};

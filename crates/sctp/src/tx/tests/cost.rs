@@ -1,5 +1,4 @@
-//! Tests that limit the work caused by SACKs of a hostile peer. Work is counted in steps (`crate::steps`). An
-//! association with an honest peer is never aborted.
+//! Tests that SACKs of a hostile peer cause limited work (`crate::steps`) and honest peers no abort.
 
 use super::*;
 use crate::config::Cuc;
@@ -16,7 +15,7 @@ fn loaded(chunks: u16) -> Rig {
     rig
 }
 
-/// Limits of the steps for a packet: those that any packet may cost, and those for each transmitted chunk.
+/// Steps that a packet took: steps that any packet may cause, and steps paid for by transmissions.
 struct Cost {
     any: u64,
     paid: u64,
@@ -105,8 +104,7 @@ fn many_gap_ack_blocks_withdrawn_by_a_small_packet_are_cheap() {
     }
 }
 
-/// After a timeout all chunks are lost. An acknowledgement must not search all of them for a retransmitted
-/// chunk.
+/// All chunks are lost by a timeout. No acknowledgement searches all of them for a retransmitted chunk.
 #[test]
 fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     for cuc in [Cuc::V1, Cuc::V2] {

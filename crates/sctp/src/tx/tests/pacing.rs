@@ -233,8 +233,7 @@ fn paced_transfer_has_its_rate_and_never_more() {
     }
 }
 
-/// After the peer's buffer was full, few chunks are in flight. A burst limit for each SACK would keep them
-/// few.
+/// After the peer's buffer was full, few chunks are in flight. A burst limit per SACK would keep them few.
 #[test]
 fn with_pacing_an_empty_window_is_filled_without_sacks() {
     let config = Config { pacing: true, max_burst: 4, ..config() };

@@ -1,5 +1,4 @@
-//! Tests time-based loss detection with vectors calculated by hand. Least RTT 100 ms, reordering window 25
-//! ms.
+//! Tests time-based loss detection with vectors by hand: least RTT 100 ms, reordering window 25 ms.
 
 use super::*;
 use crate::config::{LossDetection, RtxPolicy};
@@ -85,8 +84,7 @@ fn without_another_sack_the_reordering_timer_finds_the_loss() {
     transmit(&mut rig, 2);
     rig.sack(1, &[(3, 3)], 1);
     let due = deadline(&rig, P1).unwrap();
-    // TSN 2 was sent 102 ms ago. It is late after 101 ms (the RTT of TSN 3) plus the window of 25 ms: in 24
-    // ms.
+    // TSN 2 was sent 102 ms ago, and is late after 101 ms (RTT of TSN 3) + 25 ms (window): in 24 ms.
     let interval = rig.sender.remembered.as_ref().unwrap().mean_interval();
     assert_eq!(due, rig.now + ms(24) + interval * 2);
     rig.now = due;
@@ -96,8 +94,7 @@ fn without_another_sack_the_reordering_timer_finds_the_loss() {
     assert_eq!(rig.poll(), Some((P1, vec![2])));
 }
 
-// rfc8985#section-6.2, step 4: before reordering is seen, three missing reports suffice; later they do not
-// count.
+// rfc8985#section-6.2, step 4: three missing reports suffice until reordering is seen
 #[test]
 fn reports_count_until_chunks_overtake_each_other() {
     for (mut rig, first, lost) in [(measured(), 2, true), (reordering(), 5, false)] {

@@ -111,8 +111,7 @@ fn a_copy_that_was_lost_is_sent_again_twice() {
     assert_eq!(copies, [ms(0), ms(55), ms(110)]);
 }
 
-/// Only copies are in flight on the second path. If its window did not grow, it would carry two per round
-/// trip.
+/// Only copies are in flight on the second path. Without growth it would carry two per round trip.
 #[test]
 fn copies_that_arrive_let_the_window_of_their_path_grow() {
     let mut rig = unequal(&reinjecting(Reinjection::Silent));
@@ -314,8 +313,7 @@ fn after_a_timeout_no_silent_path_is_asked() {
     }
 }
 
-/// When the path of the timeout has answered, the chunk is retransmitted on it again if it is the fastest
-/// path.
+/// If the path of the timeout has answered and is the fastest, the chunk is retransmitted on it.
 #[test]
 fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
@@ -329,8 +327,7 @@ fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     }
 }
 
-/// Chunk 1 is in flight on the second path. 50 ms later, a copy of chunk 2 (its path is silent) leaves there,
-/// too.
+/// Chunk 1 is in flight on path 2. 50 ms later a copy of chunk 2, whose path is silent, joins it.
 fn copied_behind_another(config: &Config) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);

@@ -3,8 +3,7 @@
 use super::*;
 use crate::config::RtxPolicy;
 
-/// Two active paths with RTTs of 20 ms and 100 ms. A chunk is in flight on the first; the second has timed
-/// out.
+/// Two active paths (RTT 20 ms, 100 ms). A chunk is in flight on the first; the second has timed out.
 fn rig(rtx: RtxPolicy) -> Rig {
     let config = cmt(Cmt { rtx, ..Cmt::default() });
     let mut rig = Rig::new(&config, 2, 1);

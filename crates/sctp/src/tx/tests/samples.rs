@@ -24,8 +24,7 @@ fn each_sack_gives_a_sample_of_the_round_trip_time() {
 
 /// The RTT of P1 is 25 ms if SACKs return on P2, and 40 ms if SACKs return on P1. If all SACKs return on P1,
 /// the flight size may be 40/25 = 1.6 windows. The first of these SACKs has the weight 1/8: 1 + 0.6/8 =
-/// 1.075. With a queue of 40 ms, the ratio of both times is 80/65. With 60 ms on P1, the ratio of 2.4 is
-/// limited to 2.
+/// 1.075. A queue of 40 ms adds to both times: 80/65. With 60 ms on P1 the ratio, 2.4, is limited to 2.
 #[test]
 fn a_slower_return_path_keeps_the_rate_of_the_window() {
     let config = Config { sack_path: SackPath::Fastest, ..cmt(Cmt::default()) };

@@ -225,8 +225,7 @@ fn unknown_paths_are_tried_and_silent_ones_are_not_waited_for() {
     assert!(in_time.admits(&at(&rig, 1 << 20, window), P2), "nobody waits for a silent path");
 }
 
-/// T3-rtx expired on the first path, and its chunk left on another path. Only a new packet shows that it
-/// works.
+/// T3-rtx expired on path 1, and its chunk left on another path: only a new packet can prove path 1.
 #[test]
 fn a_path_that_timed_out_is_tried_with_one_packet_at_a_time() {
     for (flight, tried) in [(0, true), (CHUNK, false)] {
@@ -273,8 +272,7 @@ fn in_time_admits_every_active_path_if_none_answers() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 0), P2));
 }
 
-/// Both paths had queues. The queue of the idle path is gone: its time is 100 ms, that of the other path 150
-/// ms.
+/// Both paths had queues. The idle one has none now: its time is 100 ms, that of the other 150 ms.
 #[test]
 fn the_queue_of_an_idle_path_is_forgotten() {
     let (mut rig, mut in_time) = delivering();
@@ -306,8 +304,7 @@ fn the_lowest_round_trip_time_goes_first_and_a_path_not_measured_before_it() {
     assert_eq!(order(&rig, &mut *scheduler), [P2, P1]);
 }
 
-/// With the same window and a quarter of the RTT, a path has four times the rate. There is no burst limit
-/// here.
+/// With the same window and a quarter of the RTT, a path has four times the rate. No burst limit applies.
 #[test]
 fn weighted_paths_carry_packets_in_proportion_to_their_rates() {
     let shares = |window: u64| {
@@ -345,8 +342,7 @@ fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
     assert_eq!(seen, [vec![1, 2, 3, 4, 5, 6], vec![1, 2, 3]]);
     rig.audit();
     assert_eq!((rig.paths[P2].flight, rig.paths[P2].stats.copies), (ByteCount::ZERO, 3));
-    // Chunks 1 to 5 are acknowledged at once, but the slow path has no room before its round trip ends; 6 is
-    // left.
+    // Chunks 1 to 5 are acknowledged at once. 6 is left: the slow path has room only after its RTT.
     rig.sack(5, &[], 2);
     assert_eq!(rig.poll(), None);
     rig.pass(Span::from_millis(100));

@@ -103,8 +103,7 @@ fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
     for p in [P1, P2, P2, P2, P2] {
         rig.transmit(p);
     }
-    // The cumulative TSN acknowledges a chunk of the other path, so that the SACK gives evidence from two
-    // paths.
+    // The cumulative TSN acknowledges a chunk of the other path: the SACK has evidence of two paths.
     rig.sack(19, &[(21, 21)], 2);
     assert_eq!(rig.missing(20), 1);
     assert!(!rig.is_lost(20));
@@ -212,8 +211,7 @@ fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     }
 }
 
-/// The acknowledgement of a timed-out chunk may be for its first transmission. It proves nothing about the
-/// new path.
+/// An acknowledged timed-out chunk proves nothing about its new path: its first transmission may count.
 #[test]
 fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);
@@ -498,8 +496,7 @@ fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     }
 }
 
-/// Chunks 2 and 3 are non-renegable above a gap. At the peer, chunk 2 waits for 1; the unordered chunk 3 does
-/// not.
+/// Chunks 2 and 3 are non-renegable above a gap. Chunk 2 waits for 1; the unordered chunk 3 does not.
 #[test]
 fn a_delivered_unordered_message_takes_no_room_at_the_peer() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);

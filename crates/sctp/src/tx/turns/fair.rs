@@ -20,8 +20,7 @@ pub(super) struct Fair {
     now: u64,
 }
 
-/// Virtual time of one byte at weight 1. It is large enough that one byte at the largest weight takes some
-/// time.
+/// Virtual time of one byte at weight 1: large enough that a byte at the largest weight is not free.
 const SCALE: u64 = 1 << 16;
 
 impl Fair {

@@ -115,8 +115,7 @@ impl Turns {
         }
     }
 
-    /// Records that the [next](Self::next) stream sent a chunk of `bytes`. `ending`: the chunk ended a
-    /// message.
+    /// Records that the [next](Self::next) stream sent a chunk; `ending`: the chunk ended a message.
     pub(super) fn sent(&mut self, stream: StreamId, bytes: usize, ending: bool, front: Front) {
         if self.open == Some(stream) {
             self.open = None;
