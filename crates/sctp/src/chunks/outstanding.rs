@@ -331,7 +331,8 @@ impl Outstanding {
         if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
     }
 
-    /// Searches from both ends and the last insertion: successive chunks cost one pass in all.
+    /// Searches from both ends and from the last insertion. The insertion of successive chunks takes one pass
+    /// in all.
     #[cold]
     fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.head > i {

@@ -6,7 +6,7 @@ use crate::path::{LossCause, Path, PathId, Paths};
 use units::ByteCount;
 
 /// Chooses the path for chunks lost on path `on`; `None` if the policy waits until a path has room. The
-/// choice among equally good paths is random. A policy with a fixed path ignores its window.
+/// choice among equally good paths is random. A policy with a fixed path ignores the window of this path.
 pub(crate) fn target(
     policy: RtxPolicy,
     on: PathId,

@@ -7,7 +7,8 @@ pub(crate) struct CucState {
 }
 
 impl CucState {
-    /// Makes the next SACK search for both, after a chunk left the path other than by a Gap Ack Block.
+    /// Makes the next SACK search for both TSNs, because a chunk left the path, or left its lists without a
+    /// Gap Ack Block.
     pub(crate) fn forget(&mut self) {
         *self = CucState::default();
     }

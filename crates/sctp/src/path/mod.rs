@@ -52,7 +52,8 @@ pub enum PathState {
     Unconfirmed,
     /// The address is verified, and no failure of the path is known.
     Active,
-    /// More than `PotentiallyFailed.Max.Retrans` errors in a row. Carries data only if no path is active.
+    /// More than `PotentiallyFailed.Max.Retrans` errors in a row: the path carries data only if no path is
+    /// active.
     PotentiallyFailed,
     /// More than `Path.Max.Retrans` errors in a row.
     Inactive,
@@ -135,7 +136,8 @@ pub(crate) struct Path {
     pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
-    /// Bytes of chunks last sent on this path and not freed: acknowledged chunks may be renegable.
+    /// Bytes of chunks last sent on this path and not freed. Acknowledged chunks count while they are
+    /// renegable.
     pub(crate) queued: ByteCount,
     pub(crate) t3: Option<Instant>,
 
@@ -447,7 +449,8 @@ impl Paths {
         place.map(|i| PathId(i as u8))
     }
 
-    /// Returns the first path to an address: of several pairs, the one with our most similar address.
+    /// Returns the first path to an address. Pairs are in order of similarity: the local address of the first
+    /// pair is the most similar to `remote`.
     #[inline(always)] // into `of`
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))

@@ -3,7 +3,7 @@
 //! The module chooses the size and the time of each probe, and the maximum length of packets. Loss alone does
 //! not prove that a size fails: a [`Comparison`] with the least size decides whether a size passes.
 //!
-//! All sizes are bytes of an SCTP packet, common header included, IP and UDP excluded: multiples of four.
+//! All sizes are lengths of SCTP packets in bytes, without IP and UDP headers. They are multiples of four.
 
 use units::{Instant, Span};
 

@@ -21,7 +21,8 @@ pub(crate) struct Rack {
     reordering: bool,
     /// Number of quarters of the least RTT that the reordering window has more than its first quarter.
     more_quarters: u32,
-    /// First chunk sent after the reordering window last grew. Only later ones may let it grow again.
+    /// First chunk sent after the reordering window last grew. Only this chunk and later ones let it grow
+    /// again.
     round: u64,
     /// Recoveries left until the reordering window shrinks.
     persistence: u8,

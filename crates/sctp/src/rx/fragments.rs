@@ -27,7 +27,7 @@ pub(super) struct Fragments {
     nodes: Vec<Node>,
     /// Head of the list of empty nodes.
     free: u32,
-    /// Head of the list of dropped nodes. One packet can drop many, but empties only a few.
+    /// Head of the list of dropped nodes. One packet can drop many nodes, so each packet empties only a few.
     garbage: u32,
     /// Number of nodes that are not free.
     used: usize,
@@ -131,7 +131,7 @@ impl Node {
         Node { stored, first: length, each: length, last: length, prev: number, next: NIL }
     }
 
-    /// Appends a fragment, or returns false: the node cannot represent its length or needs new memory.
+    /// Appends a fragment. Returns false if the node cannot represent its length, or would need new memory.
     fn extend(&mut self, fragment: Octets<'_>) -> bool {
         let single = self.stored.len() == self.last as usize;
         if !(single || self.last == self.each) || !self.stored.extend(fragment) {
@@ -183,7 +183,8 @@ impl Fragments {
         &mut self.nodes[node as usize]
     }
 
-    /// Creates a chain of one fragment. If it begins a message, the chain gets room for a usual message.
+    /// Creates a chain of one fragment. If the fragment begins a message, the chain gets room for a message
+    /// of usual length.
     pub(super) fn begin(&mut self, fragment: Octets<'_>, beginning: bool) -> Chain {
         let more = if beginning { self.usual.saturating_sub(fragment.len()) } else { 0 };
         self.add(fragment, more)
@@ -236,7 +237,8 @@ impl Fragments {
         a
     }
 
-    /// Removes the last fragment of a chain (the only one: the whole chain). Returns its length.
+    /// Removes the last fragment of a chain, or the whole chain if it has only one. Returns the length of the
+    /// fragment.
     pub(super) fn drop_last(&mut self, chain: Chain) -> usize {
         steps::count(1);
         let last = self.at(chain.0).prev;

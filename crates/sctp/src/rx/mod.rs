@@ -384,7 +384,7 @@ impl Receiver {
     }
 
     /// Starts a partial delivery if the user can read no message and the rest of a message has no room.
-    /// Without interleaving, a gap prevents it: the receiver reneges on the chunks above the gap.
+    /// Without interleaving, a gap prevents this: the receiver reneges on the chunks above the gap.
     #[inline]
     fn relieve(&mut self) {
         let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();

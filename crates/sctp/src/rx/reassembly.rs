@@ -216,8 +216,8 @@ impl Reassembly {
     }
 
     /// Compares a new chunk with its neighbours: a message must begin where the message before it ends, and
-    /// nowhere else (`rfc9260#section-6.9`). An arrived TSN without a waiting fragment was a whole message.
-    /// But if its stream does not exist, the TSN proves nothing unless `kept`.
+    /// nowhere else (`rfc9260#section-6.9`). A neighbouring TSN that arrived and has no waiting fragment was
+    /// a whole message. `kept`: the stream of the chunk exists; otherwise this TSN proves nothing.
     pub(super) fn check(
         &self,
         index: u64,

@@ -110,7 +110,8 @@ impl SackPolicy {
         self.packet.urgent |= gap;
     }
 
-    /// Ends a packet with DATA (returns true) or FORWARD TSN. `fixed`: length of a SACK without blocks.
+    /// Ends a packet with DATA or FORWARD TSN. Returns true if the packet had DATA. `fixed` is the length of
+    /// a SACK without blocks.
     #[inline]
     pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);

@@ -119,8 +119,8 @@ impl ChunkCost {
     /// Least cost of a DATA chunk: the bytes of memory of a short message's record, without the payload.
     pub(super) const LEAST: u32 = 64;
 
-    /// Least cost of an I-DATA chunk. Fragments of several messages may alternate. So each may need its own
-    /// record, which is found by message and fragment sequence number.
+    /// Least cost of an I-DATA chunk. Fragments of several messages may alternate. So each fragment may need
+    /// its own record, which is found by message and fragment sequence number.
     pub(super) const LEAST_INTERLEAVED: u32 = 128;
 
     /// Computes the costs for DATA chunks or, if `interleaved`, for I-DATA chunks.

@@ -221,7 +221,8 @@ impl Sender {
         queued - paths.flight() - self.lost_bytes
     }
 
-    /// Corrects the limits when T3-rtx of path `p` expires: since its start, the limit was the timeout.
+    /// Corrects the limits when T3-rtx of path `p` expires: since the timer started, the limit was the
+    /// timeout.
     #[cold]
     pub(super) fn account_for_timeout(&mut self, now: Instant, p: PathId, paths: &Paths) {
         let only = self.only_path(paths);

@@ -298,7 +298,8 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
-    /// Resets the state of path `p`: a new path has taken the number of an unused one.
+    /// Resets the state of path `p`: a new path has taken the number of a removed path without outstanding
+    /// chunks.
     pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let cwnd = paths[p].initial_cwnd;
         paths[p].window = CongestionWindow { cwnd, ssthresh: None };
@@ -403,7 +404,7 @@ impl Sender {
         writable
     }
 
-    /// Records that no messages follow: the last chunks then request a SACK (`rfc7053#section-4.1`).
+    /// Records that no more messages follow: the last chunks then request a SACK (`rfc7053#section-4.1`).
     pub(crate) fn shutdown_pending(&mut self) {
         self.closing = true;
     }

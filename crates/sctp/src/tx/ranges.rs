@@ -1,4 +1,5 @@
-//! Sorted lists of ranges of TSN indices. Operations cost time by the number of ranges, not of TSNs.
+//! Sorted lists of ranges of TSN indices. The cost of an operation depends on the number of ranges, not on
+//! the number of TSNs.
 
 use crate::steps::{count, count_pass};
 

@@ -1,12 +1,12 @@
 //! Path selection: schedulers choose the path of the next new data.
 //!
 //! A TSN is bound to its path when it is transmitted: a scheduler chooses a path, never a chunk. After each
-//! event it sorts the active paths, and each path fills its window before the next one sends
+//! event the scheduler sorts the active paths, and each path fills its window before the next one sends
 //! (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may instead sort the paths before each packet,
 //! and may make new data wait for a better path.
 //!
 //! A new scheduler implements [`Scheduler`] and cites its source in the header of its file. A scheduler that
-//! only sorts is a function in `sorted.rs`. Each has a name in [`PathSelection`] and a line in
+//! only sorts is a function in `sorted.rs`. Each scheduler has a name in [`PathSelection`] and a line in
 //! [`PathSelection::build`].
 
 mod blest;

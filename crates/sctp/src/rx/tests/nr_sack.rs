@@ -6,7 +6,8 @@ fn config() -> Config {
 
 type Blocks = Vec<(u16, u16)>;
 
-/// Cumulative TSN, renegable and other blocks, and number of duplicates of an NR-SACK in `room` bytes.
+/// Writes an NR-SACK in `room` bytes. Returns its cumulative TSN, its renegable and its non-renegable blocks,
+/// and the number of its duplicates.
 fn report(f: &mut Fixture, room: usize) -> (u32, Blocks, Blocks, usize) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut buf = PacketBuf::default();

@@ -3,7 +3,8 @@
 use super::*;
 use cc::CongestionWindow;
 
-/// Of 24 packets, those that request a SACK. `cwnd`, `ssthresh` in packets, `peer_buffer` in bytes.
+/// Returns how many of 24 packets request a SACK. `cwnd` and `ssthresh` are in packets, `peer_buffer` in
+/// bytes.
 fn asking(cwnd: u64, ssthresh: u64, peer_buffer: u64) -> usize {
     let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };
     let mut rig = Rig::new(&config, 1, 1);

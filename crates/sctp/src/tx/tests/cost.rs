@@ -1,4 +1,5 @@
-//! Tests that SACKs of a hostile peer cause limited work (`crate::steps`) and honest peers no abort.
+//! Tests that SACKs of a hostile peer cause limited work, counted in steps (`crate::steps`). An association
+//! with an honest peer is never aborted.
 
 use super::*;
 use crate::config::Cuc;
@@ -15,7 +16,7 @@ fn loaded(chunks: u16) -> Rig {
     rig
 }
 
-/// Steps that a packet took: steps that any packet may cause, and steps paid for by transmissions.
+/// Steps that a packet took: steps that any packet may cause, and steps that transmissions pay for.
 struct Cost {
     any: u64,
     paid: u64,

@@ -1,4 +1,5 @@
-//! Tests time-based loss detection with vectors by hand: least RTT 100 ms, reordering window 25 ms.
+//! Tests time-based loss detection with vectors calculated by hand: least RTT 100 ms, reordering window 25
+//! ms.
 
 use super::*;
 use crate::config::{LossDetection, RtxPolicy};

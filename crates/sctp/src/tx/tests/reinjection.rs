@@ -327,7 +327,8 @@ fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     }
 }
 
-/// Chunk 1 is in flight on path 2. 50 ms later a copy of chunk 2, whose path is silent, joins it.
+/// Chunk 1 is in flight on the second path. 50 ms later a copy of chunk 2 is sent there, since the path of
+/// chunk 2 is silent.
 fn copied_behind_another(config: &Config) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);

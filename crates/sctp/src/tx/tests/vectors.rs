@@ -211,7 +211,8 @@ fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     }
 }
 
-/// An acknowledged timed-out chunk proves nothing about its new path: its first transmission may count.
+/// A timed-out chunk is retransmitted on a new path. Its acknowledgement may be for the first transmission,
+/// and proves nothing about the new path.
 #[test]
 fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);

@@ -20,7 +20,8 @@ pub(super) struct Fair {
     now: u64,
 }
 
-/// Virtual time of one byte at weight 1: large enough that a byte at the largest weight is not free.
+/// Virtual time of one byte at weight 1: so large that one byte takes some virtual time even at the largest
+/// weight.
 const SCALE: u64 = 1 << 16;
 
 impl Fair {
