@@ -1,5 +1,5 @@
-//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks
-//! half of a buffer, a path that could not send otherwise transmits the chunk again.
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half
+//! of a buffer, a path that the full buffer stops transmits the chunk again.
 
 use super::splitting::{Buffers, backlog};
 use crate::config::{BufferSide, Cmt};

@@ -165,13 +165,13 @@ pub(crate) struct Path {
     pub(crate) rto: Rto,
     pub(crate) liveness: Liveness,
 
-    /// Index of the chunk whose acknowledgement ends fast recovery; none outside fast recovery.
+    /// Index of the chunk whose acknowledgement ends fast recovery; `None` outside fast recovery.
     pub(crate) recovery: Option<u64>,
     /// Present with time-based loss detection only.
     pub(crate) rack: Option<Box<Rack>>,
     /// Present if packets are paced or the congestion control needs rate samples.
     pub(crate) rate: Option<Box<RateControl>>,
-    /// None if the MTU is fixed.
+    /// `None` if the MTU is fixed.
     pub(crate) pmtud: Option<Box<Pmtud>>,
     /// Present if SACKs take the fastest path.
     pub(crate) returns: Option<Box<Return>>,
@@ -182,7 +182,7 @@ pub(crate) struct Path {
     pub(crate) may_resend: bool,
 
     pub(crate) stats: PathStats,
-    /// Share of chunks lost, a moving average.
+    /// Moving average of the share of chunks that are lost.
     pub(crate) loss_rate: f64,
 
     pub(crate) cuc: CucState,
@@ -526,7 +526,7 @@ impl Paths {
         self.next_that(p, Path::is_active)
     }
 
-    /// Returns the next usable (active and not silent) path after `p`, as [`Self::next_active`] does.
+    /// As [`Self::next_active`], but considers only usable paths (active and not silent).
     pub(crate) fn next_usable(&self, p: PathId) -> Option<PathId> {
         self.next_that(p, Path::is_usable)
     }

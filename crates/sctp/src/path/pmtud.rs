@@ -62,7 +62,7 @@ pub(crate) struct Pmtud {
     /// The size of the next probe, or of the probe in flight.
     candidate: usize,
     flight: Option<Probe>,
-    /// Time of the next probe if none is in flight; none if no probe is needed.
+    /// Time of the next probe, if no probe is in flight; `None` if no probe is needed.
     due: Option<Instant>,
     /// The comparison that tests a size. The search waits for its result.
     comparison: Option<Comparison>,

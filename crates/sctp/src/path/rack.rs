@@ -34,7 +34,7 @@ pub(crate) struct Rack {
     unproven: u32,
     /// Chunks were marked as lost, and fast recovery has not started yet.
     begins: bool,
-    /// The congestion window before the recovery; none if there is nothing to undo.
+    /// The congestion window before the recovery; `None` if there is nothing to undo.
     before: Option<CongestionWindow>,
 }
 

@@ -57,7 +57,7 @@ impl Rto {
         self.smoothed.variation()
     }
 
-    /// The least RTT of the last 15 to 30 s; none before the first sample.
+    /// The least RTT of the last 15 to 30 s; `None` before the first sample.
     #[inline]
     pub(crate) fn base(&self) -> Option<Span> {
         self.least.get()

@@ -328,7 +328,8 @@ impl Receiver {
         self.window.has_room_for(u64::from(cost).saturating_add(reserve.of(missing)))
     }
 
-    /// Reneges on the highest chunks until a lower chunk fits; true if it fits (`rfc9260#section-6.2`).
+    /// Reneges on the highest chunks until a lower chunk fits (`rfc9260#section-6.2`). Returns true if the
+    /// chunk fits.
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {

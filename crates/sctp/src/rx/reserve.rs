@@ -7,8 +7,9 @@
 //! n m - 2 d √n
 //! ```
 //!
-//! The estimate is low on purpose. A sender that keeps room itself (`keep_room`) knows the exact lengths: its
-//! chunks must not be dropped for an estimate. If all chunks have the same length, the estimate is exact.
+//! The estimate is low on purpose. A sender that keeps room itself (`keep_room`) knows the exact lengths: a
+//! higher estimate would drop chunks for which this sender has kept room. If all chunks have the same length,
+//! the estimate is exact.
 
 /// Weight of a new chunk in the mean and in the deviation.
 const WEIGHT: f64 = 1.0 / 16.0;

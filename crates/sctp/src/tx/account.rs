@@ -184,7 +184,7 @@ impl Sender {
         Some(if blocked { Limit::HeadOfLine } else { Limit::PeerWindow })
     }
 
-    /// The limit of a path; none for a path that is not confirmed or was removed.
+    /// The limit of a path; `None` for a path that is not confirmed or was removed.
     fn limit_of(&self, p: PathId, common: Common, paths: &Paths) -> Option<Limit> {
         let path = &paths[p];
         if path.is_unconfirmed() {

@@ -58,7 +58,7 @@ impl FirstCome {
         ended
     }
 
-    /// Bytes allocated.
+    /// Number of allocated bytes.
     #[cfg(test)]
     pub(super) fn heap_bytes(&self) -> usize {
         self.later.capacity() * size_of::<Turn>()

@@ -87,7 +87,7 @@ pub(crate) struct Sender {
     has_more: bool,
     /// True if the user will give no more messages.
     closing: bool,
-    /// Largest payload of a chunk that fits into a packet on every path, less than 65,536 bytes.
+    /// Largest payload of a chunk that fits into a packet on every path, in bytes.
     fragment: u16,
     /// Bytes that each packet with data keeps free for other chunks.
     extra: usize,
@@ -117,7 +117,7 @@ pub(crate) struct Sender {
     heard: bool,
     /// Arrival time of the last acknowledgement.
     heard_at: Instant,
-    /// None unless SACKs take the fastest path.
+    /// Present only if SACKs return on the fastest path.
     same_return: Option<Box<SameReturn>>,
     ecn: Marks,
     /// True if a SACK of this packet was processed: a peer puts one SACK in a packet (`rfc9260#section-6.2`).
@@ -151,15 +151,15 @@ pub(crate) struct Sender {
     starved: bool,
     /// True once the TSNs were reset.
     jumped: bool,
-    /// None unless loss detection is based on time.
+    /// Present only if loss detection is based on time.
     remembered: Option<Box<Remembered>>,
-    /// None before the first chunk of a tracked message is sent or acknowledged.
+    /// `None` before the first chunk of a tracked message is sent or acknowledged.
     deliveries: Option<Box<Deliveries>>,
-    /// None before the first message that may be abandoned or has a context.
+    /// `None` before the first message that may be abandoned or has a context.
     partial: Option<Box<Partial>>,
     /// True if both ends support FORWARD TSN, so that messages may be abandoned.
     abandons: bool,
-    /// None before the first message.
+    /// `None` before the first message.
     account: Option<Box<Account>>,
     plain: Plain,
 }
@@ -326,7 +326,7 @@ impl Sender {
         self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + self.header_len()) & !3) as u16;
     }
 
-    /// How many of `len` user bytes one chunk can carry.
+    /// Returns how many of `len` user bytes one chunk can carry.
     #[inline]
     fn fragment_of(&self, len: usize) -> usize {
         len.min(usize::from(self.fragment))

@@ -12,9 +12,9 @@ pub(super) struct Piece {
     /// Number of the message, or of the first of a run, among the ordered or unordered messages of its
     /// stream.
     pub(super) number: u32,
-    /// Not set for a run.
+    /// Identifies a tracked message; default for a run.
     pub(super) tag: Tag,
-    /// Not set for a run.
+    /// Identifies the record of the message; default for a run.
     pub(super) record: RecordId,
     pub(super) beginning: bool,
     pub(super) copies: u32,
@@ -124,7 +124,7 @@ impl Pieces {
         self.free = id;
     }
 
-    /// Bytes allocated.
+    /// Number of allocated bytes.
     #[cfg(test)]
     pub(super) fn heap_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()

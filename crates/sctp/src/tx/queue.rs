@@ -245,7 +245,7 @@ impl SendQueue {
         }
     }
 
-    /// Adds a whole message to the run at the end of its stream; false if the message differs.
+    /// Adds a whole message to the run at the end of its stream. Returns false if it differs from the run.
     #[inline(always)]
     fn lengthens_run(&mut self, message: &Message) -> bool {
         let outbound = self.outbound.of(message.stream);
@@ -632,7 +632,7 @@ impl SendQueue {
         self.give(message, RecordId::default())
     }
 
-    /// Bytes allocated.
+    /// Number of allocated bytes.
     #[cfg(test)]
     fn heap_bytes(&self) -> usize {
         let scheduler = match &self.scheduler {

@@ -57,14 +57,14 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) unblocked: bool,
 }
 
-/// Properties of a scheduler that the send loop needs.
+/// Properties of a scheduler on which the send loop depends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SchedulerTraits {
     /// The scheduler sorts the paths before each packet, not once after each event.
     pub(crate) each_packet: bool,
     /// The scheduler may refuse a path for the next packet: see [`Scheduler::admits`].
     pub(crate) choosy: bool,
-    /// A path carries copies of chunks of other paths.
+    /// Each path also carries copies of the chunks of other paths.
     pub(crate) copies: bool,
 }
 

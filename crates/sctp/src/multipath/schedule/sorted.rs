@@ -44,7 +44,7 @@ pub(super) fn largest_ssthresh() -> Sorted {
     sorted(|at, _, order| order.sort_by_key(|&p| Reverse(ssthresh(&at.paths[p]))))
 }
 
-/// First the path with the largest ssthresh; of equal ones, the path with the most room (same section).
+/// First the path with the largest ssthresh, ties by the most room (paper 001, section 4.1).
 pub(super) fn largest_ssthresh_and_space() -> Sorted {
     sorted(|at, _, order| {
         order.sort_by_key(|&p| (Reverse(ssthresh(&at.paths[p])), Reverse(at.paths[p].space())));

@@ -29,7 +29,7 @@ fn tells(f: &mut Fixture, path: PathId) -> Vec<u32> {
     sack.nr_gap_blocks().map(|block| sack.cumulative_tsn_ack.0 + u32::from(block.start)).collect()
 }
 
-/// Lets every second TSN arrive, one per millisecond.
+/// Receives every second TSN, one TSN per millisecond.
 fn gappy(f: &mut Fixture, from: u32, to: u32) {
     for tsn in (from..=to).step_by(2) {
         f.pass(1);

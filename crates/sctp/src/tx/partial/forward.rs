@@ -119,8 +119,8 @@ impl Sender {
     }
 
     /// Counts abandoned chunks as acknowledged if no other chunks are outstanding and a FORWARD TSN was sent.
-    /// So the shutdown does not wait for the answer (`rfc3758#section-3.5`, rule A2). It does wait if the
-    /// peer has non-renegable chunks above them: the peer may deliver these only after the FORWARD TSN.
+    /// So the shutdown does not wait for the answer (`rfc3758#section-3.5`, rule A2). The shutdown does wait
+    /// if the peer has non-renegable chunks that it may deliver only after the FORWARD TSN.
     pub(crate) fn acknowledge_skipped(&mut self, now: Instant, paths: &mut Paths) {
         let Some(forward) = self.partial.as_ref().map(|partial| &partial.forward) else { return };
         let (last, first) = (self.out.next_index() - 1, self.out.first_index());
@@ -129,8 +129,9 @@ impl Sender {
         }
     }
 
-    /// The path for a FORWARD TSN: the path of the lowest abandoned chunk if that path works, else another
-    /// path that works, else the path for control chunks.
+    /// The path for a FORWARD TSN: the path of the lowest outstanding chunk if that path works, else another
+    /// path that works, else the next active path, else the default path. The avoided path does not count as
+    /// working.
     fn forward_path(&self, paths: &Paths) -> PathId {
         let lowest = self.out.indices().next().map(|i| self.out[i].path);
         let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);

@@ -32,7 +32,7 @@ fn reported_data_is_retransmitted_at_once_and_no_window_is_reduced() {
     assert_eq!(rig.paths[P1].t3, Some(rig.now + rig.paths[P1].rto.current()));
     assert_eq!(rig.poll(), Some((P1, vec![2])));
     assert_eq!(rig.paths[P1].stats.reported_drops, 1);
-    // Karn's rule: chunk 2 was sent twice.
+    // Karn's rule: chunk 2 was sent twice, so its acknowledgement gives no RTT sample.
     rig.sack(1, &[], 1);
     let srtt = rig.paths[P1].rto.srtt();
     rig.pass(Span::from_secs(1));

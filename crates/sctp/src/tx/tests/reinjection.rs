@@ -111,7 +111,8 @@ fn a_copy_that_was_lost_is_sent_again_twice() {
     assert_eq!(copies, [ms(0), ms(55), ms(110)]);
 }
 
-/// Only copies are in flight on the second path. Without growth it would carry two per round trip.
+/// Only copies are in flight on the second path. If its window did not grow, the path would carry two copies
+/// per round trip.
 #[test]
 fn copies_that_arrive_let_the_window_of_their_path_grow() {
     let mut rig = unequal(&reinjecting(Reinjection::Silent));

@@ -1,4 +1,4 @@
-//! Worked examples of the papers and the RFCs.
+//! Tests worked examples of the papers and the RFCs.
 
 use super::*;
 use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
