@@ -15,8 +15,8 @@ pub(crate) struct TxChunk {
     pub(super) ssn: Ssn,
     /// Number of user bytes. It fits in 16 bits because a chunk is shorter than the MTU (at most 65,535).
     pub(super) length: u16,
-    /// Distances to the neighbours on its list, below [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING); zero at
-    /// an end.
+    /// Distances to the previous and the next chunk of the list, below
+    /// [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING); zero at an end of the list.
     pub(super) to_prev: u16,
     pub(super) to_next: u16,
     /// [`DataFlags`] as bits.

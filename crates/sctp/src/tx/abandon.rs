@@ -45,7 +45,7 @@ impl Sender {
         self.retained -= self.out.free(i);
     }
 
-    /// Removes an abandoned chunk that is lost from the flight. The chunk is not retransmitted.
+    /// Removes the lost and abandoned chunk `i` from the flight size. The chunk is not retransmitted.
     #[cold]
     pub(super) fn lose_abandoned(&mut self, i: u64, paths: &mut Paths) {
         self.take_from_flight(i, paths);

@@ -42,7 +42,8 @@ pub(super) struct Limits {
     pub(super) steps: u32,
     /// Number of chunks that were acknowledged before and are not acknowledged now.
     withdrawn: u32,
-    /// Remaining number of SACKs that may withdraw chunks, when `packets` packets with data had been sent.
+    /// Number of SACKs that may still withdraw chunks, counted when `packets` packets with data had been
+    /// sent.
     sacks: u64,
     packets: u64,
 }

@@ -56,7 +56,7 @@ impl PieceId {
 #[derive(Debug)]
 pub(super) struct Pieces {
     nodes: Vec<Node>,
-    /// The first unused node, which links to the others.
+    /// The first unused node. It links to the other unused nodes.
     free: PieceId,
     used: u32,
 }

@@ -50,8 +50,8 @@ pub(super) enum Source {
 }
 
 impl Sender {
-    /// Begins a round of sending after an event: sorts the paths anew, and renews the burst limits if `now`
-    /// is later than before.
+    /// Starts to send after an event: sorts the paths again, and resets the burst limits if time has passed
+    /// since the last call.
     #[inline(always)] // into the functions that each packet and each message calls
     pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
         if self.never_used {

@@ -1,5 +1,4 @@
-//! Tests time-based loss detection with vectors calculated by hand: least RTT 100 ms, reordering window 25
-//! ms.
+//! Tests time-based loss detection with vectors calculated by hand: least RTT 100 ms, window 25 ms.
 
 use super::*;
 use crate::config::{LossDetection, RtxPolicy};

@@ -225,7 +225,7 @@ fn unknown_paths_are_tried_and_silent_ones_are_not_waited_for() {
     assert!(in_time.admits(&at(&rig, 1 << 20, window), P2), "nobody waits for a silent path");
 }
 
-/// T3-rtx expired on path 1, and its chunk left on another path: only a new packet can prove path 1.
+/// T3-rtx expired on path 1, whose chunk left on another path: only a new packet shows that path 1 works.
 #[test]
 fn a_path_that_timed_out_is_tried_with_one_packet_at_a_time() {
     for (flight, tried) in [(0, true), (CHUNK, false)] {
