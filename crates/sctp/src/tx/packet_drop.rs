@@ -82,6 +82,7 @@ impl Sender {
 /// Number of nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
+/// Returns `bytes * part / whole`, rounded down; `whole` is not zero.
 fn scaled(bytes: u64, part: u64, whole: u64) -> ByteCount {
     ByteCount::new((u128::from(bytes) * u128::from(part) / u128::from(whole)) as u64)
 }
