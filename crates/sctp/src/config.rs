@@ -6,8 +6,9 @@ use units::{ByteCount, Span};
 options! {
     /// The options of an association, among them the protocol parameters of `rfc9260#section-16`.
     ///
-    /// The defaults are those of RFC 9260, with CMT off. Once CMT is on, its options are those of table 1 of
-    /// paper 001 (Dreibholz et al., OMNeT++ 2010).
+    /// The defaults are those of RFC 9260, without CMT. The defaults of the CMT options are those of table 1
+    /// of paper 001 (Dreibholz et al., OMNeT++ 2010). `INET:` precedes the name of the same option in the INET
+    /// framework.
     pub struct Config {
         /// RTO before the first measurement (`RTO.Initial`).
         rto_initial: Span = Span::from_secs(1), "more than zero, at most `rto_max`"
@@ -16,8 +17,8 @@ options! {
         rto_min: Span = Span::from_secs(1), "more than zero" if |min| !min.is_zero();
         /// Upper bound of the RTO (`RTO.Max`).
         rto_max: Span = Span::from_secs(60), "at least `rto_min`" if |max, all| max >= all.rto_min;
-        /// Packets that a path sends at one instant (`Max.Burst`). An acknowledgement of data on the path
-        /// lets it send the same number again.
+        /// Largest number of packets that a path sends at once (`Max.Burst`). Each SACK that acknowledges
+        /// data on the path permits this number again.
         max_burst: u32 = 4, "at least 1" if |packets| packets > 0;
         /// Lifetime of a state cookie (`Valid.Cookie.Life`).
         valid_cookie_life: Span = Span::from_secs(60), "more than zero" if |life| !life.is_zero();
@@ -33,7 +34,8 @@ options! {
         potentially_failed: Option<u32> = None, "at most `path_max_retrans`, or none"
             if |errors, all| errors.is_none_or(|errors| errors <= all.path_max_retrans);
         /// Consecutive errors after which another path becomes the primary path
-        /// (`Primary.Switchover.Max.Retrans`, `rfc7829#section-5`). None: errors do not change it.
+        /// (`Primary.Switchover.Max.Retrans`, `rfc7829#section-5`). None: errors do not change the primary
+        /// path.
         primary_switchover: Option<u32> = None, "at least `potentially_failed`, or none"
             if |errors, all| errors.is_none_or(|errors| errors >= all.potentially_failed.unwrap_or(0));
         /// Most retransmissions in each handshake step (`Max.Init.Retransmits`).
@@ -42,8 +44,8 @@ options! {
         /// `rfc6458#section-8.1.3`). None: `rto_max`.
         init_rto_max: Option<Span> = None, "more than zero, or none for `rto_max`" if |most| most != Some(Span::ZERO);
         /// Time between heartbeats on an idle path (`HB.interval`). None: heartbeats only verify unconfirmed
-        /// addresses, and an association without data does not notice that its peer is gone. At most 15 s on
-        /// a path in UDP, so that a NAT keeps the port.
+        /// addresses, and an association without data does not notice that its peer is gone. On a path in UDP
+        /// the interval is at most 15 s, so that a NAT keeps the port mapping.
         hb_interval: Option<Span> = Some(Span::from_secs(30)), "more than zero, or none for no heartbeats"
             if |interval| interval != Some(Span::ZERO);
         /// How the sender detects the loss of a chunk before T3-rtx expires.
@@ -56,13 +58,14 @@ options! {
         /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer
         /// supports them too (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
-        /// Sends fewer and shorter SACKs, for a narrow return link, if the peer has `nr_sack`, too. A
-        /// receiver without `reneging` delays a SACK that is long for the data that it acknowledges, by at
-        /// most 25 ms beyond `sack_frequency`, and omits Gap Ack Blocks that earlier SACKs reported. The
-        /// sender sets the I bit (`rfc7053`) in slow start, while cwnd is small, and in retransmitted chunks.
+        /// Sends fewer and shorter SACKs, for a narrow return link, if both ends have `nr_sack`. A receiver
+        /// without `reneging` delays a SACK that is long compared with the data that it acknowledges, for at
+        /// most 25 ms after the packet required by `sack_frequency`. It omits Gap Ack Blocks that earlier
+        /// SACKs reported. The sender sets the I bit (`rfc7053`) in slow start, while cwnd is small, and in
+        /// retransmitted chunks.
         lean_sacks: bool = false;
-        /// Authenticates the chunk types that the peer requires, and accepts those in `auth_chunks` only if
-        /// they are authenticated, if the peer supports AUTH too (`rfc4895`; INET: `auth`).
+        /// Uses AUTH if the peer supports it too (`rfc4895`; INET: `auth`): authenticates the chunk types
+        /// that the peer requires, and accepts the types in `auth_chunks` only if they are authenticated.
         auth: bool = false;
         /// Chunk types that the peer must authenticate, besides those of ASCONF if `asconf` is on (INET:
         /// `chunks`). 0 is DATA, 3 is SACK.
@@ -71,8 +74,8 @@ options! {
         /// Adds and deletes addresses of an existing association by ASCONF, if the peer supports it too
         /// (`rfc5061`; INET: `addIP`). Needs `auth`.
         asconf: bool = false, "false unless `auth` is true" if |on, all| !on || all.auth;
-        /// Our addresses are behind NATs: a request to add an address is sent from it and holds the wildcard
-        /// address (INET: `natFriendly`).
+        /// True if our addresses are behind NATs. A request to add an address is then sent from this address,
+        /// and contains the wildcard address (INET: `natFriendly`).
         nat_friendly: bool = false;
         /// Abandons messages by their lifetime, number of retransmissions or priority, if the peer supports
         /// it (PR-SCTP, `rfc3758`, `rfc7496`). Otherwise every message is reliable, whatever its policy.
@@ -89,14 +92,14 @@ options! {
         /// Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): routers may mark packets
         /// instead of dropping them, if the peer supports it too.
         ecn: EcnMode = EcnMode::Off;
-        /// Reports packets that arrive with a wrong checksum, and retransmits chunks that the peer reports
-        /// without a cut of cwnd, if the peer supports it too (draft-stewart-sctp-pktdrprep-16; INET:
-        /// `packetDrop`).
+        /// Reports packets that arrive with a wrong checksum. Retransmits the chunks of packets that the peer
+        /// reports, without a reduction of cwnd. Both ends must support these reports
+        /// (draft-stewart-sctp-pktdrprep-16; INET: `packetDrop`).
         packet_drop_reports: bool = false;
 
-        /// Outbound streams requested.
+        /// Number of outbound streams that we request.
         outbound_streams: u16 = 10, "at least 1" if |streams| streams > 0;
-        /// Inbound streams the peer may use.
+        /// Largest number of inbound streams that the peer may use.
         max_inbound_streams: u16 = 2048, "at least 1" if |streams| streams > 0;
         /// The order in which streams send (`rfc8260#section-3`).
         stream_scheduler: StreamScheduler = StreamScheduler::Fcfs;
@@ -163,7 +166,7 @@ options! {
         rp_min: u64 = 4, "at least 1" if |mtus| mtus > 0;
         /// ssthresh of a path that was idle for an RTO.
         idle_threshold: cc::IdleThreshold = cc::IdleThreshold::Window;
-        /// Options of the congestion controls, a table for each.
+        /// Options of the congestion controls: one table for each control.
         knobs: cc::Knobs = cc::Knobs::default();
 
         /// Concurrent multipath transfer.
@@ -180,11 +183,11 @@ pub(crate) const LEAST_WINDOW: u32 = 1500;
 impl Config {
     /// Returns the options that are recommended for several paths.
     ///
-    /// With them a transfer should be at least as fast as over its best path alone, should not stall for long
-    /// when a path fails, and should take no more of a bottleneck that its paths share than one TCP flow
-    /// would: its paths are coupled. Users who own all lines uncouple them with
+    /// With these options a transfer should be at least as fast as over its best path alone, and should not
+    /// stall for long when a path fails. Its paths are coupled: over a shared bottleneck, all of them
+    /// together should take no more than one TCP flow. Users who own all lines can uncouple the paths with
     /// [`Algorithm::Cubic`](cc::Algorithm::Cubic). `docs/bonding.md` gives the reason for each option, and
-    /// measures the cases in which a transfer misses these aims.
+    /// lists measured cases in which a transfer misses these aims.
     pub fn recommended() -> Self {
         Config {
             congestion_control: cc::Algorithm::CoupledCubic.into(),
@@ -264,8 +267,8 @@ options! {
         /// loss, and no cwnd grows by the chunk.
         rescheduling: BufferSide = BufferSide::None;
         /// Sends no new chunks into the part of the peer's receive window that lost chunks need.
-        /// `rfc9260#section-6.2.1`, rule C, counts that part as free. With one path, cwnd then limits new
-        /// chunks; with several paths it does not, and the peer drops the chunks if its buffer is full.
+        /// `rfc9260#section-6.2.1`, rule C, counts that part as free. With one path, cwnd still limits new
+        /// chunks. With several paths cwnd does not, and the peer drops the chunks if its buffer is full.
         keep_room: bool = false;
         /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
         reinjection: Reinjection = Reinjection::None;
@@ -291,10 +294,10 @@ named! {
     "loss detection" LossDetection {
         /// Three missing reports (`rfc9260#section-7.2.4`).
         MissingReports = "missing-reports",
-        /// Time, for each path (RACK, `rfc8985`): a chunk that was sent later on the path arrived, and the
-        /// reordering window, which adapts to reordering, has passed. Needless recoveries are undone, and
-        /// lost retransmissions are detected, too. With `reinjection` of silent paths, the last usable path
-        /// sends tail loss probes.
+        /// By time, for each path (RACK, `rfc8985`): a chunk is lost if a chunk that was sent later on the
+        /// path arrived, and the reordering window has passed. The window adapts to reordering. Needless
+        /// recoveries are undone, and lost retransmissions are detected, too. With `reinjection` of silent
+        /// paths, the last usable path sends tail loss probes.
         Rack = "rack",
     }
 }
@@ -330,16 +333,18 @@ named! {
         Random = "random",
         /// The path with the lowest smoothed round-trip time first.
         LowestRtt = "lowest-rtt",
-        /// Earliest completion first: waits for the fastest path if it completes sooner than a slower one.
+        /// Earliest completion first: a slow path waits if the fastest path would complete the transfer
+        /// sooner.
         Ecf = "ecf",
         /// Blocking estimation: does not use a slow path where it would block the window of the transfer.
         Blest = "blest",
-        /// A path carries packets that are acknowledged before the window of the transfer closes. The
-        /// estimate is the least round-trip time, or flight size over delivery rate if that is longer.
+        /// A path carries packets that are acknowledged before the window of the transfer is full. The
+        /// expected time is the least round-trip time, or flight size divided by delivery rate if that is
+        /// longer.
         InTime = "in-time",
         /// Each path carries all data, as its cwnd permits.
         Redundant = "redundant",
-        /// Packets in proportion to the rates of the paths.
+        /// Each path carries packets in proportion to its rate.
         Weighted = "weighted",
     }
 }
@@ -352,13 +357,14 @@ named! {
         Fcfs = "fcfs",
         /// Round robin: the streams that have data to send, by turns.
         Rr = "rr",
-        /// Round robin for each packet: a packet carries data of one stream, the next one of the next stream.
+        /// Round robin for each packet: a packet carries data of one stream, the next packet of the next
+        /// stream.
         RrPacket = "rr-packet",
         /// The stream with the lowest value first; streams with the same value by turns.
         Priority = "priority",
-        /// Fair bandwidth: the stream that has sent the fewest bytes.
+        /// Fair bandwidth: the stream that has sent the fewest bytes first.
         Fair = "fair",
-        /// Weighted fair queueing: bytes in proportion to the values.
+        /// Weighted fair queueing: each stream sends bytes in proportion to its value.
         Wfq = "wfq",
     }
 }
@@ -377,8 +383,8 @@ named! {
         Ssthresh = "ssthresh",
         /// The path with the lowest loss rate.
         LossRate = "lossrate",
-        /// The path that answers and would deliver all lost chunks first; they wait for room there. If no
-        /// path answers, as `alternate`.
+        /// The path, among those that answer, that would deliver all lost chunks first; the chunks wait for
+        /// room on that path. If no path answers, as `alternate`.
         Fastest = "fastest",
         /// The same path after a fast retransmission, the next active one after a timeout
         /// (`rfc9260#section-6.4`).
@@ -403,7 +409,7 @@ named! {
 }
 
 impl AllowReset {
-    /// Place among the levels, from 0.
+    /// Index of the level, from 0.
     pub(crate) fn rank(self) -> u8 {
         self as u8
     }
@@ -415,12 +421,12 @@ named! {
     "path set" PathSet {
         /// An address of the peer. Packets to it leave from the local address with the longest common prefix.
         Addresses = "addresses",
-        /// A pair of an address of ours and one of the peer, at most 16 pairs: two uplinks to a peer with one
-        /// address are two paths. An address of the peer has failed when all its pairs have.
+        /// A pair of a local address and an address of the peer, at most 16 pairs. Two uplinks to a peer with
+        /// one address are two paths. An address of the peer has failed when all its pairs have failed.
         Pairs = "pairs",
         /// As `pairs`, but only those pairs whose addresses are in one subnet (/24 of IPv4, /64 of IPv6), and
-        /// all pairs if either side has one address. An address of the peer without such a pair has the path
-        /// that it has with `addresses`.
+        /// all pairs if either side has one address. An address of the peer without a local address in its
+        /// subnet has the same path as with `addresses`.
         SameSubnet = "same-subnet",
     }
 }
@@ -437,7 +443,8 @@ named! {
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
-        /// The path of the data or, with lean SACKs, a faster one if heartbeats show room for SACKs there.
+        /// The path of the data or, with lean SACKs, a faster path if heartbeats show that it has room for
+        /// SACKs.
         Fastest = "fastest",
     }
 }
@@ -463,7 +470,7 @@ named! {
         Off = "off",
         /// In a TIMESTAMP chunk, which leaves 12 bytes less for data.
         Chunk = "chunk",
-        /// Beside the packet, at no cost: only a simulator can do that.
+        /// Outside of the packet, without additional bytes; only a simulator supports this.
         Metadata = "metadata",
     }
 }
@@ -476,7 +483,7 @@ named! {
         None = "none",
         /// The send buffer.
         Sender = "sender",
-        /// The receive buffer of the peer, by its advertised window.
+        /// The receive buffer of the peer, as advertised in a_rwnd.
         Receiver = "receiver",
         /// Both buffers.
         Both = "both",
@@ -484,13 +491,13 @@ named! {
 }
 
 impl BufferSide {
-    /// True if the send buffer is one of them.
+    /// True if the option applies to the send buffer.
     #[inline]
     pub(crate) fn sender(self) -> bool {
         matches!(self, BufferSide::Sender | BufferSide::Both)
     }
 
-    /// True if the receive buffer is one of them.
+    /// True if the option applies to the receive buffer of the peer.
     #[inline]
     pub(crate) fn receiver(self) -> bool {
         matches!(self, BufferSide::Receiver | BufferSide::Both)

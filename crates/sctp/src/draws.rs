@@ -3,7 +3,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 
-/// Random numbers. The generator is large, so it is made for the first number: most associations draw none.
+/// A random number generator. Its state is large, so it is made at the first draw: most associations draw
+/// none.
 #[derive(Debug)]
 pub(crate) struct Draws {
     seed: u64,

@@ -14,13 +14,13 @@ pub enum PathError {
     /// The association has no path to this address of the peer.
     #[error("there is no path to {address}")]
     NoSuchPath {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// No heartbeat has confirmed the path yet (`rfc9260#section-5.4`).
     #[error("the path to {address} is not confirmed yet")]
     Unconfirmed {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The association is not established yet, or it is being shut down.
@@ -29,7 +29,7 @@ pub enum PathError {
     /// The path MTU is too small or too large.
     #[error("a path MTU of {mtu} bytes: expected 576 to 65535")]
     InvalidMtu {
-        /// The path MTU asked for.
+        /// The requested path MTU.
         mtu: u64,
     },
     /// The endpoint has no [`encapsulation`](crate::EndpointConfig::encapsulation).
@@ -47,34 +47,34 @@ pub enum AddressError {
     /// The address is not a unicast address.
     #[error("{address} is not a unicast address")]
     NotUnicast {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
-    /// The association has the address, or the peer is asked to add it already.
+    /// The association has the address already, or has requested that the peer adds it.
     #[error("the association has the address {address} already")]
     Known {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The association does not have the address.
     #[error("the association does not have the address {address}")]
     Unknown {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The address was not removed, so that it cannot be restored.
     #[error("the address {address} was not removed")]
     NotRemoved {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// Without the address no confirmed path would be left.
     #[error("without the address {address} the association would have no path left")]
     LastPath {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
-    /// The association has as many addresses as it can have.
+    /// The association has the largest permitted number of addresses.
     #[error("the association has {limit} addresses, and can have no more")]
     TooMany {
         /// The largest number of addresses.
@@ -83,7 +83,7 @@ pub enum AddressError {
     /// The peer does not support ASCONF for this change.
     #[error("the peer has no ASCONF and cannot be asked about the address {address}")]
     NoAsconf {
-        /// The address asked for.
+        /// The requested address.
         address: IpAddr,
     },
     /// The association is not established yet, or it is being shut down.
@@ -98,7 +98,7 @@ pub enum KeyError {
     /// The association has ended.
     #[error("the association has ended")]
     Closed,
-    /// The key was not set.
+    /// No key with this identifier was set.
     #[error("key {key} was not set")]
     NoSuchKey {
         /// The identifier of the key.
@@ -110,7 +110,7 @@ pub enum KeyError {
         /// The identifier of the key.
         key: u16,
     },
-    /// The association has as many keys as it can have.
+    /// The association has the largest permitted number of keys.
     #[error("the association has {limit} keys, and can have no more")]
     TooMany {
         /// The largest number of keys.
@@ -118,25 +118,25 @@ pub enum KeyError {
     },
 }
 
-/// Reason why a stream did not get a value for the stream scheduler.
+/// Reason why the value of a stream for the stream scheduler was not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
     /// The association has ended.
     #[error("the association has ended")]
     Closed,
-    /// The stream was not negotiated.
+    /// The association has no stream with this number.
     #[error("stream {} does not exist: the association has {streams} outbound streams", .stream.0)]
     NoSuchStream {
-        /// The stream asked for.
+        /// The requested stream.
         stream: StreamId,
-        /// How many there are.
+        /// Number of outbound streams.
         streams: u16,
     },
-    /// The stream scheduler `wfq` needs a weight.
+    /// The stream scheduler `wfq` needs a weight of at least 1.
     #[error("stream {} cannot have the weight 0: expected 1 to 65535", .stream.0)]
     ZeroWeight {
-        /// The stream asked for.
+        /// The requested stream.
         stream: StreamId,
     },
 }

@@ -19,11 +19,11 @@ pub struct AssocId(pub u32);
 pub enum Event {
     /// The handshake is complete: data may be sent.
     Connected {
-        /// Streams we may use.
+        /// Number of streams on which we may send.
         outbound_streams: u16,
-        /// Streams the peer may use.
+        /// Number of streams on which the peer may send.
         inbound_streams: u16,
-        /// The peer's addresses, in the order of the paths' numbers.
+        /// The peer's addresses, in the order of the path numbers.
         peer_addresses: Vec<IpAddr>,
         /// The peer's port.
         peer_port: u16,
@@ -68,21 +68,21 @@ pub enum Event {
     /// The peer holds the [tracked](crate::Message::tracked) messages from `first` to `last` and cannot
     /// renege on them: the cumulative TSN passed all their chunks, or NR-SACKs acknowledged them.
     Delivered {
-        /// The lowest of these messages.
+        /// Identifier of the first of these messages.
         first: MessageId,
-        /// The highest of these messages.
+        /// Identifier of the last of these messages.
         last: MessageId,
     },
     /// The peer did not acknowledge a message before the association ended or restarted, or the message was
-    /// abandoned by its [reliability](crate::Reliability). A message that is tracked or abandoned has one
-    /// event, any other has one for each chunk.
+    /// abandoned by its [reliability](crate::Reliability). A tracked or abandoned message causes one event;
+    /// any other message causes one event for each chunk.
     SendFailed {
         /// The identifier of the message, if it is tracked.
         id: Option<MessageId>,
         /// The stream of the message.
         stream: StreamId,
-        /// TSN of the chunk, or of the first chunk of a tracked message that was not acknowledged. None if
-        /// any part of the message was never sent: then the peer does not have the message.
+        /// TSN of the chunk, or of the first chunk of a tracked message that was not acknowledged. None if a
+        /// part of the message was never sent: then the peer does not have the whole message.
         tsn: Option<Tsn>,
         /// Bytes that were not acknowledged.
         length: usize,
@@ -103,12 +103,13 @@ pub enum Event {
         /// The deleted address.
         address: IpAddr,
     },
-    /// The peer answered an ASCONF request of ours, for example of
-    /// [`Endpoint::add_local_address`](crate::Endpoint::add_local_address), or never will.
+    /// An ASCONF request of ours has ended, for example that of
+    /// [`Endpoint::add_local_address`](crate::Endpoint::add_local_address): the peer answered the request, or
+    /// will never answer it.
     AddressChange {
         /// The requested change.
         change: AddressChange,
-        /// Our address to be changed.
+        /// Our address that the change concerns.
         address: IpAddr,
         /// True if the peer made the change.
         accepted: bool,
@@ -118,12 +119,12 @@ pub enum Event {
         /// The identifier of the key.
         id: u16,
     },
-    /// Streams restart at stream sequence number 0, or the attempt failed (`rfc6525#section-6.1.1`). Messages
+    /// Streams restart at stream sequence number 0, or their reset failed (`rfc6525#section-6.1.1`). Messages
     /// that the peer sent before a reset can be read before this event, later messages after it.
     StreamsReset {
         /// True for streams on which the peer sends.
         incoming: bool,
-        /// True for streams on which we send. With `incoming`: all streams, and the TSNs.
+        /// True for streams on which we send. If both flags are true: all streams, and the TSNs.
         outgoing: bool,
         /// The streams; an empty list means all streams.
         streams: Vec<StreamId>,
@@ -144,7 +145,7 @@ pub enum Event {
         /// The error causes as received.
         causes: Bytes,
     },
-    /// The peer sends no more data; the association ends when the peer has acknowledged ours.
+    /// The peer sends no more data; the association ends when the peer has acknowledged all our data.
     ShutdownReceived,
     /// The association ended.
     Closed {
@@ -182,7 +183,7 @@ pub enum ResetResult {
     Denied,
     /// The peer does not have one of the streams.
     WrongStream,
-    /// The peer considered the request invalid, or always had a request of its own in progress.
+    /// The peer considered the request invalid, or refused it each time because of a request of its own.
     Failed,
     /// The association was shut down, or the peer restarted it, before the request was sent or answered.
     GivenUp,
@@ -248,9 +249,8 @@ pub enum CloseReason {
     },
     /// The peer did not answer the handshake.
     ConnectTimeout,
-    /// ICMP messages answered the INIT at all addresses of the peer, or at the last one that had not refused
-    /// it: no process uses the port, or the host does not support SCTP
-    /// ([`Icmp::PortUnreachable`](crate::Icmp)).
+    /// All addresses of the peer refused the INIT, the last of them by an ICMP message: no process uses the
+    /// port, or the host does not support SCTP ([`Icmp::PortUnreachable`](crate::Icmp)).
     Unreachable,
     /// The addresses given to [`connect`](crate::Endpoint::connect) belong to the peer of another
     /// association; two endpoints have at most one association (key terms of `rfc9260`).
@@ -307,7 +307,7 @@ impl fmt::Display for CloseReason {
     }
 }
 
-/// The first bytes of the reason that the application of the peer gave for an abort; none if it gave none.
+/// The first bytes of the reason that the peer's application gave for an abort; none without a reason.
 fn told(causes: &[u8]) -> Option<&[u8]> {
     const MOST: usize = 200;
     Causes::from_bytes(causes).iter().find_map(|cause| match cause {

@@ -11,7 +11,7 @@ pub struct IcmpNews<'a> {
     pub src: Option<IpAddr>,
     /// Destination address of that packet, which may differ from the source of the ICMP message.
     pub dst: IpAddr,
-    /// Destination port of its UDP header (`rfc6951`); 0 if it was not encapsulated.
+    /// UDP destination port of that packet (`rfc6951`); 0 if that packet was not encapsulated.
     pub udp_port: u16,
     /// The quoted first bytes of that packet after the IP header, or after the UDP header.
     pub quoted: &'a [u8],

@@ -17,8 +17,8 @@
 //! are independent of each other; [`Config::recommended`] is the choice for real use over several paths. By
 //! default, CMT is off and an association sends on its primary path, as the RFC says.
 //!
-//! Programs add the crate `anabranch`, which exports these types together with those of the crates `units`,
-//! `transport`, `wire` and `cc` that they contain.
+//! Programs depend on the crate `anabranch`, which exports these types together with the types of the crates
+//! `units`, `transport`, `wire` and `cc` that occur in them.
 //!
 //! # Example
 //!

@@ -10,7 +10,8 @@ use wire::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub struct Message {
     /// The stream of the message.
     pub stream: StreamId,
-    /// Payload protocol identifier, passed to the peer unchanged; for a message in parts, that of the first.
+    /// Payload protocol identifier, passed to the peer unchanged. In a message of several parts, the first
+    /// counts.
     pub ppid: Ppid,
     /// Delivered as soon as it is complete, independently of earlier messages (`rfc9260#section-6.6`).
     pub unordered: bool,
@@ -23,9 +24,9 @@ pub struct Message {
     /// Ignored while the path is not active.
     pub path: Option<PathId>,
     /// Sends the message without delay: the pacer, Nagle's algorithm and
-    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. It may leave while cwnd is
-    /// full, if the flight size exceeds cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows one
-    /// packet. The order of messages is still that of the stream scheduler.
+    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. It may be sent while cwnd is
+    /// full if the flight size exceeds cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows an
+    /// excess of one packet. The order of messages is still that of the stream scheduler.
     pub urgent: bool,
     /// Reports the outcome: an [`Event::Delivered`](crate::Event::Delivered) or
     /// [`Event::SendFailed`](crate::Event::SendFailed) will name the message. For a message in parts, the
@@ -121,9 +122,9 @@ pub struct MessageId(pub u64);
 /// Data of a stream that the user can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// Complete messages, and messages whose parts can be read to the end.
+    /// Number of complete messages, and of messages of which the last part has arrived and can be read.
     pub messages: usize,
-    /// User bytes, including those of incomplete messages.
+    /// Readable user bytes, including those of incomplete messages.
     pub bytes: ByteCount,
 }
 
@@ -134,9 +135,9 @@ pub struct Received {
     pub stream: StreamId,
     /// The stream sequence number; zero if unordered.
     pub ssn: Ssn,
-    /// The message identifier (`rfc8260#section-2.1`), which tells the parts of several messages apart. It
-    /// counts the ordered or the unordered messages of the stream. Without interleaving it counts ordered
-    /// messages only, and is zero if unordered.
+    /// The message identifier (`rfc8260#section-2.1`), which tells the parts of several messages apart. A
+    /// stream counts ordered and unordered messages separately. Without interleaving only ordered messages
+    /// are counted, and the identifier of unordered messages is zero.
     pub mid: Mid,
     /// TSN of the first fragment.
     pub tsn: Tsn,

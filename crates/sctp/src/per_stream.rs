@@ -11,10 +11,10 @@ pub(crate) struct PerStream<T> {
     sparse: Option<Sparse<T>>,
 }
 
-/// Boxed, since most associations have none.
+/// Boxed, since most associations need no map.
 type Sparse<T> = Box<BTreeMap<u16, T>>;
 
-/// Number of the first streams, which are indexed by number in whatever order they are used.
+/// Streams below this number are always indexed by number, in whatever order they are used.
 const FIRST: usize = 16;
 
 impl<T> Default for PerStream<T> {
@@ -72,7 +72,7 @@ impl<T: Default> PerStream<T> {
         sparse.entry(stream.0).or_default()
     }
 
-    /// Bytes allocated, if all leaves of the B-tree are full.
+    /// Upper estimate of the bytes allocated: assumes that all leaves of the B-tree are full.
     #[cfg(test)]
     pub(crate) fn heap_bytes(&self) -> usize {
         let sparse = self.sparse.as_ref().map_or(0, |sparse| sparse.len().next_multiple_of(11));

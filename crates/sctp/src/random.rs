@@ -3,8 +3,9 @@ use rand_core::{RngCore, SeedableRng};
 
 /// The source of all random numbers of an endpoint: tags, TSNs, nonces, heartbeat jitter and cookie secret.
 ///
-/// On a network use [`Seed::from_system`], once for each endpoint: a known seed reveals the verification tags
-/// and allows to forge cookies. With [`Seed::for_simulation`] an endpoint repeats itself byte for byte.
+/// On a network use [`Seed::from_system`], once for each endpoint: anybody who knows the seed knows the
+/// verification tags and can forge cookies. With [`Seed::for_simulation`] an endpoint sends the same bytes in
+/// each run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 
@@ -42,14 +43,14 @@ impl From<[u8; 32]> for Seed {
 }
 
 impl std::fmt::Debug for Seed {
-    /// Hides the seed, which would allow to forge cookies.
+    /// Prints no byte of the seed, because anybody who knows the seed can forge cookies.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Seed")
     }
 }
 
-/// A random stream, stored as its seed and its position. Every association has one and rarely draws from it,
-/// so its size matters more than its speed.
+/// A random number generator, stored as its seed and its position. Every association has one and rarely draws
+/// from it, so its size matters more than its speed.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     seed: Seed,
@@ -62,7 +63,7 @@ impl Random {
         Random { seed, drawn: 0 }
     }
 
-    /// Makes an independent stream, so that draws of one association do not change those of another.
+    /// Makes an independent generator, so that draws of one association do not change those of another.
     pub(crate) fn fork(&mut self) -> Self {
         Random::new(Seed(self.bytes()))
     }

@@ -1,13 +1,13 @@
 //! Counts the work that a packet causes, for tests of the work that an attacker can cause.
 //!
-//! A step is an access to a chunk, a place of a list, a level of a tree or a cache line: 10 ns at most.
+//! A step is one access to a chunk, a list element, a tree level or a cache line. It takes at most 10 ns.
 
-/// Counts steps that any packet of its size may cause.
+/// Counts steps that every packet can cause again. Tests compare them with the limits below.
 #[inline(always)]
 #[cfg(not(test))]
 pub(crate) fn count(_: usize) {}
 
-/// Counts steps that occur once for each transmission or acknowledgement of a chunk.
+/// Counts steps that occur only once for each transmission or acknowledgement of a chunk.
 #[inline(always)]
 #[cfg(not(test))]
 pub(crate) fn count_paid(_: usize) {}
@@ -33,11 +33,11 @@ fn levels(entries: usize) -> usize {
 #[cfg(test)]
 pub(crate) use counting::{count, count_paid, taken};
 
-/// Steps that a packet of 1500 bytes may take: 0.1 ms.
+/// Largest number of steps for a packet of 1500 bytes: 0.1 ms.
 #[cfg(test)]
 pub(crate) const MOST_OF_1500: u64 = 10_000;
 
-/// Steps that a packet of 64 KB may take: 1 ms.
+/// Largest number of steps for a packet of 64 KB: 1 ms.
 #[cfg(test)]
 pub(crate) const MOST_OF_64K: u64 = 100_000;
 
@@ -59,7 +59,7 @@ mod counting {
         STEPS.set((any, paid + steps as u64));
     }
 
-    /// Steps of `work`: those of any packet, and those that occur once for each chunk.
+    /// Returns two numbers of steps of `work`: those of [`count`], and those of [`count_paid`].
     pub(crate) fn taken(work: impl FnOnce()) -> (u64, u64) {
         let before = STEPS.get();
         work();

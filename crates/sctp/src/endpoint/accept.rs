@@ -16,7 +16,7 @@ use wire::{
     Packet, PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
 };
 
-/// SCTP cannot fragment an INIT ACK; if it exceeds the MTU, IP fragments it.
+/// Packet limit of an INIT ACK: SCTP cannot fragment an INIT ACK; if it exceeds the MTU, IP fragments it.
 const UNDIVIDED: usize = u16::MAX as usize;
 
 /// Largest ratio of the sizes of INIT ACK and INIT, because the source of the INIT may be forged. QUIC has
@@ -88,8 +88,8 @@ impl Endpoint {
     }
 
     /// Answers an INIT from the address of an association that uses another UDP port, or no UDP. The INIT
-    /// does not change the association (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both are
-    /// encapsulated, the INIT may come from another host behind the same NAT.
+    /// does not change the association (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If the INIT and the
+    /// association are both encapsulated, the INIT may come from another host behind the same NAT.
     fn on_other_udp_port(
         &self,
         datagram: &Datagram<'_>,
@@ -176,7 +176,7 @@ impl Endpoint {
             auth,
         };
         let outbound_streams = peer.outbound_streams;
-        // The requested extension counts up to a doubled lifetime.
+        // The extension that the peer requests can at most double the lifetime.
         let extra = offer.preservative.unwrap_or(Span::ZERO).min(config.valid_cookie_life);
         let cookie = Cookie {
             expires: Cookie::expiry(now, config.valid_cookie_life + extra),
@@ -324,8 +324,8 @@ impl Endpoint {
         }
     }
 
-    /// The association of a cookie: the one with its tags, from any source, since a NAT may have assigned a
-    /// new UDP port to the peer; otherwise one with an address of the peer.
+    /// Finds the association of a cookie: first by the tags in the cookie, from any source, since a NAT may
+    /// have assigned a new UDP port to the peer; then by the addresses of the peer.
     fn association_of(&self, cookie: &Cookie, udp_port: u16) -> Option<u32> {
         let named = |slot: &u32| self.associations.get(*slot).is_some_and(|a| a.is_named_by(cookie));
         let by_tag = self.tags.get(cookie.local_tag).filter(named);

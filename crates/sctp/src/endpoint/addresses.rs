@@ -35,8 +35,8 @@ impl Addresses {
         self.owners.get(remote).map(|owner| owner.slot)
     }
 
-    /// Finds an association that confirmed the address with the same SCTP port and another UDP port for which
-    /// `conflicts` is true; returns port and association. Checks at most [`NEIGHBOURS`] associations.
+    /// Finds an association that confirmed the same address and SCTP port with another UDP port for which
+    /// `conflicts` is true. Returns this UDP port and the slot. Checks at most [`NEIGHBOURS`] associations.
     pub(super) fn elsewhere(&self, remote: &Remote, conflicts: impl Fn(u16) -> bool) -> Option<(u16, u32)> {
         let of = |udp_port| Remote { udp_port, ..*remote };
         let neighbours = self.owners.range(of(0)..=of(u16::MAX)).take(NEIGHBOURS);

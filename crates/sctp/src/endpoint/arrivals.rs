@@ -52,7 +52,7 @@ pub struct Arrival {
     pub inbound_streams: u16,
 }
 
-/// Arrivals that wait for a decision, by our tag in their cookies, which their peers have echoed.
+/// Arrivals that wait for the user's decision, by our tag in the cookie that the peer has echoed.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     waiting: BTreeMap<u32, Waiting>,

@@ -8,11 +8,11 @@ use transport::Slab;
 #[derive(Debug)]
 pub(super) struct Associations(Slab<Entry>);
 
-/// An association and the keys under which packets find it.
+/// An association and the keys by which the endpoint finds it for a packet.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) association: Association,
-    /// The tag in the table of tags, or zero.
+    /// The key of the association in the table of tags; zero if it has none.
     pub(super) tag: u32,
     /// Addresses and ports of the peer in the table of addresses, for packets without one of our tags.
     pub(super) remotes: Vec<Remote>,

@@ -13,7 +13,8 @@ use units::{ByteCount, Instant};
 use wire::StreamId;
 
 impl Endpoint {
-    /// Queues a message, also during the handshake. Returns the number of a [tracked](Message::tracked) one.
+    /// Queues a message, also during the handshake. Returns its identifier if it is
+    /// [tracked](Message::tracked).
     ///
     /// # Errors
     /// [`SendError`]; the message is not queued then.
@@ -53,9 +54,10 @@ impl Endpoint {
         self.change(id, |association| association.abort(reason));
     }
 
-    /// Begins to reset streams of an association: the listed ones, or all if the list is empty (`rfc6525`).
-    /// Their next messages are numbered from 0. Earlier messages on our streams are delivered first; later
-    /// ones wait. [`Event::StreamsReset`](crate::Event::StreamsReset) reports the outcome for each direction.
+    /// Begins to reset the listed streams of an association, or all streams if the list is empty (`rfc6525`).
+    /// The next messages on the streams are numbered from 0. On our streams earlier messages are delivered
+    /// first, and later messages wait. [`Event::StreamsReset`](crate::Event::StreamsReset) reports the
+    /// outcome for each direction.
     ///
     /// # Errors
     /// [`ResetError`]; nothing changes then.
@@ -104,7 +106,7 @@ impl Endpoint {
         self.call(id, PathError::Closed, |association| association.heartbeat(now, address))
     }
 
-    /// Makes an address of the peer the primary one: new data goes there as long as it works.
+    /// Makes the path to an address of the peer the primary path: new data goes there as long as it works.
     ///
     /// # Errors
     /// [`PathError`].
@@ -112,8 +114,8 @@ impl Endpoint {
         self.call(id, PathError::Closed, |association| association.set_primary(address))
     }
 
-    /// Sets the options of all paths of an association from `local`, an address of ours that may be added
-    /// later. The peer is told.
+    /// Sets the options of all paths of an association from the local address `local`, which may also be
+    /// added later. The options are reported to the peer.
     ///
     /// # Errors
     /// [`PathError::Closed`].
@@ -130,11 +132,11 @@ impl Endpoint {
         })
     }
 
-    /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by
-    /// ASCONF (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) tells
-    /// its answer. Then the address gets its paths, which carry data once a heartbeat confirms them.
-    /// Packets may arrive at the address from now on. Behind a NAT
-    /// [`Config::nat_friendly`](crate::Config::nat_friendly) must be on.
+    /// Adds a local address to an association, for example when an interface comes up. An ASCONF requests
+    /// that the peer adds the address (`rfc5061#section-4.2.1`), and
+    /// [`Event::AddressChange`](crate::Event::AddressChange) reports the answer. Then the address gets its
+    /// paths, which carry data once a heartbeat confirms them. Packets may arrive at the address from now on.
+    /// Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly) must be on.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -147,8 +149,8 @@ impl Endpoint {
         self.call(id, AddressError::Closed, |association| association.add_local(now, address))
     }
 
-    /// Asks the peer by ASCONF to send to this address of ours whenever it sends on one path only
-    /// (`rfc5061#section-4.2.4`). An address that is being added is asked for together with it.
+    /// Requests by ASCONF that the peer sends to this local address whenever it sends on one path only
+    /// (`rfc5061#section-4.2.4`). The address may still wait for the peer to add it.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -161,8 +163,8 @@ impl Endpoint {
         self.call(id, AddressError::Closed, |association| association.set_peer_primary(now, address))
     }
 
-    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both sides must have
-    /// it before either activates it; key 0 is empty unless it is set.
+    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both ends must have the
+    /// key before either end activates it; key 0 is empty unless it is set.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -178,9 +180,9 @@ impl Endpoint {
         self.call(id, KeyError::Closed, |association| association.activate_auth_key(key_id))
     }
 
-    /// Says that a key which is not active will not be activated again:
-    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) tells when nothing that was sent with it is
-    /// outstanding. Packets of the peer with this key are accepted until [`Self::remove_auth_key`].
+    /// Declares that a key which is not active will not be activated again.
+    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) reports when no chunk that was sent with the key
+    /// is outstanding. Packets of the peer with this key are accepted until [`Self::remove_auth_key`].
     ///
     /// # Errors
     /// [`KeyError`].
@@ -188,7 +190,7 @@ impl Endpoint {
         self.call(id, KeyError::Closed, |association| association.deactivate_auth_key(key_id))
     }
 
-    /// Forgets a key that is not active.
+    /// Removes a key that is not active.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -196,9 +198,9 @@ impl Endpoint {
         self.call(id, KeyError::Closed, |association| association.remove_auth_key(key_id))
     }
 
-    /// Ends the use of an address of ours by an association, as when an interface goes down: its paths
-    /// leave from another address of ours or end, and what was in flight there is sent again elsewhere. A
-    /// peer with ASCONF is asked to delete the address (`rfc5061#section-4.2.2`), any other is not told.
+    /// Stops the use of a local address by an association, for example when an interface goes down. Its paths
+    /// get another local address or end, and their data in flight is retransmitted elsewhere. A peer with
+    /// ASCONF gets a request to delete the address (`rfc5061#section-4.2.2`); any other gets none.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -211,7 +213,7 @@ impl Endpoint {
         self.call(id, AddressError::Closed, |association| association.remove_local(now, address))
     }
 
-    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF is asked to add the address again.
+    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF gets a request to add the address again.
     ///
     /// # Errors
     /// [`AddressError`].
@@ -225,7 +227,7 @@ impl Endpoint {
     }
 
     /// Sets the path MTU, IP header included, towards an address of an association's peer
-    /// (`SCTP_PEER_ADDR_PARAMS` of `rfc6458#section-8.1.12`). Chunks that have a TSN and are longer leave
+    /// (`SCTP_PEER_ADDR_PARAMS` of `rfc6458#section-8.1.12`). Longer chunks that already have a TSN are sent
     /// with [`may_fragment`](transport::Transmit::may_fragment).
     ///
     /// # Errors
@@ -240,9 +242,9 @@ impl Endpoint {
         self.call(id, PathError::Closed, |association| association.set_path_mtu(now, address, mtu))
     }
 
-    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler)
-    /// `priority`, or its weight for `wfq`; the other schedulers ignore it (`SCTP_STREAM_SCHEDULER_VALUE`
-    /// of `rfc8260#section-4.3.3`). It counts from the stream's next turn.
+    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`,
+    /// or its weight for `wfq`; the other schedulers ignore the value (`SCTP_STREAM_SCHEDULER_VALUE` of
+    /// `rfc8260#section-4.3.3`). The value takes effect at the next turn of the stream.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -250,14 +252,14 @@ impl Endpoint {
         self.call(id, StreamError::Closed, |association| association.set_stream_value(stream, value))
     }
 
-    /// Bytes of the next message that [`Self::receive`] would return, or of its part that has arrived; none
-    /// if there is nothing to read.
+    /// Length in bytes of the next message that [`Self::receive`] would return, or of the part of it that has
+    /// arrived; none if there is nothing to read.
     pub fn next_message_len(&self, id: AssocId) -> Option<usize> {
         self.get(id)?.next_message_len()
     }
 
-    /// The messages that [`Self::receive`] would return, by stream, without those that wait for earlier
-    /// messages. The cost is proportional to the number of waiting messages.
+    /// Counts the messages and bytes that [`Self::receive`] would return, by stream, without messages that
+    /// wait for earlier messages. The cost is proportional to the number of counted messages.
     pub fn unread(&self, id: AssocId) -> BTreeMap<StreamId, Unread> {
         self.get(id).map(Association::unread).unwrap_or_default()
     }
@@ -267,8 +269,8 @@ impl Endpoint {
         self.get(id).map(Association::options)
     }
 
-    /// Changes options of one association; timers that run keep their deadlines unless the new ones are
-    /// earlier.
+    /// Changes options of one association. A running timer keeps its deadline, unless the new options give an
+    /// earlier deadline.
     ///
     /// # Errors
     /// [`OptionsError`] names an option whose value cannot work; nothing changes then.
@@ -291,8 +293,8 @@ impl Endpoint {
         self.get(id).map(Association::path_infos)
     }
 
-    /// As [`Self::paths`], including paths whose addresses were deleted: their counters stay, and the path at
-    /// place `n` has the number `n`.
+    /// As [`Self::paths`], but includes paths whose addresses were deleted, with their counters. The path at
+    /// index `n` has the number `n`.
     pub fn all_paths(&self, id: AssocId) -> Option<impl Iterator<Item = PathInfo>> {
         self.get(id).map(Association::all_path_infos)
     }
@@ -325,7 +327,7 @@ impl Endpoint {
         self.associations.get(self.associations.slot(id)?)
     }
 
-    /// Changes an association that has not ended; `closed` is the error if it has.
+    /// Applies a change to an association. Returns the error `closed` if the association has ended.
     pub(super) fn call<E>(
         &mut self,
         id: AssocId,

@@ -26,7 +26,7 @@ pub struct EndpointConfig {
     pub config: Arc<Config>,
 }
 
-/// UDP encapsulation of packets. A peer that sends packets without it gets packets without it.
+/// UDP encapsulation of packets. A peer that sends packets without UDP gets packets without UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encapsulation {
     /// UDP port of a peer before its first packet arrives, usually [`Self::PORT`].
@@ -93,8 +93,8 @@ pub(super) fn check_addresses(addresses: &[IpAddr]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Upper bound of `max_associations`: the identifiers of thousands of successive associations in a slot fit
-/// an [`AssocId`](crate::AssocId).
+/// Upper bound of `max_associations`. It leaves enough bits in an [`AssocId`](crate::AssocId) for thousands
+/// of successive associations in each slot.
 pub(super) const MAX_ASSOCIATIONS: usize = 1 << 20;
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ use units::Instant;
 impl Endpoint {
     /// Processes an ICMP message about a packet that the endpoint sent; false if it has no effect.
     ///
-    /// It must quote at least the first 8 bytes of a packet with the verification tag of an association, or
-    /// 20 bytes of an INIT whose association waits for the INIT ACK: anybody can send ICMP messages
-    /// (`rfc9260#section-10`). "Packet too big" is a hint for path MTU discovery. An unreachable protocol or
-    /// UDP port refuses an INIT; the association ends if all addresses refused it. Later, and for other
-    /// unreachable messages, it is an error of the path, at most one per RTO.
+    /// The message must quote at least the first 8 bytes of a packet with the verification tag of an
+    /// association, or 20 bytes of an INIT whose association waits for the INIT ACK, because anybody can send
+    /// ICMP messages (`rfc9260#section-10`). "Packet too big" is a hint for path MTU discovery. An
+    /// unreachable protocol or UDP port refuses an INIT; the association ends if all addresses refused it.
+    /// After the INIT ACK, and for other unreachable messages, the message is an error of the path, at most
+    /// one per RTO.
     pub fn on_icmp(&mut self, now: Instant, news: IcmpNews<'_>) -> bool {
         let Some(quote) = Quote::read(news.quoted) else { return false };
         let remote = Remote { address: news.dst, port: quote.destination_port, udp_port: news.udp_port };

@@ -273,8 +273,8 @@ impl Endpoint {
         }
     }
 
-    /// Writes the next packet into `buf` and returns its addresses; none if there is nothing to send now. The
-    /// result may change after every call that takes the time.
+    /// Writes the next packet into `buf` and returns its addresses; none if there is nothing to send now.
+    /// Every call with an argument `now` may make further packets ready.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if !self.answers.is_empty() {
@@ -307,8 +307,8 @@ impl Endpoint {
         Some(transmit)
     }
 
-    /// Returns the next event; none if there is none. The result may change after every call that takes the
-    /// time except [`Self::poll_transmit`].
+    /// Returns the next event; none if there is none. Every call with an argument `now`, except
+    /// [`Self::poll_transmit`], may cause further events.
     #[inline]
     pub fn poll_event(&mut self) -> Option<(AssocId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
@@ -327,8 +327,8 @@ impl Endpoint {
         None
     }
 
-    /// Time for the next [`Self::handle_timeout`] if nothing happens before; none if no timer runs. It may be
-    /// earlier than necessary. Valid once [`Self::poll_transmit`] returns nothing.
+    /// Time at which to call [`Self::handle_timeout`] if no other call comes first; none if no timer runs.
+    /// The time may be earlier than necessary. It is valid once [`Self::poll_transmit`] returns `None`.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.agenda.next()

@@ -102,8 +102,8 @@ impl Endpoint {
     }
 }
 
-/// Schedules an association for polling after a possible change; true if it has to be
-/// [renamed](Endpoint::rename).
+/// Schedules an association for polling after a possible change. Returns true if the caller must call
+/// [`Endpoint::rename`], because the association has ended or its lookup keys may have changed.
 #[inline(always)] // into the calls for each packet and each message
 pub(super) fn enter(agenda: &mut Agenda, slot: u32, association: &mut Association) -> bool {
     agenda.enter(Turn::Send, slot);

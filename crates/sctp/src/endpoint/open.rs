@@ -41,7 +41,7 @@ pub enum ConnectError {
     /// The number of associations has reached `max_associations`.
     #[error("the endpoint has {limit} associations, and may have no more")]
     TooManyAssociations {
-        /// `max_associations`.
+        /// The value of `max_associations`.
         limit: usize,
     },
     /// An option of the association has an invalid value.
@@ -86,7 +86,7 @@ pub enum AcceptError {
     /// The number of associations has reached `max_associations`.
     #[error("the endpoint has {limit} associations, and may have no more")]
     TooManyAssociations {
-        /// `max_associations`.
+        /// The value of `max_associations`.
         limit: usize,
     },
     /// An option of the association has an invalid value.
@@ -95,9 +95,9 @@ pub enum AcceptError {
 }
 
 impl Endpoint {
-    /// Starts an association with a peer at the given addresses. The INIT goes to the first address, and to
-    /// the next one after 250 ms without an answer or at once after a refusal (`rfc8305#section-5`). The
-    /// attempt ends once all addresses have refused.
+    /// Starts an association with a peer at the given addresses. The INIT is sent to the first address. It is
+    /// sent to the next address after 250 ms without an answer, or at once after a refusal
+    /// (`rfc8305#section-5`). The attempt ends once all addresses have refused.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
@@ -126,10 +126,10 @@ impl Endpoint {
         self.begin(now, remote_port, self.usable(remotes), config)
     }
 
-    /// As [`Self::connect_with`], over exactly these paths in this order, whatever [`Config::paths`] is. The
-    /// INIT leaves on the first path. The first pair of each remote address may carry data at once, further
-    /// ones after a heartbeat. Pairs with an address that the peer does not list are left out; if none is
-    /// left, [`Config::paths`] counts.
+    /// As [`Self::connect_with`], but over exactly these paths in this order, instead of [`Config::paths`].
+    /// The INIT is sent on the first path. The first pair of each remote address may carry data at once,
+    /// further pairs after a heartbeat. Pairs with an address that the peer does not list are left out; if no
+    /// pair is left, [`Config::paths`] determines the paths.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
@@ -156,8 +156,8 @@ impl Endpoint {
         self.begin(now, remote_port, Given::Pairs(pairs.to_vec()), config)
     }
 
-    /// The unicast addresses of `remotes`, each once; none if we have no address in the family of any.
-    /// Addresses of another family become paths if we get an address of that family.
+    /// The unicast addresses of `remotes`, each once; empty if we have no local address in any of their
+    /// families. An address of another family becomes a path once we get a local address of that family.
     fn usable(&self, remotes: &[IpAddr]) -> Given {
         let mut usable: Vec<IpAddr> = Vec::new();
         for &address in remotes {
@@ -204,7 +204,7 @@ impl Endpoint {
     }
 
     /// Returns the next peer that requests an association from an endpoint that listens with
-    /// [`Listen::Ask`](super::Listen::Ask), each once; none if there is no further one.
+    /// [`Listen::Ask`](super::Listen::Ask); `None` if there is no further one. Each peer is returned once.
     pub fn poll_arrival(&mut self) -> Option<Arrival> {
         self.arrivals.next()
     }
@@ -218,8 +218,8 @@ impl Endpoint {
         self.accept_with(now, id, config)
     }
 
-    /// Accepts an arrival with options of its own. Its extensions and the numbers of its streams stay those
-    /// of the endpoint, which the INIT ACK announced, and its receive buffer must not be smaller.
+    /// Accepts an arrival with its own options. The extensions and the numbers of streams stay those of the
+    /// endpoint, because the INIT ACK announced them. The receive buffer must not be smaller.
     ///
     /// # Errors
     /// [`AcceptError`]; the arrival is gone then, except after [`AcceptError::Config`].
@@ -267,8 +267,8 @@ impl Endpoint {
         true
     }
 
-    /// Sends packets for an address of an association's peer to this UDP port from now on, until a packet
-    /// from there comes from another one (`rfc6951#section-6.1`); 0: not encapsulated.
+    /// Sends packets for an address of the peer to UDP port `udp_port`, until a packet from the address has
+    /// another source port (`rfc6951#section-6.1`). Zero: packets are not encapsulated.
     ///
     /// # Errors
     /// [`PathError`].

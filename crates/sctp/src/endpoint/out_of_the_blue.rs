@@ -2,7 +2,7 @@
 
 use wire::{Cause, Chunk, Packet};
 
-/// The answer to an out of the blue packet. It has the tag of that packet, and the T bit set.
+/// The answer to an out of the blue packet. The answer has the tag of the packet, and the T bit set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Silence,
@@ -10,7 +10,8 @@ pub(super) enum Answer {
     Abort,
 }
 
-/// The answer to a packet that, AUTH apart, begins with neither INIT nor COOKIE ECHO (`rfc4895#section-6.3`).
+/// The answer to a packet whose first chunk after AUTH is neither INIT nor COOKIE ECHO
+/// (`rfc4895#section-6.3`).
 pub(super) fn answer(packet: &Packet<'_>) -> Answer {
     let chunks = packet.chunks().map_while(Result::ok);
     let mut chunks = chunks.filter(|chunk| !matches!(chunk, Chunk::Auth(_))).peekable();

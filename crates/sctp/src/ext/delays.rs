@@ -19,7 +19,8 @@ pub(crate) struct Transit {
 }
 
 impl Transit {
-    /// Arrival time minus send time, by two clocks. `sent_at`: the send time if the network provides it.
+    /// Arrival time minus send time, by two clocks. `sent_at` is the send time that the network provides, if
+    /// any.
     pub(crate) fn delay(&self, now: Instant, sent_at: Option<Instant>) -> Option<PacketDelay> {
         let (departure, tsn) = (self.departure.or(sent_at.map(micros))?, self.first?);
         Some(PacketDelay { tsn, micros: micros(now).wrapping_sub(departure) as i64 })

@@ -2,8 +2,8 @@
 //! line in [`TABLE`], which determines its announcement, the agreement on it, and its bit in the state
 //! cookie.
 //!
-//! INIT and INIT ACK decide which extensions both ends support, again after a restart of the peer. A chunk of
-//! any other extension is an unknown chunk.
+//! INIT and INIT ACK determine which extensions both ends support. A restart of the peer determines this
+//! again. A chunk of any other extension is an unknown chunk.
 
 pub(crate) mod asconf;
 pub(crate) mod auth;
@@ -55,7 +55,7 @@ struct Line {
     /// Types in the Supported Extensions parameter, all of which a peer must list; empty if the extension has
     /// its own parameter.
     types: &'static [u8],
-    /// Whether we announce it.
+    /// Whether these options announce the extension.
     announced: fn(&Config) -> bool,
 }
 

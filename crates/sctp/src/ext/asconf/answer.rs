@@ -11,11 +11,11 @@ pub(crate) struct Answered {
 /// How to process an ASCONF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The next ASCONF: it is carried out.
+    /// The next ASCONF, which is to be carried out.
     New,
-    /// The last ASCONF again: these responses are repeated.
+    /// A repetition of the last ASCONF: these responses are sent again.
     Again(Vec<u8>),
-    /// An older ASCONF, or one after the next.
+    /// An ASCONF with an earlier serial number than the last, or with one after the next.
     Discard,
 }
 

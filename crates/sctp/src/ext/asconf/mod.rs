@@ -18,7 +18,7 @@ pub(super) fn announced(config: &Config) -> bool {
     config.asconf
 }
 
-/// Most addresses that the peer deleted and from which packets may still be in the network.
+/// Largest number of deleted addresses of the peer that are stored; packets from them may still arrive.
 const MOST_DEPARTED: usize = 16;
 
 /// State of an association with ASCONF.
@@ -30,7 +30,7 @@ pub(crate) struct AsconfState {
     pub(crate) answered: Answered,
     /// Addresses that the peer deleted.
     departed: VecDeque<IpAddr>,
-    /// Addresses that the current packet asks to add although they belong to other associations.
+    /// Addresses that the current packet requests to add, although they belong to other associations.
     pub(crate) taken: Vec<IpAddr>,
     /// The address that becomes primary at the request of the peer once it is confirmed.
     pub(crate) preferred: Option<IpAddr>,

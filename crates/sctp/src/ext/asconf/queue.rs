@@ -91,13 +91,13 @@ pub(crate) struct Queue {
     correlation: u32,
     waiting: Vec<Wanted>,
     pub(crate) outstanding: Option<Outstanding>,
-    /// The peer does not support requests to add and delete addresses.
+    /// True if the peer does not support requests to add and delete addresses.
     no_changes: bool,
-    /// The peer does not support requests to set the primary address.
+    /// True if the peer does not support requests to set the primary address.
     no_primary: bool,
 }
 
-/// Most requests in an ASCONF, which fits the smallest path MTU with IPv6 addresses and an AUTH chunk.
+/// Largest number of requests in an ASCONF: with IPv6 and AUTH they fit the smallest path MTU.
 const MOST: usize = 16;
 
 impl Queue {
@@ -135,7 +135,7 @@ impl Queue {
         refused
     }
 
-    /// Queues a request; false if it cancels a waiting one that adds or deletes the same address.
+    /// Queues a request; false if it instead cancels a waiting, opposite request for the same address.
     pub(crate) fn push(&mut self, wanted: Wanted) -> bool {
         let opposite = match wanted.change {
             AddressChange::Add => Some(AddressChange::Delete),
@@ -180,8 +180,8 @@ impl Queue {
         self.waiting.iter().chain(sent).filter(|wanted| wanted.change == change).count()
     }
 
-    /// Makes the next ASCONF of waiting requests. False if there are none, or one is outstanding. A request
-    /// that is sent from its own address gets its own ASCONF.
+    /// Makes the next ASCONF of waiting requests. False if no request waits, or an ASCONF is outstanding. A
+    /// request that is sent from the address to be added gets an ASCONF of its own.
     pub(crate) fn launch(&mut self) -> bool {
         if self.outstanding.is_some() || self.waiting.is_empty() {
             return false;

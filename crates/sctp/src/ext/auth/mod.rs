@@ -104,7 +104,7 @@ impl Authentication {
         behind[..self.algorithm.len()].copy_from_slice(&hmac);
     }
 
-    /// Checks an AUTH chunk; `rest` follows it in the packet.
+    /// Checks an AUTH chunk; `rest` is the part of the packet after it.
     pub(crate) fn verify(
         &self,
         shared: &SharedKeys,

@@ -36,7 +36,7 @@ impl SharedKeys {
         Ok(())
     }
 
-    /// Deactivates a key: no packet is sent with it from chunk `sent` on, the next one.
+    /// Deactivates a key. `sent` is the index of the next chunk, the first that is sent without the key.
     pub(crate) fn deactivate(&mut self, id: u16, sent: u64) -> Result<(), KeyError> {
         if self.get(id).is_none() {
             return Err(KeyError::NoSuchKey { key: id });
@@ -59,7 +59,7 @@ impl SharedKeys {
         self.keys.remove(&id).map(drop).ok_or(KeyError::NoSuchKey { key: id })
     }
 
-    /// Takes a deactivated key with which no chunk from index `first` on was sent.
+    /// Takes a deactivated key that no chunk from index `first` on was sent with.
     pub(crate) fn next_unused(&mut self, first: u64) -> Option<u16> {
         let n = self.retiring.iter().position(|&(_, sent)| sent <= first)?;
         Some(self.retiring.remove(n).0)

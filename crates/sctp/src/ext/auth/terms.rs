@@ -8,8 +8,8 @@ use wire::{Parameter, ParameterList, param};
 /// Bytes of the value of the Random parameter (`rfc4895#section-3.1`).
 const RANDOM_LEN: usize = 32;
 
-/// Most chunk types in the peer's Chunk List parameter: each type once. With more, the peer does not get
-/// AUTH, since a state cookie holds the list.
+/// Largest number of chunk types in the peer's Chunk List parameter: each type once. A longer list turns AUTH
+/// off, since a state cookie has to contain the list.
 const MOST_TYPES: usize = 256;
 
 /// Most bytes of the value of the peer's Requested HMAC Algorithm parameter.
@@ -100,7 +100,7 @@ impl Terms {
     /// Appends the announcements to a state cookie.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.random);
-        // A list of 256 types has no length in one byte. Zero: there is no list.
+        // The number of types, plus one, in two bytes: a list may have 256 types. Zero means no list.
         let chunks = self.chunks.as_ref().map_or(0, |chunks| chunks.len() as u16 + 1);
         out.extend_from_slice(&chunks.to_be_bytes());
         out.extend_from_slice(self.chunks.as_deref().unwrap_or_default());

@@ -14,7 +14,7 @@ fn terms(first: u8, algorithms: &[u8]) -> Terms {
     Terms { random, chunks: Some(vec![Asconf::TYPE, AsconfAck::TYPE]), algorithms: algorithms.to_vec() }
 }
 
-/// Both ends of the vector in section 3.4 of our specification: A and B, who offer only SHA-1.
+/// The announcements of A and B in the test vector (section 3.4 of our specification), both with SHA-1 only.
 fn both_sides() -> [Terms; 2] {
     [terms(0, &[0, 1]), terms(0x20, &[0, 1])]
 }
