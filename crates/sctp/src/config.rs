@@ -7,7 +7,7 @@ options! {
     /// The options of an association, among them the protocol parameters of `rfc9260#section-16`.
     ///
     /// The defaults are those of RFC 9260, without CMT. The defaults of the CMT options are those of table 1
-    /// of paper 001 (Dreibholz et al., OMNeT++ 2010). `INET:` precedes the name of the same option in the INET
+    /// of paper 001 (Dreibholz et al., OMNeT++ 2010). `INET:` precedes the name of an option in the INET
     /// framework.
     pub struct Config {
         /// RTO before the first measurement (`RTO.Initial`).

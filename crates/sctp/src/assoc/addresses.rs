@@ -11,7 +11,7 @@ use units::Instant;
 use wire::asconf::AddressChange;
 
 impl Association {
-    /// Asks the peer to add an address of ours.
+    /// Requests that the peer adds a local address.
     pub(crate) fn add_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         if !is_unicast(address) {
             return Err(AddressError::NotUnicast { address });
@@ -40,7 +40,8 @@ impl Association {
             return Err(AddressError::Known { address });
         }
         if !asconf.queue.push(Wanted { change: AddressChange::Add, address, hidden }) && !asked {
-            // This cancelled a request to delete the address, which was never sent.
+            // The new request cancelled a waiting request to delete the address, so the peer still has the
+            // address.
             self.use_local(now, address);
         }
         self.settle(now);
@@ -63,10 +64,10 @@ impl Association {
         Ok(())
     }
 
-    /// Requests that the peer deletes a local address. Behind a NAT the request holds the wildcard address,
-    /// which deletes all addresses except the source. It is not sent while several addresses remain or one is
-    /// being added, which may share the public address of the removed one. The peer has to detect the failure
-    /// then.
+    /// Requests that the peer deletes a local address. Behind a NAT the request contains the wildcard
+    /// address, which deletes all addresses except the source of the request. So it is not sent while several
+    /// addresses remain, or while an address is being added that may share the public address of the removed
+    /// one. Then the peer has to detect the failure of the removed address.
     fn ask_to_delete(&mut self, address: IpAddr) {
         if !self.may_ask() {
             return;
@@ -97,7 +98,7 @@ impl Association {
         }
     }
 
-    /// Asks the peer to send to this address of ours.
+    /// Requests that the peer sends to this local address.
     pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;

@@ -32,8 +32,8 @@ impl T4 {
 const MOST_DOUBLINGS: u32 = 6;
 
 impl Association {
-    /// Resets the state of ASCONF, which exists only if both ends support it. The peer knows the addresses of
-    /// our INIT or INIT ACK: requests for later changes are queued again.
+    /// Resets the state of ASCONF, which exists only if both ends support it. The peer knows only the
+    /// addresses in our INIT or INIT ACK, so the requests for later changes are queued again.
     pub(super) fn begin_asconf(&mut self, peer: &Peer) {
         (self.asconf, self.t4) = (None, None);
         let gained = std::mem::take(&mut self.gained_locals);
@@ -144,8 +144,8 @@ impl Association {
         }
     }
 
-    /// Gives up the requests of the outstanding ASCONF. An ASCONF without requests takes their serial number,
-    /// which the peer may have received already.
+    /// Gives up the requests of the outstanding ASCONF. An ASCONF without requests is sent with the same
+    /// serial number, because the peer may have received that number already.
     fn withdraw(&mut self, now: Instant) {
         let outstanding = self.asconf.as_mut().and_then(|asconf| asconf.queue.outstanding.as_mut());
         let (Some(outstanding), true) = (outstanding, self.t4.is_some()) else { return };
@@ -163,7 +163,8 @@ impl Association {
         }
     }
 
-    /// The first path of an ASCONF. From a source without paths it needs a destination of the same family.
+    /// The first path of an ASCONF. If no path has its source address, the destination must be of the same
+    /// family.
     fn first_asconf_path(&self) -> PathId {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         let source = outstanding.and_then(Outstanding::source);
@@ -264,7 +265,7 @@ impl Association {
 }
 
 /// The next path after `failed`, in cyclic order, to another address of the peer of the same family, or
-/// `failed`. The states of the paths do not count: the paths have other source addresses than the ASCONF.
+/// `failed`. The states of the paths are ignored, because the ASCONF has another source address.
 fn next_towards(paths: &Paths, failed: PathId) -> PathId {
     let before = paths[failed].remote;
     let other = |p: &PathId| {

@@ -1,9 +1,10 @@
 //! Sends the INIT to several addresses of the peer: to the next one after [`ATTEMPT_DELAY`] without an
 //! answer, and at once after a refusal, as TCP clients do (`rfc8305#section-5`).
 //!
-//! All INITs have one tag and are retransmissions of the first (`rfc9260#section-5.1`); the first INIT ACK
-//! counts. In COOKIE-WAIT an address without a timely answer is silent, and one that refused is inactive. The
-//! handshake goes on with the address that answered. The others get only heartbeats until they answer.
+//! All INITs have the same tag and are retransmissions of the first (`rfc9260#section-5.1`); the first INIT
+//! ACK counts. In COOKIE-WAIT an address without a timely answer is silent, and an address that refused the
+//! INIT is inactive. The handshake goes on with the address that answered. The others get only heartbeats
+//! until they answer.
 
 use super::Association;
 use super::control::Pending;
@@ -16,7 +17,7 @@ use units::{Instant, Span};
 const ATTEMPT_DELAY: Span = Span::from_millis(250);
 
 impl Association {
-    /// The next address that got no INIT; none if there is none, or if the INIT may not be retransmitted.
+    /// The next address that got no INIT; none if all got one, or if the INIT may not be retransmitted.
     fn untried(&self) -> Option<PathId> {
         // After an INIT ACK with a stale cookie the peer is known to answer.
         let Phase::CookieWait { t1, .. } = self.phase else { return None };
@@ -33,7 +34,8 @@ impl Association {
         }
     }
 
-    /// Marks the last tried address as silent and tries another; false if none is left, or the RTO passed.
+    /// Marks the last tried address as silent and tries another; false if none is left, or the RTO has
+    /// passed.
     pub(super) fn try_next_address(&mut self, now: Instant) -> bool {
         let next = self.untried();
         let Phase::CookieWait { t1, .. } = self.phase else { return false };
@@ -77,8 +79,8 @@ impl Association {
         true
     }
 
-    /// Addresses that did not answer our INIT, although the INIT ACK came from `source`. If no INIT went to
-    /// `source`, the INIT ACK may answer the last INIT.
+    /// The addresses that did not answer our INIT, when the INIT ACK came from `source`. If no INIT was sent
+    /// to `source`, the INIT ACK may answer the last INIT, so the address of the last INIT is left out.
     pub(super) fn unanswered_addresses(&self, source: IpAddr) -> Vec<IpAddr> {
         let Phase::CookieWait { t1, .. } = self.phase else { return Vec::new() };
         let last = self.paths.find(source).is_none().then_some(t1.path);
@@ -89,8 +91,8 @@ impl Association {
         ids.map(|p| self.paths[p].remote).filter(|&remote| remote != source).collect()
     }
 
-    /// Marks addresses without an answer as silent: other paths carry data until heartbeats are answered. The
-    /// last usable path is never silent.
+    /// Marks addresses without an answer as silent: other paths carry data until these addresses answer
+    /// heartbeats. The last usable path is never silent.
     pub(super) fn distrust(&mut self, addresses: &[IpAddr]) {
         let doubtful = |path: &&mut Path| path.is_active() && addresses.contains(&path.remote);
         self.paths.iter_mut().filter(doubtful).for_each(|path| path.liveness.distrust());

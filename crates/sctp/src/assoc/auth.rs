@@ -162,7 +162,7 @@ impl Association {
         }
     }
 
-    /// Reports the deactivated keys of which no data is outstanding: the user may remove them.
+    /// Reports the deactivated keys with which no outstanding data was sent: the user may remove them.
     pub(super) fn tell_unused_keys(&mut self) {
         let first = self.sender.first_index();
         let Some(auth) = &mut self.auth else { return };

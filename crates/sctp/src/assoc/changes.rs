@@ -24,8 +24,8 @@ enum Refusal {
 }
 
 impl Association {
-    /// Notes the addresses that a packet asks to add although another association has them, as `is_taken`
-    /// says (`rfc5062#section-2.1`). Called before the chunks of the packet are processed.
+    /// Records the addresses that a packet requests to add but that belong to another association, according
+    /// to `is_taken` (`rfc5062#section-2.1`). Called before the chunks of the packet are processed.
     #[cold]
     pub(crate) fn note_taken(
         &mut self,
@@ -48,7 +48,8 @@ impl Association {
         }
     }
 
-    /// True if a packet from an unknown address may add this address: behind a NAT the peer cannot name it.
+    /// True if a packet from an unknown address may be an ASCONF that adds it: a peer behind a NAT cannot name
+    /// its address before.
     pub(super) fn may_be_peer(&self, mut chunks: Chunks<'_>) -> bool {
         self.extensions.has(Ext::Asconf)
             && matches!(chunks.next(), Some(Ok(Chunk::Auth(_))))
@@ -82,7 +83,7 @@ impl Association {
         self.control.push(path, Pending::AsconfAck { serial: chunk.serial, responses });
     }
 
-    /// Carries out the requests up to the first that fails. Only the failed one gets a response.
+    /// Carries out the requests of an ASCONF until one fails. Only the failed request gets a response.
     fn carry_out(&mut self, now: Instant, datagram: &Datagram<'_>, chunk: &Asconf<'_>) -> Vec<u8> {
         let mut responses = Vec::new();
         for request in chunk.requests.iter() {
@@ -153,7 +154,7 @@ impl Association {
             return Err(Refusal::Unauthorized);
         }
         if !self.add_paths_to(now, datagram, address) {
-            // A host behind a NAT cannot name its old addresses, so a failed one is deleted.
+            // A host behind a NAT cannot name its old addresses: a failed one is deleted to make room.
             let dead = self.failed_remote().ok_or(Refusal::Resources)?;
             self.delete_address(now, dead);
             if !self.add_paths_to(now, datagram, address) {
@@ -221,7 +222,8 @@ impl Association {
         Ok(())
     }
 
-    /// Deletes an address of the peer while others remain, where its chunks in flight are retransmitted.
+    /// Deletes an address of the peer while others remain. Its chunks in flight are retransmitted to
+    /// the others.
     fn delete_address(&mut self, now: Instant, address: IpAddr) {
         if self.paths[self.paths.primary].remote == address {
             let others =

@@ -16,12 +16,12 @@ impl TieTags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tags {
     pub(crate) local: u32,
-    /// Zero while it is unknown.
+    /// The peer's tag; zero while it is unknown.
     pub(crate) peer: u32,
     pub(crate) ties: TieTags,
 }
 
-/// The actions of table 12.
+/// The actions of table 12 of `rfc9260#section-5.2.4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// A: the peer restarted.

@@ -19,11 +19,12 @@ impl CookieKey {
         CookieKey(<Hmac<Sha256> as Mac>::new_from_slice(&secret).expect("any length makes a key"))
     }
 
-    /// The random number for AUTH of an association, derived from its tag and TSN. So a cookie need not hold
-    /// it, and INITs that cross have the same number as their INIT ACKs (`rfc4895#section-3.1`).
+    /// The random number for AUTH of an association, derived from its tag and TSN. So a cookie need not
+    /// contain the number, and our INIT and our INIT ACK have the same number if the INITs of both ends cross
+    /// (`rfc4895#section-3.1`).
     pub(crate) fn random_of(&self, tag: u32, tsn: Tsn) -> [u8; 32] {
         let mut mac = self.0.clone();
-        // The input is shorter than the signed bytes of any cookie.
+        // The input is shorter than the signed bytes of any cookie, so it is never that of a signature.
         mac.update(b"RANDOM");
         mac.update(&tag.to_be_bytes());
         mac.update(&tsn.0.to_be_bytes());
@@ -67,11 +68,11 @@ const MAC_LEN: usize = 16;
 
 /// Flag: tie-tags follow.
 const TIED: u8 = 1;
-/// Flag: addresses follow, the destination of the INIT ACK first. Without the flag it is the only address.
+/// Flag: addresses follow, the destination of the INIT ACK first. Without it there is only this address.
 const LISTED: u8 = 2;
 /// Flag: the bits of [`Extensions`] follow the numbers.
 const WIDE: u8 = 0x80;
-/// The flags between these are the low bits of [`Extensions`], if no other bits are set.
+/// Without `WIDE`, the flags between `LISTED` and `WIDE` are the low bits of [`Extensions`].
 const EXTENSIONS_SHIFT: u32 = 2;
 const NARROW: u16 = 0x1f;
 

@@ -65,8 +65,8 @@ impl Association {
         if whole { Handled::Here } else { Handled::CutShort }
     }
 
-    /// The path on which a packet with our tag arrived, with the UDP port of the packet. The default path if
-    /// the peer's address has no path; none if the address is unknown.
+    /// The path on which a packet with our tag arrived; records the UDP port of the packet. The default path
+    /// if the peer's address has no path; none if the address is unknown.
     #[inline(always)] // into `handle`, which calls it for each packet
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
@@ -281,8 +281,8 @@ impl Association {
         self.on_data_in_shutdown_sent(now, answer);
     }
 
-    /// Processes AUTH and ASCONF, and discards a chunk that lacks its authentication; none for any other
-    /// chunk. `rest`: the bytes of the packet after the chunk.
+    /// Processes AUTH and ASCONF, and discards a chunk that lacks its authentication. Returns none for any
+    /// other chunk. `rest`: the bytes of the packet after the chunk.
     #[cold]
     fn take_protected(
         &mut self,
@@ -318,7 +318,7 @@ impl Association {
         if self.paths[from].is_unconfirmed() { self.paths.default_path() } else { from }
     }
 
-    /// As [`Self::on_data`], for DATA behind another chunk type.
+    /// Calls [`Self::on_data`], not inlined, for DATA after a chunk of another type.
     #[inline(never)]
     fn on_other_data(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
         self.on_data(answer, data)
@@ -349,7 +349,7 @@ impl Association {
         self.data_taken(answer, verdict, data.tsn, data.stream)
     }
 
-    /// Aborts: DATA and I-DATA never occur in one association (`rfc8260#section-2.2.1`).
+    /// Aborts the association: DATA and I-DATA never occur in the same one (`rfc8260#section-2.2.1`).
     #[cold]
     #[inline(never)]
     fn mixed(&mut self, what: &'static str) -> Flow {
@@ -470,8 +470,8 @@ impl Association {
         GO_ON
     }
 
-    /// Processes an ABORT. The caller checked its tag, except for the T bit with a tag of ours
-    /// (`rfc9260#section-8.5.1`, rule B). If the ABORT refuses an INIT, other addresses are tried.
+    /// Processes an ABORT with our tag. If its T bit is set, it is ignored, unless both ends have the same
+    /// tag (`rfc9260#section-8.5.1`, rule B). If the ABORT refuses an INIT, other addresses are tried.
     fn on_abort(&mut self, now: Instant, from: PathId, abort: &Abort<'_>) -> Flow {
         let authentic = !abort.reflected_tag || self.local_tag == self.peer_tag;
         if authentic && !self.refused_at(now, from) {
@@ -489,7 +489,7 @@ impl Association {
     /// the T bit may have it (`rfc9260#section-8.5.1`). `to`: the local address at which the packet arrived.
     pub(crate) fn handle_reflected(&mut self, now: Instant, to: IpAddr, chunk: &Chunk<'_>) {
         match chunk {
-            // It answers a packet from a local address that the peer deleted (`rfc9260#section-8.4`).
+            // The ABORT answers a packet from a local address that the peer deleted (`rfc9260#section-8.4`).
             Chunk::Abort(_) if self.has_left(to) => return,
             // The peer has no association any more. In SHUTDOWN-ACK-SENT this is a graceful end.
             Chunk::Abort(abort) if abort.reflected_tag => match self.phase {

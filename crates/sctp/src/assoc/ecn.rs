@@ -8,8 +8,8 @@ use units::Instant;
 use wire::{Cwr, Ecne};
 
 impl Association {
-    /// Processes an ECNE. Each is answered, since a CWR may be lost. The CWR goes on the path of the marked
-    /// packet, or on the default path if that one is not active.
+    /// Processes an ECNE. Each ECNE is answered, since a CWR may be lost. The CWR is sent on the path of the
+    /// marked packet, or on the default path if that path is not active.
     pub(super) fn on_ecne(&mut self, now: Instant, ecne: &Ecne) {
         if !self.phase.sends_data() {
             return;

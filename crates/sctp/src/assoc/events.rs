@@ -3,12 +3,12 @@ use crate::path::{PathId, PathState};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Events that wait for the user. An event that can repeat takes one place, so the queue is bounded.
+/// Events that wait for the user. A newer event replaces an event that it repeats, so the queue is bounded.
 #[derive(Debug, Default)]
 #[repr(C)] // the most frequent events come first
 pub(crate) struct Events {
-    /// [`Event::Readable`] and [`Event::Writable`] follow the queue. Nearly all events are of these kinds, so
-    /// that most associations need no queue.
+    /// Flags for [`Event::Readable`] and [`Event::Writable`], which the user gets after the queue. Nearly all
+    /// events are of these kinds, so most associations need no queue.
     readable: bool,
     writable: bool,
     /// The user has been notified and has not read all data yet.
@@ -20,7 +20,7 @@ pub(crate) struct Events {
 /// Largest number of waiting error reports of the peer; further ones are dropped.
 const PEER_ERRORS: usize = 8;
 
-/// Number of waiting reset events from which on the peer may not cause further ones.
+/// If this number of reset events wait, the peer may not cause further ones.
 const RESETS: usize = 32;
 
 impl Events {
@@ -84,7 +84,7 @@ impl Events {
         self.push(Event::StreamsAdded { incoming: more, outgoing: 0, result: ResetResult::Performed });
     }
 
-    /// True if so many reset events wait that the peer may not cause further ones.
+    /// True if the peer may not cause further reset events, because [`RESETS`] of them wait.
     pub(crate) fn has_many_resets(&self) -> bool {
         let resets =
             |event: &&Event| matches!(event, Event::StreamsReset { .. } | Event::StreamsAdded { .. });
@@ -112,7 +112,7 @@ impl Events {
         Some(event)
     }
 
-    /// The next event while the queue is empty.
+    /// The next event from the flags, while the queue is empty.
     #[inline]
     pub(crate) fn pop_frequent(&mut self) -> Option<Event> {
         if std::mem::take(&mut self.readable) {

@@ -122,7 +122,7 @@ impl Association {
         while paths != 0 {
             let p = PathId(paths.trailing_zeros() as u8);
             // rfc7829#section-3: it is unknown which transmission of a retransmitted chunk arrived. A chunk
-            // sent before the path failed may have arrived then, with only its SACK lost.
+            // sent before the path failed may have arrived before the failure, and only its SACK was lost.
             let path = &self.paths[p];
             let proven = outcome.timed_paths & 1 << p.0 != 0 && path.liveness.proof() > path.failing_since;
             if !proven && path.state == PathState::PotentiallyFailed {
@@ -178,7 +178,7 @@ impl Association {
         }
     }
 
-    /// The heartbeat interval of the user for the path, or else the general one, at least that of the peer.
+    /// The interval that the user set for the path, or else the general one, at least that of the peer.
     fn heartbeat_interval(&self, p: PathId) -> Option<Span> {
         let path = &self.paths[p];
         let options = path.options.as_deref().copied().unwrap_or_default();
@@ -204,7 +204,8 @@ impl Association {
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
         let verifying = self.paths[p].state == PathState::Unconfirmed;
-        // rfc9260#section-8.1: it is an error of the association only if the path carries the data.
+        // rfc9260#section-8.1: the lost heartbeat is an error of the association only if the path carries
+        // data.
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
@@ -261,8 +262,9 @@ impl Association {
         self.control.push(p, Pending::Heartbeat);
     }
 
-    /// Repeats the heartbeat to the silent path `p` while SACKs come on other paths, until an answer, or the
-    /// next heartbeat after an RTO. One per RTO would leave a path unused for seconds after a short outage.
+    /// Repeats the heartbeat to the silent path `p` while SACKs arrive on other paths, until an answer, or
+    /// until the next heartbeat after an RTO. With one heartbeat per RTO, a path would stay unused for
+    /// seconds after a short outage.
     pub(super) fn repeat_heartbeat(&mut self, now: Instant, p: PathId) {
         let path = &mut self.paths[p];
         path.liveness.await_nothing();

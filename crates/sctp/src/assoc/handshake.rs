@@ -142,10 +142,10 @@ impl Association {
         self.close(CloseReason::ProtocolViolation { what }, (self.peer_tag != 0).then_some(abort));
     }
 
-    /// Adopts the parameters of the peer. If an earlier handshake set up the paths, they are kept: chunks may
-    /// be in flight. Addresses that the user gave are confirmed, and the source if it has `proven` that it
-    /// received our INIT ACK (`rfc9260#section-5.4`). With a cookie the UDP port of `datagram` is that of all
-    /// addresses, otherwise of its source.
+    /// Adopts the parameters of the peer. Paths of an earlier handshake are kept, since chunks may be in
+    /// flight. Addresses that the user gave are confirmed; so is the source if it has `proven`, by a cookie,
+    /// that it received our INIT ACK (`rfc9260#section-5.4`). With a cookie, the UDP port of `datagram` is
+    /// the port of all addresses; otherwise it is the port of the source only.
     pub(super) fn adopt(&mut self, peer: &Peer, datagram: &Datagram<'_>, proven: bool) {
         let again = self.receiver.is_some();
         self.peer_tag = peer.tag;

@@ -19,7 +19,7 @@ impl Association {
             }
             // rfc9260#section-10, ICMP3: the message never means an SCTP port.
             Icmp::PortUnreachable if news.udp_port == 0 => return false,
-            // As an ABORT (ICMP8): another address may take the INIT. Later the association goes on.
+            // The INIT is refused as by an ABORT (ICMP8), and may be sent to another address.
             Icmp::PortUnreachable | Icmp::ProtocolUnreachable
                 if matches!(self.phase, Phase::CookieWait { .. }) =>
             {

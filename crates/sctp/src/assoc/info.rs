@@ -66,7 +66,7 @@ pub struct PathInfo {
     pub state: PathState,
     /// True if the path did not answer in time: new data avoids it while another path is usable.
     pub silent: bool,
-    /// Whether it is the primary path.
+    /// True if the path is the primary path.
     pub is_primary: bool,
     /// Congestion window.
     pub cwnd: ByteCount,
@@ -86,7 +86,7 @@ pub struct PathInfo {
     pub errors: u32,
     /// Path MTU, IP header included.
     pub mtu: ByteCount,
-    /// The cost: the larger of those that the two ends set by
+    /// Cost of the path: the larger of the two values that the ends set by
     /// [`PathOptions::cost`](crate::PathOptions::cost).
     pub cost: u16,
     /// Counters of the path.
@@ -106,13 +106,13 @@ pub struct AssocStats {
     pub packets_received: u64,
     /// Data received.
     pub received: ReceiveStats,
-    /// Bytes in the send buffer: not yet sent, or sent and not yet acknowledged for good.
+    /// Bytes in the send buffer: not yet sent, not yet acknowledged, or acknowledged but not beyond reneging.
     pub buffered: ByteCount,
     /// Messages waiting for their first transmission.
     pub unsent_messages: usize,
     /// Chunks sent and not acknowledged cumulatively.
     pub outstanding_chunks: usize,
-    /// The peer's receive window as known here, in bytes.
+    /// The peer's receive window as this end computes it, in bytes.
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,

@@ -31,8 +31,8 @@ impl Association {
             .filter(|address| !self.lost_locals.contains(address))
     }
 
-    /// Removes a local address. Its paths get another source address or are removed, and their data in
-    /// flight is retransmitted on other paths. It stays if no confirmed path would remain.
+    /// Removes a local address. Its paths get another source address or are removed, and their data in flight
+    /// is retransmitted on other paths. Fails if no confirmed path would remain.
     pub(super) fn drop_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         if !self.locals().any(|local| local == address) {
             return Err(AddressError::Unknown { address });
@@ -89,8 +89,8 @@ impl Association {
         self.sender.on_path_removed(now, p, &mut self.paths);
     }
 
-    /// Restores a removed local address and its paths, each of which a heartbeat must confirm; with ASCONF
-    /// once the peer has added it.
+    /// Restores a removed local address and its paths, each of which a heartbeat must confirm. With ASCONF,
+    /// the peer has to add the address first.
     pub(crate) fn restore_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         if !self.lost_locals.contains(&address) {
             return Err(AddressError::NotRemoved { address });
@@ -152,7 +152,7 @@ impl Association {
         }
     }
 
-    /// True if the peer deleted this address of its own.
+    /// True if the peer deleted this address, which was one of its own.
     pub(super) fn has_departed(&self, address: IpAddr) -> bool {
         self.asconf.as_ref().is_some_and(|asconf| asconf.has_departed(address))
     }

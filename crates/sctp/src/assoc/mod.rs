@@ -1,4 +1,4 @@
-//! An association: its state machine, its paths, and the two halves that carry data.
+//! An association: its state machine, its paths, and its sender and receiver of data.
 //!
 //! Every method that changes an association takes the time and ends in [`Association::settle`]. The caller
 //! polls for packets and events afterwards.
@@ -89,9 +89,9 @@ pub(crate) struct Peer {
     pub(crate) port: u16,
     pub(crate) tag: u32,
     pub(crate) a_rwnd: u32,
-    /// Streams we may send on.
+    /// Number of streams on which we may send.
     pub(crate) outbound_streams: u16,
-    /// Streams we receive on.
+    /// Number of streams on which the peer may send.
     pub(crate) inbound_streams: u16,
     pub(crate) initial_tsn: Tsn,
     /// The source of the INIT or INIT ACK; in a cookie, the destination of our INIT ACK.
@@ -100,7 +100,7 @@ pub(crate) struct Peer {
     pub(crate) addresses: Vec<IpAddr>,
     /// The extensions that both ends support.
     pub(crate) extensions: Extensions,
-    /// What the peer announced for AUTH; none unless both sides support it.
+    /// The announcements of the peer for AUTH; none unless both sides support it.
     pub(crate) auth: Option<Terms>,
 }
 
@@ -129,22 +129,22 @@ impl Remote {
     }
 }
 
-/// An association. Fields are in the order of their use by packets: of many associations few are cached.
+/// An association. Fields that packets use first come first: most associations are not in the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Association {
     /// Consecutive errors (`rfc9260#section-8.1`).
     errors: u32,
-    /// Zero while it is unknown.
+    /// The peer's tag; zero while it is unknown.
     peer_tag: u32,
     peer_port: u16,
     /// Copies of fields of [`Local`], in the cache line of the association.
     port: u16,
     checksum: Checksum,
-    /// The tags, addresses or UDP ports by which packets find the association changed.
+    /// True if the tags, addresses or UDP ports by which packets find the association changed.
     renamed: bool,
-    /// The peer of an association that we began has named its addresses, which are not yet compared with
-    /// those of other associations.
+    /// True if the peer of an association that we began has named its addresses, and they are not yet
+    /// compared with those of other associations.
     adopted: bool,
     extensions: Extensions,
     packets_received: u64,
@@ -174,8 +174,8 @@ pub(crate) struct Association {
     initial_tsn: Tsn,
     streams: (u16, u16),
     given: Given,
-    /// Addresses of the peer without a path: the family is unused, the limit is reached, or no pair of the
-    /// user has them.
+    /// Addresses of the peer without a path: the family is unused, the limit is reached, or the user named no
+    /// pair with them.
     unused: Vec<IpAddr>,
     /// Addresses of the endpoint that this association no longer uses.
     lost_locals: Vec<IpAddr>,

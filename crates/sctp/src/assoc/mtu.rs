@@ -14,7 +14,7 @@ use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{Heartbeat, PacketWriter, Pad};
 
-/// Kind in the Heartbeat Info of a probe; that of a heartbeat is zero.
+/// Kind in the Heartbeat Info of a probe. The kind of a heartbeat is zero.
 pub(super) const PROBE: u8 = 1;
 
 impl Association {
@@ -33,7 +33,7 @@ impl Association {
         self.paths.iter().filter_map(deadline).min()
     }
 
-    /// Path MTU discovery of a path that may send probes, which is one that has not failed.
+    /// The path MTU discovery of a path that may send probes: the path must not be inactive or unconfirmed.
     fn probed(path: &Path) -> Option<&Pmtud> {
         let works = matches!(path.state, PathState::Active | PathState::PotentiallyFailed);
         path.pmtud.as_deref().filter(|_| works)
@@ -93,8 +93,9 @@ impl Association {
         }
     }
 
-    /// Notes that packets of path `p` may be lost for their length: T3-rtx expired, or the path is silent.
-    /// With reinjection other paths carry copies of the lost chunks, so that T3-rtx may never expire.
+    /// Notes that packets of path `p` may be lost because of their length: T3-rtx expired, or the path is
+    /// silent. With reinjection, other paths carry copies of the lost chunks, so that T3-rtx may never
+    /// expire.
     pub(super) fn suspect_mtu(&mut self, now: Instant, p: PathId) {
         let path = &mut self.paths[p];
         if let Some(pmtud) = &mut path.pmtud {

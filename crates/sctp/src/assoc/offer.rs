@@ -24,7 +24,7 @@ pub(crate) struct Offer<'a> {
 /// The reason why an INIT or INIT ACK is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OfferError {
-    /// The offer has a Host Name Address parameter, which is contained here (`rfc9260#section-3.3.2.1.4`).
+    /// The offer has a Host Name Address parameter, which this list contains (`rfc9260#section-3.3.2.1.4`).
     HostName(ParameterList),
     /// A parameter is malformed.
     Malformed,

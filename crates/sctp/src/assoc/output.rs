@@ -19,7 +19,7 @@ use wire::{
     ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
-/// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.
+/// Packet limit of INIT and COOKIE ECHO, which SCTP cannot fragment; beyond the MTU, IP fragments them.
 const UNDIVIDED: usize = u16::MAX as usize;
 
 impl Association {
@@ -173,7 +173,7 @@ impl Association {
         written.then_some(ecn)
     }
 
-    /// Writes the chunks in front of data: answer, AUTH and timestamp. False if the data does not fit.
+    /// Writes the chunks in front of data: RE-CONFIG answer, AUTH, TIMESTAMP. False if the data does not fit.
     #[inline(never)]
     fn prepare_for_data(
         &mut self,
@@ -196,8 +196,8 @@ impl Association {
         })
     }
 
-    /// True if a packet for `path` is to have a SACK: it is due there, or data is to be acknowledged there
-    /// and the packet still has room for its data (`rfc9260#section-6.1`).
+    /// True if a packet for `path` is to have a SACK: the SACK is due there, or data is to be acknowledged
+    /// there and the packet still has room for its own data (`rfc9260#section-6.1`).
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
@@ -228,14 +228,14 @@ impl Association {
         if stamped { Timestamp::LEN } else { 0 }
     }
 
-    /// The types of the chunk that carries user data, and of the answer before it.
+    /// The types of the chunk that carries user data, and of the RE-CONFIG answer in front of it.
     #[inline]
     fn data_kinds(&self) -> [u8; 2] {
         let data = self.data_type();
         [data, if self.answer_len() > 0 { ReConfig::TYPE } else { data }]
     }
 
-    /// Bytes of the answer to a request of the peer in front of data in a packet.
+    /// Bytes of the RE-CONFIG answer in front of data in a packet.
     #[inline]
     fn answer_len(&self) -> usize {
         self.re_config.as_ref().map_or(0, |config| config.answer_len())

@@ -12,7 +12,8 @@ impl Association {
         self.path_options.iter().find(|(address, _)| *address == local).map(|&(_, options)| options)
     }
 
-    /// Sets the options of all paths from `local`, including later ones. Heartbeats tell the peer at once.
+    /// Sets the options of all paths from `local`, including later ones. Heartbeats report them to the peer
+    /// at once.
     pub(crate) fn set_path_options(&mut self, now: Instant, local: IpAddr, options: PathOptions) {
         if self.path_options(local).unwrap_or_default() == options {
             return;
@@ -53,7 +54,7 @@ impl Association {
         }
     }
 
-    /// Probes the costlier paths after path `p` failed, which also renews the bindings of NATs.
+    /// Probes the costlier paths after path `p` failed. The probes also renew the bindings of NATs.
     pub(super) fn ask_costlier(&mut self, now: Instant, p: PathId) {
         let cost = self.paths[p].cost;
         for q in self.paths.ids() {

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 pub(crate) enum Given {
     /// Addresses of the peer.
     Remotes(Vec<IpAddr>),
-    /// The paths: these and no others.
+    /// Address pairs: the association has only these paths.
     Pairs(Vec<AddressPair>),
 }
 
@@ -62,8 +62,8 @@ impl Association {
         path
     }
 
-    /// The address pairs of the paths to `remotes`, in order: those of the user. If there are none, the
-    /// nearest local address for each remote one, and then the pairs that [`PathSet`] adds.
+    /// The address pairs of the paths to `remotes`, in order: the pairs that the user named. If there are
+    /// none, the nearest local address for each remote one, and then the pairs that [`PathSet`] adds.
     fn pairs_with(&self, remotes: &[IpAddr]) -> Vec<AddressPair> {
         let locals: Vec<IpAddr> = self.locals().collect();
         let named = self.given.pairs().iter().copied();
@@ -88,7 +88,7 @@ impl Association {
         pairs
     }
 
-    /// As [`Self::pairs_with`], if the user named no pairs.
+    /// As [`Self::pairs_with`], for an association without pairs named by the user.
     fn pairs_of_set(&self, locals: &[IpAddr], remotes: &[IpAddr]) -> Vec<AddressPair> {
         let mut pairs = Vec::new();
         let nearest =

@@ -81,13 +81,13 @@ impl Association {
         self.receiver.is_some()
     }
 
-    /// True if this association, which has just learnt its peer's tag, ends because `other` has an address of
-    /// that peer: its cookie would be refused, or restart `other`. False if the peer began an association of
-    /// its own while `other` waits for the answer to an older cookie: only the peer knows which of the two it
-    /// accepts (`rfc9260#section-5.2.4`).
+    /// True if this association, which has just received its peer's tag, ends because `other` has the same
+    /// peer: the peer would refuse the cookie of this association, or the cookie would restart `other`. False
+    /// if the peer began an association of its own while `other` waits for the answer to an older cookie:
+    /// only the peer can tell which of the two it accepts (`rfc9260#section-5.2.4`).
     pub(crate) fn yields_to(&self, other: &Association) -> bool {
         if matches!(self.phase, Phase::CookieEchoed { t1, .. } if t1.count > 0) {
-            // Both waited. Only an association that was established since then prevails.
+            // Both associations waited. This one ends only if the other was established meanwhile.
             return other.phase.is_open();
         }
         let older = ![self.peer_tag, self.promised].contains(&other.peer_tag);
@@ -96,7 +96,8 @@ impl Association {
     }
 
     /// Holds the cookie back until T1 expires, since another association waits for the answer to an older
-    /// cookie of this peer, which this cookie may restart. A cookie that answers the peer's own INIT is sent.
+    /// cookie of this peer, and this cookie could restart it. A cookie that answers the peer's own INIT is
+    /// not held back.
     pub(crate) fn hold_cookie(&mut self) {
         if let Phase::CookieEchoed { t1, .. } = &self.phase
             && t1.count == 0
@@ -131,7 +132,7 @@ impl Association {
         }
         let new = self.new_addresses(source, listed);
         if !new.is_empty() {
-            // A delayed INIT of this very association: an ABORT with its tag would end it.
+            // A delayed INIT of this association: an ABORT with its tag would end the association.
             let old = tag == self.peer_tag;
             return if old { UnexpectedInit::Ignore } else { UnexpectedInit::NewAddresses(new) };
         }

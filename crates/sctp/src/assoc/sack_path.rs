@@ -12,14 +12,14 @@ use wire::{Heartbeat, PacketWriter};
 /// Kind in the Heartbeat Info of a probe that rides along with SACKs, not a heartbeat of its path.
 pub(super) const RETURN: u8 = 2;
 
-/// Most SACKs on a faster path in the mean of the two round-trip times. More would hardly arrive earlier.
+/// Most SACKs on a faster path in the mean round-trip time of the two paths. More bring little.
 const IN_A_ROUND_TRIP: u64 = 16;
 
 /// A path for the next SACK that is faster than the path of the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detour {
     path: PathId,
-    /// If a probe takes longer, SACKs queue on this path.
+    /// Longest time of a probe on the path. If a probe takes longer, SACKs queue on the path.
     limit: Span,
 }
 

@@ -274,7 +274,7 @@ impl Endpoint {
     }
 
     /// Writes the next packet into `buf` and returns its addresses; none if there is nothing to send now.
-    /// Every call with an argument `now` may make further packets ready.
+    /// Every call that changes the endpoint may make further packets ready.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if !self.answers.is_empty() {
@@ -307,7 +307,7 @@ impl Endpoint {
         Some(transmit)
     }
 
-    /// Returns the next event; none if there is none. Every call with an argument `now`, except
+    /// Returns the next event; none if there is none. Every call that changes the endpoint, except
     /// [`Self::poll_transmit`], may cause further events.
     #[inline]
     pub fn poll_event(&mut self) -> Option<(AssocId, Event)> {

@@ -15,7 +15,7 @@ use wire::{CommonHeader, ReConfig, ReConfigList, ReConfigParameter, ReConfigResu
 pub(super) struct Answers {
     /// Number of the next request of the peer.
     expected: u32,
-    /// The last two, the latest first: a chunk holds at most two requests.
+    /// The answers to the last two requests, the latest first: a chunk holds at most two requests.
     last: [Option<Answered>; 2],
 }
 
@@ -25,7 +25,7 @@ struct Answered {
     request: u32,
     result: ReConfigResult,
     next_tsns: Option<(Tsn, Tsn)>,
-    /// A request of our own answers this one (`rfc6525#section-5.2.3`).
+    /// True if a request of our own answers this request (`rfc6525#section-5.2.3`).
     by_request: bool,
 }
 
@@ -208,7 +208,7 @@ impl Association {
             && matches!(first, Some(Wish::ResetOutgoing { answers: Some(answers), .. }) if *answers == request)
     }
 
-    /// Sends our own request again if it answers this request of the peer; otherwise false.
+    /// Sends our own request again if it answers this request of the peer. Otherwise returns false.
     fn repeat_own(&mut self, request: u32, answer: PathId) -> bool {
         let repeats = self.asks_in_answer_to(request);
         if repeats && let Some(asked) = self.re_config.as_ref().and_then(|config| config.asked.as_ref()) {
@@ -259,7 +259,8 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Performs a deferred reset of the peer's streams once its TSNs have arrived. Returns its number.
+    /// Performs a deferred reset of the peer's streams once the TSNs before it have arrived. Returns its
+    /// number.
     pub(super) fn finish_deferred(&mut self) -> Option<u32> {
         let (config, receiver) = (self.re_config.as_deref_mut()?, self.receiver.as_mut()?);
         let request = config.deferred?;
@@ -376,7 +377,8 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Processes the peer's request to add streams of ours, which we request then (`rfc6525#section-5.2.6`).
+    /// Processes the peer's request to add streams of ours: we request the addition
+    /// (`rfc6525#section-5.2.6`).
     fn on_add_incoming(&mut self, more: u16) -> Verdict {
         if !self.may_serve(AllowReset::Add) || self.sender.streams().checked_add(more).is_none() {
             return Verdict::Done(ReConfigResult::Denied);
@@ -394,12 +396,12 @@ impl Association {
         Verdict::Done(ReConfigResult::Performed)
     }
 
-    /// True if requests of this level that need a request of ours are served.
+    /// True if we accept requests of this level that we have to answer by a request of our own.
     fn may_serve(&self, level: AllowReset) -> bool {
         matches!(self.phase, Phase::Established) && self.allows(level)
     }
 
-    /// True if our own request can only proceed after one of the peer, which must not wait for ours then.
+    /// True if our own request can only proceed after one of the peer, which must then not wait for ours.
     fn is_asking_in_turn(&self) -> bool {
         let Some(config) = &self.re_config else { return false };
         let first = config.wishes.front();
@@ -409,7 +411,7 @@ impl Association {
         config.peer_reset.is_some() || config.asked.is_some() && first.is_some_and(in_turn)
     }
 
-    /// True if too much waits, for the user or for the peer, to accept another request of the peer.
+    /// True if too many reset events or wishes wait to accept another request of the peer.
     fn is_busy(&self) -> bool {
         self.events.has_many_resets()
             || self.re_config.as_ref().is_none_or(|config| config.wishes.len() >= super::MOST_WISHES)

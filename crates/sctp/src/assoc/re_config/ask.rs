@@ -33,7 +33,7 @@ impl Association {
         }
     }
 
-    /// Drops the answer to a reset of the association once data sent behind it is acknowledged.
+    /// Drops the answer to a reset of the association once data sent after the answer is acknowledged.
     fn prove_answer(&mut self) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let proven = |unproven: &mut super::Unproven| self.sender.is_acked_below(unproven.behind);
@@ -84,7 +84,8 @@ impl Association {
                 if !self.sender.is_at_rest() {
                     return None;
                 }
-                // Data of the peer must not stay unacknowledged until its TSNs have another meaning.
+                // Data of the peer is acknowledged now, because after the reset its TSNs have another
+                // meaning.
                 if receiver.sack_pending() {
                     receiver.sack_now();
                 }
@@ -186,7 +187,8 @@ impl Association {
         }
     }
 
-    /// Repeats a given-up request, which the peer never received. The current one gets a new number later.
+    /// Repeats a given-up request, which the peer never received. The outstanding one gets a new number
+    /// later.
     fn ask_again(&mut self, now: Instant, given_up: Asked, wish: Wish) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let path = self.paths.default_path();

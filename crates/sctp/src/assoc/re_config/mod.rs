@@ -1,7 +1,7 @@
-//! Resets and additions of streams (`rfc6525`): wishes, our requests (`ask.rs`), the peer's (`answer.rs`).
+//! Resets and additions of streams (`rfc6525`): our requests (`ask.rs`) and those of the peer (`answer.rs`).
 //!
-//! One request to the peer is outstanding at a time; further wishes wait in a queue. Streams that are to be
-//! reset send no new data after the wish.
+//! A wish is a request to the peer that is to be sent. One request is outstanding at a time; further wishes
+//! wait in a queue. Streams that are to be reset send no new data after the wish.
 
 mod answer;
 mod ask;
@@ -25,8 +25,8 @@ pub(super) struct ReConfiguration {
     wishes: VecDeque<Wish>,
     /// The outstanding request for the first wish.
     asked: Option<Asked>,
-    /// The request before the outstanding one, and its wish, if it was given up as served. A peer that never
-    /// received it refuses the number of the next one.
+    /// The request before the outstanding one, and its wish, if it was given up because the peer had added
+    /// the streams itself. A peer that never received that request refuses the number of the next one.
     given_up: Option<(Asked, Wish)>,
     /// Earliest time of the next request, after the peer reported that its own request is in progress.
     not_before: Option<Instant>,
@@ -39,7 +39,7 @@ pub(super) struct ReConfiguration {
     deferred: Option<u32>,
     /// Number of the peer's reset of the association that waits until our data is acknowledged.
     peer_reset: Option<u32>,
-    /// The number of this reset until it is answered, after the last chunk of its packet.
+    /// Number of the peer's reset of the association that is answered after the last chunk of the packet.
     answer_due: Option<u32>,
     /// The answer to a reset of the association, sent in front of data until the peer has received it.
     unproven: Option<Unproven>,
@@ -272,7 +272,7 @@ impl Association {
         }
     }
 
-    /// Starts again with the extensions of both ends. Request numbers start at the initial TSNs.
+    /// Resets the state, for the extensions of both ends. Request numbers start at the initial TSNs.
     pub(super) fn start_re_config(&mut self, peer_initial_tsn: Tsn) {
         self.forget_wishes();
         let both = self.extensions.has(Ext::ReConfig);
