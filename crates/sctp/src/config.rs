@@ -87,7 +87,7 @@ options! {
         allow_reset: AllowReset = AllowReset::None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
-        /// How packets carry their send time, from which the peer reports one-way delays if it supports that.
+        /// How packets carry their send time, so that a peer that supports it reports one-way delays.
         timestamps: Timestamps = Timestamps::Off;
         /// Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): routers may mark packets
         /// instead of dropping them, if the peer supports it too.
@@ -108,7 +108,7 @@ options! {
         stream_values: Vec<u16> = Vec::new(), "at least 1 each for `wfq`"
             if |values, all| all.stream_scheduler != StreamScheduler::Wfq || !values.contains(&0);
         /// Sends I-DATA chunks (`rfc8260`) if the peer supports them too. Fragments of messages on different
-        /// streams may then alternate, so that a long message does not delay those on other streams.
+        /// streams may then alternate, so that a long message does not delay messages on other streams.
         interleaving: bool = false;
         /// Receive buffer, advertised as a_rwnd.
         receive_buffer: ByteCount = ByteCount::new(1 << 20), "1500 to 4294967295 bytes"
@@ -127,7 +127,8 @@ options! {
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
             if |messages| messages != Some(0);
-        /// Definition of a path: an address of the peer, or a pair of a local address and one of the peer.
+        /// Definition of a path: an address of the peer, or a pair of a local address and an address of the
+        /// peer.
         paths: PathSet = PathSet::Addresses;
         /// Finds the MTU of each path by probes, up to `mtu` (DPLPMTUD, `rfc8899`). Otherwise each path has
         /// the MTU `mtu`, unless the application sets another one.
@@ -151,7 +152,7 @@ options! {
         /// delivered in one of its last ten round trips. New data that is paced is not limited to `max_burst`
         /// packets.
         pacing: bool = false;
-        /// The RFC whose rules let cwnd grow: by RFC 2960 and 4960 only if the cumulative TSN advances.
+        /// The RFC that determines how cwnd grows: by RFC 2960 and 4960 only if the cumulative TSN advances.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
         /// Bytes that are counted for one chunk in the flight size.
         accounting: Accounting = Accounting::Chunk;
@@ -306,9 +307,9 @@ named! {
     /// Congestion window update (paper 001 §3.2): when acknowledged bytes let the cwnd of a path grow.
     #[non_exhaustive]
     "CUC variant" Cuc {
-        /// Only if the cumulative TSN passed a chunk of the path.
+        /// cwnd grows only if the cumulative TSN passed a chunk of the path.
         Normal = "normal",
-        /// If the pseudo-cumulative TSN of the path advanced.
+        /// cwnd grows if the pseudo-cumulative TSN of the path advanced.
         V1 = "v1",
         /// As `v1`, and retransmitted chunks have a pseudo-cumulative TSN of their own.
         V2 = "v2",
@@ -353,7 +354,7 @@ named! {
     /// The order in which streams send. The unit is a message or, with interleaving, a chunk.
     #[non_exhaustive]
     "stream scheduler" StreamScheduler {
-        /// First come, first served: messages leave in the order in which they were given.
+        /// First come, first served: messages are sent in the order in which the application gave them.
         Fcfs = "fcfs",
         /// Round robin: the streams that have data to send, by turns.
         Rr = "rr",
@@ -419,7 +420,8 @@ named! {
     /// Definition of a path. Each path has a cwnd, an RTT, timers and heartbeats of its own.
     #[non_exhaustive]
     "path set" PathSet {
-        /// An address of the peer. Packets to it leave from the local address with the longest common prefix.
+        /// An address of the peer. Packets to it are sent from the local address with the longest common
+        /// prefix.
         Addresses = "addresses",
         /// A pair of a local address and an address of the peer, at most 16 pairs. Two uplinks to a peer with
         /// one address are two paths. An address of the peer has failed when all its pairs have failed.
@@ -468,9 +470,9 @@ named! {
     "timestamps" Timestamps {
         /// Packets carry no send time, and no delays are reported.
         Off = "off",
-        /// In a TIMESTAMP chunk, which leaves 12 bytes less for data.
+        /// The send time is in a TIMESTAMP chunk, which leaves 12 bytes less for data.
         Chunk = "chunk",
-        /// Outside of the packet, without additional bytes; only a simulator supports this.
+        /// The send time is outside of the packet and takes no bytes; only a simulator supports this.
         Metadata = "metadata",
     }
 }
@@ -508,7 +510,7 @@ named! {
     /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
     #[non_exhaustive]
     "reinjection" Reinjection {
-        /// Never.
+        /// No copies are sent.
         None = "none",
         /// While a buffer is full: chunks that are overdue, or whose copy would arrive sooner on the other
         /// path (Raiciu et al., NSDI 2012, section 4.2).
@@ -516,7 +518,7 @@ named! {
         /// While the other path is silent: its next acknowledgement is overdue, or none came within a probe
         /// timeout (`rfc8985#section-7.2`).
         Silent = "silent",
-        /// In both cases.
+        /// Copies are sent in both cases: `Blocked` and `Silent`.
         Both = "both",
     }
 }

@@ -42,7 +42,7 @@ pub enum Event {
         state: crate::PathState,
     },
     /// The peer answered a heartbeat that the user requested
-    /// ([`Endpoint::heartbeat`](crate::Endpoint::heartbeat)), or a later one on the same path.
+    /// ([`Endpoint::heartbeat`](crate::Endpoint::heartbeat)), or a later heartbeat on the same path.
     HeartbeatAnswered {
         /// The remote address of the path.
         address: IpAddr,
@@ -93,7 +93,7 @@ pub enum Event {
         /// The message, with the bytes that were not acknowledged.
         message: Box<Message>,
     },
-    /// The peer added an address. It carries data once a heartbeat has confirmed it.
+    /// The peer added an address. The address carries data once a heartbeat has confirmed it.
     PeerAddressAdded {
         /// The new address.
         address: IpAddr,

@@ -24,7 +24,7 @@ pub struct Message {
     /// Ignored while the path is not active.
     pub path: Option<PathId>,
     /// Sends the message without delay: the pacer, Nagle's algorithm and
-    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. It may be sent while cwnd is
+    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. It can be sent while cwnd is
     /// full if the flight size exceeds cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows an
     /// excess of one packet. The order of messages is still that of the stream scheduler.
     pub urgent: bool,

@@ -44,7 +44,7 @@ impl Association {
         self.auth.as_ref().map(|auth| &auth.shared)
     }
 
-    /// True if the peer accepts chunks of this type only behind an AUTH chunk.
+    /// True if the peer accepts chunks of this type only after an AUTH chunk.
     #[inline]
     fn demands(&self, kind: u8) -> bool {
         self.extensions.has(Ext::Auth) && self.agreed().is_some_and(|agreed| agreed.demands(kind))
@@ -67,7 +67,7 @@ impl Association {
         if self.extensions.has(Ext::Interleaving) { IData::TYPE } else { Data::TYPE }
     }
 
-    /// Writes a chunk of type `kind`, behind an AUTH chunk if necessary; false if it does not fit.
+    /// Writes a chunk of type `kind`, after an AUTH chunk if necessary; false if it does not fit.
     #[inline]
     pub(super) fn push_authenticated<'b>(
         &mut self,
@@ -110,7 +110,7 @@ impl Association {
         });
     }
 
-    /// True if we accept chunks of this type only behind an AUTH chunk.
+    /// True if we accept chunks of this type only after an AUTH chunk.
     #[inline]
     pub(super) fn requires_auth(&self, kind: u8) -> bool {
         self.agreed().is_some_and(|agreed| agreed.requires(kind))
@@ -154,7 +154,6 @@ impl Association {
         done
     }
 
-    /// Removes a key.
     pub(crate) fn remove_auth_key(&mut self, id: u16) -> Result<(), KeyError> {
         match &mut self.auth {
             Some(auth) => auth.shared.remove(id),

@@ -48,15 +48,15 @@ impl Association {
         }
     }
 
-    /// True if a packet from an unknown address may be an ASCONF that adds it: a peer behind a NAT cannot name
-    /// its address before.
+    /// True if a packet from an unknown address may be an ASCONF that adds this address.
     pub(super) fn may_be_peer(&self, mut chunks: Chunks<'_>) -> bool {
         self.extensions.has(Ext::Asconf)
             && matches!(chunks.next(), Some(Ok(Chunk::Auth(_))))
             && matches!(chunks.next(), Some(Ok(Chunk::Asconf(_))))
     }
 
-    /// Processes an authenticated ASCONF. The answer goes to the source of the packet if a path leads there.
+    /// Processes an authenticated ASCONF. The answer is sent to the source of the packet if a path leads
+    /// there.
     pub(super) fn on_asconf(
         &mut self,
         now: Instant,

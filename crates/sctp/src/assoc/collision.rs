@@ -12,7 +12,7 @@ impl TieTags {
     pub(crate) const NONE: TieTags = TieTags { local: 0, peer: 0 };
 }
 
-/// The tags of an association, or those in a cookie.
+/// The tags of an association, or the tags in a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tags {
     pub(crate) local: u32,

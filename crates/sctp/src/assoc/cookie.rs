@@ -1,4 +1,4 @@
-//! The state cookie. It holds the state of an association that does not exist yet. The peer stores it, so
+//! The state cookie holds the state of an association that does not exist yet. The peer stores the cookie, so
 //! that an INIT takes no memory here (`rfc9260#section-5.1.3`).
 
 use super::{Peer, TieTags};
@@ -68,7 +68,7 @@ const MAC_LEN: usize = 16;
 
 /// Flag: tie-tags follow.
 const TIED: u8 = 1;
-/// Flag: addresses follow, the destination of the INIT ACK first. Without it there is only this address.
+/// Flag: addresses follow. Without the flag, the destination of the INIT ACK is the only address.
 const LISTED: u8 = 2;
 /// Flag: the bits of [`Extensions`] follow the numbers.
 const WIDE: u8 = 0x80;

@@ -24,7 +24,7 @@ use wire::{
 pub(crate) enum Handled {
     /// The packet was for this association.
     Here,
-    /// The packet was for this association, but the chunks from a malformed one on were discarded.
+    /// The packet was for this association, but a malformed chunk and all chunks after it were discarded.
     CutShort,
     /// The packet was out of the blue (`rfc9260#section-8.4`).
     OutOfTheBlue,
@@ -470,8 +470,8 @@ impl Association {
         GO_ON
     }
 
-    /// Processes an ABORT with our tag. If its T bit is set, it is ignored, unless both ends have the same
-    /// tag (`rfc9260#section-8.5.1`, rule B). If the ABORT refuses an INIT, other addresses are tried.
+    /// Processes an ABORT with our tag. If its T bit is set, the ABORT is ignored, unless both ends have the
+    /// same tag (`rfc9260#section-8.5.1`, rule B). If the ABORT refuses an INIT, other addresses are tried.
     fn on_abort(&mut self, now: Instant, from: PathId, abort: &Abort<'_>) -> Flow {
         let authentic = !abort.reflected_tag || self.local_tag == self.peer_tag;
         if authentic && !self.refused_at(now, from) {

@@ -43,7 +43,7 @@ impl Events {
         }
     }
 
-    /// The user has read all data.
+    /// Records that the user has read all data.
     pub(crate) fn all_read(&mut self) {
         self.readable_told = false;
     }
@@ -66,7 +66,7 @@ impl Events {
         self.push(Event::PrimaryChanged { path, address });
     }
 
-    /// Reports a new path MTU. It replaces a waiting report for the same path.
+    /// Reports a new path MTU. The report replaces a waiting report for the same path.
     pub(crate) fn mtu_changed(&mut self, event: Event) {
         let Event::MtuChanged { path, .. } = event else { return };
         self.queue.retain(|other| !matches!(other, Event::MtuChanged { path: p, .. } if *p == path));

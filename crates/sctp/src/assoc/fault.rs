@@ -122,7 +122,7 @@ impl Association {
         while paths != 0 {
             let p = PathId(paths.trailing_zeros() as u8);
             // rfc7829#section-3: it is unknown which transmission of a retransmitted chunk arrived. A chunk
-            // sent before the path failed may have arrived before the failure, and only its SACK was lost.
+            // sent before the path failed may have arrived before the failure, and its SACK may be lost.
             let path = &self.paths[p];
             let proven = outcome.timed_paths & 1 << p.0 != 0 && path.liveness.proof() > path.failing_since;
             if !proven && path.state == PathState::PotentiallyFailed {

@@ -1,7 +1,7 @@
 //! Local addresses that are removed and restored while an association exists.
 //!
 //! Without ASCONF the peer knows only the addresses that the endpoint had at the start of the association, so
-//! only those can be restored.
+//! only those addresses can be restored.
 
 use super::Association;
 use crate::error::AddressError;
@@ -58,7 +58,8 @@ impl Association {
         Ok(())
     }
 
-    /// Sets the source address of path `p`. Another one may mean another route (`rfc9260#section-7.2.5.2`).
+    /// Sets the source address of path `p`. A new source address may mean a new route
+    /// (`rfc9260#section-7.2.5.2`).
     fn take_source(&mut self, now: Instant, p: PathId, local: IpAddr) {
         if std::mem::replace(&mut self.paths[p].local, local) != local {
             self.set_own_options(p, self.path_options(local));

@@ -179,7 +179,7 @@ pub(crate) struct Association {
     unused: Vec<IpAddr>,
     /// Addresses of the endpoint that this association no longer uses.
     lost_locals: Vec<IpAddr>,
-    /// Addresses of this association that are not addresses of the endpoint.
+    /// Local addresses of this association that the endpoint does not have.
     gained_locals: Vec<IpAddr>,
     /// Options of paths by local address.
     path_options: Vec<(IpAddr, PathOptions)>,
@@ -191,7 +191,7 @@ pub(crate) struct Association {
     t4: Option<asconf::T4>,
     /// Chunks that were discarded because no valid AUTH chunk came before them.
     unauthenticated: u64,
-    /// The peer's tag in its last INIT that was answered with our tag, or zero.
+    /// The tag in the peer's last INIT that we answered with our tag; zero if there was none.
     promised: u32,
     random: Random,
     /// State of RE-CONFIG; none unless both ends support it.

@@ -30,7 +30,7 @@ pub(crate) enum OfferError {
     Malformed,
 }
 
-/// The address families of a peer that does not list the ones it supports: IPv4 and IPv6.
+/// The address families of a peer that lists no supported families: IPv4 and IPv6.
 const ALL_TYPES: SupportedAddressTypes = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false };
 
 impl<'a> Offer<'a> {

@@ -1,7 +1,7 @@
 //! Reports of packets that arrived damaged (draft-stewart-sctp-pktdrprep-16).
 //!
-//! A report proves little: anybody who sees the packets of an association can forge one. So only a report
-//! from a middlebox reduces cwnd, and data is sent again only if the report repeats its payload.
+//! A report proves little: anybody who sees the packets of an association can forge a report. So only a
+//! report from a middlebox reduces cwnd, and data is sent again only if the report repeats its payload.
 
 use super::Association;
 use super::control::Pending;
@@ -79,7 +79,7 @@ impl ReportLimit {
 }
 
 impl Association {
-    /// Reports a packet that arrived with a wrong checksum to its source; false if it may not be reported.
+    /// Reports to the source of a packet that its checksum was wrong; false if it may not be reported.
     pub(crate) fn report_damaged(
         &mut self,
         now: Instant,

@@ -1,4 +1,5 @@
-//! The paths of an association: addresses of the peer, or pairs of a local address and one of the peer.
+//! The paths of an association: addresses of the peer, or pairs of a local address and an address of the
+//! peer.
 
 use super::Association;
 use crate::config::PathSet;

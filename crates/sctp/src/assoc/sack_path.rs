@@ -9,7 +9,7 @@ use crate::rx::Receiver;
 use units::{Instant, Span};
 use wire::{Heartbeat, PacketWriter};
 
-/// Kind in the Heartbeat Info of a probe that rides along with SACKs, not a heartbeat of its path.
+/// Kind in the Heartbeat Info of a probe of the path of SACKs, which is bundled with a SACK.
 pub(super) const RETURN: u8 = 2;
 
 /// Most SACKs on a faster path in the mean round-trip time of the two paths. More bring little.
@@ -58,7 +58,7 @@ impl Association {
 
     /// The fastest path with room for SACKs, if it is faster than the path of the data.
     ///
-    /// Only lean SACKs may leave there, since long ones would fill a narrow link. Some SACKs in each round
+    /// Only lean SACKs may be sent there, since long ones would fill a narrow link. Some SACKs in each round
     /// trip stay on the path of the data: if the faster path fails, they keep the sender going.
     #[cold]
     fn faster_path(&mut self, now: Instant) -> Option<Detour> {

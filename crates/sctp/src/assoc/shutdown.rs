@@ -139,8 +139,8 @@ impl Association {
         self.abort_with(&causes, reason);
     }
 
-    /// Ends this association without an ABORT because there is another one with the same peer: an ABORT with
-    /// the peer's tag could end the other one.
+    /// Ends this association without an ABORT because another association with the same peer exists: an ABORT
+    /// with the peer's tag could end that one.
     pub(crate) fn end_as_duplicate(&mut self, of: AssocId) {
         self.close(CloseReason::Duplicate { of }, None);
     }

@@ -1,4 +1,4 @@
-//! Each line in the table of extensions suffices to announce, negotiate and store the extension.
+//! Tests that a line in the table of extensions suffices to announce, negotiate and store an extension.
 
 use super::*;
 use crate::ext::{Ext, dummy};

@@ -134,7 +134,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Sets who may begin associations; `true` means [`Listen::Accept`] and `false` [`Listen::Off`].
+    /// Sets the peers that may begin associations; `true` means [`Listen::Accept`] and `false`
+    /// [`Listen::Off`].
     pub fn listen(&mut self, who: impl Into<Listen>) {
         self.listen = who.into();
     }
@@ -227,8 +228,8 @@ impl Endpoint {
         }
     }
 
-    /// Processes a packet that neither starts an association nor has one of our tags. It may be the ABORT or
-    /// SHUTDOWN COMPLETE of a peer that no longer has the association.
+    /// Processes a packet that neither starts an association nor has one of our tags. The packet may be the
+    /// ABORT or SHUTDOWN COMPLETE of a peer that no longer has the association.
     fn handle_without_tag(
         &mut self,
         now: Instant,

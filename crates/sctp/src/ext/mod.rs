@@ -29,7 +29,7 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
-    /// Chunk types that are accepted only behind AUTH.
+    /// Chunk types that are accepted only after an AUTH chunk.
     Auth = 12,
     /// ASCONF, which adds and deletes addresses.
     Asconf = 13,

@@ -346,8 +346,8 @@ impl Association {
     }
 
     /// True if the answer to a reset of the association waits for a SACK, which may follow in the same
-    /// packet. Some peers (usrsctp 0.9.5) take "in progress" for the end of the request, and repeat it for
-    /// ever.
+    /// packet. Some peers (usrsctp 0.9.5) take "in progress" for the end of the request, and repeat the
+    /// request forever.
     fn answers_later(&mut self, request: u32) -> bool {
         let Some(config) = &mut self.re_config else { return false };
         config.answer_due = config.peer_reset.filter(|&waits| waits == request);

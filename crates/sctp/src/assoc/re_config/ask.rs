@@ -164,7 +164,7 @@ impl Association {
                 config.not_before = Some(now + rto.mul_f64(0.5 + self.random.unit()));
                 config.refused += 1;
                 config.asked = None;
-                // The request of the peer may wait for another wish of ours, which goes first now.
+                // The request of the peer may wait for another wish of ours, which is sent first now.
                 config.wishes.rotate_left(1);
                 return;
             }
@@ -213,7 +213,8 @@ impl Association {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         match &wish {
             Wish::ResetOutgoing { .. } => config.resets += 1,
-            // The peer now sends the request that we invited. The user gets the event when that one is done.
+            // The peer now sends the request that we invited. The user gets the event when that request is
+            // done.
             Wish::ResetIncoming(streams) if !nothing => {
                 return config.invite(Invited::Reset(streams.clone()));
             }

@@ -32,14 +32,14 @@ pub(super) struct ReConfiguration {
     not_before: Option<Instant>,
     /// Number of these reports for the first wish.
     refused: u32,
-    /// Requests that the peer agreed to send, without the one that our outstanding request asks for.
+    /// Requests that the peer agreed to send, except the request that our outstanding request invites.
     invited: Vec<Invited>,
     answers: Answers,
-    /// Number of the peer's reset of its streams that waits for TSNs.
+    /// Number of the peer's request to reset its streams, while the request waits for earlier TSNs.
     deferred: Option<u32>,
-    /// Number of the peer's reset of the association that waits until our data is acknowledged.
+    /// Number of the peer's request to reset the association, while our data is not acknowledged.
     peer_reset: Option<u32>,
-    /// Number of the peer's reset of the association that is answered after the last chunk of the packet.
+    /// Number of the request to reset the association that is answered after the last chunk of its packet.
     answer_due: Option<u32>,
     /// The answer to a reset of the association, sent in front of data until the peer has received it.
     unproven: Option<Unproven>,
@@ -81,7 +81,7 @@ struct Asked {
     served: bool,
 }
 
-/// A request that the peer agreed to send because we asked for it.
+/// A request that the peer agreed to send because a request of ours invited it.
 #[derive(Debug, PartialEq, Eq)]
 enum Invited {
     Reset(StreamSet),

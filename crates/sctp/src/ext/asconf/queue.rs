@@ -35,7 +35,7 @@ pub(crate) struct Outstanding {
 }
 
 impl Outstanding {
-    /// The source address of the packet, if it is not that of a path.
+    /// The source address of the packet, if the ASCONF is sent from the address to be added.
     pub(crate) fn source(&self) -> Option<IpAddr> {
         self.wanted.iter().find(|wanted| wanted.adds_hidden()).map(|wanted| wanted.address)
     }

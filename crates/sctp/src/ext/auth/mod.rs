@@ -1,4 +1,4 @@
-//! AUTH (`rfc4895`): chunks that are accepted only behind a message authentication code.
+//! AUTH (`rfc4895`): chunks that are accepted only if an AUTH chunk before them authenticates them.
 //!
 //! [`terms`] holds the announcements in INIT and INIT ACK, [`key`] computes keys and HMACs, [`shared`] holds
 //! the keys of the user, and [`Authentication`] is the state of an association.
