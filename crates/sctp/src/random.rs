@@ -12,7 +12,8 @@ pub struct Seed([u8; 32]);
 impl Seed {
     /// Reads 32 bytes from the random number generator of the operating system.
     ///
-    /// # Errors [`SeedError`] if the operating system gives no random bytes.
+    /// # Errors
+    /// [`SeedError`] if the operating system gives no random bytes.
     #[cfg(feature = "system-seed")]
     pub fn from_system() -> Result<Seed, SeedError> {
         let mut bytes = [0; 32];

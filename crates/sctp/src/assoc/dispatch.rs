@@ -65,8 +65,8 @@ impl Association {
         if whole { Handled::Here } else { Handled::CutShort }
     }
 
-    /// The path on which a packet with our tag arrived; records the UDP port of the packet. The default path
-    /// if the peer's address has no path; none if the address is unknown.
+    /// Returns the path on which a packet with our tag arrived, and records its UDP port. Returns the default
+    /// path if the peer's address has no path, and none if the address is unknown.
     #[inline(always)] // into `handle`, which calls it for each packet
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
@@ -222,7 +222,7 @@ impl Association {
                     so_far.had_data |= self.skip(|receiver| receiver.on_i_forward_tsn(forward, answer));
                     GO_ON
                 }
-                // rfc3758#section-3.3.1: not negotiated, so unknown; the type means: skip and report.
+                // Not negotiated, so unknown (rfc3758#section-3.3.1). The type means: skip and report.
                 Chunk::ForwardTsn(forward) => {
                     let (bytes, _) = before.split_at(forward.encoded_len());
                     self.on_unknown(answer, &UnknownChunk { chunk_type: ForwardTsn::TYPE, bytes })

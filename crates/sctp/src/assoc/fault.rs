@@ -178,7 +178,8 @@ impl Association {
         }
     }
 
-    /// The interval that the user set for the path, or else the general one, at least that of the peer.
+    /// The heartbeat interval that the user set for path `p`; otherwise the general interval or, if it is
+    /// longer, the interval that the peer requested.
     fn heartbeat_interval(&self, p: PathId) -> Option<Span> {
         let path = &self.paths[p];
         let options = path.options.as_deref().copied().unwrap_or_default();

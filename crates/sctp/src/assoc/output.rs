@@ -58,8 +58,8 @@ impl Association {
         }
     }
 
-    /// True if DATA may be sent. The first COOKIE ECHO may be bundled with DATA, but no further packet
-    /// follows it (`rfc9260#section-5.1`).
+    /// True if DATA may be sent. In the state COOKIE-ECHOED, only the packet with the first COOKIE ECHO may
+    /// contain DATA (`rfc9260#section-5.1`).
     #[inline]
     fn may_plan_data(&self) -> bool {
         match &self.phase {
@@ -88,7 +88,7 @@ impl Association {
         self.sender.forward_due(&self.paths).filter(|_| self.phase.sends_data())
     }
 
-    /// True if a packet for `path` is to have a FORWARD TSN: it is due there, or it fits beside the data.
+    /// True if a packet for `path` is to have a FORWARD TSN: one is due, or it fits in addition to the data.
     #[inline]
     fn forward_rides(
         &self,

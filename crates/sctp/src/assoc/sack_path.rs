@@ -12,7 +12,7 @@ use wire::{Heartbeat, PacketWriter};
 /// Kind in the Heartbeat Info of a probe of the path of SACKs, which is bundled with a SACK.
 pub(super) const RETURN: u8 = 2;
 
-/// Most SACKs on a faster path in the mean round-trip time of the two paths. More bring little.
+/// Most SACKs on a faster path in the mean round-trip time of the two paths. More SACKs hardly help.
 const IN_A_ROUND_TRIP: u64 = 16;
 
 /// A path for the next SACK that is faster than the path of the data.

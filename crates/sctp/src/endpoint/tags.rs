@@ -1,6 +1,6 @@
 /// Finds the association of a packet by its verification tag.
 ///
-/// An open-addressed table. Tags are our own random numbers, so their low bits serve as the hash, and an
+/// The table is open-addressed. Tags are our own random numbers, so their low bits serve as the hash, and an
 /// attacker cannot make them collide. The cost of a lookup does not depend on the number of associations.
 #[derive(Debug)]
 #[repr(C)] // the fields for a single association come first
@@ -8,7 +8,7 @@ pub(crate) struct Tags {
     /// The only entry, if there is just one; the table is not read then.
     only: (u32, u32),
     used: usize,
-    /// A power of two in size, at most half full. Tag 0, which no association has, marks a free slot.
+    /// The slots: a power of two, at most half in use. Tag 0, which no association has, marks a free slot.
     places: Vec<(u32, u32)>,
 }
 

@@ -59,7 +59,7 @@ impl SharedKeys {
         self.keys.remove(&id).map(drop).ok_or(KeyError::NoSuchKey { key: id })
     }
 
-    /// Takes a deactivated key that no chunk from index `first` on was sent with.
+    /// Removes and returns a deactivated key, if no chunk from index `first` on was sent with it.
     pub(crate) fn next_unused(&mut self, first: u64) -> Option<u16> {
         let n = self.retiring.iter().position(|&(_, sent)| sent <= first)?;
         Some(self.retiring.remove(n).0)
