@@ -34,8 +34,7 @@ options! {
         potentially_failed: Option<u32> = None, "at most `path_max_retrans`, or none"
             if |errors, all| errors.is_none_or(|errors| errors <= all.path_max_retrans);
         /// Consecutive errors after which another path becomes the primary path
-        /// (`Primary.Switchover.Max.Retrans`, `rfc7829#section-5`). None: errors do not change the primary
-        /// path.
+        /// (`Primary.Switchover.Max.Retrans`, `rfc7829#section-5`). None: errors never change it.
         primary_switchover: Option<u32> = None, "at least `potentially_failed`, or none"
             if |errors, all| errors.is_none_or(|errors| errors >= all.potentially_failed.unwrap_or(0));
         /// Most retransmissions in each handshake step (`Max.Init.Retransmits`).
@@ -127,8 +126,7 @@ options! {
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
             if |messages| messages != Some(0);
-        /// Definition of a path: an address of the peer, or a pair of a local address and an address of the
-        /// peer.
+        /// Definition of a path: an address of the peer, or a pair of a local and a remote address.
         paths: PathSet = PathSet::Addresses;
         /// Finds the MTU of each path by probes, up to `mtu` (DPLPMTUD, `rfc8899`). Otherwise each path has
         /// the MTU `mtu`, unless the application sets another one.
@@ -334,14 +332,12 @@ named! {
         Random = "random",
         /// The path with the lowest smoothed round-trip time first.
         LowestRtt = "lowest-rtt",
-        /// Earliest completion first: a slow path waits if the fastest path would complete the transfer
-        /// sooner.
+        /// Earliest completion first: a slow path waits if the fastest path would complete sooner.
         Ecf = "ecf",
         /// Blocking estimation: does not use a slow path where it would block the window of the transfer.
         Blest = "blest",
         /// A path carries packets that are acknowledged before the window of the transfer is full. The
-        /// expected time is the least round-trip time, or flight size divided by delivery rate if that is
-        /// longer.
+        /// expected time is the least round-trip time or, if longer, flight size divided by delivery rate.
         InTime = "in-time",
         /// Each path carries all data, as its cwnd permits.
         Redundant = "redundant",
@@ -358,8 +354,7 @@ named! {
         Fcfs = "fcfs",
         /// Round robin: the streams that have data to send, by turns.
         Rr = "rr",
-        /// Round robin for each packet: a packet carries data of one stream, the next packet of the next
-        /// stream.
+        /// Round robin for each packet: a packet carries data of one stream, the next packet of another.
         RrPacket = "rr-packet",
         /// The stream with the lowest value first; streams with the same value by turns.
         Priority = "priority",
@@ -420,7 +415,7 @@ named! {
     /// Definition of a path. Each path has a cwnd, an RTT, timers and heartbeats of its own.
     #[non_exhaustive]
     "path set" PathSet {
-        /// An address of the peer. Packets to it are sent from the local address with the longest common
+        /// An address of the peer. The source of its packets is the local address with the longest common
         /// prefix.
         Addresses = "addresses",
         /// A pair of a local address and an address of the peer, at most 16 pairs. Two uplinks to a peer with
@@ -445,8 +440,7 @@ named! {
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
-        /// The path of the data or, with lean SACKs, a faster path if heartbeats show that it has room for
-        /// SACKs.
+        /// The path of the data or, with lean SACKs, a faster path if heartbeats show room for SACKs there.
         Fastest = "fastest",
     }
 }
@@ -464,8 +458,8 @@ named! {
 }
 
 named! {
-    /// How packets with data carry their send time. Unless it is off, a LEDBAT-CONTROL chunk with each SACK
-    /// reports the one-way delays of the peer's packets, if the peer supports it.
+    /// How packets with data carry their send time. Unless the option is off, a LEDBAT-CONTROL chunk with
+    /// each SACK reports the one-way delays of the peer's packets, if the peer supports it.
     #[non_exhaustive]
     "timestamps" Timestamps {
         /// Packets carry no send time, and no delays are reported.

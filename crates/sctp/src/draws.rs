@@ -3,8 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 
-/// A random number generator. Its state is large, so it is made at the first draw: most associations draw
-/// none.
+/// A random number generator. Its state is large and most associations draw none, so the first draw makes it.
 #[derive(Debug)]
 pub(crate) struct Draws {
     seed: u64,

@@ -10,8 +10,7 @@ use wire::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub struct Message {
     /// The stream of the message.
     pub stream: StreamId,
-    /// Payload protocol identifier, passed to the peer unchanged. In a message of several parts, the first
-    /// counts.
+    /// Payload protocol identifier, passed to the peer unchanged. In a message in parts, the first counts.
     pub ppid: Ppid,
     /// Delivered as soon as it is complete, independently of earlier messages (`rfc9260#section-6.6`).
     pub unordered: bool,

@@ -40,8 +40,7 @@ impl Association {
             return Err(AddressError::Known { address });
         }
         if !asconf.queue.push(Wanted { change: AddressChange::Add, address, hidden }) && !asked {
-            // The new request cancelled a waiting request to delete the address, so the peer still has the
-            // address.
+            // The new request cancelled a waiting request to delete the address: the peer still has it.
             self.use_local(now, address);
         }
         self.settle(now);

@@ -155,7 +155,7 @@ impl Association {
         self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
     }
 
-    /// Gives up the outstanding request to add an address behind a NAT, from which no packet can leave now.
+    /// Gives up the outstanding request to add an address behind a NAT: no packet can leave from it now.
     pub(super) fn withdraw_addition(&mut self, now: Instant, address: IpAddr) {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         if outstanding.and_then(Outstanding::source) == Some(address) {
@@ -163,8 +163,7 @@ impl Association {
         }
     }
 
-    /// The first path of an ASCONF. If no path has its source address, the destination must be of the same
-    /// family.
+    /// The first path of an ASCONF. If no path has its source, the destination must be of the same family.
     fn first_asconf_path(&self) -> PathId {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         let source = outstanding.and_then(Outstanding::source);

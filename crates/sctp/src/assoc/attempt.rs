@@ -34,8 +34,7 @@ impl Association {
         }
     }
 
-    /// Marks the last tried address as silent and tries another; false if none is left, or the RTO has
-    /// passed.
+    /// Marks the last tried address as silent and tries another; false if none is left, or after the RTO.
     pub(super) fn try_next_address(&mut self, now: Instant) -> bool {
         let next = self.untried();
         let Phase::CookieWait { t1, .. } = self.phase else { return false };

@@ -55,8 +55,7 @@ impl Association {
             && matches!(chunks.next(), Some(Ok(Chunk::Asconf(_))))
     }
 
-    /// Processes an authenticated ASCONF. The answer is sent to the source of the packet if a path leads
-    /// there.
+    /// Processes an authenticated ASCONF. The answer is sent to the source if a path leads there.
     pub(super) fn on_asconf(
         &mut self,
         now: Instant,
@@ -222,8 +221,7 @@ impl Association {
         Ok(())
     }
 
-    /// Deletes an address of the peer while others remain. Its chunks in flight are retransmitted to
-    /// the others.
+    /// Deletes one of several addresses of the peer. Its chunks in flight are retransmitted to the others.
     fn delete_address(&mut self, now: Instant, address: IpAddr) {
         if self.paths[self.paths.primary].remote == address {
             let others =

@@ -125,7 +125,8 @@ impl Association {
         matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. })
     }
 
-    /// Processes the chunks; false if one is malformed. `authenticated`: a valid AUTH chunk preceded them.
+    /// Processes the chunks; false if a chunk is malformed. `authenticated`: a valid AUTH chunk preceded
+    /// them.
     fn take_chunks(
         &mut self,
         now: Instant,

@@ -178,8 +178,7 @@ impl Association {
         }
     }
 
-    /// The heartbeat interval that the user set for path `p`; otherwise the general interval or, if it is
-    /// longer, the interval that the peer requested.
+    /// The interval that the user set for the path; otherwise our general or the peer's interval, the longer.
     fn heartbeat_interval(&self, p: PathId) -> Option<Span> {
         let path = &self.paths[p];
         let options = path.options.as_deref().copied().unwrap_or_default();
@@ -205,8 +204,7 @@ impl Association {
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
         let verifying = self.paths[p].state == PathState::Unconfirmed;
-        // rfc9260#section-8.1: the lost heartbeat is an error of the association only if the path carries
-        // data.
+        // rfc9260#section-8.1: the lost heartbeat is an error of the association only if the path has data.
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
@@ -309,8 +307,8 @@ impl Association {
         Some(heartbeat_info(p, 0, repeats, nonce))
     }
 
-    /// Processes a HEARTBEAT ACK. It contains the path of the heartbeat, which may differ from the path on
-    /// which the HEARTBEAT ACK arrived.
+    /// Processes a HEARTBEAT ACK. The chunk contains the path of the heartbeat, which may differ from the
+    /// path on which the HEARTBEAT ACK arrived.
     pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
         let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
         let [path, kind @ (0 | PROBE | RETURN), high, low, nonce @ ..] = *info else { return };

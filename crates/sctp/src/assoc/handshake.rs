@@ -98,7 +98,7 @@ impl Association {
             - self.auth_len(&[OperationError::TYPE], &None)
     }
 
-    /// Queues the COOKIE ECHO. It is sent to an unverified address only together with a HEARTBEAT, in a
+    /// Queues the COOKIE ECHO, which is sent to an unverified address only together with a HEARTBEAT, in a
     /// packet no larger than the path MTU (`rfc9260#section-5.4`).
     fn echo_cookie(&mut self, now: Instant, path: PathId) {
         if self.paths[path].is_unconfirmed() {
@@ -221,7 +221,7 @@ impl Association {
 
     /// Restarts the handshake after a Stale Cookie error and requests a longer lifetime
     /// (`rfc9260#section-5.2.6`). The new handshake has a new tag, so that a late COOKIE ECHO or COOKIE ACK
-    /// of the old one cannot belong to it.
+    /// of the old handshake cannot belong to it.
     pub(super) fn on_stale_cookie(&mut self, now: Instant, staleness: Span) {
         let Phase::CookieEchoed { t1, mut begun, .. } = self.phase else { return };
         begun.stale += 1;

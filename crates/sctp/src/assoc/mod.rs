@@ -118,7 +118,7 @@ pub(crate) struct Remote {
     pub(crate) address: IpAddr,
     /// The SCTP port.
     pub(crate) port: u16,
-    /// The UDP port; 0 if not encapsulated. It is last, so that entries of one SCTP port are adjacent.
+    /// The UDP port; 0 if not encapsulated. The field is last, so that entries of one SCTP port are adjacent.
     pub(crate) udp_port: u16,
 }
 

@@ -94,8 +94,7 @@ impl Association {
     }
 
     /// Notes that packets of path `p` may be lost because of their length: T3-rtx expired, or the path is
-    /// silent. With reinjection, other paths carry copies of the lost chunks, so that T3-rtx may never
-    /// expire.
+    /// silent. With reinjection, other paths carry copies of lost chunks, and T3-rtx may never expire.
     pub(super) fn suspect_mtu(&mut self, now: Instant, p: PathId) {
         let path = &mut self.paths[p];
         if let Some(pmtud) = &mut path.pmtud {

@@ -12,8 +12,7 @@ impl Association {
         self.path_options.iter().find(|(address, _)| *address == local).map(|&(_, options)| options)
     }
 
-    /// Sets the options of all paths from `local`, including later ones. Heartbeats report them to the peer
-    /// at once.
+    /// Sets the options of all paths from `local`, including later paths. Heartbeats report them at once.
     pub(crate) fn set_path_options(&mut self, now: Instant, local: IpAddr, options: PathOptions) {
         if self.path_options(local).unwrap_or_default() == options {
             return;

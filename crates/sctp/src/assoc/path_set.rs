@@ -1,5 +1,4 @@
-//! The paths of an association: addresses of the peer, or pairs of a local address and an address of the
-//! peer.
+//! The paths of an association: addresses of the peer, or pairs of a local and a remote address.
 
 use super::Association;
 use crate::config::PathSet;
@@ -8,7 +7,7 @@ use crate::path::{Path, PathState, Paths};
 use std::net::IpAddr;
 
 /// Addresses that the user gave to begin an association, which are confirmed without a heartbeat
-/// (`rfc9260#section-5.4`). Empty if the peer began it.
+/// (`rfc9260#section-5.4`). Empty if the peer began the association.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
     /// Addresses of the peer.

@@ -124,8 +124,8 @@ impl Association {
             Phase::CookieWait { .. } => TieTags::NONE,
             _ => self.ties,
         };
-        // rfc9260#section-5.4: nothing goes to an address that may belong to another host, least of all a
-        // cookie, which can take over the association. The peer has other addresses.
+        // rfc9260#section-5.4: the address may belong to another host, which could take over the association
+        // with the cookie of an INIT ACK. So nothing is sent there; the peer has other addresses.
         let unconfirmed = self.paths.state_of(source) == PathState::Unconfirmed;
         if self.phase.is_open() && self.paths.find(source).is_some() && unconfirmed {
             return UnexpectedInit::Ignore;

@@ -134,7 +134,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Sets the peers that may begin associations; `true` means [`Listen::Accept`] and `false`
+    /// Sets which peers may begin associations; `true` means [`Listen::Accept`] and `false`
     /// [`Listen::Off`].
     pub fn listen(&mut self, who: impl Into<Listen>) {
         self.listen = who.into();

@@ -33,9 +33,9 @@ struct Answered {
 enum Verdict {
     /// The request was processed, with this result.
     Done(ReConfigResult),
-    /// A request of our own will answer it.
+    /// A request of our own will answer the request of the peer.
     ByRequest,
-    /// The request cannot be processed yet: the peer is to repeat it.
+    /// The request cannot be processed yet: the peer has to repeat the request.
     Later,
 }
 
@@ -259,8 +259,7 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Performs a deferred reset of the peer's streams once the TSNs before it have arrived. Returns its
-    /// number.
+    /// Performs a deferred reset of the peer's streams once earlier TSNs have arrived. Returns its number.
     pub(super) fn finish_deferred(&mut self) -> Option<u32> {
         let (config, receiver) = (self.re_config.as_deref_mut()?, self.receiver.as_mut()?);
         let request = config.deferred?;
@@ -377,8 +376,7 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Processes the peer's request to add streams of ours: we request the addition
-    /// (`rfc6525#section-5.2.6`).
+    /// Processes the peer's request that we request further streams of ours (`rfc6525#section-5.2.6`).
     fn on_add_incoming(&mut self, more: u16) -> Verdict {
         if !self.may_serve(AllowReset::Add) || self.sender.streams().checked_add(more).is_none() {
             return Verdict::Done(ReConfigResult::Denied);

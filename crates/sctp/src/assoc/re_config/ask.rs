@@ -84,8 +84,7 @@ impl Association {
                 if !self.sender.is_at_rest() {
                     return None;
                 }
-                // Data of the peer is acknowledged now, because after the reset its TSNs have another
-                // meaning.
+                // Data of the peer is acknowledged before its TSNs get another meaning.
                 if receiver.sack_pending() {
                     receiver.sack_now();
                 }
@@ -187,8 +186,7 @@ impl Association {
         }
     }
 
-    /// Repeats a given-up request, which the peer never received. The outstanding one gets a new number
-    /// later.
+    /// Repeats a given-up request, which the peer never received. The outstanding one gets a new number.
     fn ask_again(&mut self, now: Instant, given_up: Asked, wish: Wish) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let path = self.paths.default_path();
@@ -213,8 +211,7 @@ impl Association {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         match &wish {
             Wish::ResetOutgoing { .. } => config.resets += 1,
-            // The peer now sends the request that we invited. The user gets the event when that request is
-            // done.
+            // The peer now sends the request that we invited. The event follows when that request is done.
             Wish::ResetIncoming(streams) if !nothing => {
                 return config.invite(Invited::Reset(streams.clone()));
             }

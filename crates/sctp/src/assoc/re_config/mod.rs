@@ -336,7 +336,7 @@ impl Association {
         });
     }
 
-    /// The event of a reset of the peer's streams, once the user has read everything before it.
+    /// The event of a reset of the peer's streams, once the user has read all data before the reset.
     pub(super) fn next_reset(&mut self) -> Option<Event> {
         let reset = self.receiver.as_mut()?.take_mark()?;
         self.events.all_read();

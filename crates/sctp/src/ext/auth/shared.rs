@@ -3,7 +3,7 @@
 use crate::error::KeyError;
 use std::collections::BTreeMap;
 
-/// The keys that the user has set, by identifier. Until key 0 is set, it is empty.
+/// The keys that the user has set, by identifier. Key 0 is empty until it is set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedKeys {
     keys: BTreeMap<u16, Box<[u8]>>,
