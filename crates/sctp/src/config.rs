@@ -23,8 +23,8 @@ options! {
         /// Lifetime of a state cookie (`Valid.Cookie.Life`).
         valid_cookie_life: Span = Span::from_secs(60), "more than zero" if |life| !life.is_zero();
         /// Consecutive errors after which the association fails (`Association.Max.Retrans`). If the value
-        /// exceeds `path_max_retrans` times the peer's addresses, all of them may be inactive while the
-        /// association goes on (`rfc9260#section-8.2`).
+        /// exceeds `path_max_retrans` times the number of the peer's addresses, all addresses may be inactive
+        /// while the association goes on (`rfc9260#section-8.2`).
         association_max_retrans: u32 = 10, "at least 1" if |errors| errors > 0;
         /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
         path_max_retrans: u32 = 5;
@@ -415,8 +415,8 @@ named! {
     /// Definition of a path. Each path has a cwnd, an RTT, timers and heartbeats of its own.
     #[non_exhaustive]
     "path set" PathSet {
-        /// An address of the peer. The source of its packets is the local address with the longest common
-        /// prefix.
+        /// An address of the peer. Packets to this address have as source the local address that shares the
+        /// longest prefix with it.
         Addresses = "addresses",
         /// A pair of a local address and an address of the peer, at most 16 pairs. Two uplinks to a peer with
         /// one address are two paths. An address of the peer has failed when all its pairs have failed.

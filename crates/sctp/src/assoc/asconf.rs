@@ -155,7 +155,7 @@ impl Association {
         self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
     }
 
-    /// Gives up the outstanding request to add an address behind a NAT: no packet can leave from it now.
+    /// Gives up the outstanding request to add `address` behind a NAT: no packet can leave from `address`.
     pub(super) fn withdraw_addition(&mut self, now: Instant, address: IpAddr) {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         if outstanding.and_then(Outstanding::source) == Some(address) {

@@ -290,7 +290,7 @@ impl Association {
         }
     }
 
-    /// The options of the association, to be shared.
+    /// Returns another reference to the shared options of the association.
     pub(crate) fn shared_config(&self) -> Arc<Config> {
         self.sender.shared_config()
     }

@@ -19,7 +19,8 @@ pub(crate) struct Transit {
 }
 
 impl Transit {
-    /// Arrival time minus send time, by two clocks. `sent_at` is the send time given by the network.
+    /// Arrival time minus send time, of two different clocks. `sent_at` is the send time given by the
+    /// network.
     pub(crate) fn delay(&self, now: Instant, sent_at: Option<Instant>) -> Option<PacketDelay> {
         let (departure, tsn) = (self.departure.or(sent_at.map(micros))?, self.first?);
         Some(PacketDelay { tsn, micros: micros(now).wrapping_sub(departure) as i64 })

@@ -437,7 +437,7 @@ impl Association {
     }
 }
 
-/// Appends a result that is not stored for a repeated request.
+/// Appends a result that is not stored for repetitions of the request.
 fn push_response(answers: &mut ReConfigList, response: u32, result: ReConfigResult) {
     answers.push(&ReConfigParameter::Response { response, result, next_tsns: None });
 }

@@ -165,7 +165,7 @@ impl ReConfiguration {
         self.invited.push(invited);
     }
 
-    /// Uses up the agreement of the peer to send this request; false if there is none.
+    /// Removes a request that the peer agreed to send; false if the peer did not agree.
     fn take_invitation(&mut self, invited: &Invited) -> bool {
         let found = self.invited.iter().position(|other| other == invited);
         found.map(|at| self.invited.swap_remove(at)).is_some()
