@@ -79,7 +79,7 @@ options! {
         /// Abandons messages by their lifetime, number of retransmissions or priority, if the peer supports
         /// it (PR-SCTP, `rfc3758`, `rfc7496`). Otherwise every message is reliable, whatever its policy.
         pr_sctp: bool = false;
-        /// Allows resets and additions of streams if the peer does so too (RE-CONFIG, `rfc6525`; INET:
+        /// Allows resets and additions of streams if the peer allows them too (RE-CONFIG, `rfc6525`; INET:
         /// `streamReset`).
         stream_reset: bool = false;
         /// Resets and additions of streams that the peer may request of its own accord.
@@ -269,7 +269,7 @@ options! {
         /// `rfc9260#section-6.2.1`, rule C, counts that part as free. With one path, cwnd still limits new
         /// chunks. With several paths cwnd does not, and the peer drops the chunks if its buffer is full.
         keep_room: bool = false;
-        /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
+        /// Cases in which a path with room in its cwnd carries copies of chunks in flight on another path.
         reinjection: Reinjection = Reinjection::None;
     }
 }
@@ -501,7 +501,7 @@ impl BufferSide {
 }
 
 named! {
-    /// When a path with room in its cwnd carries copies of chunks that are in flight on another path.
+    /// Cases in which a path with room in its cwnd carries copies of chunks in flight on another path.
     #[non_exhaustive]
     "reinjection" Reinjection {
         /// No copies are sent.

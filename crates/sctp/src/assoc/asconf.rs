@@ -163,7 +163,7 @@ impl Association {
         }
     }
 
-    /// The first path of an ASCONF. If no path has its source, the destination must be of the same family.
+    /// The first path of an ASCONF. If its source has no path, the destination must be of the same family.
     fn first_asconf_path(&self) -> PathId {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         let source = outstanding.and_then(Outstanding::source);

@@ -73,7 +73,7 @@ impl Events {
         self.push(event);
     }
 
-    /// Reports that the peer may use `more` streams. Successive reports become one.
+    /// Reports that the peer may use `more` streams. Successive reports are merged.
     pub(crate) fn streams_added(&mut self, more: u16) {
         if let Some(Event::StreamsAdded { incoming, outgoing: 0, result: ResetResult::Performed }) =
             self.queue.back_mut()

@@ -19,8 +19,8 @@ use wire::{
 /// Packet limit of an INIT ACK: SCTP cannot fragment an INIT ACK; if it exceeds the MTU, IP fragments it.
 const UNDIVIDED: usize = u16::MAX as usize;
 
-/// Largest ratio of the sizes of INIT ACK and INIT, because the source of the INIT may be forged. QUIC has
-/// the same limit (`rfc9000#section-8.1`).
+/// Largest size of an INIT ACK, in sizes of its INIT: the source of the INIT may be forged. QUIC has the same
+/// limit (`rfc9000#section-8.1`).
 const MAX_AMPLIFICATION: usize = 3;
 
 /// Bytes of type and length of a parameter.

@@ -65,7 +65,7 @@ impl Endpoint {
             Some(of) => {
                 this.end_as_duplicate(of);
                 self.agenda.enter(Turn::Tell, slot);
-                // The keys of this association belong to the other associations now.
+                // The other associations get the keys that this association had.
                 others.into_iter().for_each(|other| self.rename(other));
             }
             None if !others.is_empty() => this.hold_cookie(),

@@ -33,7 +33,7 @@ impl Answered {
         }
     }
 
-    /// Stores the responses to the next ASCONF instead of the last ones.
+    /// Stores the responses to the next ASCONF, in place of those to the last ASCONF.
     pub(crate) fn keep(&mut self, responses: Vec<u8>) {
         self.last = self.last.wrapping_add(1);
         self.responses = Some(responses);
