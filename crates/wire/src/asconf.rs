@@ -31,14 +31,14 @@ pub const SET_PRIMARY: u16 = 0xc004;
 /// Type of the Success Indication parameter.
 pub const SUCCESS_INDICATION: u16 = 0xc005;
 
-/// What a request asks for.
+/// The change that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressChange {
     /// Adds the address (rfc5061#section-4.2.1).
     Add,
     /// Deletes the address (rfc5061#section-4.2.2).
     Delete,
-    /// Sends to the address from now on (rfc5061#section-4.2.4).
+    /// Makes the address the primary one of the sender of the request (rfc5061#section-4.2.4).
     SetPrimary,
 }
 
@@ -55,11 +55,11 @@ impl AddressChange {
 /// A request of an ASCONF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it asks for.
+    /// The requested change.
     pub change: AddressChange,
-    /// The number by which its response names it.
+    /// Correlation id: the response contains the same number.
     pub correlation: u32,
-    /// The address; unspecified for the source of the packet.
+    /// The address. An unspecified address means the source address of the packet.
     pub address: IpAddr,
 }
 
@@ -68,7 +68,7 @@ pub struct Request {
 pub enum NoRequest<'a> {
     /// The type of the parameter is unknown.
     Unknown {
-        /// The number by which a response names it; 0 if it is too short for a number.
+        /// Correlation id, which a response repeats; 0 if the parameter is too short to contain one.
         correlation: u32,
         /// The parameter.
         parameter: UnknownParameter<'a>,
@@ -98,7 +98,7 @@ impl Request {
         decode().ok_or(NoRequest::Malformed(TlvError::Value { kind: tlv.kind }))
     }
 
-    /// Appends it to `out`.
+    /// Appends the request to `out`.
     pub fn append_to(&self, out: &mut Vec<u8>) {
         let mut address = Vec::with_capacity(20);
         write_address(&mut address, self.address);
@@ -106,7 +106,7 @@ impl Request {
         tlv::append(out, self.change.kind(), &[Octets::from(&correlation), Octets::from(address.as_slice())]);
     }
 
-    /// Bytes of the request.
+    /// Length of the encoded request in bytes.
     pub fn encoded_len(&self) -> usize {
         tlv::HEADER_LEN + 4 + address_len(self.address)
     }
@@ -117,14 +117,14 @@ impl Request {
 pub enum Response<'a> {
     /// The request was carried out (rfc5061#section-4.2.5).
     Done {
-        /// The number of the request.
+        /// Correlation id of the request.
         correlation: u32,
     },
     /// The request failed (rfc5061#section-4.2.3).
     Failed {
-        /// The number of the request.
+        /// Correlation id of the request.
         correlation: u32,
-        /// Why.
+        /// The reasons.
         causes: Causes<'a>,
     },
 }
@@ -141,7 +141,8 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Appends it to `out`; false, and nothing written, if it is too long for its length field.
+    /// Appends the response to `out`. Returns false, and writes nothing, if it is too long for its length
+    /// field.
     pub fn append_to(&self, out: &mut Vec<u8>) -> bool {
         let (kind, correlation, causes) = match self {
             Response::Done { correlation } => (SUCCESS_INDICATION, correlation, Causes::default()),
@@ -152,7 +153,7 @@ impl<'a> Response<'a> {
     }
 }
 
-/// The requests of an ASCONF, in the bytes they were sent in.
+/// The encoded requests of an ASCONF.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Requests<'a> {
     bytes: &'a [u8],
@@ -164,13 +165,13 @@ impl<'a> Requests<'a> {
         Requests { bytes }
     }
 
-    /// The bytes.
+    /// The encoded requests.
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Iterates over the requests in order. It ends after a wrong length and goes on after a wrong type or
-    /// value.
+    /// Iterates over the requests in order. A wrong length ends the iteration; a wrong type or value is an
+    /// error item, and the iteration goes on.
     pub fn iter(&self) -> impl Iterator<Item = Result<Request, NoRequest<'a>>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.map_err(NoRequest::Malformed).and_then(Request::decode))
     }
@@ -182,7 +183,7 @@ impl fmt::Debug for Requests<'_> {
     }
 }
 
-/// The responses of an ASCONF-ACK, in the bytes they were sent in.
+/// The encoded responses of an ASCONF-ACK.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Responses<'a> {
     bytes: &'a [u8],
@@ -194,13 +195,13 @@ impl<'a> Responses<'a> {
         Responses { bytes }
     }
 
-    /// The bytes.
+    /// The encoded responses.
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Iterates over the responses in order. It ends after a wrong length and goes on after a wrong type or
-    /// value.
+    /// Iterates over the responses in order. A wrong length ends the iteration; a wrong type or value is an
+    /// error item, and the iteration goes on.
     pub fn iter(&self) -> impl Iterator<Item = Result<Response<'a>, TlvError>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.and_then(Response::decode))
     }
@@ -221,7 +222,7 @@ pub(crate) fn address_of(tlv: Tlv<'_>) -> Option<IpAddr> {
     }
 }
 
-/// Bytes of an address parameter.
+/// Length of an encoded address parameter in bytes.
 pub(crate) fn address_len(address: IpAddr) -> usize {
     if address.is_ipv4() { 8 } else { 20 }
 }

@@ -1,7 +1,7 @@
 use crc_fast::{CrcAlgorithm, Digest};
 use transport::Octets;
 
-/// The CRC takes zeros that are not stored in pieces of this size.
+/// Zeros that are not stored enter the CRC in pieces of this size.
 static ZEROS: [u8; 2048] = [0; 2048];
 
 /// The bytes of the checksum field in the common header.
@@ -9,8 +9,8 @@ const FIELD: std::ops::Range<usize> = 8..12;
 
 /// CRC32c of a whole packet whose checksum field counts as zero (rfc9260#appendix-A).
 ///
-/// The packet carries it least significant byte first. A packet shorter than the common header has no
-/// checksum field.
+/// The checksum field holds the CRC with the least significant byte first. A packet shorter than the common
+/// header has no checksum field.
 pub fn crc32c(packet: Octets<'_>) -> u32 {
     let Some((header, rest)) = packet.head.split_first_chunk::<{ FIELD.end }>() else {
         let before = FIELD.start.min(packet.head.len());
@@ -35,14 +35,14 @@ pub(crate) fn crc32c_of_unfinished(packet: Octets<'_>) -> u32 {
     finish(digest, packet.zeros)
 }
 
-/// Adds zeros that are not stored.
+/// Adds `zeros` bytes of zero to the CRC and returns the result.
 fn finish(mut digest: Digest, mut zeros: usize) -> u32 {
     while zeros > 0 {
         let piece = zeros.min(ZEROS.len());
         digest.update(&ZEROS[..piece]);
         zeros -= piece;
     }
-    // The algorithm has 32 bits.
+    // The `u64` contains a CRC of 32 bits.
     digest.finalize() as u32
 }
 
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn crc32c_matches_published_vectors() {
-        // RFC 3720 appendix B.4: 32 zeros. The checksum field is zero in them anyway.
+        // RFC 3720 appendix B.4: 32 zeros, in which the checksum field is zero, too.
         assert_eq!(crc32c(Octets::new(&[], 32)), 0x8a91_36aa);
-        // The check value of the polynomial's name, too short to have a checksum field.
+        // The usual check value of CRC32c: the CRC of these nine digits, too few for a checksum field.
         assert_eq!(crc32c_of_unfinished(b"123456789".into()), 0xe306_9283);
     }
 

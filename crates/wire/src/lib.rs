@@ -1,12 +1,12 @@
 //! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061),
-//! FORWARD TSN (RFC 3758), NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, packet drop
-//! reports, and three chunks of our own, two for one-way delays and one for the cost of a path.
+//! FORWARD TSN (RFC 3758), NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, and packet drop
+//! reports. Anabranch adds three chunks: two for one-way delays and one for the cost of a path.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the
 //! packet. Encoding appends to a reusable [`transport::PacketBuf`]; in steady state it does not allocate
 //! either.
 //!
-//! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see
+//! Test payloads consist of zeros. Zeros at the end of a packet or payload need not be stored: see
 //! [`transport::Octets`].
 #![forbid(unsafe_code)]
 
@@ -37,7 +37,7 @@ pub use re_config::{ReConfigError, ReConfigList, ReConfigParameter, ReConfigResu
 pub use serial::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub use tlv::TlvError;
 
-/// What to do with a chunk or parameter of an unknown type; its type number says so in the top two bits
+/// The treatment of a chunk or parameter of an unknown type, given by the top two bits of the type
 /// (rfc9260#section-3.2, rfc9260#section-3.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownAction {
@@ -45,9 +45,9 @@ pub enum UnknownAction {
     StopDiscard,
     /// `01`: stop processing this packet and report it.
     StopReport,
-    /// `10`: skip it, process the rest, do not report it.
+    /// `10`: skip the chunk or parameter, process the rest and do not report it.
     SkipDiscard,
-    /// `11`: skip it, process the rest and report it.
+    /// `11`: skip the chunk or parameter, process the rest and report it.
     SkipReport,
 }
 

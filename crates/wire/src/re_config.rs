@@ -1,5 +1,5 @@
-//! The parameters of RE-CONFIG (rfc6525#section-4). They have a type space of their own beside those of INIT:
-//! there, these types are unknown.
+//! The parameters of RE-CONFIG (rfc6525#section-4). Their types are unknown types among the parameters of
+//! INIT.
 
 use crate::field::{u16_at, u32_at};
 use crate::serial::{StreamId, Tsn};
@@ -16,26 +16,26 @@ const ADD_INCOMING: u16 = 18;
 /// A parameter of RE-CONFIG: a request, or the answer to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReConfigParameter<'a> {
-    /// Type 13: the sender resets streams on which it sends (rfc6525#section-4.1).
+    /// Type 13: the sender of the request resets its outgoing streams (rfc6525#section-4.1).
     OutgoingReset {
         /// Number of this request.
         request: u32,
-        /// Number of the incoming reset that this request answers; otherwise of the last one that its sender
-        /// processed.
+        /// Number of the incoming reset request that this request answers. Without one: the last request
+        /// number that the sender has processed.
         response: u32,
-        /// The last TSN that its sender used.
+        /// The last TSN that the sender of this request has assigned.
         last_tsn: Tsn,
-        /// The streams; none: all.
+        /// The streams. An empty list means all streams.
         streams: StreamNumbers<'a>,
     },
-    /// Type 14: the receiver is to reset streams on which it sends (rfc6525#section-4.2).
+    /// Type 14: asks the receiver to reset its outgoing streams (rfc6525#section-4.2).
     IncomingReset {
         /// Number of this request.
         request: u32,
-        /// The streams; none: all.
+        /// The streams. An empty list means all streams.
         streams: StreamNumbers<'a>,
     },
-    /// Type 15: stream sequence numbers and TSNs of both directions begin anew (rfc6525#section-4.3).
+    /// Type 15: resets the stream sequence numbers and TSNs of both directions (rfc6525#section-4.3).
     AssociationReset {
         /// Number of this request.
         request: u32,
@@ -44,28 +44,28 @@ pub enum ReConfigParameter<'a> {
     Response {
         /// Number of the request.
         response: u32,
-        /// What became of it.
+        /// The result of the request.
         result: ReConfigResult,
         /// After an association reset: the next TSN of the sender of this answer, and that of its receiver.
         next_tsns: Option<(Tsn, Tsn)>,
     },
-    /// Type 17: the sender will use more streams (rfc6525#section-4.5).
+    /// Type 17: the sender of the request adds outgoing streams (rfc6525#section-4.5).
     AddOutgoing {
         /// Number of this request.
         request: u32,
-        /// How many more.
+        /// Number of streams to add.
         streams: u16,
     },
-    /// Type 18: the receiver is to use more streams (rfc6525#section-4.6).
+    /// Type 18: asks the receiver to add outgoing streams (rfc6525#section-4.6).
     AddIncoming {
         /// Number of this request.
         request: u32,
-        /// How many more.
+        /// Number of streams to add.
         streams: u16,
     },
 }
 
-/// What became of a request (rfc6525#section-4.4).
+/// The result of a request (rfc6525#section-4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReConfigResult {
     /// 0: success, nothing to do.
@@ -80,7 +80,7 @@ pub enum ReConfigResult {
     RequestInProgress,
     /// 5: error, the request has a wrong number.
     BadSequenceNumber,
-    /// 6: in progress; the same request is to be sent again later.
+    /// 6: in progress; the sender repeats the request later.
     InProgress,
     /// Any other value.
     Unknown(u32),
@@ -114,19 +114,19 @@ impl ReConfigResult {
     }
 }
 
-/// A list of streams, as it goes onto the wire.
+/// An encoded list of stream numbers.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamNumbers<'a> {
     numbers: &'a [[u8; 2]],
 }
 
 impl<'a> StreamNumbers<'a> {
-    /// The streams, each number as it goes onto the wire ([`u16::to_be_bytes`]).
+    /// Takes the stream numbers, each in network byte order ([`u16::to_be_bytes`]).
     pub const fn new(numbers: &'a [[u8; 2]]) -> Self {
         StreamNumbers { numbers }
     }
 
-    /// The streams in their order.
+    /// Iterates over the streams in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = StreamId> + Clone + use<'a> {
         self.numbers.iter().map(|&number| StreamId(u16::from_be_bytes(number)))
     }
@@ -143,7 +143,7 @@ impl fmt::Debug for StreamNumbers<'_> {
     }
 }
 
-/// Why the parameters of a RE-CONFIG chunk are refused.
+/// Reason why the parameters of a RE-CONFIG chunk are rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReConfigError {
@@ -153,13 +153,13 @@ pub enum ReConfigError {
     /// There is no parameter of a known type.
     #[error("no parameter of a known type")]
     Empty,
-    /// There are more than two parameters, or two that may not be together.
+    /// There are more than two parameters, or two that may not share a chunk.
     #[error("parameters that may not be in one chunk")]
     Combination,
 }
 
 impl<'a> ReConfigParameter<'a> {
-    /// None if the type is unknown.
+    /// Decodes a parameter. Returns `None` if its type is unknown.
     pub(crate) fn decode(tlv: Tlv<'a>) -> Result<Option<Self>, ReConfigError> {
         let (kind, value) = (tlv.kind, tlv.value());
         let decoded = match kind {
@@ -205,13 +205,13 @@ impl<'a> ReConfigParameter<'a> {
         Some(ReConfigParameter::Response { response: u32_at(fixed, 0), result, next_tsns })
     }
 
-    /// Request number and number of streams of a request for more streams.
+    /// Decodes a request for more streams: the request number and the number of streams.
     fn decode_number(value: &[u8]) -> Option<(u32, u16)> {
         let fixed: &[u8; 8] = value.try_into().ok()?;
         Some((u32_at(fixed, 0), u16_at(fixed, 4)))
     }
 
-    /// True if both may be in one chunk, in either order (rfc6525#section-3.1).
+    /// True if both parameters may share a chunk, in either order (rfc6525#section-3.1).
     pub(crate) fn may_accompany(&self, other: &Self) -> bool {
         use ReConfigParameter::{AddIncoming, AddOutgoing, IncomingReset, OutgoingReset, Response};
         matches!(
@@ -233,7 +233,7 @@ pub struct ReConfigList {
 }
 
 impl ReConfigList {
-    /// Appends a parameter; false, and nothing changed, if it is too long for its length field.
+    /// Appends a parameter. Returns false, and changes nothing, if it is too long for its length field.
     pub fn push(&mut self, parameter: &ReConfigParameter<'_>) -> bool {
         let words = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
         let none: &[u8] = &[];
@@ -261,12 +261,12 @@ impl ReConfigList {
         tlv::append(&mut self.bytes, kind, &[fixed.as_slice().into(), rest.into()])
     }
 
-    /// The parameters so far: what [`ReConfig::bytes`](crate::ReConfig::bytes) takes.
+    /// The encoded parameters so far, for [`ReConfig::bytes`](crate::ReConfig::bytes).
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The parameters so far.
+    /// The encoded parameters.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

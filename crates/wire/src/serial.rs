@@ -13,9 +13,8 @@ serial_number! {
 }
 
 serial_number! {
-    /// Message identifier of an I-DATA chunk: the number of a message among the ordered or among the
-    /// unordered ones of its stream. It wraps and has no `Ord`: compare with [`Mid::precedes`]
-    /// (rfc8260#section-2.1).
+    /// Message identifier of an I-DATA chunk. The ordered and the unordered messages of a stream are numbered
+    /// separately. It wraps and has no `Ord`: compare with [`Mid::precedes`] (rfc8260#section-2.1).
     Mid, u32, i32
 }
 
@@ -23,7 +22,7 @@ serial_number! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u16);
 
-/// Payload protocol identifier: passed to the application, not interpreted by SCTP.
+/// Payload protocol identifier. SCTP passes it to the application and does not interpret it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ppid(pub u32);
 

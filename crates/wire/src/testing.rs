@@ -4,7 +4,7 @@ use crate::chunk::{Chunk, ChunkError, Encode};
 use crate::packet::{CommonHeader, PacketWriter};
 use transport::{Octets, PacketBuf};
 
-/// Bytes written as hexadecimal digits; blanks do not matter.
+/// Decodes hexadecimal digits. Blanks are ignored.
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
     let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();

@@ -1,25 +1,25 @@
-//! Type, length, value: the common format of parameters and error causes (rfc9260#section-3.2.1,
+//! The common format of parameters and error causes: type, length, value (rfc9260#section-3.2.1,
 //! rfc9260#section-3.3.10).
 
 use crate::field::{padded, u16_at};
 use transport::Octets;
 
-/// Type and length.
+/// Bytes of type and length.
 pub(crate) const HEADER_LEN: usize = 4;
 
-/// A parameter or an error cause that cannot be read.
+/// Reason why a parameter or an error cause cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlvError {
-    /// Fewer bytes are left than its type and length take.
+    /// The remaining bytes are too few for a type and a length.
     #[error("{0} bytes are left: too few for a type and a length")]
     Truncated(usize),
-    /// The length field is below 4 or leads past the end.
+    /// The length field is below 4, or the element would end past the end of the bytes.
     #[error("type {kind:#06x} has length {length}, which is below 4 or past the end")]
     Length {
         /// Type of the parameter (or cause code).
         kind: u16,
-        /// What its length field says.
+        /// Value of the length field.
         length: u16,
     },
     /// The value is malformed for the type.
@@ -30,7 +30,7 @@ pub enum TlvError {
     },
 }
 
-/// One element: its type, and its bytes with the header and without padding.
+/// One parameter or error cause: its type, and its bytes with the header and without padding.
 #[derive(Clone, Copy)]
 pub(crate) struct Tlv<'a> {
     pub kind: u16,
@@ -43,8 +43,8 @@ impl<'a> Tlv<'a> {
     }
 }
 
-/// Decodes the first element and returns the bytes behind its padding. The last element may lack its padding,
-/// because the length of the chunk does not count it (rfc9260#section-3.2).
+/// Decodes the first element. Also returns the bytes after its padding. The last element may lack its
+/// padding, because the length of the chunk does not count this padding (rfc9260#section-3.2).
 pub(crate) fn split_first(bytes: &[u8]) -> Result<(Tlv<'_>, &[u8]), TlvError> {
     let header: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(TlvError::Truncated(bytes.len()))?;
     let (kind, length) = (u16_at(header, 0), u16_at(header, 2));
@@ -56,7 +56,7 @@ pub(crate) fn split_first(bytes: &[u8]) -> Result<(Tlv<'_>, &[u8]), TlvError> {
     Ok((Tlv { kind, bytes: &bytes[..size] }, rest))
 }
 
-/// Iterates over the elements of a list. It ends after an error, because the next element cannot be found.
+/// Iterates over the elements of a list. Ends after an error, because the next element cannot be found.
 #[derive(Clone)]
 pub(crate) struct Tlvs<'a> {
     rest: &'a [u8],
@@ -81,8 +81,8 @@ impl<'a> Iterator for Tlvs<'a> {
     }
 }
 
-/// Pads the list and appends an element made of the given parts, without its own padding. Returns false, and
-/// writes nothing, if its length exceeds the 16-bit field.
+/// Pads the list, then appends an element made of the given parts, without padding. Returns false, and writes
+/// nothing, if the length of the element exceeds the 16-bit field.
 pub(crate) fn append(list: &mut Vec<u8>, kind: u16, parts: &[Octets<'_>]) -> bool {
     let length = HEADER_LEN + parts.iter().map(Octets::len).sum::<usize>();
     let Ok(field) = u16::try_from(length) else { return false };

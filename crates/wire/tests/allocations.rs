@@ -1,4 +1,4 @@
-//! Neither reading nor, once its buffer has grown, writing allocates.
+//! Decoding does not allocate. Encoding does not allocate once its buffer is large enough.
 
 use anabranch_wire::{
     Cause, CauseList, Chunk, CommonHeader, Data, DataFlags, GapBlock, Init, OperationError, Packet,
@@ -15,11 +15,11 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call is passed on to the system's allocator unchanged.
+// SAFETY: every call is passed on to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are passed on with the call.
+        // SAFETY: the caller fulfils the contract of this method, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 

@@ -1,4 +1,4 @@
-//! What holds for any bytes and any chunks.
+//! Properties that hold for any bytes and any chunks.
 
 mod specimen;
 
@@ -9,7 +9,7 @@ use transport::{Checksum, Octets, PacketBuf};
 
 const HEADER: CommonHeader = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
 
-/// A packet with as many of the chunks as fit into `limit`, and how many that are.
+/// Writes the first chunks that fit into a packet of `limit` bytes. Also returns their number.
 fn write(specimens: &[Specimen], limit: usize, checksum: Checksum) -> (PacketBuf, usize) {
     let mut buf = PacketBuf::default();
     let mut writer = PacketWriter::new(&mut buf, HEADER, limit);
@@ -18,7 +18,7 @@ fn write(specimens: &[Specimen], limit: usize, checksum: Checksum) -> (PacketBuf
     (buf, fit)
 }
 
-/// Reads all there is to read, down to parameters within causes.
+/// Decodes everything in a packet, including the parameters in error causes.
 fn read_everything<'a>(packet: &Packet<'a>) -> Vec<Result<Chunk<'a>, ChunkError>> {
     let chunks: Vec<_> = packet.chunks().collect();
     for chunk in chunks.iter().flatten() {
@@ -30,7 +30,7 @@ fn read_everything<'a>(packet: &Packet<'a>) -> Vec<Result<Chunk<'a>, ChunkError>
     chunks
 }
 
-/// Bytes that pass for a packet more often than random ones: chunk headers with short lengths.
+/// Chunk headers with short lengths, which form a valid packet more often than random bytes do.
 fn plausible() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         (prop_oneof![0u8..16, Just(0x80), Just(0x82), Just(0xc0)], any::<u8>(), 0u8..40)

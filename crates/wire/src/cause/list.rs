@@ -2,25 +2,25 @@ use super::Cause;
 use crate::tlv::{self, TlvError};
 use std::fmt;
 
-/// The error causes of a chunk, in the bytes they were sent in; each is read when it is asked for.
+/// The encoded error causes of a chunk. The iterator decodes them one by one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Causes<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Causes<'a> {
-    /// Takes `bytes` for error causes. Any bytes will do: what is wrong with them shows when they are read.
+    /// Wraps the bytes of error causes without checking them; the iterator reports errors.
     pub const fn from_bytes(bytes: &'a [u8]) -> Self {
         Causes { bytes }
     }
 
-    /// The bytes: every cause padded, but perhaps the last.
+    /// The encoded causes. All causes but the last are padded.
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Each cause in order. After one whose length is wrong it ends; after one whose value is wrong it goes
-    /// on.
+    /// Iterates over the causes in order. A wrong length ends the iteration; a wrong value is an error item,
+    /// and the iteration goes on.
     pub fn iter(&self) -> impl Iterator<Item = Result<Cause<'a>, TlvError>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.and_then(Cause::decode))
     }
@@ -32,7 +32,7 @@ impl fmt::Debug for Causes<'_> {
     }
 }
 
-/// Error causes in the making.
+/// Builds a list of error causes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CauseList {
     bytes: Vec<u8>,
@@ -44,12 +44,12 @@ impl CauseList {
         CauseList { bytes: Vec::new() }
     }
 
-    /// Appends a cause; false, and nothing changed, if it is too long for its length field.
+    /// Appends a cause. Returns false, and changes nothing, if the cause is too long for its length field.
     pub fn push(&mut self, cause: &Cause<'_>) -> bool {
         cause.append_to(&mut self.bytes)
     }
 
-    /// What has been made so far.
+    /// The causes so far.
     pub fn as_causes(&self) -> Causes<'_> {
         Causes::from_bytes(&self.bytes)
     }

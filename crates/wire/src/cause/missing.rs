@@ -18,12 +18,12 @@ pub struct MissingParameters<'a> {
 }
 
 impl<'a> MissingParameters<'a> {
-    /// The types, each as it goes onto the wire ([`u16::to_be_bytes`]).
+    /// Takes the types, each in network byte order ([`u16::to_be_bytes`]).
     pub const fn new(types: &'a [[u8; 2]]) -> Self {
         MissingParameters { types }
     }
 
-    /// The types.
+    /// Iterates over the types.
     pub fn types(&self) -> impl ExactSizeIterator<Item = u16> + use<'a> {
         self.types.iter().map(|&bytes| u16::from_be_bytes(bytes))
     }
@@ -35,7 +35,7 @@ impl<'a> MissingParameters<'a> {
         whole.then_some(MissingParameters { types })
     }
 
-    /// The count and the types as they go onto the wire.
+    /// The encoded number of types, and the encoded types.
     pub(super) fn encode(&self) -> ([u8; 4], &'a [u8]) {
         ((self.types.len() as u32).to_be_bytes(), self.types.as_flattened())
     }

@@ -1,4 +1,4 @@
-//! Error causes: what ABORT and ERROR tell (rfc9260#section-3.3.10).
+//! Error causes: the contents of ABORT and ERROR chunks (rfc9260#section-3.3.10).
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -76,20 +76,20 @@ pub enum Cause<'a> {
     MissingMandatoryParameter(MissingParameters<'a>),
     /// Code 3: the cookie came back too late (rfc9260#section-3.3.10.3).
     StaleCookie {
-        /// By how much, in microseconds on the wire. Written rounded down, and no longer than 32 bits tell.
+        /// The delay, in whole microseconds on the wire: rounded down, at most 2^32 - 1.
         staleness: Span,
     },
-    /// Code 4: no means for an association (rfc9260#section-3.3.10.4).
+    /// Code 4: the sender lacks resources for an association (rfc9260#section-3.3.10.4).
     OutOfResource,
-    /// Code 5: an address parameter, whole, that cannot be resolved (rfc9260#section-3.3.10.5).
+    /// Code 5: a whole address parameter that cannot be resolved (rfc9260#section-3.3.10.5).
     UnresolvableAddress(&'a [u8]),
-    /// Code 6: a chunk, whole, of a type that is not known (rfc9260#section-3.3.10.6).
+    /// Code 6: a whole chunk of an unknown type (rfc9260#section-3.3.10.6).
     UnrecognizedChunk(Octets<'a>),
-    /// Code 7: a mandatory parameter has a value it must not have (rfc9260#section-3.3.10.7).
+    /// Code 7: a mandatory parameter has an invalid value (rfc9260#section-3.3.10.7).
     InvalidMandatoryParameter,
-    /// Code 8: parameters of the INIT ACK that are not known (rfc9260#section-3.3.10.8).
+    /// Code 8: unknown parameters of the INIT ACK (rfc9260#section-3.3.10.8).
     UnrecognizedParameters(Parameters<'a>),
-    /// Code 9: DATA without a single byte (rfc9260#section-3.3.10.9).
+    /// Code 9: a DATA chunk without user data (rfc9260#section-3.3.10.9).
     NoUserData {
         /// TSN of the chunk.
         tsn: Tsn,
@@ -100,33 +100,34 @@ pub enum Cause<'a> {
     RestartWithNewAddresses(Parameters<'a>),
     /// Code 12: the user's reason to abort (rfc9260#section-3.3.10.12).
     UserInitiatedAbort(&'a [u8]),
-    /// Code 13: the peer broke a rule; with details (rfc9260#section-3.3.10.13).
+    /// Code 13: the peer violated the protocol; the bytes give details (rfc9260#section-3.3.10.13).
     ProtocolViolation(&'a [u8]),
-    /// Code 14: an INIT came from another UDP port than the association's packets
+    /// Code 14: an INIT came from a UDP port other than that of the association
     /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10).
     RestartWithNewPort {
-        /// The UDP port of the association; 0: not encapsulated.
+        /// The UDP port of the association; 0 without encapsulation.
         current: u16,
-        /// The UDP port of the INIT; 0: not encapsulated.
+        /// The UDP port of the INIT; 0 without encapsulation.
         new: u16,
     },
-    /// Code 0xa0: this request would delete the last address (rfc5061#section-4.3.1).
+    /// Code 0xa0: the contained request would delete the last address (rfc5061#section-4.3.1).
     DeleteLastAddress(&'a [u8]),
-    /// Code 0xa1: no means for this request (rfc5061#section-4.3.2).
+    /// Code 0xa1: the receiver lacks resources for the contained request (rfc5061#section-4.3.2).
     ResourceShortage(&'a [u8]),
-    /// Code 0xa2: this request would delete the source address of its packet (rfc5061#section-4.3.3).
+    /// Code 0xa2: the contained request would delete the source address of its packet
+    /// (rfc5061#section-4.3.3).
     DeleteSourceAddress(&'a [u8]),
     /// Code 0xa3: an ASCONF-ACK answered an ASCONF that was not sent (rfc5061#section-4.3.4).
     IllegalAsconfAck,
-    /// Code 0xa4: this request is not authorized (rfc5061#section-4.3.5).
+    /// Code 0xa4: the contained request is not authorized (rfc5061#section-4.3.5).
     NoAuthorization(&'a [u8]),
-    /// Code 0x105: an AUTH chunk had an HMAC identifier that its receiver did not offer
+    /// Code 0x105: the receiver of an AUTH chunk did not announce the HMAC identifier of the chunk
     /// (rfc4895#section-4.1).
     UnsupportedHmac {
         /// The identifier.
         hmac_id: u16,
     },
-    /// Of another code: kept as it is.
+    /// Any other code, not decoded.
     Unknown {
         /// The cause code.
         code: u16,
@@ -173,7 +174,7 @@ impl<'a> Cause<'a> {
         .ok_or(TlvError::Value { kind: tlv.kind })
     }
 
-    /// Appends it to `out`; false, and nothing written, if it is too long for its length field.
+    /// Appends the cause to `out`. Returns false, and writes nothing, if it is too long for its length field.
     fn append_to(&self, out: &mut Vec<u8>) -> bool {
         let mut append = |kind, value: &[u8]| tlv::append(out, kind, &[Octets::from(value)]);
         match *self {
@@ -224,7 +225,7 @@ mod tests {
     use crate::param::Parameter;
     use crate::testing::hex;
 
-    /// Each code: its bytes, and what they say.
+    /// For each code: an encoded cause, and the decoded cause.
     fn captures() -> Vec<(Vec<u8>, Cause<'static>)> {
         let address = Parameters::from_bytes(&[0, 5, 0, 8, 10, 0, 0, 1]);
         vec![

@@ -15,8 +15,8 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abort<'a> {
-    /// T: the packet bears the tag its receiver had put into its own packet, because the sender of this ABORT
-    /// has no association and so no tag for it (rfc9260#section-8.5.1).
+    /// T: the sender of this ABORT has no association, so the packet carries the verification tag of the
+    /// packet that the ABORT answers (rfc9260#section-8.5.1).
     pub reflected_tag: bool,
     /// The causes of the abort; may be empty.
     pub causes: Causes<'a>,

@@ -23,9 +23,9 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asconf<'a> {
-    /// Serial number: one more than in the ASCONF before.
+    /// Serial number: one more than in the previous ASCONF.
     pub serial: u32,
-    /// An address of the sender that the receiver knows, or the unspecified address.
+    /// An address of the sender by which the receiver finds the association, or the unspecified address.
     pub lookup: IpAddr,
     /// The requests.
     pub requests: Requests<'a>,

@@ -20,7 +20,7 @@ use transport::PacketBuf;
 pub struct AsconfAck<'a> {
     /// The serial number of the ASCONF.
     pub serial: u32,
-    /// The responses. A request without one succeeded, unless a request before it failed.
+    /// The responses. A request without a response succeeded, unless an earlier request failed.
     pub responses: Responses<'a>,
 }
 

@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN};
 use transport::PacketBuf;
 
-/// AUTH: authenticates itself and all chunks behind it in the packet (rfc4895#section-5.1).
+/// AUTH: authenticates itself and all later chunks of the packet (rfc4895#section-5.1).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -16,20 +16,20 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Auth<'a> {
-    /// The flags as they came: the HMAC covers them.
+    /// The flags as received, because the HMAC covers them.
     pub flags: u8,
-    /// Identifier of the endpoint pair shared key; 0 without one.
+    /// Identifier of the endpoint pair shared key; 0 if there is no key.
     pub key_id: u16,
     /// Identifier of the HMAC algorithm.
     pub hmac_id: u16,
-    /// The HMAC. It is computed with zeros in its place.
+    /// The HMAC. It is computed over a chunk in which this field is zero.
     pub hmac: &'a [u8],
 }
 
 impl<'a> Auth<'a> {
     /// The chunk type.
     pub const TYPE: u8 = 0x0f;
-    /// The chunk types that are never authenticated: INIT, INIT ACK, SHUTDOWN COMPLETE, AUTH
+    /// The chunk types that AUTH never authenticates: INIT, INIT ACK, SHUTDOWN COMPLETE, AUTH
     /// (rfc4895#section-3.2).
     pub const NEVER_LISTED: [u8; 4] = [1, 2, 14, 15];
     /// Bytes before the HMAC.

@@ -16,12 +16,12 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cwr {
-    /// R: the answer holds for all paths, because the path of the TSN is unknown by now or cannot carry the
-    /// answer.
+    /// R: this CWR applies to all paths, because the sender no longer knows the path of the TSN, or because
+    /// that path is not active and the CWR is sent on another one.
     pub all_paths: bool,
-    /// S: the marked packet belongs to a window that was reduced before.
+    /// S: the marked packet belongs to a window for which the sender has already reduced its cwnd.
     pub same_window: bool,
-    /// All marks of packets up to this TSN are answered.
+    /// This CWR answers all marks of packets up to this TSN.
     pub tsn: Tsn,
 }
 

@@ -28,7 +28,7 @@ pub struct Data<'a> {
     pub tsn: Tsn,
     /// Stream of the message.
     pub stream: StreamId,
-    /// Stream sequence number of the message; not used if unordered.
+    /// Stream sequence number of the message; not used if the message is unordered.
     pub ssn: Ssn,
     /// Payload protocol identifier.
     pub ppid: Ppid,
@@ -45,7 +45,7 @@ pub struct DataFlags {
     pub beginning: bool,
     /// E: last fragment of the message.
     pub ending: bool,
-    /// I: acknowledge at once (RFC 7053).
+    /// I: the receiver acknowledges without delay (RFC 7053).
     pub immediate: bool,
 }
 
@@ -55,7 +55,7 @@ impl DataFlags {
     const UNORDERED: u8 = 0x04;
     const IMMEDIATE: u8 = 0x08;
 
-    /// The flags of a chunk's header.
+    /// Decodes the flags of a chunk header.
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
         DataFlags {
@@ -66,7 +66,7 @@ impl DataFlags {
         }
     }
 
-    /// The flags as bits of the chunk header.
+    /// The flags as bits of a chunk header.
     #[inline]
     pub const fn to_bits(self) -> u8 {
         (self.ending as u8) * Self::ENDING
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn captured_chunk_decodes_to_its_fields() {
-        // Last fragment, three bytes and one of padding.
+        // The last fragment of a message: three bytes of user data and one byte of padding.
         let bytes = hex("00 09 0013  fffffffe  0102 0304  0000002e  616263 00");
         let flags = DataFlags { ending: true, immediate: true, ..DataFlags::default() };
         let expected = Data {
@@ -171,7 +171,7 @@ mod tests {
     fn payload_may_extend_into_unstored_zeros() {
         let head = hex("00 03 0016  00000007  0000 0000  00000000  ff00");
         for stored in 13..=head.len() {
-            // 22 bytes and two of padding.
+            // 22 bytes of the chunk and two bytes of padding.
             let octets = Octets::new(&head[..stored], 24 - stored);
             let whole = octets.to_vec();
             let (Chunk::Data(split), rest) = Chunk::split_first(octets).unwrap() else { panic!("not DATA") };

@@ -4,7 +4,7 @@ use crate::serial::Tsn;
 use transport::PacketBuf;
 
 /// ECNE, ECN-Echo: packets with DATA arrived with the mark "congestion experienced"
-/// (draft-stewart-tsvwg-sctpecn-07). It precedes the SACK of its packet.
+/// (draft-stewart-tsvwg-sctpecn-07). In a packet the ECNE precedes the SACK.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -18,13 +18,13 @@ use transport::PacketBuf;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// The form of RFC 4960, appendix A, which Linux sends, has length 8 and no number of packets. It is read as
-/// one packet.
+/// The format of RFC 4960, appendix A, which Linux sends, has length 8 and no number of packets. It is
+/// decoded as one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ecne {
-    /// The lowest TSN in the latest packet that was marked.
+    /// The lowest TSN in the latest marked packet.
     pub lowest_tsn: Tsn,
-    /// Packets that were marked since the last CWR.
+    /// Number of marked packets since the last CWR.
     pub packets: u32,
 }
 

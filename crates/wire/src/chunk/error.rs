@@ -2,7 +2,7 @@ use super::{Encode, HEADER_LEN, header};
 use crate::cause::Causes;
 use transport::PacketBuf;
 
-/// ERROR: something went wrong, but the association goes on (rfc9260#section-3.3.10).
+/// ERROR: reports an error; the association continues (rfc9260#section-3.3.10).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -15,7 +15,7 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationError<'a> {
-    /// What went wrong.
+    /// The reported error causes.
     pub causes: Causes<'a>,
 }
 

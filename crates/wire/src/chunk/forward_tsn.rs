@@ -3,7 +3,7 @@ use crate::field::{u16_at, u32_at};
 use crate::serial::{Ssn, StreamId, Tsn};
 use transport::PacketBuf;
 
-/// FORWARD TSN: the sender has abandoned everything up to a TSN that the receiver does not have
+/// FORWARD TSN: the sender has abandoned all TSNs up to this one that the receiver has not received
 /// (rfc3758#section-3.2).
 ///
 /// ```text
@@ -20,7 +20,7 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForwardTsn<'a> {
-    /// The receiver treats everything up to here as received.
+    /// The receiver treats all TSNs up to this one as received.
     pub new_cumulative_tsn: Tsn,
     entries: &'a [[u8; 4]],
 }
@@ -30,11 +30,11 @@ impl<'a> ForwardTsn<'a> {
     pub const TYPE: u8 = 0xc0;
     /// Bytes before the streams.
     pub const FIXED_LEN: usize = 8;
-    /// Bytes of one stream and its stream sequence number.
+    /// Bytes of an entry: a stream and its stream sequence number.
     pub const SKIP_LEN: usize = 4;
 
-    /// The streams with abandoned ordered messages, each with the last stream sequence number that is
-    /// skipped, as sent.
+    /// The entries in the order of the chunk: each stream with abandoned ordered messages, and the last
+    /// stream sequence number that the receiver skips in it.
     #[inline]
     pub fn skips(&self) -> impl ExactSizeIterator<Item = (StreamId, Ssn)> + Clone + use<'a> {
         self.entries.iter().map(|bytes| (StreamId(u16_at(bytes, 0)), Ssn(u16_at(bytes, 2))))
@@ -46,7 +46,7 @@ impl<'a> ForwardTsn<'a> {
         rest.is_empty().then(|| ForwardTsn { new_cumulative_tsn: Tsn(u32_at(tsn, 0)), entries })
     }
 
-    /// Appends a chunk that skips these streams.
+    /// Appends a chunk with these entries.
     pub(crate) fn write(out: &mut Vec<u8>, new_cumulative_tsn: Tsn, skips: &[(StreamId, Ssn)]) {
         let length = Self::FIXED_LEN + Self::SKIP_LEN * skips.len();
         out.extend_from_slice(&header(Self::TYPE, 0, length));
@@ -77,7 +77,7 @@ mod tests {
     use crate::packet::PacketWriter;
     use crate::testing::{ANY_HEADER, decode, encode, hex};
 
-    /// The vector of cumulative TSN 105 that skips SSN 3 of stream 1 and SSN 0 of stream 4.
+    /// The test vector: cumulative TSN 105, SSN 3 of stream 1 and SSN 0 of stream 4 are skipped.
     const VECTOR: &str = "c0 00 0010 00000069 0001 0003 0004 0000";
     const SKIPS: [(StreamId, Ssn); 2] = [(StreamId(1), Ssn(3)), (StreamId(4), Ssn(0))];
 

@@ -1,7 +1,7 @@
 use crate::field::u16_at;
 
-/// A run of TSNs that arrived above the cumulative TSN ack, as offsets from it, both inclusive
-/// (rfc9260#section-3.3.4).
+/// A Gap Ack Block: a run of TSNs that arrived above the cumulative TSN ack, given as offsets from it; both
+/// ends belong to the run (rfc9260#section-3.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapBlock {
     /// Offset of the first TSN.
@@ -25,8 +25,8 @@ impl GapBlock {
         [start[0], start[1], end[0], end[1]]
     }
 
-    /// True if the offsets are at least 1, each block ends where it starts or later, and the blocks are
-    /// ascending and disjoint.
+    /// True if all offsets are at least 1, no block ends before its start, and the blocks are ascending and
+    /// disjoint.
     #[inline]
     pub fn are_well_formed(blocks: impl IntoIterator<Item = GapBlock>) -> bool {
         let mut last = 0;

@@ -34,7 +34,7 @@ impl<'a> Heartbeat<'a> {
         }
     }
 
-    /// Encodes it with the given type, HEARTBEAT or HEARTBEAT ACK.
+    /// Encodes the information in a chunk of the given type, HEARTBEAT or HEARTBEAT ACK.
     pub(super) fn encode_as(&self, chunk_type: u8, out: &mut Vec<u8>) {
         let length = self.encoded_len();
         out.extend_from_slice(&header(chunk_type, 0, length));

@@ -16,7 +16,7 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatAck<'a> {
-    /// The information of the HEARTBEAT it answers.
+    /// The information of the HEARTBEAT that this chunk answers.
     pub info: &'a [u8],
 }
 

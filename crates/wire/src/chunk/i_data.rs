@@ -33,7 +33,7 @@ pub struct IData<'a> {
     pub tsn: Tsn,
     /// Stream of the message.
     pub stream: StreamId,
-    /// Message identifier: ordered and unordered messages of a stream are numbered apart.
+    /// Message identifier. The ordered and the unordered messages of a stream are numbered separately.
     pub mid: Mid,
     /// Payload protocol identifier; 0 unless this is the first fragment.
     pub ppid: Ppid,

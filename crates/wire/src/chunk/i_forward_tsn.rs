@@ -3,7 +3,7 @@ use crate::field::{u16_at, u32_at};
 use crate::serial::{Mid, StreamId, Tsn};
 use transport::PacketBuf;
 
-/// I-FORWARD-TSN: abandoned TSNs and messages that the receiver must not wait for, with interleaving
+/// I-FORWARD-TSN: lists abandoned TSNs and messages when I-DATA is used; the receiver skips them
 /// (rfc8260#section-2.3.1).
 ///
 /// ```text
@@ -23,24 +23,24 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IForwardTsn<'a> {
-    /// The receiver takes all TSNs up to this one as received.
+    /// The receiver treats all TSNs up to this one as received.
     pub new_cumulative_tsn: Tsn,
     skipped: &'a [[u8; SkippedMessage::LEN]],
 }
 
-/// Messages that the sender abandoned: those of the same stream and kind up to this one.
+/// Abandoned messages: all ordered or all unordered messages of a stream up to this message identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedMessage {
     /// Stream of the message.
     pub stream: StreamId,
-    /// U: it is unordered.
+    /// U: the messages are unordered.
     pub unordered: bool,
     /// Message identifier (MID).
     pub mid: Mid,
 }
 
 impl SkippedMessage {
-    /// Bytes of a message in the chunk.
+    /// Bytes of an entry in the chunk.
     pub const LEN: usize = 8;
     const UNORDERED: u16 = 1;
 
@@ -64,16 +64,16 @@ impl SkippedMessage {
 impl<'a> IForwardTsn<'a> {
     /// The chunk type.
     pub const TYPE: u8 = 0xc2;
-    /// Bytes before the messages.
+    /// Bytes before the entries.
     pub const FIXED_LEN: usize = HEADER_LEN + 4;
 
-    /// The messages, as sent.
+    /// The entries in the order of the chunk.
     #[inline]
     pub fn skipped(&self) -> impl ExactSizeIterator<Item = SkippedMessage> + Clone + use<'a> {
         self.skipped.iter().map(SkippedMessage::decode)
     }
 
-    /// Length in bytes of a chunk with `messages` messages.
+    /// Length in bytes of a chunk with `messages` entries.
     #[inline]
     pub const fn len_of(messages: usize) -> usize {
         Self::FIXED_LEN + messages * SkippedMessage::LEN
@@ -85,7 +85,7 @@ impl<'a> IForwardTsn<'a> {
         rest.is_empty().then_some(IForwardTsn { new_cumulative_tsn: Tsn(u32_at(tsn, 0)), skipped })
     }
 
-    /// Appends a chunk with these messages.
+    /// Appends a chunk with these entries.
     pub(crate) fn write(out: &mut Vec<u8>, new_cumulative_tsn: Tsn, skipped: &[SkippedMessage]) {
         out.extend_from_slice(&header(Self::TYPE, 0, Self::len_of(skipped.len())));
         out.extend_from_slice(&new_cumulative_tsn.0.to_be_bytes());

@@ -24,14 +24,14 @@ use transport::PacketBuf;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// Values that the RFC forbids, such as a tag of 0, are decoded; the endpoint rejects them.
+/// Decoding accepts values that the RFC forbids, such as a tag of 0; the endpoint rejects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Init<'a> {
     /// Verification tag for all packets to the sender of this chunk.
     pub initiate_tag: u32,
     /// Advertised receiver window (a_rwnd), in bytes.
     pub a_rwnd: u32,
-    /// Number of outbound streams that the sender asks for.
+    /// Number of outbound streams that the sender requests.
     pub outbound_streams: u16,
     /// Largest number of inbound streams that the sender supports.
     pub inbound_streams: u16,
@@ -60,7 +60,7 @@ impl<'a> Init<'a> {
         })
     }
 
-    /// Encodes it with the given type, INIT or INIT ACK.
+    /// Encodes the fields in a chunk of the given type, INIT or INIT ACK.
     pub(super) fn encode_as(&self, chunk_type: u8, out: &mut Vec<u8>) {
         out.extend_from_slice(&header(chunk_type, 0, self.encoded_len()));
         out.extend_from_slice(&self.initiate_tag.to_be_bytes());
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn captured_chunk_decodes_to_its_fields() {
-        // Two addresses, and what address types are understood.
+        // Two addresses and the supported address types.
         let bytes = hex("01 00 002a  deadbeef  0001c9c0  000a 0800  ffffffff
              0005 0008 0a000102  0005 0008 0a010102  000c 0006 0005 0000");
         let Ok(Chunk::Init(init)) = decode(&bytes) else { panic!("not INIT") };

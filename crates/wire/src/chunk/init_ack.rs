@@ -21,7 +21,7 @@ use transport::PacketBuf;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// Its fields are those of [`Init`], said by the other side.
+/// The fields are those of [`Init`], and describe the sender of the INIT ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitAck<'a>(pub Init<'a>);
 

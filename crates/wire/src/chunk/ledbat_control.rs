@@ -3,11 +3,11 @@ use crate::field::u32_at;
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// LEDBAT-CONTROL: the one-way delays of packets that arrived since the last one, before the SACK that
-/// acknowledges them. Its type asks those who do not know it to skip it.
+/// LEDBAT-CONTROL: the one-way delays of the packets since the previous LEDBAT-CONTROL. In a packet it
+/// precedes the SACK that acknowledges these packets. A receiver that does not know the type skips the chunk.
 ///
-/// Ours; paper 004 names the chunk and leaves its format open. A packet is named by the TSN of its first DATA
-/// chunk: that tells the sender its path, too.
+/// Anabranch defines the format: paper 004 names the chunk and leaves its format open. The TSN of the first
+/// DATA chunk identifies a packet, and with it the path on which the packet was sent.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -27,12 +27,13 @@ pub struct LedbatControl<'a> {
     entries: &'a [[u8; PacketDelay::LEN]],
 }
 
-/// What one packet took from end to end, by two clocks that need not agree.
+/// One-way delay of a packet. The clocks of sender and receiver may have different epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketDelay {
-    /// TSN of its first DATA chunk.
+    /// TSN of the first DATA chunk of the packet.
     pub tsn: Tsn,
-    /// Arrival by the receiver's clock less departure by the sender's, in microseconds.
+    /// Time of arrival by the receiver's clock minus time of departure by the sender's clock, in
+    /// microseconds.
     pub micros: i64,
 }
 
@@ -49,7 +50,7 @@ impl<'a> LedbatControl<'a> {
     /// The chunk type.
     pub const TYPE: u8 = 0xb0;
 
-    /// The delays, as sent.
+    /// The delays in the order of the chunk.
     #[inline]
     pub fn delays(&self) -> impl ExactSizeIterator<Item = PacketDelay> + Clone + use<'a> {
         self.entries.iter().map(PacketDelay::decode)

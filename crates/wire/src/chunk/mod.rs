@@ -81,8 +81,8 @@ use transport::{Octets, PacketBuf};
 /// Bytes of type, flags and length.
 const HEADER_LEN: usize = 4;
 
-/// The bit of ABORT and SHUTDOWN COMPLETE T: the packet bears the tag of the sender of this chunk, reflected
-/// (rfc9260#section-8.5.1).
+/// The T bit of ABORT and SHUTDOWN COMPLETE: the packet carries the verification tag of the packet that the
+/// chunk answers (rfc9260#section-8.5.1).
 const T_BIT: u8 = 0x01;
 
 /// A chunk, as a view of its packet.
@@ -132,23 +132,23 @@ pub enum Chunk<'a> {
     Pad(Pad<'a>),
     /// Authenticates the chunks behind it.
     Auth(Auth<'a>),
-    /// Asks for a change of addresses.
+    /// Requests changes of addresses.
     Asconf(Asconf<'a>),
     /// The answer to ASCONF.
     AsconfAck(AsconfAck<'a>),
-    /// Packets arrived with a mark of congestion.
+    /// Packets arrived with the mark "congestion experienced".
     Ecne(Ecne),
     /// The answer to ECNE.
     Cwr(Cwr),
     /// A packet was dropped.
     PacketDrop(PacketDrop<'a>),
-    /// Asks for, or answers, a reset or an addition of streams.
+    /// Requests that streams are reset or added, or answers such a request.
     ReConfig(ReConfig<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
 
-/// A chunk that cannot be decoded; nor can the rest of its packet.
+/// Reason why a chunk cannot be decoded. The chunks after it cannot be decoded either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
@@ -162,7 +162,7 @@ pub enum ChunkError {
     Length {
         /// Type of the chunk.
         chunk_type: u8,
-        /// What its length field says.
+        /// Value of the length field.
         length: u16,
     },
     /// The value of the chunk is malformed for its type.
@@ -171,8 +171,8 @@ pub enum ChunkError {
         /// Type of the chunk.
         chunk_type: u8,
     },
-    /// A control chunk that extends into zeros that are not stored. This crate writes no such packet;
-    /// [`transport::PacketBuf::materialise`] makes one readable.
+    /// A control chunk extends into zeros that are not stored. This crate writes no packet with one;
+    /// [`transport::PacketBuf::materialise`] stores the zeros, so that the packet can be decoded.
     #[error("control chunk type {chunk_type:#04x} reaches into zeros that are not stored")]
     ZerosInControl {
         /// Type of the chunk.
@@ -185,13 +185,13 @@ pub trait Encode {
     /// Value of the chunk's length field: its bytes without padding.
     fn encoded_len(&self) -> usize;
 
-    /// Appends the chunk without padding. All zeros of `out` must be stored before the call; afterwards some
-    /// may not be. The length must be below 65,536.
+    /// Appends the chunk without padding. All zeros of `out` must be stored before the call; after it, some
+    /// may not be stored. The length of the chunk must be below 65,536.
     fn encode(&self, out: &mut PacketBuf);
 }
 
 impl<'a> Chunk<'a> {
-    /// Decodes the first chunk of `bytes` and returns the bytes behind its padding.
+    /// Decodes the first chunk of `bytes`. Also returns the bytes after its padding.
     #[inline]
     pub(crate) fn split_first(bytes: Octets<'a>) -> Result<(Chunk<'a>, Octets<'a>), ChunkError> {
         let header: [u8; HEADER_LEN] = bytes.first_chunk().ok_or(ChunkError::Truncated(bytes.len()))?;
@@ -212,7 +212,7 @@ impl<'a> Chunk<'a> {
         chunk.map(|chunk| (chunk, rest)).ok_or(ChunkError::Value { chunk_type })
     }
 
-    /// The first chunk of `bytes` if it is a well-formed DATA chunk, and the bytes behind its padding.
+    /// The first chunk of `bytes` if it is a well-formed DATA chunk, and the bytes after its padding.
     #[inline]
     pub(crate) fn split_data(bytes: Octets<'a>) -> Option<(Data<'a>, Octets<'a>)> {
         let header: [u8; HEADER_LEN] = bytes.first_chunk()?;
@@ -225,8 +225,8 @@ impl<'a> Chunk<'a> {
         Data::decode(header[1], chunk).map(|data| (data, rest))
     }
 
-    /// The first chunk of `bytes` if it is a well-formed SACK that is stored wholly, and the bytes behind it.
-    /// A SACK needs no padding.
+    /// The first chunk of `bytes` if it is a well-formed SACK of which all bytes are stored, and the bytes
+    /// after it. A SACK needs no padding.
     #[inline]
     pub(crate) fn split_sack(bytes: Octets<'a>) -> Option<(Sack<'a>, Octets<'a>)> {
         let header: [u8; HEADER_LEN] = bytes.first_chunk()?;
@@ -238,7 +238,8 @@ impl<'a> Chunk<'a> {
         Sack::decode(header[1], &chunk.head[HEADER_LEN..]).map(|sack| (sack, rest))
     }
 
-    /// Any chunk without user data; SACK came another way if all of it is stored.
+    /// Decodes any chunk without user data, except a SACK of which all bytes are stored
+    /// ([`Self::split_sack`]).
     #[inline(never)]
     fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {
         let value = chunk.head.get(HEADER_LEN..).unwrap_or_default();
@@ -265,7 +266,8 @@ impl<'a> Chunk<'a> {
             PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
             IForwardTsn::TYPE => IForwardTsn::decode(value).map(Chunk::IForwardTsn),
             ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
-            // Types that are nobody's: what does not look like ours is somebody else's.
+            // These types are not registered: a chunk that does not have our format is one of another
+            // implementation.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
             }
@@ -363,7 +365,7 @@ impl Encode for Chunk<'_> {
     }
 }
 
-/// Type, flags and length as they go onto the wire.
+/// The encoded type, flags and length.
 #[inline]
 fn header(chunk_type: u8, flags: u8, length: usize) -> [u8; HEADER_LEN] {
     debug_assert!(length <= usize::from(u16::MAX));

@@ -3,7 +3,8 @@ use crate::field::{u16_at, u32_at};
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// NR-SACK: a SACK that also says what will never be withdrawn (draft-natarajan-tsvwg-sctp-nrsack).
+/// NR-SACK: a SACK that also lists chunks on which the receiver never reneges
+/// (draft-natarajan-tsvwg-sctp-nrsack).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -28,11 +29,11 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NrSack<'a> {
-    /// Everything up to here has arrived, and stays.
+    /// All TSNs up to this one arrived, and the receiver never reneges on them.
     pub cumulative_tsn_ack: Tsn,
-    /// Bytes the receiver still has room for.
+    /// Free bytes in the receive buffer (a_rwnd).
     pub a_rwnd: u32,
-    /// As in [`Sack::packets_since_last`](crate::Sack::packets_since_last).
+    /// Number of packets, as in [`Sack::packets_since_last`](crate::Sack::packets_since_last).
     pub packets_since_last: u8,
     gap_count: u16,
     nr_gap_count: u16,
@@ -46,7 +47,7 @@ impl<'a> NrSack<'a> {
     /// Bytes before the gap blocks.
     pub const FIXED_LEN: usize = 20;
 
-    /// Blocks that arrived but may yet be dropped by the receiver, as sent.
+    /// The blocks of chunks on which the receiver may renege, in the order of the chunk.
     #[inline]
     pub fn gap_blocks(
         &self,
@@ -54,7 +55,8 @@ impl<'a> NrSack<'a> {
         self.entries[..usize::from(self.gap_count)].iter().map(GapBlock::decode)
     }
 
-    /// Blocks that arrived and stay, as sent; disjoint from the others if the peer is sane.
+    /// The blocks of chunks on which the receiver never reneges, in the order of the chunk. A correct peer
+    /// sends no TSN in blocks of both kinds.
     #[inline]
     pub fn nr_gap_blocks(
         &self,
@@ -62,7 +64,7 @@ impl<'a> NrSack<'a> {
         self.entries[usize::from(self.gap_count)..self.all_gaps()].iter().map(GapBlock::decode)
     }
 
-    /// The TSNs that arrived more than once since the last SACK, each once for every surplus arrival.
+    /// The duplicate TSNs since the last SACK, one entry per duplicate.
     #[inline]
     pub fn duplicates(&self) -> impl ExactSizeIterator<Item = Tsn> + Clone + use<'a> {
         self.entries[self.all_gaps()..].iter().map(|bytes| Tsn(u32_at(bytes, 0)))
@@ -122,7 +124,7 @@ impl<'a> NrSack<'a> {
     }
 }
 
-/// How many of the first blocks of each of two sorted lists are among the `most` lowest of both.
+/// Number of blocks of each of two sorted lists that are among the `most` lowest blocks of both lists.
 fn lowest(gaps: &[GapBlock], nr_gaps: &[GapBlock], most: usize) -> (usize, usize) {
     let (mut n, mut k) = (gaps.len(), nr_gaps.len());
     while n + k > most {
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn highest_blocks_are_dropped_first() {
-        // Renegable at 2, 6, 10 and so on, the others at 4, 8, 12.
+        // Renegable blocks at 2, 6, 10 and so on; non-renegable blocks at 4, 8, 12.
         let counts = |entries: usize, gaps: u16, nr_gaps: u16| {
             let list = |first: u16, n: u16| -> Vec<GapBlock> {
                 (0..n).map(|k| GapBlock { start: first + 4 * k, end: first + 4 * k }).collect()

@@ -3,7 +3,8 @@ use crate::field::{padded, u16_at, u32_at};
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// PKTDROP: a packet of the receiver of this chunk was dropped (draft-stewart-sctp-pktdrprep-16).
+/// PKTDROP: reports that a packet from the receiver of this chunk was dropped
+/// (draft-stewart-sctp-pktdrprep-16).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -23,19 +24,20 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketDrop<'a> {
-    /// M: a middlebox dropped the packet, not the peer.
+    /// M: a middlebox dropped the packet; if not set, the peer dropped it.
     pub from_middlebox: bool,
     /// B: the packet had a wrong checksum.
     pub bad_checksum: bool,
-    /// T: only the beginning of the packet is contained.
+    /// T: the chunk contains only the beginning of the dropped packet.
     pub truncated: bool,
-    /// From a middlebox the rate of its link in bytes per second, from the peer its receive buffer in bytes.
+    /// From a middlebox: the rate of its link in bytes per second. From the peer: the size of its receive
+    /// buffer in bytes.
     pub max_rate: u32,
     /// Bytes that are in the queue of the middlebox, or in the receive buffer of the peer.
     pub on_queue: u32,
     /// Bytes of the whole packet if it is truncated, else 0.
     pub truncated_length: u16,
-    /// The dropped packet as it arrived, which may be damaged, or its beginning.
+    /// The dropped packet, or its beginning, as it arrived; it may be damaged.
     pub packet: &'a [u8],
 }
 
@@ -45,11 +47,11 @@ const COMMON_HEADER: usize = 12;
 /// A chunk of a dropped packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DroppedChunk<'a> {
-    /// DATA, with those bytes of the payload that the report contains.
+    /// A DATA or I-DATA chunk.
     Data {
         /// TSN of the chunk.
         tsn: Tsn,
-        /// Part of the payload that the report holds.
+        /// The part of the payload that the report contains.
         payload: &'a [u8],
     },
     /// Any other type.
@@ -69,7 +71,8 @@ impl<'a> PacketDrop<'a> {
     const BAD_CHECKSUM: u8 = 0x02;
     const TRUNCATED: u8 = 0x04;
 
-    /// The chunks of the dropped packet in order. It may be damaged: they end where a length makes no sense.
+    /// Iterates over the chunks of the dropped packet, which may be damaged. Ends at a chunk with an invalid
+    /// length.
     pub fn chunks(&self) -> impl Iterator<Item = DroppedChunk<'a>> + use<'a> {
         let mut rest = self.packet.get(COMMON_HEADER..).unwrap_or_default();
         std::iter::from_fn(move || {
@@ -86,7 +89,7 @@ impl<'a> PacketDrop<'a> {
                 _ => return Some(DroppedChunk::Control { chunk_type }),
             };
             let (fixed, payload) = chunk.split_at_checked(before_payload)?;
-            // Both have the TSN first.
+            // The TSN is the first field of both chunk types.
             let tsn = Tsn(u32_at(fixed.first_chunk::<8>()?, HEADER_LEN));
             Some(DroppedChunk::Data { tsn, payload })
         })
@@ -130,7 +133,7 @@ mod tests {
     use crate::chunk::{Chunk, ChunkError};
     use crate::testing::{decode, encode, hex};
 
-    /// Ports 5000 and 5001, tag 1, DATA with TSN 7 and "abc" with a last byte that was inverted to zero.
+    /// Ports 5000 and 5001, tag 1, DATA with TSN 7 and four bytes: "abc" and a byte that was inverted to zero.
     const DAMAGED: &str = "1388 1389 00000001 29897304  00 03 0014 00000007 0000 0000 00000000 61626300";
 
     #[test]
@@ -196,7 +199,7 @@ mod tests {
         };
         let data = "00 03 0012 00000009 0000 0000 00000000 6162 0000";
         assert_eq!(chunks(&format!("04 00 0004 {data} 05 00 0004")), [(4, 0, 0), (0, 9, 2), (5, 0, 0)]);
-        // A truncated packet ends within a chunk.
+        // A truncated packet may end inside a chunk.
         assert_eq!(chunks("00 03 05dc 00000009 0000 0000 00000000 616263"), [(0, 9, 3)]);
         assert_eq!(chunks("00 03 05dc 00000009 0000"), []);
         assert_eq!(chunks(&format!("04 00 0003 {data}")), []);

@@ -1,8 +1,8 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::{Octets, PacketBuf};
 
-/// PAD: makes a packet longer; its receiver skips it (rfc4820#section-3). Its type asks those who do not know
-/// it to skip it, too.
+/// PAD: makes a packet longer; the receiver skips this chunk, even if it does not know the type
+/// (rfc4820#section-3).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -20,7 +20,7 @@ pub struct Pad<'a> {
 }
 
 impl Pad<'static> {
-    /// A chunk of `length` bytes, from 4 to 65,532, its header among them.
+    /// A chunk of `length` bytes (4 to 65,532), header included.
     pub fn of_len(length: usize) -> Self {
         Pad { padding: Octets::new(&[], length - HEADER_LEN) }
     }

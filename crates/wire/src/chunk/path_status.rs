@@ -1,10 +1,10 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::PacketBuf;
 
-/// PATH-STATUS: what the sender wishes for the path that the packet arrives on, as MP_PRIO of Multipath TCP
-/// does (`rfc8684#section-3.3.8`). Its type asks those who do not know it to skip it.
+/// PATH-STATUS: the sender's preferences for the path on which the packet arrives, like MP_PRIO of Multipath
+/// TCP (`rfc8684#section-3.3.8`). A receiver that does not know the type skips the chunk.
 ///
-/// Ours. It names no address: behind a NAT the sender does not know the one that the receiver sees.
+/// Anabranch defines this chunk. It contains no address: a NAT may replace the address of the sender.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -17,9 +17,9 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathStatus {
-    /// A path of higher cost carries data only when those of lower cost cannot.
+    /// Cost of the path. A path carries data only when no path of lower cost can.
     pub cost: u16,
-    /// Seconds between heartbeats at the least; 0: as the receiver likes.
+    /// Minimum number of seconds between heartbeats; 0: the receiver of the chunk decides.
     pub heartbeat_interval: u16,
 }
 

@@ -3,7 +3,7 @@ use crate::re_config::{ReConfigError, ReConfigParameter};
 use crate::tlv::Tlvs;
 use transport::PacketBuf;
 
-/// RE-CONFIG: asks the peer to reset or add streams, or answers such a request (rfc6525#section-3.1).
+/// RE-CONFIG: requests a reset or an addition of streams, or answers such a request (rfc6525#section-3.1).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -15,10 +15,10 @@ use transport::PacketBuf;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// The parameters are kept as they came. [`Self::parameters`] says whether they are well formed.
+/// The parameters are kept encoded. [`Self::parameters`] checks and decodes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReConfig<'a> {
-    /// The parameters as they are on the wire: the first one padded.
+    /// The encoded parameters. The first of two parameters is padded.
     pub bytes: &'a [u8],
 }
 
@@ -30,12 +30,12 @@ impl<'a> ReConfig<'a> {
         ReConfig { bytes: value }
     }
 
-    /// The parameters: one, or two that may be together in a chunk. What follows a parameter of an unknown
-    /// type is not read, as the top bits of such types ask (rfc6525#section-4).
+    /// Decodes the parameters: one, or two that may share a chunk. The iteration ends at a parameter of an
+    /// unknown type, because the top bits of the known types of RE-CONFIG are zero (rfc6525#section-4).
     ///
     /// # Errors
-    /// [`ReConfigError`] if a parameter is malformed, there is none, or those that there are may not be
-    /// together.
+    /// [`ReConfigError`] if there is no parameter, a parameter is malformed, or the parameters may not share
+    /// a chunk.
     pub fn parameters(
         &self,
     ) -> Result<(ReConfigParameter<'a>, Option<ReConfigParameter<'a>>), ReConfigError> {

@@ -32,8 +32,8 @@ pub struct Sack<'a> {
     pub cumulative_tsn_ack: Tsn,
     /// Advertised receiver window (a_rwnd), in bytes.
     pub a_rwnd: u32,
-    /// Packets with data that this SACK acknowledges, for delayed acks under CMT (DAC): 0 if not counted, 3
-    /// for three or more.
+    /// Number of packets with data that this SACK acknowledges, for delayed acknowledgements under CMT (DAC):
+    /// 0 if not counted, 3 for three or more.
     pub packets_since_last: u8,
     gap_count: u16,
     /// The gap blocks, then the duplicates.
@@ -46,7 +46,8 @@ impl<'a> Sack<'a> {
     /// Bytes before the gap blocks.
     pub const FIXED_LEN: usize = 16;
 
-    /// The gap ack blocks as sent, which need not be [well formed](GapBlock::are_well_formed).
+    /// The gap ack blocks in the order of the chunk. They need not be [well
+    /// formed](GapBlock::are_well_formed).
     #[inline]
     pub fn gap_blocks(
         &self,
@@ -76,7 +77,7 @@ impl<'a> Sack<'a> {
         })
     }
 
-    /// Appends a SACK of at most `room` bytes, which must hold the fixed part.
+    /// Appends a SACK of at most `room` bytes. `room` must be at least the length of the fixed part.
     #[inline]
     pub(crate) fn write(
         out: &mut Vec<u8>,
@@ -93,7 +94,8 @@ impl<'a> Sack<'a> {
         out.resize(begin + Self::FIXED_LEN + most * GapBlock::LEN, 0);
         let (slots, _) = out[begin + Self::FIXED_LEN..].as_chunks_mut::<{ GapBlock::LEN }>();
         let mut free = slots.iter_mut();
-        // Not zipped: the parts of a chain are then passed through one after the other.
+        // `for_each` without `zip`: a chained iterator then runs its parts in separate loops, which is
+        // faster.
         gaps.take(most).for_each(|gap| {
             if let Some(slot) = free.next() {
                 *slot = gap.encode();
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!(buf.head[13], 0xc0);
     }
 
-    // rfc9260#section-6.2: as many gap blocks as fit
+    // rfc9260#section-6.2: a SACK contains the largest number of gap blocks that fits
     #[test]
     fn a_sack_that_is_too_long_drops_duplicate_tsns_before_gap_ack_blocks() {
         let gaps = || (1..4).map(|i| GapBlock { start: 2 * i, end: 2 * i });

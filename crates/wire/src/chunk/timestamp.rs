@@ -1,10 +1,10 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::PacketBuf;
 
-/// TIMESTAMP: when the packet was sent, by the sender's clock. It precedes the DATA of its packet, and its
-/// type asks those who do not know it to skip it.
+/// TIMESTAMP: the time at which the packet was sent, by the sender's clock. It precedes the DATA chunks of
+/// its packet. A receiver that does not know the type skips the chunk.
 ///
-/// Ours; paper 004 needs such times and leaves open how they travel.
+/// Anabranch defines this chunk: paper 004 needs such times, but defines no format.
 ///
 /// ```text
 ///  0                   1                   2                   3

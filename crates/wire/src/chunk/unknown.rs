@@ -22,7 +22,7 @@ pub struct UnknownChunk<'a> {
 }
 
 impl UnknownChunk<'_> {
-    /// What to do with it.
+    /// The required treatment of the chunk.
     pub const fn action(&self) -> UnknownAction {
         UnknownAction::from_top_bits(self.chunk_type >> 6)
     }

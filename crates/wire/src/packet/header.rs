@@ -27,7 +27,7 @@ impl CommonHeader {
     /// Bytes of the header, checksum included.
     pub const LEN: usize = 12;
 
-    /// The header and the checksum it was sent with.
+    /// Decodes the header. Also returns its checksum.
     #[inline]
     pub(super) fn decode(bytes: &[u8; Self::LEN]) -> (Self, u32) {
         let header = CommonHeader {
@@ -39,7 +39,7 @@ impl CommonHeader {
         (header, u32_at(bytes, 8).swap_bytes())
     }
 
-    /// The header with a checksum of zero.
+    /// Encodes the header with a checksum of zero.
     #[inline]
     pub(super) fn encode(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];

@@ -1,4 +1,4 @@
-//! The packet around the chunks: common header, parser, writer.
+//! Packets: common header, parser, writer.
 
 mod header;
 mod parse;

@@ -11,10 +11,10 @@ pub struct Packet<'a> {
     body: Octets<'a>,
 }
 
-/// Why bytes are not a packet. The receiver discards them silently (rfc9260#section-6.8).
+/// Reason why bytes are not a packet. The receiver discards them silently (rfc9260#section-6.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PacketError {
-    /// Shorter than the common header.
+    /// The packet is shorter than the common header.
     #[error("a packet of {0} bytes is shorter than the common header")]
     TooShort(usize),
     /// The checksum does not match the bytes.
@@ -28,10 +28,10 @@ pub enum PacketError {
 }
 
 impl<'a> Packet<'a> {
-    /// Decodes the common header and, unless that is offloaded, verifies the checksum.
+    /// Decodes the common header. Verifies the checksum, unless verification is offloaded.
     ///
     /// # Errors
-    /// [`PacketError`]. Errors in chunks come from the iterator over them.
+    /// [`PacketError`]. The iterator over the chunks reports errors in them.
     #[inline]
     pub fn parse(bytes: Octets<'a>, checksum: Checksum) -> Result<Packet<'a>, PacketError> {
         let fixed = bytes.first_chunk().ok_or(PacketError::TooShort(bytes.len()))?;
@@ -46,7 +46,7 @@ impl<'a> Packet<'a> {
         Ok(Packet { header, body })
     }
 
-    /// The chunks in order.
+    /// Iterates over the chunks in order.
     #[inline]
     pub fn chunks(&self) -> Chunks<'a> {
         Chunks { rest: self.body }
@@ -60,16 +60,15 @@ pub struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// The bytes of the chunks that are still to be read, paddings included, to the end of the packet. Taken
-    /// before a chunk is read they begin with it, as what authenticates a chunk needs them
-    /// (rfc4895#section-6.3).
+    /// The bytes from the next chunk to the end of the packet, paddings included. To verify an AUTH chunk,
+    /// call this before the chunk is decoded, because the HMAC covers these bytes (rfc4895#section-6.3).
     #[inline]
     pub fn rest(&self) -> Octets<'a> {
         self.rest
     }
 
-    /// The next chunk if it is a well-formed DATA chunk; else none is read. It costs less than
-    /// [`Iterator::next`].
+    /// Decodes the next chunk if it is a well-formed DATA chunk; otherwise the iterator does not advance.
+    /// Faster than [`Iterator::next`].
     #[inline]
     pub fn next_data(&mut self) -> Option<Data<'a>> {
         if self.rest.is_empty() {
@@ -80,7 +79,7 @@ impl<'a> Chunks<'a> {
         Some(data)
     }
 
-    /// As [`Self::next_data`], for a SACK.
+    /// Like [`Self::next_data`], for a SACK.
     #[inline]
     pub fn next_sack(&mut self) -> Option<Sack<'a>> {
         if self.rest.is_empty() {
@@ -127,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_packet_with_a_changed_byte_is_rejected_by_its_checksum() {
-        // COOKIE ACK; the CRC32c of the first 8 bytes, four zeros and the chunk is 0xee632f71.
+        // A COOKIE ACK. The CRC32c of the first 8 bytes, four zeros and the chunk is 0xee632f71.
         let mut packet = hex("1388 0009 deadbeef 712f63ee  0b 00 0004");
         let parsed = Packet::parse(packet.as_slice().into(), Checksum::Computed).unwrap();
         assert_eq!(parsed.header.verification_tag, 0xdead_beef);
@@ -177,11 +176,11 @@ mod tests {
         for (body, zeros) in [
             (format!("03 c0 0010 {fixed} 0000 0000"), 0),
             (format!("03 00 0018 {fixed} 0001 0001 00020003 00000004"), 0),
-            (format!("03 00 0014 {fixed} 0001 0001 00020003"), 0), // fewer entries than it says
+            (format!("03 00 0014 {fixed} 0001 0001 00020003"), 0), // fewer entries than its counters say
             (format!("03 00 0011 {fixed} 0000 0000 00 000000"), 0),
             (format!("03 00 000c {fixed}"), 0),
             (format!("03 00 0020 {fixed} 0000 0000"), 0), // longer than the packet
-            (format!("03 00 0010 {fixed}"), 4),           // not stored wholly
+            (format!("03 00 0010 {fixed}"), 4),           // some bytes not stored
             (format!("00 03 0012 {fixed} 0000 0001 aabb 0000"), 0),
         ] {
             let body = hex(&body);

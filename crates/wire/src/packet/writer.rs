@@ -8,7 +8,7 @@ use crate::serial::{Ssn, StreamId, Tsn};
 use std::ops::Range;
 use transport::{Checksum, PacketBuf};
 
-/// Writes one packet, chunk by chunk, into a buffer that is used again and again.
+/// Writes one packet, chunk by chunk, into a reusable buffer.
 ///
 /// A chunk that does not fit is not written at all, and the packet stays as it was.
 #[derive(Debug)]
@@ -17,11 +17,11 @@ pub struct PacketWriter<'b> {
     limit: usize,
 }
 
-/// The length field has 16 bits, and a chunk that ends on the 4-byte grid needs no padding past them.
+/// The longest chunk whose length fits 16 bits and is a multiple of four, so that it needs no padding.
 const LONGEST_CHUNK: usize = 65_532;
 
 impl<'b> PacketWriter<'b> {
-    /// Empties `buf` and begins a packet of at most `limit` bytes, the common header among them.
+    /// Empties `buf` and begins a packet of at most `limit` bytes, common header included.
     #[inline]
     pub fn new(buf: &'b mut PacketBuf, header: CommonHeader, limit: usize) -> Self {
         buf.clear();
@@ -29,21 +29,21 @@ impl<'b> PacketWriter<'b> {
         PacketWriter { buf, limit }
     }
 
-    /// Length of the longest chunk, its own header included, that still fits. A multiple of four.
+    /// Length of the longest chunk that still fits, its header included; a multiple of four.
     #[inline]
     pub fn room(&self) -> usize {
         (self.limit.saturating_sub(self.buf.len()) & !3).min(LONGEST_CHUNK)
     }
 
-    /// Lets the packet become as long as `limit` bytes, the common header among them, if it is more than
-    /// before.
+    /// Raises the maximum length of the packet to `limit` bytes, common header included. A lower limit has no
+    /// effect.
     pub fn extend(&mut self, limit: usize) {
         self.limit = self.limit.max(limit);
     }
 
-    /// Appends `length` zeros, a multiple of four, at a place that is known, to be filled in by
-    /// [`finish_with`](Self::finish_with): for a chunk whose contents depend on those behind it. None if they
-    /// do not fit.
+    /// Appends `length` zeros (a multiple of four) and returns their place, or `None` if they do not fit.
+    /// [`finish_with`](Self::finish_with) fills them in: for a chunk whose contents depend on the chunks
+    /// after it.
     pub fn reserve(&mut self, length: usize) -> Option<Range<usize>> {
         if length > self.room() || !length.is_multiple_of(4) {
             return None;
@@ -54,34 +54,34 @@ impl<'b> PacketWriter<'b> {
         Some(start..start + length)
     }
 
-    /// Removes bytes that were reserved, with which the packet ends.
+    /// Removes reserved bytes from the end of the packet.
     pub fn release(&mut self, place: &Range<usize>) {
         debug_assert_eq!((self.buf.head.len(), self.buf.zeros), (place.end, 0));
         self.buf.head.truncate(place.start);
     }
 
-    /// Lets `fill` change the bytes of the whole packet, whose checksum is still zero, then completes it.
+    /// Calls `fill` with the bytes of the whole packet, whose checksum is still zero. Then sets the checksum.
     pub fn finish_with(self, checksum: Checksum, fill: impl FnOnce(&mut [u8])) {
         self.buf.materialise();
         fill(&mut self.buf.head);
         self.finish(checksum);
     }
 
-    /// True as long as there is no chunk.
+    /// True if the packet contains no chunk.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.buf.len() == CommonHeader::LEN
     }
 
-    /// Appends a DATA chunk; false if it does not fit. Zeros at the end of the payload stay unstored until
-    /// another chunk follows.
-    #[inline(always)] // into what sends a chunk with data
+    /// Appends a DATA chunk. Returns false if the chunk does not fit. Zeros at the end of its payload are not
+    /// stored until another chunk is appended.
+    #[inline(always)] // into the function that sends DATA
     pub fn data(&mut self, data: &Data<'_>) -> bool {
         self.push(data)
     }
 
-    /// Appends a SACK; false if not even its fixed part fits. What does not fit is left out: duplicates
-    /// first, then the last gap blocks (rfc9260#section-3.3.4).
+    /// Appends a SACK. Returns false if the fixed part does not fit. If the rest does not fit, duplicates are
+    /// left out first, then the last gap blocks (rfc9260#section-3.3.4).
     #[inline]
     pub fn sack(
         &mut self,
@@ -108,9 +108,9 @@ impl<'b> PacketWriter<'b> {
         true
     }
 
-    /// Appends an NR-SACK of two sorted lists; false if not even its fixed part fits. What does not fit is
-    /// left out: duplicates first, then the highest blocks of both lists together, so that nothing below a
-    /// block that is told of seems to be missing.
+    /// Appends an NR-SACK of two sorted lists. Returns false if the fixed part does not fit. If the rest does
+    /// not fit, duplicates are left out first, then the highest blocks of both lists together, so that no TSN
+    /// below a reported block seems to be missing.
     pub fn nr_sack(
         &mut self,
         cumulative_tsn_ack: Tsn,
@@ -185,7 +185,7 @@ impl<'b> PacketWriter<'b> {
         true
     }
 
-    /// Completes the packet with its checksum.
+    /// Sets the checksum and completes the packet.
     #[inline]
     pub fn finish(self, checksum: Checksum) {
         if checksum == Checksum::Computed {
@@ -215,7 +215,8 @@ mod tests {
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1480);
         assert!(writer.data(&data(Octets::new(b"x", 1450))));
         writer.finish(Checksum::Computed);
-        // Headers and one byte; the byte of padding joins the zeros.
+        // The headers and one byte of user data are stored. The byte of padding joins the zeros that are not
+        // stored.
         assert_eq!((buf.head.len(), buf.zeros), (12 + 16 + 1, 1451));
         assert!(Packet::parse(buf.as_octets(), Checksum::Computed).is_ok());
         buf.materialise();

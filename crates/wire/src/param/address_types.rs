@@ -1,6 +1,6 @@
 use super::{HOST_NAME_ADDRESS, IPV4_ADDRESS, IPV6_ADDRESS};
 
-/// The kinds of addresses an endpoint can use (rfc9260#section-3.3.2.1.5). Unknown types are dropped.
+/// The kinds of addresses that an endpoint can use (rfc9260#section-3.3.2.1.5). Decoding drops unknown kinds.
 ///
 /// ```text
 ///  0                   1                   2                   3

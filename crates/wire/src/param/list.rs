@@ -2,7 +2,7 @@ use super::Parameter;
 use crate::tlv::{self, TlvError};
 use std::fmt;
 
-/// The parameters of a chunk, in the bytes they were sent in; the iterator decodes them one by one.
+/// The encoded parameters of a chunk. The iterator decodes them one by one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Parameters<'a> {
     bytes: &'a [u8],
@@ -14,12 +14,12 @@ impl<'a> Parameters<'a> {
         Parameters { bytes }
     }
 
-    /// The bytes. All parameters but the last are padded.
+    /// The encoded parameters. All parameters but the last are padded.
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Iterates over the parameters in order. It ends after a wrong length and goes on after a wrong value.
+    /// Iterates over the parameters in order. A wrong length ends the iteration; a wrong value does not.
     pub fn iter(&self) -> impl Iterator<Item = Result<Parameter<'a>, TlvError>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.and_then(Parameter::decode))
     }
@@ -43,7 +43,7 @@ impl ParameterList {
         ParameterList { bytes: Vec::new() }
     }
 
-    /// Appends a parameter; false, and nothing changed, if it is too long for its length field.
+    /// Appends a parameter. Returns false, and changes nothing, if it is too long for its length field.
     pub fn push(&mut self, parameter: &Parameter<'_>) -> bool {
         parameter.append_to(&mut self.bytes)
     }

@@ -1,5 +1,4 @@
-//! Parameters: what INIT and INIT ACK negotiate, and the information of a HEARTBEAT
-//! (rfc9260#section-3.3.2.1).
+//! Parameters of INIT, INIT ACK, HEARTBEAT and HEARTBEAT ACK (rfc9260#section-3.3.2.1).
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -67,33 +66,34 @@ pub enum Parameter<'a> {
     /// Type 7: the state cookie, from which the responder creates the association
     /// (rfc9260#section-3.3.3.1.1).
     StateCookie(&'a [u8]),
-    /// Type 8: a parameter of the INIT that its receiver does not know, with its header
+    /// Type 8: a parameter of the INIT, with its header, whose type the receiver of the INIT does not know
     /// (rfc9260#section-3.3.3.1.2).
     UnrecognizedParameter(&'a [u8]),
     /// Type 9: requested increase of the cookie lifetime (rfc9260#section-3.3.2.1.3). Encoded as whole
     /// milliseconds, rounded down, at most 2^32 - 1.
     CookiePreservative(Span),
-    /// Type 11: a name instead of addresses, with its final zero byte. Must not be sent; the answer is ABORT
-    ///  (rfc9260#section-3.3.2.1.4).
+    /// Type 11: a host name in place of addresses, with its final zero byte. An endpoint must not send it,
+    /// and answers it by an ABORT (rfc9260#section-3.3.2.1.4).
     HostName(&'a [u8]),
     /// Type 12: the kinds of addresses the sender can use (rfc9260#section-3.3.2.1.5).
     SupportedAddressTypes(SupportedAddressTypes),
-    /// Type 0x8000: the sender echoes marks of congestion (draft-stewart-tsvwg-sctpecn-07). With a value it
-    /// is an unknown parameter.
+    /// Type 0x8000: the sender supports ECN (draft-stewart-tsvwg-sctpecn-07). The parameter has no value; a
+    /// parameter of this type with a value is decoded as an unknown one.
     EcnCapable,
     /// Type 0x8001: the sender accepts packets with a zero checksum if this error detection method is used
-    /// (rfc9653#section-4); 1 is SCTP over DTLS. If the value is not 4 bytes long it is an unknown parameter.
+    /// (rfc9653#section-4); 1 is SCTP over DTLS. A value that is not 4 bytes long makes it an unknown
+    /// parameter.
     ZeroChecksumAcceptable(u32),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
     /// Type 0x8002: the random number of the sender for AUTH (rfc4895#section-3.1).
     Random(&'a [u8]),
-    /// Type 0x8003: the chunk types that the sender accepts only behind AUTH (rfc4895#section-3.2).
+    /// Type 0x8003: the chunk types that the sender accepts only after an AUTH chunk (rfc4895#section-3.2).
     ChunkList(&'a [u8]),
     /// Type 0x8004: the HMAC identifiers that the sender supports, 16 bits each, the preferred first
     /// (rfc4895#section-3.3).
     HmacAlgorithms(&'a [u8]),
-    /// Type 0xc000: the sender knows FORWARD TSN (rfc3758#section-3.1).
+    /// Type 0xc000: the sender supports FORWARD TSN (rfc3758#section-3.1).
     ForwardTsnSupported,
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
@@ -125,14 +125,15 @@ impl<'a> Parameter<'a> {
                 .ok()
                 .map(|method| Parameter::ZeroChecksumAcceptable(u32::from_be_bytes(method))),
             SUPPORTED_EXTENSIONS => Some(Parameter::SupportedExtensions(value)),
-            // rfc3758#section-3.1 gives it no value; one that it has all the same is ignored.
+            // In rfc3758#section-3.1 this parameter has no value. A value is ignored.
             FORWARD_TSN_SUPPORTED => Some(Parameter::ForwardTsnSupported),
             _ => Some(Parameter::Unknown(UnknownParameter::new(tlv))),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
     }
 
-    /// Appends it to `out`; false, and nothing written, if it is too long for its length field.
+    /// Appends the parameter to `out`. Returns false, and writes nothing, if it is too long for its length
+    /// field.
     fn append_to(&self, out: &mut Vec<u8>) -> bool {
         let mut append = |kind, value: &[u8]| tlv::append(out, kind, &[Octets::from(value)]);
         match *self {
@@ -170,7 +171,7 @@ mod tests {
     use crate::UnknownAction;
     use crate::testing::hex;
 
-    /// For each type its bytes and their meaning.
+    /// For each type: an encoded parameter, and the decoded parameter.
     fn captures() -> Vec<(Vec<u8>, Parameter<'static>)> {
         let all = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: true };
         vec![
@@ -210,7 +211,7 @@ mod tests {
         let mut list = ParameterList::new();
         assert!(list.push(&Parameter::StateCookie(b"c")) && list.push(&Parameter::HostName(b"h")));
         assert_eq!(list.as_parameters().as_bytes(), hex("0007 0005 63 000000  000b 0005 68"));
-        // Some senders count the last padding in the length.
+        // Some senders count the padding of the last parameter in the length of the chunk.
         let padded = hex("0007 0005 63 000000  000b 0005 68 000000");
         let expected = [Parameter::StateCookie(b"c"), Parameter::HostName(b"h")];
         assert!(Parameters::from_bytes(&padded).iter().eq(expected.map(Ok)));

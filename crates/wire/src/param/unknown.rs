@@ -18,7 +18,7 @@ impl<'a> UnknownParameter<'a> {
         self.kind
     }
 
-    /// The parameter with its header and without padding, as it is reported to its sender.
+    /// The parameter with its header and without padding, as an endpoint reports it to the peer.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -28,7 +28,7 @@ impl<'a> UnknownParameter<'a> {
         &self.bytes[HEADER_LEN..]
     }
 
-    /// What to do with it.
+    /// The required treatment of the parameter.
     pub const fn action(&self) -> UnknownAction {
         UnknownAction::from_top_bits((self.kind >> 14) as u8)
     }

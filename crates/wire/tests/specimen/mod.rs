@@ -1,4 +1,4 @@
-//! Chunks of every type with any content, owning their bytes.
+//! Chunks of every type with random content, which own their bytes.
 
 use anabranch_wire::asconf::{AddressChange, Request, Requests, Response, Responses};
 use anabranch_wire::cause::MissingParameters;
@@ -34,7 +34,7 @@ pub enum Specimen {
         numbers: (u32, u32, u16, u16, u32),
         parameters: ParameterList,
     },
-    /// A SACK, an NR-SACK, a LEDBAT-CONTROL, a FORWARD TSN or an I-FORWARD-TSN, alone in a packet.
+    /// A packet that contains only a SACK, an NR-SACK, a LEDBAT-CONTROL, a FORWARD TSN or an I-FORWARD-TSN.
     Written(PacketBuf),
     Heartbeat {
         ack: bool,
