@@ -14,7 +14,7 @@ pub struct Dialogue<'a> {
     /// send buffer has accepted its last message; all messages accepted before the shutdown must still be
     /// delivered.
     pub hasty: bool,
-    /// Longest duration of the exchange.
+    /// Maximum duration of the exchange.
     pub limit: Span,
 }
 

@@ -1,24 +1,24 @@
-//! What tshark says about a capture.
+//! Dissects captures with the program tshark.
 
 use std::path::Path;
 use std::process::Command;
 
-/// A filter for packets whose checksum is wrong, or was not checked.
+/// A filter for packets whose checksum is wrong or was not verified.
 pub const BAD_CHECKSUM: &str = "sctp && sctp.checksum.status != 1";
-/// A filter for packets that tshark calls malformed, or in which it sees an error. A bad checksum alone is
-/// none here.
+/// A filter for packets that tshark reports as malformed or erroneous. A wrong checksum alone does not count
+/// here.
 pub const MALFORMED: &str = "_ws.malformed || (_ws.expert.severity >= 0x800000 && sctp.checksum.status == 1)";
 
-/// tshark reading a file, with checksums verified. The analysis of TSNs is off: it takes longer than all the
-/// rest.
+/// A command that reads a capture with tshark. tshark verifies checksums but does not analyse TSNs: this
+/// would take longer than the rest of its work.
 pub fn tshark(file: &Path) -> Command {
     let mut command = Command::new("tshark");
     command.args(["-n", "-o", "sctp.checksum:CRC-32C", "-o", "sctp.tsn_analysis:FALSE", "-r"]).arg(file);
     command
 }
 
-/// Frames and bytes of the packets that pass each filter, in intervals of `interval` seconds; 0: one
-/// interval.
+/// Counts the frames and bytes that pass each filter, for each interval of `interval` seconds. An `interval`
+/// of 0 means one interval for the whole file.
 ///
 /// # Panics
 /// If tshark cannot be run or fails.
@@ -30,7 +30,7 @@ pub fn count(file: &Path, interval: f64, filters: &[String]) -> Vec<Vec<[u64; 2]
     parse(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Reads the table of `tshark -z io,stat`.
+/// Parses the table that `tshark -z io,stat` prints.
 fn parse(table: &str) -> Vec<Vec<[u64; 2]>> {
     let row = |line: &str| {
         let cells = line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).skip(1);

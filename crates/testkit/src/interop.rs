@@ -1,10 +1,10 @@
-//! The tables of `docs/interop.md`: the tests against other stacks make them, one for each peer.
+//! The tables of `docs/interop.md`. The interoperability tests write one table for each peer.
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The rows of one peer.
+/// The table of one peer.
 #[derive(Debug)]
 pub struct Interop {
     peer: &'static str,
@@ -12,7 +12,7 @@ pub struct Interop {
     rows: Vec<[String; 4]>,
 }
 
-/// Tests in one process write the page one after the other.
+/// Locks the page: tests of one process must not write it at the same time.
 static PAGE: Mutex<()> = Mutex::new(());
 
 const HEADER: &str =
@@ -24,19 +24,19 @@ impl Interop {
         Interop { peer, version: version.into(), rows: Vec::new() }
     }
 
-    /// Adds what a test has shown: all of it happened as it should.
+    /// Adds a row for a use of an extension that a test has shown to work.
     pub fn works(&mut self, extension: &str, what: &str, connects: &str) {
         self.row(extension, what, connects, "works");
     }
 
-    /// Adds what is not possible with this peer, and why.
+    /// Adds a row for a use of an extension that is impossible with this peer, with the reason.
     pub fn hole(&mut self, extension: &str, what: &str, why: &str) {
         self.row(extension, what, "-", why);
     }
 
     fn row(&mut self, extension: &str, what: &str, connects: &str, result: &str) {
         self.rows.push([extension, what, connects, result].map(str::to_owned));
-        // Not by a macro: the output of a test that passes is not shown.
+        // Not by a macro: cargo hides the macro output of a test that passes.
         let line = self.lines().pop().expect("a row was added");
         std::io::stderr().write_all(line.as_bytes()).expect("standard error is open");
     }
@@ -47,8 +47,8 @@ impl Interop {
         self.rows.iter().map(line).collect()
     }
 
-    /// Compares the table with that of the page, in which the version may be another one. With
-    /// `ANABRANCH_UPDATE` set it writes the table instead.
+    /// Compares the table with the one in the page; the version of the peer may differ. If `ANABRANCH_UPDATE`
+    /// is set, writes the table into the page instead.
     ///
     /// # Panics
     /// If the page has other rows, or cannot be read or written.

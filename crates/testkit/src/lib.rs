@@ -1,7 +1,7 @@
 //! Test harnesses: two connected endpoints ([`Pair`], [`TcpPair`]), an endpoint whose peer is scripted by the
-//! test ([`Played`]), clients behind a NAT ([`Natted`]), and exchanges of messages between any two stacks
-//! over a simulated network ([`Dialogue`], [`World`]), or over real sockets and a lossy relay ([`Relay`]).
-//! [`Interop`] collects what works with other stacks.
+//! test ([`Played`]), and clients behind a NAT ([`Natted`]). Any two stacks exchange messages ([`Dialogue`])
+//! over a simulated network ([`World`]) or over real sockets and a lossy relay ([`Relay`]). [`Interop`]
+//! records the extensions that work with other stacks.
 #![forbid(unsafe_code)]
 
 mod dialogue;

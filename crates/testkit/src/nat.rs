@@ -14,35 +14,36 @@ use units::{Instant, Span};
 pub struct Natted {
     /// Current time.
     pub now: Instant,
-    /// All packets that arrived at the NAT or were sent by the server.
+    /// All packets that arrived at the NAT or left the server.
     pub sent: Vec<NatSent>,
-    /// The server; it listens.
+    /// The server, which listens.
     pub server: Endpoint,
     /// The clients.
     pub clients: Vec<Endpoint>,
     /// The UDP port to which the NAT maps each client; 0: the NAT forwards the packets of this client without
     /// UDP encapsulation.
     pub ports: Vec<u16>,
-    /// Events of the server that the test has not taken yet.
+    /// Events of the server that the test has not read yet.
     pub events: Vec<(AssocId, Event)>,
     flying: BinaryHeap<Reverse<(Instant, usize)>>,
 }
 
-/// A packet on the public side of the NAT.
+/// A packet as seen on the public side of the NAT.
 #[derive(Clone, Debug)]
 pub struct NatSent {
-    /// Time at which it arrived at the NAT or left the server.
+    /// Time at which the packet arrived at the NAT or left the server.
     pub at: Instant,
-    /// UDP port at the NAT: the source port of packets to the server, the destination port of the others.
+    /// UDP port of the NAT: source port of a packet to the server, destination port of a packet from the
+    /// server.
     pub port: u16,
-    /// True if it goes to the server.
+    /// True if the packet goes to the server.
     pub to_server: bool,
     /// Bytes of the packet.
     pub bytes: PacketBuf,
 }
 
 impl NatSent {
-    /// The names of its chunks, as [`describe`](crate::describe) writes them.
+    /// The names of the chunks of the packet, as [`describe`](crate::describe) writes them.
     pub fn chunks(&self) -> String {
         describe(&self.bytes)
     }
@@ -127,7 +128,7 @@ impl Natted {
         self.drain();
     }
 
-    /// Reads an association of the server and returns the number of user bytes.
+    /// Reads all data of an association of the server. Returns the number of user bytes.
     pub fn read(&mut self, id: AssocId) -> usize {
         let mut bytes = 0;
         while let Some(received) = self.server.receive(id, usize::MAX) {
@@ -137,24 +138,24 @@ impl Natted {
         bytes
     }
 
-    /// Delivers a packet to the server now, with this source address and UDP port.
+    /// Delivers a packet from this source address and UDP port to the server immediately.
     pub fn inject(&mut self, src: impl Into<IpAddr>, udp_port: u16, bytes: &PacketBuf) {
         let datagram = Datagram::new(src.into(), Self::SERVER.into(), bytes.as_octets());
         self.server.handle(self.now, Datagram { udp_port, ..datagram });
         self.drain();
     }
 
-    /// Lets the server accept an association.
+    /// Accepts an association at the server.
     ///
     /// # Panics
-    /// If it no longer exists.
+    /// If the association no longer exists.
     pub fn accept(&mut self, id: ArrivalId) -> AssocId {
         let accepted = self.server.accept(self.now, id).expect("it waits");
         self.drain();
         accepted
     }
 
-    /// Takes all packets and events that the endpoints have ready.
+    /// Collects all packets and events that the endpoints have ready.
     pub fn drain(&mut self) {
         let mut buf = PacketBuf::default();
         for (n, client) in self.clients.iter_mut().enumerate() {
@@ -209,7 +210,7 @@ impl Natted {
         self.clients[client].handle(self.now, Datagram { udp_port, ..datagram });
     }
 
-    /// Destination UDP ports of the server's packets since number `from`.
+    /// Destination UDP ports of the server's packets, from index `from` of [`Self::sent`] on.
     pub fn server_wrote_to(&self, from: usize) -> Vec<u16> {
         let written = self.sent[from..].iter().filter(|sent| !sent.to_server);
         let mut ports: Vec<u16> = written.map(|sent| sent.port).collect();

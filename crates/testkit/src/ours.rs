@@ -18,10 +18,10 @@ pub struct Ours {
     connected: bool,
     events: VecDeque<Event>,
     ending: Option<Ending>,
-    /// Messages that are partly read, by their first TSN.
+    /// Messages of which a part has been read, by their first TSN.
     partial: BTreeMap<u32, Vec<u8>>,
     bytes_read: u64,
-    /// Largest number of bytes in one call of `receive`.
+    /// Maximum number of bytes that one call of `receive` reads.
     bite: usize,
 }
 
@@ -29,8 +29,8 @@ impl Ours {
     /// Payload protocol identifier of all messages: WebRTC binary data, which all tested stacks deliver.
     pub const PPID: Ppid = Ppid(53);
 
-    /// A listening endpoint; [`Speaker::connect`] connects it to `remotes`, at the same port number as its
-    /// own.
+    /// A listening endpoint. [`Speaker::connect`] connects it to `remotes`, with its own port number as
+    /// destination port.
     ///
     /// # Panics
     /// If the configuration is invalid.
@@ -62,12 +62,12 @@ impl Ours {
         self.association
     }
 
-    /// Makes it read messages in parts of at most `bytes`.
+    /// Sets the maximum number of bytes that one call of `receive` reads.
     pub fn set_bite(&mut self, bytes: usize) {
         self.bite = bytes;
     }
 
-    /// User bytes that it has read, including those of incomplete messages.
+    /// Number of user bytes that the application has read, including those of incomplete messages.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
     }

@@ -37,8 +37,8 @@ pub fn parse(bytes: &PacketBuf) -> Packet<'_> {
     Packet::parse(bytes.as_octets(), Checksum::Computed).expect("a packet")
 }
 
-/// The names of the chunks of a packet, as in `"COOKIE_ECHO DATA"`. Flags that tests check follow the name of
-/// their chunk.
+/// The names of the chunks of a packet, as in `"COOKIE_ECHO DATA"`. The names of some flags follow the name
+/// of their chunk.
 pub fn describe(bytes: &PacketBuf) -> String {
     let names: Vec<&str> = parse(bytes)
         .chunks()

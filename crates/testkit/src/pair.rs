@@ -35,7 +35,7 @@ impl Side {
         }
     }
 
-    /// Address of the side in network `net`, counted from 1.
+    /// Address of the side in network `net`, a number from 1.
     pub fn address(self, net: u8) -> IpAddr {
         [10, net, 0, if self == Side::Client { 1 } else { 2 }].into()
     }
@@ -65,12 +65,12 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// The names of its chunks, as in `"COOKIE_ECHO DATA"`.
+    /// The names of the chunks of the packet, as in `"COOKIE_ECHO DATA"`.
     pub fn chunks(&self) -> String {
         describe(&self.bytes)
     }
 
-    /// The network that carries it: the second byte of its IPv4 addresses.
+    /// The network that carries the packet: the second byte of the IPv4 addresses.
     pub fn net(&self) -> u8 {
         match self.dst {
             IpAddr::V4(address) => address.octets()[1],
@@ -79,20 +79,21 @@ impl Sent {
     }
 }
 
-/// The treatment of a packet by the simulated wire.
+/// What the simulated network does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The packet arrives after the one-way delay.
     Arrives,
-    /// A datagram is lost.
+    /// The packet is lost.
     Lost,
     /// The packet arrives after this additional delay.
     Late(Span),
-    /// The packet arrives, and a duplicate arrives this much later.
+    /// The packet arrives, and a duplicate arrives later by this time.
     Twice(Span),
-    /// The packet arrives with the mark "congestion experienced" if it is ECN-capable.
+    /// The packet arrives with the mark "congestion experienced" if the packet is ECN-capable.
     Marked,
-    /// The packet arrives with the bits of this byte inverted; in TCP its checksum discards it.
+    /// The packet arrives with all bits of this byte inverted. A TCP receiver discards it, because its
+    /// checksum is wrong.
     Damaged(usize),
 }
 
@@ -110,7 +111,7 @@ pub struct Pair {
     fate: Box<dyn FnMut(&Sent) -> Fate>,
     flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     arrivals: u64,
-    /// What happens on the way to arrivals that are marked or damaged.
+    /// The fate (marked or damaged) of packets in flight, by the number of their arrival.
     altered: BTreeMap<u64, Fate>,
     buf: PacketBuf,
 }
@@ -211,12 +212,12 @@ impl Pair {
         self.node(side).events.drain(..).map(|(_, event)| event).collect()
     }
 
-    /// True if one side has events that were not taken.
+    /// True if one side has events that the test has not read.
     pub fn has_events(&mut self, side: Side) -> bool {
         !self.node(side).events.is_empty()
     }
 
-    /// Events of one side since the last call, each with its association.
+    /// Events of one side since the last call, each with the id of its association.
     pub fn named_events(&mut self, side: Side) -> Vec<(AssocId, Event)> {
         std::mem::take(&mut self.node(side).events)
     }
@@ -224,14 +225,14 @@ impl Pair {
     /// The only association of one side.
     ///
     /// # Panics
-    /// If it has none, or more than one.
+    /// If the side has no association, or more than one.
     pub fn only(&mut self, side: Side) -> AssocId {
         let ids: Vec<AssocId> = self.endpoint(side).associations().collect();
         assert_eq!(ids.len(), 1, "{side:?} has {ids:?}");
         ids[0]
     }
 
-    /// The state of the only association of one side; `None` if it has no association.
+    /// The state of the first association of one side; `None` if the side has no association.
     pub fn state(&mut self, side: Side) -> Option<State> {
         let id = self.endpoint(side).associations().next()?;
         self.endpoint(side).state(id)
@@ -250,11 +251,10 @@ impl Pair {
         id
     }
 
-    /// Starts an association from the client through network 1 and runs until it is established on both
-    /// sides.
+    /// Starts an association from the client through network 1. Runs until both sides are established.
     ///
     /// # Panics
-    /// If it is not established.
+    /// If one side is not established in time.
     pub fn establish(&mut self) -> (AssocId, AssocId) {
         self.connect(Side::Client, 1);
         self.run_for(self.delay * 5);
@@ -275,7 +275,7 @@ impl Pair {
         self.drain();
     }
 
-    /// Reads everything that one side has received.
+    /// Reads all data that one side has received.
     pub fn read_all(&mut self, side: Side) -> Vec<Received> {
         let ids: Vec<AssocId> = self.endpoint(side).associations().collect();
         let mut all = Vec::new();
@@ -295,7 +295,7 @@ impl Pair {
         self.drain();
     }
 
-    /// Delivers a packet to a side now.
+    /// Delivers a packet to a side immediately.
     pub fn inject(&mut self, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
         self.deliver(to, Datagram::new(src, dst, bytes.as_octets()));
     }
@@ -306,7 +306,7 @@ impl Pair {
         self.drain();
     }
 
-    /// Takes all packets and events that both sides have ready.
+    /// Collects all packets and events that both sides have ready.
     pub fn drain(&mut self) {
         for side in [Side::Client, Side::Server] {
             let (now, mut buf) = (self.now, std::mem::take(&mut self.buf));
@@ -398,7 +398,7 @@ impl Pair {
         self.run_until(self.now + span);
     }
 
-    /// The chunk names of each packet that one side has sent since packet `number`.
+    /// The chunk names of each packet that one side has sent, from index `number` of [`Self::sent`] on.
     pub fn said(&self, side: Side, number: usize) -> Vec<String> {
         self.sent[number..].iter().filter(|sent| sent.from == side).map(Sent::chunks).collect()
     }

@@ -15,7 +15,7 @@ pub struct Played {
     tag: u32,
     /// The client's first TSN.
     first: Tsn,
-    /// Number of packets that the test has already read.
+    /// Number of packets that the test has already processed.
     seen: usize,
 }
 
@@ -42,8 +42,8 @@ impl Played {
     /// User bytes of a chunk that fills a packet of 1500 bytes.
     pub const FULL: u32 = 1452;
 
-    /// An established association in one network. From here on the wire loses all packets, and only packets
-    /// that the test injects arrive.
+    /// An established association in one network. After the handshake the wire loses all packets; only
+    /// packets that the test injects arrive.
     pub fn new(config: &Config) -> Played {
         Played::in_nets(1, config)
     }
@@ -138,12 +138,12 @@ impl Played {
     /// A path of the client.
     ///
     /// # Panics
-    /// If it does not exist.
+    /// If the path does not exist.
     pub fn path(&mut self, n: usize) -> PathInfo {
         self.pair.endpoint(Side::Client).paths(self.id).expect("it stands").nth(n).expect("a path")
     }
 
-    /// The peer's receive window as the client knows it, bytes.
+    /// The peer's receive window in bytes, as the client computes it.
     ///
     /// # Panics
     /// If the association has ended.

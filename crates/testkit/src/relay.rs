@@ -17,23 +17,24 @@ pub struct Faults {
     pub loss: f64,
     /// A datagram is duplicated.
     pub duplication: f64,
-    /// A datagram is delayed by a random time of at most `longest_delay`, so that later ones overtake it.
+    /// A datagram is delayed by a random time of at most `longest_delay`, so that later datagrams overtake
+    /// it.
     pub delay: f64,
-    /// Longest time for which a datagram is held back.
+    /// Maximum additional delay of a datagram.
     pub longest_delay: Duration,
 }
 
-/// Passes UDP datagrams between a client and a server on loopback, each of which may have several addresses.
-/// The client sees datagrams come from the server's addresses, and the server from the client's, but from UDP
-/// ports of the relay. What happens to the nth datagram that a socket receives depends only on the seed.
+/// Forwards UDP datagrams between a client and a server on loopback, each of which may have several
+/// addresses. Both receive datagrams from the addresses of the other side, but from UDP ports of the relay.
+/// The fate of the nth datagram that a socket receives depends only on the seed.
 #[derive(Debug)]
 pub struct Relay {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// A socket of the relay that stands for one address of the client or the server: it is bound to that
-/// address, and the other side sends to it.
+/// A socket of the relay that represents one address of the client or the server. It is bound to this
+/// address, and the other side sends its datagrams to it.
 #[derive(Debug)]
 struct Facing {
     socket: UdpSocket,
@@ -42,9 +43,9 @@ struct Facing {
 
 #[derive(Debug)]
 struct Shared {
-    /// Bound to the server's addresses, all to one port.
+    /// Sockets bound to the server's addresses, all with the same port.
     facing_client: Vec<Facing>,
-    /// Bound to the client's addresses.
+    /// Sockets bound to the client's addresses.
     facing_server: Vec<Facing>,
     server_port: u16,
     state: Mutex<State>,
@@ -55,14 +56,14 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// UDP port of each address of the client, once it has sent.
+    /// UDP port of each address of the client, known after the first datagram from it.
     client_ports: BTreeMap<IpAddr, u16>,
-    /// Addresses of the client whose path is cut.
+    /// Addresses of the client from and to which all datagrams are lost.
     cut: Vec<IpAddr>,
     held: BinaryHeap<Reverse<Held>>,
 }
 
-/// A datagram that waits, in order of its time.
+/// A delayed datagram. The order is that of the time at which it must be sent.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     at: Instant,
@@ -83,7 +84,7 @@ impl Relay {
     /// port.
     ///
     /// # Errors
-    /// The system's, if addresses cannot be bound.
+    /// The error of the system, if an address cannot be bound.
     pub fn start(
         clients: &[IpAddr],
         servers: &[IpAddr],
@@ -118,12 +119,12 @@ impl Relay {
     /// The UDP port at which the client reaches the server's addresses.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn port(&self) -> io::Result<u16> {
         Ok(self.shared.facing_client[0].socket.local_addr()?.port())
     }
 
-    /// Loses everything from and to this address of the client from now on.
+    /// Loses all datagrams from and to this address of the client from now on.
     pub fn cut(&self, client: IpAddr) {
         self.shared.state().cut.push(client);
     }
@@ -133,7 +134,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::SeqCst);
         for facing in self.shared.facing_client.iter().chain(&self.shared.facing_server) {
-            // An empty datagram from itself ends the wait of its thread.
+            // The thread waits for a datagram. An empty datagram of its own socket wakes it.
             let _ = facing.socket.local_addr().and_then(|own| facing.socket.send_to(&[], own));
         }
         drop(self.shared.state());
@@ -153,7 +154,7 @@ impl Shared {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Reads one socket until the relay stops.
+    /// Receives from one socket until the relay stops.
     fn receive(&self, to_server: bool, n: usize, mut dice: Dice) {
         let socket = if to_server { &self.facing_client[n] } else { &self.facing_server[n] };
         let mut bytes = vec![0; 65_536];
@@ -188,7 +189,7 @@ impl Shared {
         }
     }
 
-    /// A datagram that the system refuses is lost.
+    /// Sends a datagram. If the system refuses to send it, it is lost.
     fn send(&self, hop: Hop, bytes: &[u8]) {
         let (client, server) = (&self.facing_server[hop.client], &self.facing_client[hop.server]);
         if hop.to_server {
@@ -201,7 +202,7 @@ impl Shared {
         }
     }
 
-    /// Sends the datagrams that were held back, each at its time.
+    /// Sends each delayed datagram at its time.
     fn release(&self) {
         let mut state = self.state();
         while !self.stopped() {
@@ -231,7 +232,8 @@ fn bind(addresses: &[IpAddr], port: u16) -> io::Result<Vec<Facing>> {
         .collect()
 }
 
-/// The first address finds a port, which another one may not have free: then another is looked for.
+/// Binds sockets to all addresses with one port. If the free port of the first address is in use at another
+/// address, tries again.
 fn bind_to_one_port(addresses: &[IpAddr]) -> io::Result<Vec<Facing>> {
     const TRIES: usize = 16;
     let mut tries = 0;
@@ -250,7 +252,7 @@ fn bind_to_one_port(addresses: &[IpAddr]) -> io::Result<Vec<Facing>> {
 struct Dice(u64);
 
 impl Dice {
-    /// From 0 to 1.
+    /// A random number from 0 to 1.
     fn roll(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

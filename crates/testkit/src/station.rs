@@ -2,12 +2,12 @@ use std::net::IpAddr;
 use transport::{Octets, PacketBuf};
 use units::Instant;
 
-/// A transport stack on a host of a [`World`](crate::World), driven through a sans-IO interface.
+/// A transport stack on a host of a [`World`](crate::World). Its interface does no I/O.
 pub trait Station {
     /// Processes an arriving SCTP packet, without its IP header.
     fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>);
-    /// Writes the next packet to send into `packet` and returns its source and destination; `None` if there
-    /// is no packet.
+    /// Writes the next packet to send into `packet` and returns the source and destination addresses; `None`
+    /// if no packet is ready.
     fn poll_transmit(&mut self, now: Instant, packet: &mut PacketBuf) -> Option<(IpAddr, IpAddr)>;
     /// The time at which [`Station::handle_timeout`] must be called.
     fn poll_timeout(&self) -> Option<Instant>;
@@ -20,9 +20,9 @@ pub trait Station {
 pub enum Ending {
     /// By SHUTDOWN, with all data delivered.
     Graceful,
-    /// By an ABORT without a cause. This is no failure if the other side ended gracefully: a packet that
-    /// arrives after the association has ended is answered by an ABORT (`rfc9260#section-8.4`), which arrives
-    /// instead of a lost or delayed SHUTDOWN COMPLETE.
+    /// By an ABORT without a cause. This is no failure if the other side ended gracefully: an ABORT answers a
+    /// packet that arrives after the association has ended (`rfc9260#section-8.4`), and may arrive in place
+    /// of a lost or delayed SHUTDOWN COMPLETE.
     Aborted,
     /// In any other way, described by the text.
     Broken(String),
@@ -32,12 +32,12 @@ pub enum Ending {
 pub trait Speaker: Station {
     /// Starts the handshake. The other side listens.
     fn connect(&mut self, now: Instant);
-    /// True after the handshake.
+    /// True after the handshake has been completed.
     fn is_connected(&self) -> bool;
-    /// Sends a message; false if it is not accepted, because the send buffer is full or the shutdown has
-    /// begun.
+    /// Sends a message. Returns false if the message is not accepted, because the send buffer is full or the
+    /// shutdown has begun.
     fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool;
-    /// The stream and bytes of the next received message.
+    /// Returns the stream and the bytes of the next received message.
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)>;
     /// Begins a graceful shutdown.
     fn shutdown(&mut self, now: Instant);

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-/// The messages that one side sends. The bytes of a message are a function of the sender (`voice`) and the
+/// The messages that one side sends. The bytes of a message depend only on the sender (`voice`) and the
 /// number of the message, so that the receiver can check them.
 #[derive(Clone, Debug)]
 pub struct Script {
@@ -13,7 +13,7 @@ pub struct Script {
 pub struct Line {
     /// Stream of the message.
     pub stream: u16,
-    /// True if it is sent unordered.
+    /// True if the message is sent unordered.
     pub unordered: bool,
     /// Length in bytes, at least [`Script::SHORTEST`].
     pub len: usize,
@@ -68,16 +68,16 @@ impl Script {
     }
 }
 
-/// The receiver's record of a script. It checks that each message arrives once, unchanged, and in the order
-/// of its stream.
+/// The receiver's record of a script. Checks that each message arrives once, unchanged, and in the order of
+/// its stream.
 #[derive(Debug)]
 pub struct Ledger<'a> {
     script: &'a Script,
     heard: Vec<bool>,
-    /// The ordered messages of each stream that have not been received, in reverse order.
+    /// The ordered messages of each stream that have not been received, the next one last.
     expected: BTreeMap<u16, Vec<usize>>,
     missing: usize,
-    /// Messages may be missing.
+    /// True if messages may be missing.
     has_gaps: bool,
 }
 

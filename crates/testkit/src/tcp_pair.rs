@@ -19,13 +19,13 @@ pub struct TcpSent {
     pub options: Options,
     /// Length of its data in bytes.
     pub len: usize,
-    /// Sequence number relative to that of the sender's SYN.
+    /// Sequence number minus the sequence number of the sender's SYN.
     pub offset: u32,
-    /// Acknowledgment number relative to the sequence number of the receiver's SYN.
+    /// Acknowledgment number minus the sequence number of the receiver's SYN.
     pub ack: u32,
-    /// The ECN field of its IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// Number of the segment among all segments of the pair.
+    /// Index of the segment among all segments of the pair.
     pub number: usize,
     /// The segment itself.
     pub bytes: PacketBuf,
@@ -43,8 +43,8 @@ impl TcpSent {
     }
 }
 
-/// Two TCP endpoints connected by a simulated wire, in virtual time. A connected side sends the data it was
-/// given and reads all data that arrives.
+/// Two TCP endpoints connected by a simulated wire, in virtual time. A connected side sends the data that the
+/// test gives it, and reads all data that arrives.
 pub struct TcpPair {
     /// Current time.
     pub now: Instant,
@@ -71,13 +71,13 @@ struct Node {
     id: Option<ConnId>,
     events: Vec<Event>,
     pending: VecDeque<Payload>,
-    /// The side closes its direction once all pending data is written.
+    /// True if the side closes its direction once all pending data is written.
     ending: bool,
     reads: bool,
     received: Vec<u8>,
     keep: bool,
     count: u64,
-    /// Sequence number of its SYN.
+    /// Sequence number of the SYN of this side.
     initial: Option<u32>,
     busy_until: Instant,
 }
@@ -161,7 +161,7 @@ impl TcpPair {
         self.fate = Box::new(fate);
     }
 
-    /// Sets the one-way delay and the rate of the wire; `None`: no transmission time.
+    /// Sets the one-way delay and the rate of the wire. `None` means an unlimited rate.
     pub fn set_wire(&mut self, delay: Span, rate: Option<BitRate>) {
         self.delay = delay;
         self.rate = rate;
@@ -183,19 +183,19 @@ impl TcpPair {
     /// The latest connection of a side.
     ///
     /// # Panics
-    /// If it has none.
+    /// If the side has no connection.
     pub fn id(&mut self, side: Side) -> ConnId {
         self.node(side).id.expect("a connection")
     }
 
-    /// Gives a side data to send. Data that does not fit the send buffer is written later.
+    /// Passes data to a side for sending. Data that does not fit into the send buffer is written later.
     pub fn send(&mut self, side: Side, payload: Payload) {
         self.node(side).pending.push_back(payload);
         self.push(side);
         self.drain();
     }
 
-    /// Closes the sending direction of a side after the data it was given.
+    /// Closes the sending direction of a side after its pending data.
     pub fn end(&mut self, side: Side) {
         self.node(side).ending = true;
         self.push(side);
@@ -211,7 +211,7 @@ impl TcpPair {
         }
     }
 
-    /// Counts the bytes that a side reads without keeping them.
+    /// Makes a side count the bytes that it reads, without storing them.
     pub fn count_only(&mut self, side: Side) {
         self.node(side).keep = false;
     }
@@ -226,7 +226,7 @@ impl TcpPair {
         self.nodes[index(side)].count
     }
 
-    /// Events of one side since the last call, except those that say that it can read or write.
+    /// Events of one side since the last call, except the events about readable and writable connections.
     pub fn events(&mut self, side: Side) -> Vec<Event> {
         std::mem::take(&mut self.node(side).events)
     }
@@ -240,7 +240,7 @@ impl TcpPair {
     /// The current status of a side's connection.
     ///
     /// # Panics
-    /// If it no longer exists.
+    /// If the connection no longer exists.
     pub fn info(&mut self, side: Side) -> Info {
         let id = self.id(side);
         self.endpoint(side).info(id).expect("a connection")
@@ -249,13 +249,13 @@ impl TcpPair {
     /// The counters of a side's connection.
     ///
     /// # Panics
-    /// If it no longer exists.
+    /// If the connection no longer exists.
     pub fn stats(&mut self, side: Side) -> Stats {
         let id = self.id(side);
         self.endpoint(side).stats(id).expect("a connection")
     }
 
-    /// Delivers a segment to a side now.
+    /// Delivers a segment to a side immediately.
     pub fn inject(&mut self, to: Side, ecn: Ecn, bytes: &PacketBuf) {
         let (now, src, dst) = (self.now, to.other().address(1), to.address(1));
         self.endpoint(to).handle(now, Datagram { ecn, ..Datagram::new(src, dst, bytes.as_octets()) });
@@ -291,7 +291,7 @@ impl TcpPair {
         }
     }
 
-    /// Takes all segments and events that both endpoints have ready.
+    /// Collects all segments and events that both endpoints have ready.
     pub fn drain(&mut self) {
         for side in [Side::Client, Side::Server] {
             while self.drain_events(side) | self.drain_packets(side) {}
@@ -370,7 +370,7 @@ impl TcpPair {
         }
     }
 
-    /// Time at which the last bit of a segment is sent, with an IP header of 20 bytes.
+    /// Time at which the last bit of a segment is sent. The segment has an IP header of 20 bytes.
     fn departure(&mut self, side: Side, buf: &PacketBuf) -> Instant {
         let now = self.now;
         let Some(rate) = self.rate else { return now };
@@ -390,7 +390,7 @@ impl TcpPair {
         self.flying.push(Reverse((at, self.arrivals, place)));
     }
 
-    /// Processes the next arrival or timeout; false if there is none before `until`.
+    /// Processes the next arrival or timeout. Returns false if there is none before `until`.
     pub fn step(&mut self, until: Instant) -> bool {
         let timers = [0, 1].map(|side| self.nodes[side].endpoint.poll_timeout().unwrap_or(Instant::FAR));
         let timer = timers[0].min(timers[1]);
@@ -421,7 +421,7 @@ impl TcpPair {
         while self.step(until) {}
     }
 
-    /// Runs until no arrival or timeout is pending; false if that takes longer than a day.
+    /// Runs until no arrival or timeout is pending. Returns false if this takes longer than a day.
     pub fn run_dry(&mut self) -> bool {
         let until = self.now + Span::from_secs(86_400);
         while self.step(until) {}

@@ -78,7 +78,7 @@ impl World {
         self.kernel.now()
     }
 
-    /// Adds an outage of a path, from `from` until `until`.
+    /// Schedules an outage of a path, from `from` until `until`.
     pub fn cut(&mut self, path: usize, from: Instant, until: Instant) {
         self.kernel.schedule(from, NetEvent::fail(self.links[path]).into());
         self.kernel.schedule(until, NetEvent::repair(self.links[path]).into());
@@ -121,7 +121,7 @@ impl World {
         }
     }
 
-    /// Processes the next event if it is not after `until`, and returns the host that it concerned; `None` if
+    /// Processes the next event if it is not later than `until`. Returns the host of the event; `None` if
     /// there is no such event.
     pub fn step<S: Station + ?Sized>(&mut self, stations: &mut [&mut S; 2], until: Instant) -> Option<usize> {
         loop {

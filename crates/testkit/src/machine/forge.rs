@@ -1,4 +1,5 @@
-//! Forged packets: changed packets of the peer, and new packets with the correct verification tag.
+//! Forges packets for an endpoint: changed packets of the peer, and new packets with the correct verification
+//! tag.
 
 use super::Tape;
 use transport::{Checksum, Octets, PacketBuf};
@@ -15,7 +16,7 @@ pub(super) struct Secrets {
     pub(super) ours: Tsn,
 }
 
-/// A copy of a packet with some bytes changed, removed or repeated.
+/// A copy of a packet in which some bytes are changed, removed or repeated.
 pub(super) fn change(tape: &mut Tape<'_>, packet: &PacketBuf) -> PacketBuf {
     let mut bytes = packet.as_octets().to_vec();
     for _ in 0..tape.between(1, 4) {
@@ -104,8 +105,7 @@ fn chunk(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     }
 }
 
-/// An echo of a mark, its answer, or the report of a dropped packet that may hold DATA of the attacked
-/// endpoint.
+/// Writes an ECNE, a CWR, or the report of a dropped packet that may contain DATA of the attacked endpoint.
 fn notice(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     let tsn = near(tape, secrets.ours);
     match tape.below(4) {
@@ -135,7 +135,7 @@ fn notice(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     }
 }
 
-/// Requests to reset and add streams, and answers to such requests.
+/// Writes requests to reset and add streams, and answers to such requests.
 fn re_config(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     let mut list = ReConfigList::default();
     for _ in 0..tape.between(1, 2) {
@@ -175,7 +175,7 @@ fn data(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     let ssn = Ssn(if tape.once_in(8) { tape.word() as u16 } else { tape.below(6) as u16 });
     let length = if tape.once_in(4) { tape.below(1400) } else { tape.below(40) } as usize;
     let payload = Octets::new(&[], length);
-    // Bits that DATA does not use.
+    // DATA does not use these two bits.
     if bits & 0xc0 == 0xc0 {
         let fsn = if flags.beginning { 0 } else { u32::from(bits >> 4 & 3) };
         w.push(&IData { flags, tsn, stream, mid: Mid(ssn.0.into()), ppid: Ppid(0), fsn, payload });

@@ -12,11 +12,11 @@ use transport::Checksum;
 pub(super) struct Host {
     pub(super) endpoint: Endpoint,
     pub(super) config: Config,
-    /// The association that it started or accepted last.
+    /// The association that the host started or accepted last.
     pub(super) association: Option<AssocId>,
     pub(super) undelivered: SentMessages,
     pub(super) reports: Reports,
-    /// Messages that are partly read, by their first TSN.
+    /// Messages of which the host has read a part, by their first TSN.
     pub(super) parts: BTreeMap<u32, Vec<u8>>,
     pub(super) read: u64,
     pub(super) messages: u8,
@@ -31,8 +31,7 @@ pub(super) struct SentMessages {
     /// Ordered messages by stream, in the order of sending.
     ordered: BTreeMap<u16, VecDeque<Vec<u8>>>,
     unordered: Vec<Vec<u8>>,
-    /// Messages that were abandoned, by the byte that they repeat: they may be delivered all the same, or
-    /// not.
+    /// Abandoned messages, each given by the byte that it repeats. The peer may or may not deliver them.
     abandoned: Vec<u8>,
 }
 
@@ -92,8 +91,8 @@ impl SentMessages {
         }
     }
 
-    /// Removes a message that the other host has read; false if it was not sent, or is not the next of its
-    /// stream.
+    /// Removes a message that the other host has read. Returns false if the message was not sent, or is not
+    /// the next one of its stream.
     pub(super) fn take(&mut self, stream: u16, unordered: bool, message: &[u8]) -> bool {
         if unordered {
             let sent = self.unordered.iter().position(|sent| sent == message);
@@ -106,7 +105,7 @@ impl SentMessages {
         waiting.pop_front().is_some_and(|next| next == message)
     }
 
-    /// The endpoint abandoned a message.
+    /// Processes an event: records a message that the endpoint has abandoned.
     pub(super) fn told(&mut self, event: &Event) {
         if let Event::SendFailed { abandoned: true, message, .. } = event {
             self.abandoned.push(message.context as u8);

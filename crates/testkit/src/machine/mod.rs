@@ -1,7 +1,6 @@
-//! A test of two endpoints, or of one whose peer is unreachable, under a sequence of commands read from a
-//! [`Tape`]: calls of the application; packets that are delivered, lost, duplicated, replayed, misdelivered,
-//! changed or forged
-//! with the correct verification tag; and time that passes.
+//! A test of two endpoints, or of one endpoint whose peer is unreachable. A [`Tape`] contains the commands:
+//! calls of the application; time that passes; packets that are delivered, lost, duplicated, replayed,
+//! misdelivered, changed, or forged with the correct verification tag.
 //!
 //! [`play`] panics if an invariant is violated. A coverage-guided fuzzer, property tests and the replay of
 //! stored cases all use it.
@@ -55,13 +54,14 @@ struct Machine {
     hosts: [Host; 2],
     flying: Vec<Flying>,
     history: Vec<Flying>,
-    /// No packets are changed or forged, so only messages that were sent may be delivered.
+    /// True if no packets are changed or forged, so that only messages that were sent may be delivered.
     honest: bool,
-    /// After the handshake no packet reaches the server; the client receives only earlier and forged packets.
+    /// True if no packet reaches the server after the handshake. The client then receives only earlier and
+    /// forged packets.
     server_unreachable: bool,
-    /// An association has ended or restarted, so some messages may not be delivered.
+    /// True once an association has ended or restarted: some messages may then not be delivered.
     ended: bool,
-    /// Packets delivered that were ECN-capable.
+    /// Number of delivered packets that were ECN-capable.
     capable: u64,
     buf: PacketBuf,
 }
@@ -91,7 +91,7 @@ impl Machine {
         machine
     }
 
-    /// A handshake without losses or changed packets.
+    /// Runs a handshake without losses or changed packets.
     fn establish(&mut self) {
         self.connect(Side::Client, NETS);
         for _ in 0..8 {
@@ -204,7 +204,7 @@ impl Machine {
         }
         let more = reader.read > before;
         self.drain(side);
-        // Behind a reset of which the application has been told now.
+        // The next message follows a reset of its stream that the application has now been notified of.
         if more && self.host(side).endpoint.next_message_len(id).is_some() {
             self.read(side, most);
         }
@@ -219,7 +219,7 @@ impl Machine {
         let host = self.host(side);
         let Some(id) = host.association else { return };
         let local = side.address(net);
-        // No byte of the tape of its own, so that old cases keep their meaning.
+        // The choice consumes no byte of the tape: a new byte would change the meaning of stored cases.
         match (tape.flag(), host.messages % 4) {
             (true, 0) => host.endpoint.add_local_address(now, id, local).is_ok(),
             (true, 1) => host.endpoint.remove_local_address(now, id, local).is_ok(),
@@ -230,7 +230,8 @@ impl Machine {
         self.drain(side);
     }
 
-    /// Resets or adds streams; which ones depends on how much was sent, so that the tape keeps its meaning.
+    /// Resets or adds streams. The number of messages sent chooses the streams: no byte of the tape is
+    /// consumed, so that stored cases keep their meaning.
     fn reset(&mut self, side: Side) {
         let now = self.now;
         let host = self.host(side);
@@ -271,8 +272,8 @@ impl Machine {
     }
 }
 
-/// The reliability of a message of this length: no byte of the tape of its own, so that old cases keep their
-/// meaning.
+/// The reliability of a message, derived from its length: no byte of the tape is consumed, so that stored
+/// cases keep their meaning.
 fn reliability(length: usize) -> Reliability {
     match length % 9 {
         1 => Reliability::Until(Span::from_millis(length as u64 / 9)),

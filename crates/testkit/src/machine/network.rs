@@ -97,7 +97,7 @@ impl Machine {
         host.check_bounds();
     }
 
-    /// Records the tags and TSNs that an attacker on the path can see.
+    /// Records the tags and TSNs of the last packet, which an attacker on the path can see.
     pub(super) fn record_secrets(&mut self, from: Side) {
         let Some(sent) = self.history.last().filter(|sent| sent.to == from.other()) else { return };
         let Ok(packet) = Packet::parse(sent.bytes.as_octets(), Checksum::Offloaded) else { return };
@@ -146,7 +146,7 @@ impl Machine {
         }
         let now = self.now;
         let mut datagram = Datagram::new(packet.src, packet.dst, packet.bytes.as_octets());
-        // No byte of the tape: every third packet of those that may be is marked.
+        // The mark consumes no byte of the tape: every third packet that is ECN-capable is marked.
         if packet.ecn != Ecn::NotCapable {
             self.capable += 1;
             datagram.ecn =

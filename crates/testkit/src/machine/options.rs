@@ -13,7 +13,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     let path_max_retrans = tape.below(4) as u32;
     let mut config = Config {
         rto_min: Span::from_millis(tape.between(50, 1000)),
-        // T5 expires after five times RTO.Max, so RTO.Max is large, too.
+        // T5 expires after five times RTO.Max. RTO.Max is large so that T5 does not end an association.
         rto_max: Span::from_secs(400),
         association_max_retrans: 10_000,
         max_init_retransmits: 10_000,
@@ -23,7 +23,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         hb_interval: tape.flag().then_some(Span::from_secs(5)),
         ..config
     };
-    // No byte of the tape of its own, so that old cases keep their meaning.
+    // These options consume no byte of the tape: a new byte would change the meaning of stored cases.
     let bits = config.send_buffer.get();
     let bit = |n: u32| bits >> n & 1 == 1;
     let (pmtud, ecn, reports) = (bit(0), bit(1), bit(2));

@@ -1,18 +1,18 @@
 use sctp::{AssocId, Event, MessageId};
 use std::collections::BTreeMap;
 
-/// The reported outcomes of the tracked messages of each association: exactly one each.
+/// The reported outcomes of the tracked messages of each association. Each message must have one outcome.
 #[derive(Debug, Default)]
 pub(super) struct Reports(BTreeMap<AssocId, BTreeMap<u64, bool>>);
 
 impl Reports {
-    /// The endpoint took a message or a further piece of one, and with interleaving several may be
-    /// incomplete; the ids have no gaps.
+    /// Records that the endpoint accepted a message, or a further piece of a message. With interleaving
+    /// several messages may be incomplete. Message ids have no gaps.
     pub(super) fn taken(&mut self, association: AssocId, MessageId(id): MessageId) {
         let all = self.0.entry(association).or_default();
         let next = all.last_key_value().map_or(0, |(last, _)| last + 1);
         assert!(id <= next, "message {id} comes after {next} others");
-        // With interleaving each stream can have a message that is given in pieces.
+        // A message whose outcome was reported must not get another piece.
         assert!(!*all.entry(id).or_insert(false), "a piece of message {id}, whose outcome was told");
     }
 

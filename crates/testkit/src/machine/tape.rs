@@ -1,5 +1,5 @@
-/// Reads random decisions from bytes supplied by a fuzzer or a property test. After the last byte all
-/// decisions are zero.
+/// Derives decisions from bytes supplied by a fuzzer or a property test. After the last byte all decisions
+/// are zero.
 #[derive(Debug)]
 pub struct Tape<'a> {
     bytes: &'a [u8],
@@ -16,7 +16,7 @@ impl<'a> Tape<'a> {
         self.bytes.is_empty()
     }
 
-    /// Number of bytes that are left.
+    /// Number of bytes not yet used.
     pub fn left(&self) -> usize {
         self.bytes.len()
     }
@@ -28,7 +28,7 @@ impl<'a> Tape<'a> {
         first
     }
 
-    /// A number below `bound`, read from as many bytes as `bound` needs.
+    /// A number below `bound`. Uses one byte if `bound` is at most 256, and more bytes for a larger `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         let (mut number, mut most) = (u64::from(self.byte()), 0xff);
         while most < bound.saturating_sub(1) {
@@ -58,13 +58,14 @@ impl<'a> Tape<'a> {
         values[self.below(values.len() as u64) as usize]
     }
 
-    /// Passes over `bytes` that once chose options which are gone, so that stored cases keep their meaning.
+    /// Skips `bytes` bytes, which chose options that no longer exist, so that stored cases keep their
+    /// meaning.
     pub(super) fn past(&mut self, bytes: usize) -> &mut Self {
         self.take(bytes);
         self
     }
 
-    /// Any 32 bits.
+    /// A random number of 32 bits.
     pub fn word(&mut self) -> u32 {
         u32::from_be_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
     }

@@ -1,4 +1,4 @@
-//! Virtual time of the state machine: it passes, timers expire, and in the end everything outstanding is
+//! Virtual time of the state machine. Time passes and timers expire; in the end all packets in flight are
 //! delivered.
 
 use super::{Host, Machine};
@@ -51,8 +51,8 @@ impl Machine {
         }
     }
 
-    /// Delivers all packets from here on, and checks that all messages sent are read, unless the association
-    /// ended or packets were forged.
+    /// Delivers all packets from now on. Checks that all messages are read, unless an association ended or
+    /// packets were forged.
     pub(super) fn finish(&mut self) {
         for _ in 0..4_000 {
             self.deliver_all();
@@ -67,7 +67,7 @@ impl Machine {
         }
         // If a COOKIE ECHO arrives after its sender has started a new handshake with the same tag, only one
         // side becomes established (rfc9260#section-5.2.4, no case of table 12). The handshake of the other
-        // ends after Max.Init.Retransmits.
+        // side fails after Max.Init.Retransmits.
         let established =
             |host: &Host| host.association.and_then(|id| host.endpoint.state(id)) == Some(State::Established);
         if !self.honest || self.ended || !self.hosts.iter().all(established) {
@@ -79,7 +79,7 @@ impl Machine {
         }
     }
 
-    /// Description of the associations of both hosts, for messages of failed assertions.
+    /// Describes the associations of both hosts, for messages of failed assertions.
     pub(super) fn describe(&self) -> String {
         let mut text = format!("at {} s", self.now.as_secs_f64());
         for host in &self.hosts {

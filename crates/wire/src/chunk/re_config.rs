@@ -30,8 +30,8 @@ impl<'a> ReConfig<'a> {
         ReConfig { bytes: value }
     }
 
-    /// Decodes the parameters: one, or two that may share a chunk. The iteration ends at a parameter of an
-    /// unknown type, because the top bits of the known types of RE-CONFIG are zero (rfc6525#section-4).
+    /// Decodes the parameters: one, or two that may share a chunk. Ignores a parameter of an unknown type and
+    /// all parameters after it, because the top bits of such types require it (rfc6525#section-4).
     ///
     /// # Errors
     /// [`ReConfigError`] if there is no parameter, a parameter is malformed, or the parameters may not share
