@@ -1,4 +1,4 @@
-//! Any sequence of commands over two endpoints and a meddler between them; `testkit::machine` says what must hold.
+//! Runs any sequence of commands on two endpoints and an attacker; see `testkit::machine` for the invariants.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

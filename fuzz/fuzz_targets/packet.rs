@@ -1,6 +1,6 @@
-//! Any bytes: read all of them as a packet, write back what was read, and read that again.
+//! Decodes any bytes as a packet, encodes the decoded chunks, and decodes the result again.
 //!
-//! The first byte of the input chooses how many zeros follow that are not stored.
+//! The first byte of the input is the number of zeros after the packet that are not stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,7 @@
-//! Any bytes as a TCP segment: read, written back, read again; and a listening endpoint that is given all of them.
+//! Decodes any bytes as a TCP segment, encodes it, and decodes it again. Also passes the bytes to an
+//! endpoint.
 //!
-//! The first byte of the input chooses how many zeros follow that are not stored.
+//! The first byte of the input is the number of zeros after the segment that are not stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -33,7 +34,7 @@ fn round_trip(segment: &Segment<'_>) {
     assert!(again == *segment, "{segment:?}");
 }
 
-/// The input in pieces of 48 bytes, all of them segments to one endpoint that offloads its checksum.
+/// Passes the input in pieces of 48 bytes as segments to one endpoint that offloads the checksum.
 fn converse(bytes: &[u8]) {
     let config = EndpointConfig {
         addresses: vec![DST],

@@ -39,7 +39,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     )
 }
 
-/// The application's use of its endpoint.
+/// How the application uses its endpoint.
 #[derive(Clone, Debug)]
 struct Usage {
     /// Largest part of a message in one call of `send`, bytes.
@@ -48,8 +48,8 @@ struct Usage {
     bite: usize,
     /// Time between reading one message and the next.
     pause: Span,
-    /// Number of packets after which it chooses another primary path, requests a heartbeat, removes or
-    /// restores a local address, or changes a path MTU; zero: never.
+    /// Number of packets after which the application changes something: the primary path, a local address or
+    /// a path MTU, or it requests a heartbeat. Zero: never.
     restless: usize,
 }
 
@@ -68,13 +68,13 @@ struct Watched {
     remotes: Vec<IpAddr>,
     locals: Vec<IpAddr>,
     packets: usize,
-    /// The parts of the current message that are not sent yet.
+    /// The parts of the current message that have not been sent.
     rest: VecDeque<Message>,
-    /// Time from which it reads the next message.
+    /// Time from which the application may read the next message.
     reads_at: Instant,
-    /// When the times of what limits the sender began.
+    /// Start of the time in which the endpoint counts the limits of the sender.
     counted_from: Option<Instant>,
-    /// Highest number of a path that was listed, counted from 1.
+    /// Highest number of a listed path, counted from 1.
     most_paths: usize,
 }
 
@@ -97,7 +97,7 @@ impl Watched {
         let (Some(id), 0) = (self.ours.association(), self.packets % self.usage.restless) else { return };
         let which = turn / 5 % self.remotes.len();
         let (remote, local) = (self.remotes[which], self.locals[which]);
-        // Not above the configured MTU, against which the packets are checked.
+        // At most the configured MTU, because the length of packets is checked against it.
         let mtu = ByteCount::new(576 + 97 * (turn as u64 % 10)).min(self.config.mtu);
         let endpoint = self.ours.endpoint();
         match turn % 5 {
@@ -119,8 +119,9 @@ impl Watched {
         assert!(!waits || self.ours.ending().is_some() || timer.is_some(), "no timer: {stats:?}");
     }
 
-    /// Checks that the times of all limits add up: of the sender to the time since it began, of its paths to
-    /// no more, and of blocking paths to that of head-of-line blocking.
+    /// Checks the times of all limits. Those of the sender add up to the time since the count began, and
+    /// those of each path to at most this time. The times of blocking paths add up to the time of
+    /// head-of-line blocking.
     fn check_limits(&mut self, now: Instant) {
         let Some(id) = self.ours.association() else { return };
         let endpoint = self.ours.endpoint();
@@ -155,7 +156,7 @@ impl Watched {
         if let Some(most) = self.config.send_queue {
             assert!(stats.unsent_messages <= most as usize, "{stats:?}");
         }
-        // An empty buffer accepts one chunk that is larger than it.
+        // An empty buffer accepts one chunk that is larger than the buffer.
         let held = stats.received.user_bytes.get() - self.ours.bytes_read();
         assert!(held <= self.config.receive_buffer.get() + 1500, "{held} bytes held: {stats:?}");
     }
@@ -166,7 +167,7 @@ impl Watched {
 fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
     let all = packet.chunks().map(|chunk| chunk.expect("a chunk"));
-    // AUTH stands wherever the first chunk is that needs it.
+    // An AUTH chunk precedes the first chunk that needs it, so its position is not checked.
     let chunks: Vec<Chunk<'_>> = all.filter(|chunk| !matches!(chunk, Chunk::Auth(_))).collect();
     let rank = |chunk: &Chunk<'_>| match chunk {
         Chunk::Data(_) | Chunk::IData(_) => 3,
@@ -275,7 +276,7 @@ impl Speaker for Watched {
 #[derive(Clone, Debug)]
 struct Side {
     config: Config,
-    /// Number of messages, and the length of the longest in bytes.
+    /// Number of messages, and maximum length of a message in bytes.
     messages: (usize, usize),
     usage: Usage,
 }
@@ -318,7 +319,8 @@ proptest! {
             let mut ours = Ours::new(endpoint, remotes.clone());
             ours.set_bite(usage.bite);
             if hasty {
-                // If a message is sent in parts and the other side shuts down, the last part may be refused.
+                // The last part of a message may be refused if the other side shuts down, so messages are
+                // sent whole.
                 usage.piece = 1 << 20;
             }
             let (rest, reads_at) = (VecDeque::new(), world.now());

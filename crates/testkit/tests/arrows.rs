@@ -1,4 +1,4 @@
-//! Checks the directions of the dependencies that ARCHITECTURE.md lists.
+//! Checks that the dependencies between crates are those that ARCHITECTURE.md lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -70,7 +70,7 @@ fn dependencies_go_one_way() {
     }
 }
 
-/// The protocol and simulator crates do not use anything that makes a run depend on the machine.
+/// The protocol and simulator crates do not use anything that makes a result depend on the machine.
 #[test]
 fn protocol_and_simulator_crates_use_no_clock_socket_or_thread() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -78,7 +78,7 @@ fn protocol_and_simulator_crates_use_no_clock_socket_or_thread() {
         let manifest = std::fs::read_to_string(format!("{root}/{name}/Cargo.toml")).expect("a manifest");
         for crate_name in ["tokio", "mio", "socket2", "getrandom", "rayon", "libc"] {
             let mut lines = manifest.lines().filter(|line| line.starts_with(crate_name));
-            // `getrandom` is behind a feature of sctp that the simulator does not enable.
+            // sctp has an optional dependency on `getrandom`, which the simulator does not enable.
             let allowed = |line: &str| crate_name == "getrandom" && line.contains("optional = true");
             assert!(lines.all(allowed), "{name} depends on {crate_name}");
         }

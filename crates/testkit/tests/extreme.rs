@@ -1,6 +1,6 @@
 //! Extreme networks: half of the packets are lost, the jitter is up to a second, MTUs and buffers are small,
-//! and paths fail one after the other and all together. Each message is delivered once and in order, each run
-//! ends, two runs with one seed are equal, and few packets are sent while all paths are down.
+//! and paths fail separately and all together. Each message is delivered once and in order, each run ends,
+//! two runs with the same seed are equal, and few packets are sent while all paths are down.
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World};
@@ -16,7 +16,7 @@ use units::{BitRate, ByteCount, Instant, Probability, Span};
 /// Number of runs; `ANABRANCH_RUNS=10000` sets another number.
 const RUNS: u64 = 300;
 
-/// Start and length of the outage of all paths.
+/// Start and duration of the outage of all paths.
 const OUTAGE: (Span, Span) = (Span::from_secs(4), Span::from_secs(10));
 
 /// A speaker that counts the packets it sends during the outage.
@@ -72,7 +72,7 @@ impl Speaker for Counted {
     }
 
     /// If all SHUTDOWN chunks are lost for five times RTO.Max, T5 ends the association by an ABORT
-    /// (`rfc9260#section-9.2`). On these networks that counts as a graceful end.
+    /// (`rfc9260#section-9.2`). These tests count this end as graceful.
     fn ending(&self) -> Option<Ending> {
         let ending = self.ours.ending();
         if self.closing.get() { ending.map(|_| Ending::Graceful) } else { ending }
@@ -106,8 +106,8 @@ fn channel(random: &mut Random) -> ChannelSpec {
     }
 }
 
-/// Random options, or the recommended ones with a few changes. The buffers hold from one packet to a few
-/// dozen.
+/// Random options, or the recommended options with a few changes. Each buffer holds between one packet and a
+/// few dozen packets.
 fn config(random: &mut Random) -> Config {
     let bytes: Vec<u8> = (0..100).map(|_| random.below(256) as u8).collect();
     let any = any_config(&mut Tape::new(&bytes));
@@ -132,7 +132,7 @@ fn config(random: &mut Random) -> Config {
         rto_max: Span::from_secs(1 + random.below(100)),
         rto_initial: Span::from_secs(1),
         rto_min: Span::from_millis(50 + random.below(950)),
-        // Without heartbeats a side without data to send does not notice that its peer has ended the
+        // Without heartbeats, a side that has no data to send does not detect that its peer has ended the
         // association.
         hb_interval: Some(Span::from_secs(30)),
         association_max_retrans: 1000,
@@ -199,12 +199,12 @@ fn run(seed: u64) -> Outcome {
     Outcome { digest: world.digest(), end, sent_in_vain }
 }
 
-/// Upper bound of the duration of a run: half of the packets are lost in each direction.
+/// Upper bound of the duration of a run in which half of the packets are lost in each direction.
 const LIMIT: Span = Span::from_secs(5_000_000);
 
-/// Upper bound of the packets sent in the outage of ten seconds, in both directions: a send buffer of 40 kB
-/// in packets of 576 bytes, and a few dozen retransmissions, reinjected copies and heartbeats for each of
-/// three paths.
+/// Upper bound of the packets sent in the outage of ten seconds, in both directions. It consists of a send
+/// buffer of 40 kB in packets of 576 bytes, and a few dozen retransmissions, reinjected copies and heartbeats
+/// for each of three paths.
 const MOST_IN_VAIN: u64 = 2 * (40_000 / 500 + 3 * 60);
 
 #[test]

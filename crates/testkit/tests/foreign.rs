@@ -52,7 +52,7 @@ fn ours(seed: u64, world: &World, host: usize, interleaving: bool) -> Ours {
     Ours::new(config, world.addresses(1 - host))
 }
 
-/// Runs one dialogue for each seed. Client and server shut down in turn, from one seed to the next.
+/// Runs one dialogue for each seed. From one seed to the next, client and server shut down alternately.
 fn with_each_seed(
     foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>,
     host_of_foreign: usize,
@@ -88,7 +88,7 @@ fn dcsctp(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
     Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], options))
 }
 
-/// dcSCTP, which announces I-DATA.
+/// A dcSCTP stack that announces I-DATA.
 fn dcsctp_interleaving(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
     let options = Options { enable_message_interleaving: true, ..Options::default() };
     Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], options))
@@ -120,7 +120,7 @@ fn interleaved_messages_are_exchanged_with_dcsctp_as_server() {
     with_each_seed(dcsctp_interleaving, 1, true);
 }
 
-// rfc8260#section-2.2.1: dcSCTP does not announce it, and we do
+// rfc8260#section-2.2.1: dcSCTP does not announce I-DATA, and our endpoint does
 #[test]
 fn messages_are_exchanged_with_dcsctp_that_does_not_interleave() {
     with_each_seed(dcsctp, 1, true);

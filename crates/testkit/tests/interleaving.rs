@@ -1,5 +1,5 @@
-//! Stream schedulers and user message interleaving over networks (rfc8260): nothing is lost, and an urgent
-//! message is not held up by long ones.
+//! Stream schedulers and user message interleaving over networks (rfc8260): no message is lost, and long
+//! messages do not delay an urgent one.
 
 use anabranch_testkit::{Dialogue, Ours, Script, Speaker, World};
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
@@ -22,7 +22,7 @@ fn endpoint(world: &World, host: usize, seed: u64, config: &Config) -> Ours {
     Ours::new(config, world.addresses(1 - host))
 }
 
-/// A path that loses, doubles and reorders packets.
+/// A path that loses, duplicates and reorders packets.
 fn lossy(mbps: u64, delay: u64) -> ChannelSpec {
     let probability = |p| Probability::new(p).expect("a probability");
     ChannelSpec {
@@ -73,8 +73,8 @@ fn many_streams_deliver_everything_in_order_with_every_scheduler_over_two_lossy_
     }
 }
 
-/// Delays of messages of 100 bytes, one each 100 ms, on stream 0, while stream 1 always has a message of 1 MB
-/// to send over a path of 10 Mbit/s and 20 ms: the mean and the longest, in milliseconds.
+/// Mean and maximum delay, in milliseconds, of messages of 100 bytes on stream 0, one each 100 ms. Stream 1
+/// always has a message of 1 MB to send. The path has 10 Mbit/s and 20 ms.
 fn urgent_delays(stream_scheduler: StreamScheduler, interleaving: bool) -> (f64, f64) {
     let config = Config {
         stream_scheduler,
@@ -135,7 +135,7 @@ fn urgent_delays(stream_scheduler: StreamScheduler, interleaving: bool) -> (f64,
     (delays.iter().sum::<f64>() / delays.len() as f64, longest)
 }
 
-// rfc8260#section-1, rfc8260#section-3.4: the numbers of docs/interleaving.md
+// rfc8260#section-1, rfc8260#section-3.4: measures the numbers of docs/interleaving.md
 #[test]
 fn an_urgent_message_under_long_ones_is_not_held_up_if_messages_are_interleaved() {
     let (in_order, longest_in_order) = urgent_delays(StreamScheduler::Fcfs, false);
@@ -146,7 +146,7 @@ fn an_urgent_message_under_long_ones_is_not_held_up_if_messages_are_interleaved(
          with interleaving {both:.0} and {longest_both:.0} ms"
     );
     println!("{numbers}");
-    // A message of 1 MB takes 0.85 s.
+    // At 10 Mbit/s a message of 1 MB takes 0.85 s.
     assert!(in_order > 800.0 && longest_priority > 600.0, "{numbers}");
     assert!(priority < 0.8 * in_order && both < 0.25 * priority, "{numbers}");
     assert!(longest_both < 150.0, "{numbers}");

@@ -1,5 +1,5 @@
-//! Our endpoint on a UDP socket talks to the stacks of others on another one, each as client and as server,
-//! in real time.
+//! Our endpoint on a UDP socket exchanges messages with other stacks on another socket, as client and as
+//! server, in real time.
 #![expect(clippy::disallowed_types, reason = "sockets work in real time")]
 
 mod peers;
@@ -18,13 +18,13 @@ use units::Instant;
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const SEEDS: std::ops::Range<u64> = 0..6;
 const STREAMS: u16 = 5;
-/// When a dialogue has to be over.
+/// Maximum duration of a dialogue.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A foreign stack on a UDP socket: the loop of a driver at its simplest.
+/// Another stack on a UDP socket, with a simple driver.
 struct Host {
     socket: UdpSocket,
-    /// Where the peer's packets come from.
+    /// Source address of the peer's packets, once known.
     remote: Option<SocketAddr>,
     speaker: Box<dyn Speaker>,
     start: std::time::Instant,
@@ -44,7 +44,7 @@ impl Host {
         }
     }
 
-    /// Sends what there is to send, and waits for the next packet or timeout.
+    /// Sends all ready packets, then waits for the next packet or timeout.
     fn turn(&mut self) {
         self.transmit();
         let now = self.now();
@@ -63,7 +63,7 @@ impl Host {
         }
     }
 
-    /// Says all of one script and hears all of the other, until the end.
+    /// Sends all messages of one script and receives those of the other, until the association has ended.
     fn talk(mut self, says: &Script, hears: &Script, connects: bool, closes: bool) {
         let (mut said, mut ledger, mut closing) = (0, Ledger::new(hears), !closes);
         if connects {
@@ -93,7 +93,7 @@ impl Host {
     }
 }
 
-/// Says all of one script with our stack and hears all of the other, until the end.
+/// Does the same as [`Host::talk`] with our stack.
 fn talk(connection: &Connection, says: &Script, hears: &Script, closes: bool) {
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -117,7 +117,7 @@ fn talk(connection: &Connection, says: &Script, hears: &Script, closes: bool) {
     assert!(connection.closed().is_graceful(), "{}", connection.closed());
 }
 
-/// Runs one dialogue for each seed. The two sides take turns in ending it.
+/// Runs one dialogue for each seed. From one seed to the next, the two sides end the association alternately.
 fn with_each_seed(foreign: fn(u64) -> Box<dyn Speaker>, foreign_connects: bool) {
     for seed in SEEDS {
         let socket = UdpSocket::bind((LOCALHOST, 0)).expect("loopback has a port");

@@ -1,5 +1,5 @@
-//! Tests of the state machine of an endpoint: random commands, all stored cases of fuzzing, and the initial
-//! corpus of fuzzing, which has an example of each chunk.
+//! Tests of the state machine of an endpoint with random commands, with all stored cases of the fuzzer, and
+//! with its initial corpus, which contains an example of each chunk.
 
 use anabranch_testkit::machine::{Tape, any_config, play};
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn the_fuzz_corpus_has_an_example_of_each_chunk() {
     }
 }
 
-/// Packets for the parser. The first byte of each chooses the number of zeros that follow the packet.
+/// Packets for the parser. The first byte of each input is the number of zeros that follow the packet.
 fn packets() -> Vec<(String, Vec<u8>)> {
     let mut parameters = ParameterList::new();
     parameters.push(&Parameter::Ipv4([10, 1, 0, 2].into()));
@@ -142,7 +142,7 @@ fn packets() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Commands that establish an association and then deliver forged packets with a chunk of one type. `mode` is
-/// the first byte, which says whether the peer stays reachable.
+/// the first byte, which decides whether the peer remains reachable.
 fn forged(mode: u8, kind: u8) -> Vec<u8> {
     let zeros = [0; 1000];
     let mut tape = Tape::new(&zeros);

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules that are still part of a cycle of imports, by crate. Do not add any; remove a module when it is no
-/// longer part of a cycle.
+/// Modules that are still part of a cycle of imports, by crate. Do not add a module. Remove a module that is
+/// no longer part of a cycle.
 const KNOWN: &[(&str, &[&str])] = &[
-    // Each algorithm declares its knobs next to its formulas, and its constructor gets a setup with the knobs
-    // of all algorithms.
+    // Each algorithm declares its options next to its formulas, and its constructor gets a setup with the
+    // options of all algorithms.
     ("cc", &["algorithm", "delay_based", "idle", "loss_based", "policy", "setup"]),
 ];
 
-/// The modules at the root of a crate and their imports of each other.
+/// The modules at the root of a crate, each with the modules that it imports.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The declarations in the root file of a crate.

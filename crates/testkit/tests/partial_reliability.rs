@@ -1,6 +1,6 @@
-//! Two endpoints with random options over random networks, whose messages may be abandoned: what is delivered
-//! was sent, once and in order; what is not delivered was told to be abandoned; and the buffers of both sides
-//! are empty in the end.
+//! Two endpoints with random options over random networks, whose messages may be abandoned. Each delivered
+//! message was sent, and arrives once and in order. Each other message was reported as abandoned. In the end
+//! the buffers of both sides are empty.
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Ending, Ledger, Ours, Script, Speaker, World};
@@ -46,21 +46,21 @@ fn policy() -> impl Strategy<Value = Reliability> {
     ]
 }
 
-/// One side: its endpoint, what it says, and what becomes of each message.
+/// One side: its endpoint, its script, and the fate of each message.
 struct Side<'a> {
     ours: Ours,
     script: &'a Script,
     policies: Vec<Reliability>,
     said: usize,
-    /// The numbers in the script of tracked messages.
+    /// Tracked messages, by id; the value is the index in the script.
     tracked: BTreeMap<MessageId, usize>,
-    /// By the number in the script.
+    /// By index in the script.
     delivered: Vec<bool>,
     abandoned: Vec<bool>,
 }
 
 impl Side<'_> {
-    /// Says what its send buffer takes.
+    /// Sends messages until the send buffer is full.
     fn say(&mut self, now: Instant) {
         let Some(id) = self.ours.association().filter(|_| self.ours.is_connected()) else { return };
         while let Some(line) = self.script.lines().get(self.said) {

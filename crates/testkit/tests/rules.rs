@@ -1,10 +1,11 @@
-//! The table of rules in docs/design/sender.md and the code say the same: constants, their values, and tests.
+//! Checks that the table of rules in docs/design/sender.md has the constants, values and tests of the code.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Files of the multipath sender, and of what the recommended options add at the receiver and to the
-/// congestion control. Every constant in them is in the table of rules or in that of the other numbers.
+/// Files of the multipath sender, and those that the recommended options use at the receiver and in
+/// congestion control. Each constant in these files is in the table of rules or in the table of other
+/// numbers.
 const FILES: &[&str] = &[
     "in_time",
     "delivered",
@@ -59,7 +60,7 @@ fn sources() -> Vec<(String, String)> {
     files
 }
 
-/// The constants of a file by their names, without those of its tests. Values as the page writes them.
+/// The constants of a file by name, without those of its tests. The values are written as in the page.
 fn constants(source: &str) -> BTreeMap<String, String> {
     let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let mut found = BTreeMap::new();
@@ -74,7 +75,7 @@ fn constants(source: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// `Span::from_millis(10)` is 10 ms, `1.0 / 16.0` is 1/16, and `100_000` is 100000.
+/// Converts a value: `Span::from_millis(10)` to 10 ms, `1.0 / 16.0` to 1/16, `100_000` to 100000.
 fn readable(value: &str) -> String {
     for (call, unit) in [("millis", "ms"), ("secs", "s")] {
         let number =
@@ -90,7 +91,7 @@ fn page() -> String {
     std::fs::read_to_string(crates().join("../docs/design/sender.md")).expect("the page is there")
 }
 
-/// The rows of the tables between two markers, as their cells.
+/// The rows of the tables between two markers; a row is a list of cells.
 fn rows<'p>(page: &'p str, marker: &str) -> Vec<Vec<&'p str>> {
     let after = page.split_once(&format!("<!-- {marker} -->")).expect("a begin of the tables").1;
     let part = after.split_once(&format!("<!-- end of {marker} -->")).expect("an end of the tables").0;
@@ -108,7 +109,7 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// The constants of the rules, as `file::NAME` with their values.
+/// The constants in the table of rules, as `file::NAME`, with their values.
 fn of_rules(page: &str) -> Vec<(String, String)> {
     let cells = rows(page, "rules").into_iter().map(|row| row[1]).filter(|cell| !cell.is_empty());
     let constants = cells.flat_map(|cell| cell.split(", "));
@@ -119,7 +120,7 @@ fn of_rules(page: &str) -> Vec<(String, String)> {
     constants.map(in_two).collect()
 }
 
-/// The source of a file of the sender that the page calls so.
+/// The source of the file of the sender that has this name in the page.
 fn file<'s>(sources: &'s [(String, String)], name: &str) -> &'s str {
     let end = format!("/{name}.rs");
     let is_it = |path: &str| {
@@ -183,7 +184,7 @@ fn every_test_of_a_rule_exists() {
     }
 }
 
-/// The page says how many rules there are, and how many without a test.
+/// The page states the number of rules, and the number of rules without a test.
 #[test]
 fn the_page_counts_its_rules() {
     let page = page();

@@ -85,7 +85,7 @@ fn without_cmt_its_options_change_no_packet() {
     }
 }
 
-/// Checks that the digest detects differences: with CMT on, these options change it.
+/// Checks that the digest detects differences: with CMT on, each of these options changes the digest.
 #[test]
 fn with_cmt_its_options_change_packets() {
     let base = fingerprint(2, &with(Cmt { enabled: true, ..Cmt::default() }));
@@ -98,7 +98,7 @@ fn with_cmt_its_options_change_packets() {
     }
 }
 
-/// With one path, CMT equals standard SCTP once all options that change standard rules are off.
+/// With one path, CMT behaves as standard SCTP if all options that change standard rules are off.
 #[test]
 fn with_one_path_cmt_without_its_options_is_standard_sctp() {
     let plain = Cmt {

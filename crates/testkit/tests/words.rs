@@ -1,6 +1,6 @@
 //! Checks the words of the sources: no name of the list below, and no comment line beyond 110 columns.
 //!
-//! The list holds names that hid what they meant; each has a standard term in its place.
+//! The list contains names that hide their meaning, each with a standard term to use instead.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Seat", "Socket"),
 ];
 
-/// Columns of a comment line, as of a line of code (rustfmt.toml), which rustfmt does not check.
+/// Maximum columns of a comment line, as of a code line (rustfmt.toml); rustfmt does not check comments.
 const COLUMNS: usize = 110;
 
 fn crates() -> PathBuf {
@@ -49,7 +49,7 @@ fn sources() -> Vec<(String, String)> {
     files
 }
 
-/// The part of a line before a comment. A `//` in a string counts as a comment: the rest is not checked.
+/// The code of a line before a comment. A `//` in a string counts as a comment, so the rest is not checked.
 fn code(line: &str) -> &str {
     line.split_once("//").map_or(line, |(code, _)| code)
 }
@@ -74,7 +74,7 @@ fn names_that_hid_their_meaning_stay_away() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Examples in a fence are code that rustfmt does not wrap either: they are left out.
+/// Lines of code examples between fences are not checked, because rustfmt does not wrap them either.
 #[test]
 fn comment_lines_end_within_110_columns() {
     let mut found = Vec::new();

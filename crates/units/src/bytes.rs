@@ -2,14 +2,14 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-/// A number of bytes, never negative: subtraction stops at zero.
+/// A number of bytes, never negative. If a subtraction would be negative, its result is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteCount(u64);
 
 impl ByteCount {
     /// 0 bytes.
     pub const ZERO: ByteCount = ByteCount(0);
-    /// The largest count, more than any buffer holds.
+    /// The largest count.
     pub const MAX: ByteCount = ByteCount(u64::MAX);
 
     /// `n` bytes.
@@ -27,12 +27,12 @@ impl ByteCount {
         self.0 as f64
     }
 
-    /// The nearest count not below `bytes`; negative and not-a-number become zero.
+    /// The smallest count that is not below `bytes`. Negative numbers and NaN become zero.
     pub fn ceil_f64(bytes: f64) -> Self {
         ByteCount(bytes.ceil() as u64)
     }
 
-    /// The nearest count; negative and not-a-number become zero.
+    /// The nearest count. Negative numbers and NaN become zero.
     pub fn round_f64(bytes: f64) -> Self {
         ByteCount(bytes.round() as u64)
     }

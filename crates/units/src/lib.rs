@@ -1,6 +1,6 @@
 //! Types for time, bytes, rates and probabilities, used in place of bare numbers.
 //!
-//! Time is integer nanoseconds, so that a simulation gives the same result on every machine.
+//! Time is an integer number of nanoseconds, so that a simulation gives the same result on every machine.
 #![forbid(unsafe_code)]
 
 mod bytes;

@@ -28,7 +28,7 @@ impl Probability {
         let Some(percent) = text.strip_suffix('%').map(str::trim_end) else {
             return Probability::new(text.parse().ok()?).ok();
         };
-        // `5e-2` is rounded once; 5.0 * 0.01 would be rounded twice.
+        // `5e-2` is parsed with one rounding; 5.0 * 0.01 would round twice.
         let value = match percent.contains(['e', 'E']) {
             true => percent.parse::<f64>().ok()? / 100.0,
             false => format!("{percent}e-2").parse().ok()?,
@@ -36,13 +36,13 @@ impl Probability {
         Probability::new(value).ok()
     }
 
-    /// Describes the valid values for error messages: 5 is probably meant as 5 %.
+    /// Describes the valid values for an error message. A number above 1 is probably meant as a percentage.
     pub fn expected(given: Option<f64>) -> String {
         let percent = given.filter(|given| *given > 1.0 && *given <= 100.0).unwrap_or(5.0);
         format!("a number from 0 to 1, such as {}, or a percentage, such as \"{percent} %\"", percent / 100.0)
     }
 
-    /// The number.
+    /// The probability as a number.
     pub const fn get(self) -> f64 {
         self.0
     }

@@ -21,7 +21,7 @@ impl BitRate {
         self.0
     }
 
-    /// The time per byte at this rate, which must not be zero.
+    /// The time per byte at this rate. The rate must not be zero.
     pub const fn pace(self) -> Pace {
         let (mut divisor, mut rest) = (NANOS_PER_BYTE_AT_1_BPS, self.0);
         while rest != 0 {
@@ -39,7 +39,7 @@ impl BitRate {
 
 const NANOS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000;
 
-/// The time per byte of a transmitter: nanoseconds over bytes, in lowest terms.
+/// The time per byte of a transmitter, as a reduced fraction of nanoseconds over bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     nanos: u64,
@@ -50,9 +50,10 @@ impl Pace {
     /// Transmissions take no time.
     pub const UNLIMITED: Pace = Pace { nanos: 0, bytes: 1 };
 
-    /// Time to serialise `bytes`, and the remainder below a nanosecond.
+    /// Time to serialise `bytes`, and the remainder, which is less than a nanosecond.
     ///
-    /// The caller passes the remainder of the last call as `carry`, so that rounding errors do not add up.
+    /// The caller passes the remainder of the previous call as `carry`, so that rounding errors do not add
+    /// up.
     #[inline]
     pub fn serialise(self, bytes: ByteCount, carry: u64) -> (Span, u64) {
         // This does not overflow for packets of at most 2 GB.
@@ -102,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the same computation in 128 bits and without lowest terms.
+        /// Compares with the same computation in 128 bits, without a reduced fraction.
         #[test]
         fn no_rate_error_adds_up(bps in 1u64..500_000_000_000, sizes in prop::collection::vec(1u64..100_000, 1..50)) {
             let (pace, mut carry, mut total) = (BitRate::from_bps(bps).pace(), 0, 0);

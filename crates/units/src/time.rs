@@ -63,8 +63,8 @@ impl Span {
         Span(s * 1_000_000_000)
     }
 
-    /// `s` seconds rounded to the nearest nanosecond; negative and not-a-number become zero, too large
-    /// becomes the longest span.
+    /// `s` seconds, rounded to the nearest nanosecond. Negative numbers and NaN become zero; a number that is
+    /// too large becomes the longest span.
     pub fn from_secs_f64(s: f64) -> Self {
         Span(nearest(s * 1e9))
     }
@@ -84,7 +84,7 @@ impl Span {
         Span(nearest(self.0 as f64 * factor))
     }
 
-    /// The difference, or zero if `other` is longer.
+    /// The difference of the spans, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
@@ -95,10 +95,10 @@ impl Span {
     }
 }
 
-/// The nearest integer; negative and not-a-number become zero.
+/// Rounds to the nearest integer. Negative numbers and NaN become zero.
 ///
-/// Cheaper than `f64::round`, which is a library call on processors without the instruction, and runs for
-/// each packet.
+/// Faster than `f64::round`, which is a library call on processors without such an instruction. This function
+/// is called for each packet.
 fn nearest(x: f64) -> u64 {
     (x + 0.5) as u64
 }
@@ -164,7 +164,7 @@ impl Div<u64> for Span {
     }
 }
 
-/// Beyond what a span can hold, 584 years, it is [`Span::MAX`].
+/// Converts a duration. A duration longer than a span can hold (584 years) becomes [`Span::MAX`].
 impl From<Duration> for Span {
     fn from(duration: Duration) -> Self {
         Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))

@@ -1,4 +1,4 @@
-//! A capture of SCTP packets without any other header, and its dissection.
+//! A capture of SCTP packets without other headers, and its check by tshark.
 
 use anabranch_testkit::dissect::{BAD_CHECKSUM, MALFORMED, count, tshark};
 use std::io::Write;
@@ -7,10 +7,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::Instant;
 
-/// LINKTYPE_SCTP of the format pcap.
+/// LINKTYPE_SCTP of the pcap format.
 const SCTP: u32 = 248;
 
-/// Packets in the format pcap, with times in nanoseconds.
+/// Packets in the pcap format, with times in nanoseconds.
 pub struct Capture(Vec<u8>);
 
 impl Capture {
@@ -30,7 +30,7 @@ impl Capture {
         self.0.extend(packet);
     }
 
-    /// Writes it to a file.
+    /// Writes the capture to a file.
     pub fn write(&self, name: &str) -> PathBuf {
         static FILES: AtomicU32 = AtomicU32::new(0);
         let number = FILES.fetch_add(1, Ordering::Relaxed);
@@ -40,11 +40,11 @@ impl Capture {
         file
     }
 
-    /// No packet is malformed or has a wrong checksum, and there are chunks of all these types.
+    /// Asserts that no packet is malformed or has a wrong checksum, and that all these chunk types occur.
     pub fn check(&self, name: &str, chunks: &[u8]) {
         if Command::new("tshark").arg("-v").output().is_err() {
             assert!(std::env::var_os("ANABRANCH_REQUIRE_TOOLS").is_none(), "required and missing: tshark");
-            // Not by a macro: the output of a test that passes is not shown.
+            // Not by a macro: cargo hides the macro output of a test that passes.
             let note = b"NOT DISSECTED: this is missing: the program tshark\n";
             return std::io::stderr().write_all(note).expect("standard error is open");
         }

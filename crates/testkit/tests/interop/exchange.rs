@@ -1,9 +1,9 @@
-//! Messages both ways.
+//! Messages in both directions.
 
 use crate::meeting::{Meeting, Opener};
 use anabranch_testkit::{Ledger, Script, Speaker};
 
-/// All messages arrive, each once and in the order of its stream.
+/// Asserts that each message arrives once and in the order of its stream.
 pub fn run<P: Speaker>(mut meeting: Meeting<P>, chunks: &[u8]) {
     let scripts = [1, 2].map(|voice| Script::random(voice, 100, 5, 1 << 16));
     let mut said = [0, 0];

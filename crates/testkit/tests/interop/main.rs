@@ -1,8 +1,8 @@
-//! Extensions between our endpoint and the stacks of others, over UDP sockets on loopback that lose packets.
-//! The rows go into `docs/interop.md`.
+//! Extensions between our endpoint and other stacks, over lossy UDP connections on loopback. The tests write
+//! their results into the tables of `docs/interop.md`.
 //!
-//! tshark dissects every packet. Where it is missing, this says so and the rest is tested; with
-//! `ANABRANCH_REQUIRE_TOOLS` set the test fails.
+//! tshark dissects every packet. Without tshark, the tests print a note and test the rest. If
+//! `ANABRANCH_REQUIRE_TOOLS` is set, they fail instead.
 
 mod capture;
 mod exchange;
@@ -20,7 +20,7 @@ use sctp::{AllowReset, Config};
 use units::Span;
 use wire::{Data, ForwardTsn, IData, IForwardTsn, ReConfig, Sack};
 
-/// The version of a crate, as the manifest of the tests pins it.
+/// The version of a crate in the manifest of this crate.
 fn version(name: &str) -> &'static str {
     let manifest = include_str!("../../Cargo.toml");
     let line =
@@ -36,7 +36,7 @@ fn sctp_proto(opener: Opener, config: Config) -> Meeting<SctpProto> {
     Meeting::new(opener, config, SctpProto::new(THERE, HERE))
 }
 
-/// With an RTO that suits loopback.
+/// A configuration whose RTO suits loopback.
 fn plain() -> Config {
     Config { rto_initial: Span::from_millis(100), rto_min: Span::from_millis(50), ..Config::default() }
 }

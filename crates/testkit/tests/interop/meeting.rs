@@ -1,4 +1,4 @@
-//! Our endpoint and a foreign stack on UDP sockets that lose packets.
+//! Our endpoint and another stack on UDP sockets; some packets are lost.
 #![expect(clippy::disallowed_types, reason = "sockets work in real time")]
 
 use crate::capture::Capture;
@@ -12,17 +12,17 @@ use transport::{Checksum, Octets, PacketBuf};
 use units::Instant;
 use wire::{Chunk, Packet, Parameter};
 
-/// The addresses that the two stacks know. The sockets have ports of loopback.
+/// The addresses that the two stacks use. The sockets have other addresses, on loopback.
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 pub const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
-/// One packet in this number is lost, in each direction.
+/// In each direction, one of this number of packets is lost.
 const LOST: usize = 25;
-/// Everything must be over by then.
+/// Maximum duration of a test.
 const LIMIT: Duration = Duration::from_secs(30);
-/// How long to wait when nothing has arrived.
+/// Pause when no packet has arrived.
 const REST: Duration = Duration::from_micros(200);
 
-/// Who begins the association.
+/// The side that starts or ends the association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opener {
     Ours,
@@ -33,17 +33,17 @@ impl Opener {
     pub const BOTH: [Opener; 2] = [Opener::Ours, Opener::Theirs];
 }
 
-/// The two stacks, connected.
+/// The two connected stacks.
 pub struct Meeting<P> {
     pub ours: Ours,
     pub theirs: P,
-    /// Events of ours so far, but those that tell to read and to write.
+    /// Events of our endpoint so far, except the events about readable data and free send buffer.
     pub events: Vec<Event>,
     sockets: [UdpSocket; 2],
-    /// Packets of each side so far.
+    /// Number of packets of each side so far.
     sent: [usize; 2],
     capture: Capture,
-    /// One side ends the association.
+    /// True once one side has begun to end the association.
     closing: bool,
     start: Clock,
 }
@@ -90,7 +90,7 @@ impl<P: Speaker> Meeting<P> {
         self.ours.association().expect("it was begun")
     }
 
-    /// Goes on until something holds.
+    /// Runs until the condition is true.
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Self) -> bool) {
         while !condition(self) {
             let ended = self.ours.ending().or_else(|| self.theirs.ending());
@@ -102,7 +102,7 @@ impl<P: Speaker> Meeting<P> {
         }
     }
 
-    /// Both sides handle what there is to handle.
+    /// Lets both sides process their packets and timers once.
     fn turn(&mut self) {
         let mut quiet = true;
         for side in 0..2 {
@@ -145,8 +145,8 @@ impl<P: Speaker> Meeting<P> {
         }
     }
 
-    /// One side ends the association. Both end it gracefully; the capture is checked, and has chunks of these
-    /// types.
+    /// Ends the association from one side. Asserts that both sides end it gracefully. Checks the capture,
+    /// which must contain chunks of these types.
     pub fn finish(mut self, closer: Opener, name: &str, chunks: &[u8]) {
         let now = self.now();
         self.closing = true;
@@ -157,14 +157,14 @@ impl<P: Speaker> Meeting<P> {
         self.until("it ends", |meeting| meeting.ours.ending().is_some() && meeting.theirs.ending().is_some());
         let endings = [self.ours.ending(), self.theirs.ending()];
         let graceful = |ending: &Option<Ending>| *ending == Some(Ending::Graceful);
-        // The last packet may be lost.
+        // The last packet of the shutdown may be lost.
         let well = |ending: &Option<Ending>| graceful(ending) || *ending == Some(Ending::Aborted);
         assert!(endings.iter().any(graceful) && endings.iter().all(well), "{endings:?}");
         self.capture.check(name, chunks);
     }
 }
 
-/// The peer's INIT announces these extensions, and neither authentication, ECN nor zero checksums.
+/// Asserts that the peer's INIT announces these extensions, but not authentication, ECN or zero checksums.
 pub fn announces<P: Speaker>(mut peer: P, extensions: &[u8]) {
     let mut packet = PacketBuf::default();
     peer.connect(Instant::ZERO);

@@ -1,4 +1,4 @@
-//! RE-CONFIG (RFC 6525): streams begin anew, as data channels that are closed and opened again.
+//! RE-CONFIG (RFC 6525): streams are reset and used again, as with data channels.
 
 use crate::meeting::{Meeting, Opener};
 use crate::peers::Extended;
@@ -8,10 +8,10 @@ use wire::StreamId;
 
 const STREAM: u16 = 1;
 const LENGTH: usize = 3000;
-/// Messages of each side between two resets.
+/// Number of messages of each side between two resets.
 const MESSAGES: u8 = 20;
 
-/// Messages pass both ways, in order.
+/// Sends messages in both directions, and asserts that they arrive in order.
 fn exchange<P: Extended>(meeting: &mut Meeting<P>) {
     let (mut given, mut heard) = ([0; 2], [0; 2]);
     meeting.until("all messages arrive", |meeting| {
@@ -30,7 +30,7 @@ fn exchange<P: Extended>(meeting: &mut Meeting<P>) {
     });
 }
 
-/// How often our streams of a direction were reset.
+/// Number of events about a reset of our streams in one direction.
 fn resets<P: Extended>(meeting: &Meeting<P>, of_peer: bool) -> usize {
     let is_reset = |event: &&Event| {
         let done = ResetResult::Performed;
@@ -40,8 +40,8 @@ fn resets<P: Extended>(meeting: &Meeting<P>, of_peer: bool) -> usize {
     meeting.events.iter().filter(is_reset).count()
 }
 
-/// One side resets its stream and the other one does so in turn, as with data channels; then the stream is
-/// used anew.
+/// One side resets its stream, then the other side resets its own, as with data channels. Then both use the
+/// stream again.
 pub fn run<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
     exchange(&mut meeting);
     for we_begin in [true, false, true] {
@@ -66,7 +66,7 @@ pub fn run<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
     meeting.finish(Opener::Ours, "reset", chunks);
 }
 
-/// The peer does nothing if it is asked to reset its stream.
+/// Asks a peer to reset its stream, and asserts that the peer does nothing.
 pub fn peer_does_nothing<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
     exchange(&mut meeting);
     let (now, id) = (meeting.now(), meeting.id());

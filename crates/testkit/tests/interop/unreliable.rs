@@ -1,4 +1,4 @@
-//! PR-SCTP (RFC 3758): messages that may be given up, beside others that may not.
+//! PR-SCTP (RFC 3758): messages that may be abandoned, and reliable messages.
 
 use crate::meeting::{Meeting, Opener};
 use crate::peers::{Extended, Unreliable};
@@ -10,9 +10,9 @@ use units::Span;
 use wire::StreamId;
 
 const LENGTH: usize = 1000;
-/// Messages on each stream.
+/// Number of messages on each stream.
 const MESSAGES: u32 = 300;
-/// The streams: no retransmission, ordered and not; a lifetime; reliable.
+/// The streams: 1 and 2 without retransmission (ordered, unordered), 3 with a lifetime, 4 reliable.
 const STREAMS: [u16; 4] = [1, 2, 3, 4];
 const LIFETIME: u64 = 5;
 
@@ -30,8 +30,7 @@ fn hear(speaker: &mut dyn Speaker, now: units::Instant, heard: &mut BTreeMap<u16
     }
 }
 
-/// What arrived is a part of what was sent, in order where that was asked for, and all of the reliable
-/// messages.
+/// Asserts that only sent messages arrived, ordered ones in order, and that all reliable messages arrived.
 fn check(heard: &BTreeMap<u16, Vec<u32>>) {
     let of = |stream: u16| heard.get(&stream).map_or(&[][..], Vec::as_slice);
     for stream in [1, 3, 4] {
@@ -75,7 +74,7 @@ pub fn we_send<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
     finish(meeting, Opener::Ours, heard, chunks);
 }
 
-/// `lifetimes`: the peer gives up messages after a lifetime, too.
+/// Messages from the peer. If `lifetimes` is set, the peer also sends messages with a lifetime.
 pub fn peer_sends<P: Extended>(mut meeting: Meeting<P>, lifetimes: bool, chunks: &[u8]) {
     let (mut given, mut heard) = ([0; 4], BTreeMap::new());
     meeting.until("all is given, and the reliable messages arrive", |meeting| {
@@ -83,7 +82,7 @@ pub fn peer_sends<P: Extended>(mut meeting: Meeting<P>, lifetimes: bool, chunks:
         for (stream, given) in STREAMS.into_iter().zip(&mut given) {
             let lifetime = (lifetimes && stream == 3).then_some(Duration::from_millis(LIFETIME));
             let unreliable = Unreliable { stream, unordered: stream == 2, lifetime };
-            // A little at a time: not all of them have a limit for what waits.
+            // A few messages at a time: some stacks do not limit their send buffer.
             for _ in 0..10.min(MESSAGES - *given) {
                 let bytes = message(*given);
                 let taken = match stream {
@@ -99,7 +98,7 @@ pub fn peer_sends<P: Extended>(mut meeting: Meeting<P>, lifetimes: bool, chunks:
     finish(meeting, Opener::Theirs, heard, chunks);
 }
 
-/// The sender ends the association; what is still on its way is read.
+/// The sender ends the association. The receiver reads the remaining messages.
 fn finish<P: Extended>(
     mut meeting: Meeting<P>,
     sender: Opener,

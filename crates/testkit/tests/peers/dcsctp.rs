@@ -12,7 +12,7 @@ use std::time::Duration;
 use transport::{Octets, PacketBuf};
 use units::Instant;
 
-/// A dcSCTP socket, which is one association, and its addresses, which dcSCTP does not handle.
+/// A dcSCTP socket, which is one association, and its addresses: dcSCTP does not handle addresses.
 pub struct DcSctp {
     socket: Box<dyn DcSctpSocket>,
     local: IpAddr,
@@ -21,14 +21,14 @@ pub struct DcSctp {
     connected: bool,
     ending: Option<Ending>,
     interleaving: bool,
-    /// Streams that the peer has reset, and those of its own that are reset.
+    /// Streams that the peer has reset, and own streams that are reset.
     resets: [Vec<u16>; 2],
 }
 
 impl DcSctp {
-    /// A peer with these options of dcSCTP, in which the ports and the MTU are replaced.
+    /// A peer with these options of dcSCTP, except its ports and its MTU.
     pub fn new(seed: u64, local: IpAddr, remote: IpAddr, options: Options) -> Self {
-        // dcSCTP draws tags and TSNs from the thread's random generator.
+        // dcSCTP takes tags and TSNs from the random generator of the thread.
         fastrand::seed(seed);
         let interleaving = options.enable_message_interleaving;
         let options = Options { local_port: PORT, remote_port: PORT, mtu: 1480, ..options };
@@ -59,7 +59,7 @@ impl DcSctp {
                     self.end(Ending::Aborted)
                 }
                 SocketEvent::OnAborted(kind, why) => self.end(Ending::Broken(format!("{kind:?}: {why}"))),
-                // Our ERROR chunk about an unrecognized parameter (`rfc9260#section-3.2.1`).
+                // The ERROR chunk of our endpoint about an unrecognized parameter (`rfc9260#section-3.2.1`).
                 SocketEvent::OnError(ErrorKind::PeerReported, _) => {}
                 SocketEvent::OnError(kind, why) => self.end(Ending::Broken(format!("{kind:?}: {why}"))),
                 SocketEvent::OnIncomingStreamReset(streams) => {

@@ -13,23 +13,23 @@ use units::Instant;
 /// SCTP port of all peers, as in WebRTC.
 pub const PORT: u16 = 5000;
 
-/// How a message is sent that may be given up.
+/// The transmission parameters of a message that may be abandoned.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "only one of the tests sends such messages")]
 pub struct Unreliable {
     pub stream: u16,
     pub unordered: bool,
-    /// Lifetime of the message; none: the message is abandoned instead of its first retransmission.
+    /// Lifetime of the message. `None`: the message is abandoned instead of its first retransmission.
     pub lifetime: Option<Duration>,
 }
 
-/// A peer with the extensions of data channels.
+/// A peer with the SCTP extensions of WebRTC data channels.
 #[allow(dead_code, reason = "only one of the tests uses them")]
 pub trait Extended: Speaker {
-    /// Sends a message that may be given up; false if it is not accepted.
+    /// Sends a message that may be abandoned. Returns false if the message is not accepted.
     fn send_unreliably(&mut self, now: Instant, unreliable: Unreliable, message: &[u8]) -> bool;
-    /// Asks for a reset of a stream on which it sends.
+    /// Requests a reset of an outgoing stream.
     fn reset(&mut self, now: Instant, stream: u16);
-    /// Streams that the peer has reset, and those of its own that are reset, as often as that happened.
+    /// Streams that the peer has reset, and own streams that are reset, one entry for each reset.
     fn resets(&self) -> &[Vec<u16>; 2];
 }

@@ -3,10 +3,10 @@
 //! Its shutdown deviates from RFC 9260, section 9.2. [`SctpProto`] corrects the following deviations of
 //! version 0.10.8:
 //!
-//! - It sends SHUTDOWN although data is outstanding: `shutdown` reads a counter that is never set.
+//! - It sends SHUTDOWN although data is outstanding, because `shutdown` reads a counter that is never set.
 //! - Its SHUTDOWN contains the cumulative TSN that the peer has acknowledged, not the cumulative TSN of the
-//!   peer's data. Our endpoint takes it as an acknowledgement of data that was never sent, and aborts the
-//!   association.
+//! peer's data. Our endpoint takes this TSN for an acknowledgement of data that was never sent, and aborts
+//! the association.
 //! - After its SHUTDOWN COMPLETE the association stays in SHUTDOWN-SENT.
 //! - It reports an end by SHUTDOWN COMPLETE to the user as an ABORT.
 //! - It does not assign SHUTDOWN COMPLETE and ABORT chunks with the T bit to their association (section
@@ -28,13 +28,13 @@ use transport::{Checksum, Octets, PacketBuf};
 use units::Instant;
 use wire::{Abort, Chunk, CommonHeader, Encode, Packet, PacketWriter, Shutdown, ShutdownComplete, Tsn};
 
-/// An endpoint with one association. Its tags and TSNs come from the system's random generator, so runs
+/// An endpoint with one association. Its tags and TSNs come from the system's random generator, so two runs
 /// differ.
 pub struct SctpProto {
     endpoint: Endpoint,
     association: Option<(AssociationHandle, Association)>,
     transport: Arc<TransportConfig>,
-    /// The `Instant` that stands for the start of the simulation.
+    /// The `Instant` that represents the start of the simulation.
     epoch: std::time::Instant,
     local: IpAddr,
     remote: IpAddr,
@@ -42,17 +42,18 @@ pub struct SctpProto {
     readable: VecDeque<u16>,
     connected: bool,
     ending: Option<Ending>,
-    /// The application has requested a shutdown.
+    /// True once the application has requested a shutdown.
     closing: bool,
-    /// Streams that it has sent on.
+    /// Streams on which the endpoint has sent messages.
     streams: BTreeSet<u16>,
-    /// Cumulative TSN of the last SACK that it sent, or the one before the peer's initial TSN.
+    /// Cumulative TSN of the last SACK that the endpoint sent; before the first SACK, the peer's initial TSN
+    /// minus 1.
     acknowledged: Option<Tsn>,
-    /// Verification tag of packets to it.
+    /// Verification tag of packets to the endpoint.
     tag: u32,
-    /// How the last packet to it ended the association; `None` if it did not.
+    /// How the last packet to the endpoint ended the association; `None` if the packet did not end it.
     told: Option<Ending>,
-    /// Streams that the peer has reset, and those of its own that are reset.
+    /// Streams that the peer has reset, and own streams that are reset.
     resets: [Vec<u16>; 2],
 }
 
@@ -141,7 +142,7 @@ impl SctpProto {
         true
     }
 
-    /// Requests the shutdown once all sent data is acknowledged.
+    /// Calls `shutdown` of the stack once all sent data is acknowledged.
     fn close_if_drained(&mut self, now: Instant) {
         let streams = self.streams.clone();
         let association = self.association();
@@ -175,7 +176,7 @@ impl SctpProto {
         }
     }
 
-    /// An arriving packet, with chunks that have the T bit replaced by chunks without it.
+    /// A copy of an arriving packet in which chunks with the T bit are replaced by chunks without it.
     fn translated(&mut self, octets: Octets<'_>) -> Bytes {
         let parsed = Packet::parse(octets, Checksum::Computed).expect("a right checksum");
         let mut packet = PacketBuf::default();
@@ -304,7 +305,7 @@ impl Extended for SctpProto {
     }
 
     fn reset(&mut self, now: Instant, stream: u16) {
-        // The stack answers a reset of the peer's stream by itself, and has no such stream then.
+        // The stack has already answered a reset by the peer; the stream then no longer exists.
         if let Ok(mut stream) = self.association().stream(stream) {
             stream.close().expect("an established association");
         }
