@@ -1,4 +1,5 @@
-//! Arrivals that the user accepts or refuses, options of single associations, and packets discarded by cause.
+//! Arrivals (new associations) that the user accepts or refuses, options of single associations, and counters
+//! of discarded packets.
 
 use anabranch_sctp::{
     AcceptError, Arrival, CloseReason, Config, ConnectError, EndpointConfig, Event, Listen, Seed, State,
@@ -12,7 +13,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// A client that has started an association, and a server that asks its user about up to `waiting` arrivals.
+/// A client that has started an association, and a server whose user decides about up to `waiting` arrivals.
 fn asking(waiting: usize) -> Pair {
     let mut pair = Pair::new(2, &Config::default());
     pair.endpoint(Side::Server).listen(Listen::Ask { waiting });

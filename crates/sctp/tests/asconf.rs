@@ -1,4 +1,4 @@
-//! Addresses that join and leave an association (`rfc5061`), and the chunks that AUTH protects (`rfc4895`).
+//! Addition and deletion of addresses of an association (`rfc5061`); AUTH protects its chunks (`rfc4895`).
 
 use anabranch_sctp::{
     AddressChange, AddressError, AssocId, CloseReason, Cmt, Config, Event, PathInfo, PathSet, PathState,
@@ -299,7 +299,7 @@ fn an_uplink_behind_a_nat_that_does_not_work_is_given_up_and_does_no_harm() {
     pair.run_for(Span::from_secs(300));
     assert!(pair.events(Side::Client).contains(&change(AddressChange::Add, two, false)));
     assert_eq!(paths(&mut pair, Side::Client)[0].errors, 0);
-    // The serial number is not lost with the ASCONF.
+    // The serial number is not used for the lost ASCONF and another one.
     pair.heal();
     assert!(add(&mut pair, Side::Client, two));
     pair.run_for(ms(2000));
@@ -346,7 +346,7 @@ fn a_removed_address_comes_back_by_asconf() {
     let ids: Vec<_> = paths(&mut pair, Side::Client).iter().map(|path| (path.id.0, path.local)).collect();
     assert_eq!(ids, [(0, Side::Client.address(1)), (1, two)]);
     assert_eq!(paths(&mut pair, Side::Client)[1].stats.user_bytes, before, "what it sent is counted on");
-    // Nothing happens before the peer gets the ASCONF.
+    // The server changes no path before the ASCONF arrives.
     let before = pair.sent.len();
     pair.on_wire(|_| Fate::Lost);
     assert!(add(&mut pair, Side::Client, Side::Client.address(3)));

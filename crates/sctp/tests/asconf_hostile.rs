@@ -27,7 +27,7 @@ fn is_answer(sent: &Sent) -> bool {
     sent.chunks().contains("ASCONF_ACK")
 }
 
-/// Writes packets in the name of the client.
+/// Writes packets as if the client had sent them.
 struct Forger {
     pair: Pair,
     server: AssocId,
@@ -60,11 +60,11 @@ impl Forger {
         let (_, server) = pair.establish();
         pair.run_for(ms(3000));
         pair.events(Side::Server);
-        // The client would abort the association: it never sent an ASCONF.
+        // These answers must not reach the client: it never sent an ASCONF and would abort the association.
         pair.on_wire(|sent| if is_answer(sent) { Fate::Lost } else { Fate::Arrives });
         let first = |n: usize| parse(&pair.sent[n].bytes).chunks().next().unwrap().unwrap();
         let (Chunk::Init(init), Chunk::InitAck(ack)) = (first(0), first(1)) else { panic!("a handshake") };
-        // All vectors have the same length here, so that their bytes compare as numbers do.
+        // All vectors have the same length here, so that the order of their bytes is that of the numbers.
         let mut vectors = [vector(&init), vector(&ack.0)];
         vectors.sort();
         let (key, serial) = (vectors.concat(), init.initial_tsn.0);
@@ -98,14 +98,15 @@ impl Forger {
         buf
     }
 
-    /// Injects a packet from an address into the server, and returns its immediate answers.
+    /// Injects a packet from an address into the server. Returns the immediate answers of the server.
     fn inject(&mut self, src: IpAddr, packet: &PacketBuf) -> Vec<Sent> {
         let before = self.pair.sent.len();
         self.pair.inject(Side::Server, src, Side::Server.address(1), packet);
         self.pair.sent[before..].to_vec()
     }
 
-    /// Sends an ASCONF with these requests from an address of the client; returns the error causes.
+    /// Sends an ASCONF with these requests from an address of the client. Returns the error causes of the
+    /// answer.
     fn ask(&mut self, from: u8, requests: &[(AddressChange, &str)]) -> Vec<String> {
         let bytes = requests_of(requests);
         let (serial, lookup) = (self.serial, Side::Client.address(from));
@@ -182,7 +183,7 @@ fn requests_before_one_that_fails_are_carried_out_and_those_after_it_are_not() {
     assert_eq!(forger.ask(1, &[(SetPrimary, "10.9.0.1")]), ["1: authorization"]);
 }
 
-// rfc5061#section-5.2, rule V2, and rfc9260#section-3.2.1 for the top bits of its type
+// rfc5061#section-5.2, rule V2, and rfc9260#section-3.2.1 for the top bits of the parameter type
 #[test]
 fn the_top_bits_of_an_unknown_parameter_of_an_asconf_are_obeyed() {
     let add = Request { change: Add, correlation: 9, address: [10, 3, 0, 1].into() };
@@ -237,7 +238,7 @@ fn an_address_of_another_association_is_refused() {
     server.connect(now, Side::Client.port(), &[other]).unwrap();
     assert_eq!(forger.ask(1, &[(Add, "10.1.0.77")]), ["1: authorization"]);
     assert_eq!(forger.ask(1, &[(Add, "10.1.0.78")]), [""; 0]);
-    // The same if a NAT hides the address.
+    // The result is the same if a NAT hides the address.
     let bytes = requests_of(&[(Add, "0.0.0.0")]);
     let (serial, lookup) = (forger.serial, [0, 0, 0, 0].into());
     let packet = forger.signed(&[&Asconf { serial, lookup, requests: Requests::from_bytes(&bytes) }]);
@@ -270,7 +271,7 @@ fn an_asconf_without_a_valid_auth_chunk_is_discarded() {
     for packet in [&bare, &forged] {
         assert!(forger.inject(Side::Client.address(1), packet).is_empty());
     }
-    // The source is not an address of the peer; the tag shows that it may be a new one.
+    // The source is not an address of the peer, but the tag is correct: it may be a new address of the peer.
     assert!(forger.inject([10, 66, 0, 1].into(), &forged).is_empty());
     assert_eq!(forger.remotes(), [("10.1.0.1".into(), PathState::Active)]);
     assert_eq!(forger.pair.endpoint(Side::Server).stats(forger.server).unwrap().unauthenticated, 3);
@@ -295,7 +296,7 @@ fn the_last_asconf_is_answered_again_and_older_or_later_ones_are_not() {
     assert_eq!(answers(&mut forger, first), failed);
     assert_eq!(answers(&mut forger, first.wrapping_add(1)), failed);
     assert_eq!(answers(&mut forger, first), Vec::<Vec<String>>::new(), "only the last answer is kept");
-    // The last ASCONF and the next one in one packet.
+    // One packet contains the last ASCONF and the next one.
     let empty = Requests::default();
     let second = first.wrapping_add(1);
     let (again, next) = (
@@ -344,8 +345,8 @@ fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
     }
 }
 
-/// The server never sent an ASCONF. It gets an ASCONF-ACK for its last serial number, one for its next
-/// without AUTH, and one for a serial number `ahead` of that.
+/// The server never sent an ASCONF. It gets three ASCONF-ACKs: one for its last serial number, one without
+/// AUTH for its next serial number, and one for a serial number that is higher than the next one by `ahead`.
 fn answer_to_unsent(forger: &mut Forger, ahead: u32) {
     let first = |n: usize| parse(&forger.pair.sent[n].bytes).chunks().next().unwrap().unwrap();
     let Chunk::InitAck(ack) = first(1) else { panic!("an INIT ACK") };
@@ -371,7 +372,8 @@ fn a_wildcard_deletes_all_addresses_but_the_source() {
     let mut forger = Forger::new(2);
     assert_eq!(forger.ask(2, &[(Add, "10.3.0.1"), (SetPrimary, "0.0.0.0"), (Delete, "0.0.0.0")]), [""; 0]);
     assert_eq!(forger.remotes(), [("10.2.0.1".into(), PathState::Active)]);
-    // The source is a new address: the remaining address must be confirmed first.
+    // The source is a new address. The server must confirm it first, because it is the only remaining
+    // address.
     let bytes = requests_of(&[(Add, "0.0.0.0"), (Delete, "0.0.0.0")]);
     let (serial, new) = (forger.serial, Side::Client.address(4));
     let asconf = Asconf { serial, lookup: [0, 0, 0, 0].into(), requests: Requests::from_bytes(&bytes) };
@@ -400,7 +402,7 @@ fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association()
     );
     assert!(forger.inject(Side::Client.address(2), &late).is_empty());
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
-    // From any other address the packet is out of the blue.
+    // A packet from any other address is out of the blue.
     assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
 }
 

@@ -1,5 +1,6 @@
-//! A host with two uplinks, each behind its own NAT, over UDP (`rfc6951`): the second uplink joins an
-//! association by an ASCONF that names no address, and the first one leaves it (`rfc5061#section-4.2.1`).
+//! A host with two uplinks, each behind its own NAT, over UDP (`rfc6951`): an ASCONF with the wildcard
+//! address adds the second uplink to an association, and then the first uplink is removed
+//! (`rfc5061#section-4.2.1`).
 
 use anabranch_sctp::{
     AddressChange, AssocId, Config, Encapsulation, Endpoint, EndpointConfig, Event, Message, PathSet,
@@ -21,12 +22,12 @@ fn private(uplink: u8) -> IpAddr {
     [10, uplink, 0, 7].into()
 }
 
-/// Address and UDP port that the NAT of an uplink assigns to it.
+/// Public address and UDP port that the NAT of an uplink assigns to the client.
 fn public(uplink: u8) -> (IpAddr, u16) {
     ([192, 0, uplink, 1].into(), 40_000 + u16::from(uplink))
 }
 
-/// The public address that a NAT maps an address of the client to.
+/// A mapping of a NAT: an address of the client and its public address.
 #[derive(Clone, Copy)]
 struct Mapping {
     uplink: u8,
@@ -39,7 +40,8 @@ impl Mapping {
         Mapping { uplink, private: private(uplink), public: public(uplink) }
     }
 
-    /// Address number `count` of the first uplink; `public` is the last byte of its public address.
+    /// Address number `count` of the client on the first uplink. `public` is the last byte of its public
+    /// address.
     fn renumbered(count: u16, public: u8) -> Mapping {
         let [high, low] = count.to_be_bytes();
         Mapping {
@@ -55,13 +57,13 @@ struct Nats {
     now: Instant,
     client: Endpoint,
     server: Endpoint,
-    /// Time of arrival, true if for the server, mapping, and packet.
+    /// Packets in flight: time of arrival, true if to the server, mapping, and packet.
     flying: VecDeque<(Instant, bool, Mapping, PacketBuf)>,
     /// The uplink that loses all packets.
     dead: u8,
-    /// The only address of the server that each uplink reaches.
+    /// For each uplink, the only address of the server that packets on this uplink can reach.
     reached: [IpAddr; 2],
-    /// Mappings of the client's present addresses.
+    /// Mappings of the client's current addresses.
     mappings: Vec<Mapping>,
     events: Vec<Event>,
 }
@@ -72,9 +74,9 @@ impl Nats {
         Nats::connected_to(reached, &[server_address(1)])
     }
 
-    /// As [`Nats::connected`], but the client names these addresses of the server.
+    /// Like [`Nats::connected`], but the client connects to these addresses of the server.
     fn connected_to(reached: [IpAddr; 2], named: &[IpAddr]) -> (Nats, AssocId, AssocId) {
-        // The options of the tunnel.
+        // The options that the tunnel uses.
         let config = Config { nat_friendly: true, paths: PathSet::Pairs, ..Config::recommended() };
         let endpoint = |port, addresses, seed| {
             Endpoint::new(EndpointConfig {
@@ -107,7 +109,7 @@ impl Nats {
         let due = self.now + DELAY;
         while let Some(Transmit { src, dst, .. }) = self.client.poll_transmit(self.now, &mut buf) {
             let mapping = self.mappings.iter().copied().find(|mapping| mapping.private == src);
-            // An address that the client has lost sends nothing.
+            // The client cannot send from an address that it has lost.
             if let Some(mapping) = mapping.filter(|mapping| self.carries(mapping.uplink, dst)) {
                 self.flying.push_back((due, true, mapping, buf.clone()));
             }
@@ -167,13 +169,13 @@ impl Nats {
         read
     }
 
-    /// Gives the first uplink this address in place of its own.
+    /// Replaces the client's address on the first uplink.
     fn renumber(&mut self, mapping: Mapping) {
         self.leave();
         self.mappings.push(mapping);
     }
 
-    /// Takes the address of the first uplink away.
+    /// Removes the client's address on the first uplink.
     fn leave(&mut self) {
         self.mappings.retain(|mapping| mapping.uplink != 1);
     }
@@ -226,7 +228,7 @@ fn a_second_uplink_behind_a_nat_joins_and_the_first_leaves_while_data_flows_both
     assert_eq!((nats.read(true, theirs), nats.read(false, mine)), (700_000, 700_000));
     let (change, address, accepted) = (AddressChange::Add, private(2), true);
     assert!(nats.events.contains(&Event::AddressChange { change, address, accepted }));
-    // And back: the uplink that left joins again.
+    // The uplink that was removed joins again.
     nats.dead = 0;
     assert!(nats.client.add_local_address(nats.now, mine, private(1)).is_ok());
     nats.run_for(Span::from_secs(3));
@@ -256,7 +258,8 @@ fn a_second_uplink_joins_that_reaches_only_an_address_of_the_server_which_the_fi
 // rfc5061#section-4.2.1: the wildcard address deletes all addresses but the source of the packet.
 #[test]
 fn an_uplink_that_is_renumbered_joins_again_whatever_comes_first_and_whichever_public_address_it_gets() {
-    // The last bytes of the public addresses that the uplink gets one after another; the first one is 1.
+    // For each case: the last bytes of the public addresses that the uplink gets after the first one, which
+    // is 1.
     for publics in [&[1, 1][..], &[2], &[2, 1], &[1, 2, 1], &[2, 3, 2]] {
         for (order, gap) in [(0, 0), (0, 5), (0, 500), (1, 0), (1, 5), (1, 15), (1, 25), (1, 500), (2, 0)] {
             let case = format!("public addresses {publics:?}, order {order}, after {gap} ms");
@@ -281,7 +284,7 @@ fn an_uplink_that_is_renumbered_joins_again_whatever_comes_first_and_whichever_p
                         nats.run_for(Span::from_millis(gap));
                         nats.remove(mine, before);
                     }
-                    // The new address is lost at once, and comes back.
+                    // The new address is lost immediately, and later returns.
                     _ => {
                         nats.renumber(mapping);
                         nats.add(mine, mapping.private);
@@ -307,7 +310,7 @@ fn an_address_that_goes_while_it_asks_to_join_does_not_delay_the_next_one() {
     let (mut nats, mine, theirs) = Nats::connected([server_address(1); 2]);
     nats.add(mine, private(2));
     nats.run_for(Span::from_millis(500));
-    // No packet leaves from the first of the two addresses.
+    // The client loses the first of the two addresses before it sends a packet from there.
     let (lost, next) = (Mapping::renumbered(1, 1), Mapping::renumbered(2, 1));
     nats.leave();
     nats.add(mine, lost.private);

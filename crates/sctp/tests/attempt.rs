@@ -15,7 +15,7 @@ fn sent(pair: &Pair, chunks: &str) -> Vec<(u8, u64)> {
     ours.map(|sent| (sent.net(), sent.at.since(pair.sent[0].at).as_nanos() / 1_000_000)).collect()
 }
 
-/// Two hosts in `nets` networks, of which those in `dead` lose all packets.
+/// Two hosts in `nets` networks. The networks in `dead` lose all packets.
 fn pair(nets: u8, dead: &'static [u8], config: &Config) -> Pair {
     let mut pair = Pair::new(nets, config);
     pair.on_wire(|sent| if dead.contains(&sent.net()) { Fate::Lost } else { Fate::Arrives });

@@ -28,7 +28,7 @@ fn read(pair: &mut Pair, side: Side) -> usize {
     pair.read_all(side).iter().map(|received| received.payload.len()).sum()
 }
 
-/// Sends both ways, and expects that all data arrives.
+/// Sends in both directions, and asserts that all data arrives.
 fn exchange(pair: &mut Pair, length: u32) {
     for side in [Side::Client, Side::Server] {
         pair.send(side, length);
@@ -51,7 +51,7 @@ fn types(sent: &Sent) -> Vec<u8> {
     parse(&sent.bytes).chunks().map(|chunk| chunk.unwrap().chunk_type()).collect()
 }
 
-/// Returns true if all chunks of the `wanted` types are behind an AUTH chunk.
+/// Returns true if all chunks of the `wanted` types follow an AUTH chunk.
 fn is_authenticated(sent: &Sent, wanted: &[u8]) -> bool {
     let types = types(sent);
     let auth = types.iter().position(|&kind| kind == 0x0f).unwrap_or(types.len());
@@ -132,7 +132,7 @@ fn init_ack_is_at_most_three_times_as_long_as_the_init() {
     }
 }
 
-// rfc4895#section-3.1: the random number belongs to the verification tag.
+// rfc4895#section-3.1: the random number belongs to the verification tag of the same INIT or INIT ACK.
 #[test]
 fn a_simultaneous_open_derives_one_key() {
     for late in [0, 3, 12, 25] {

@@ -1,8 +1,9 @@
-//! CHECKLIST.md names tests that exist and name their section; docs/conformance.md names tests that exist.
+//! Checks that CHECKLIST.md and docs/conformance.md name existing tests. The tests of CHECKLIST.md name
+//! sections.
 
 use std::path::Path;
 
-/// The file with the tests of these modules: in `tests/` or `src/` of this crate or of the crate named first.
+/// The file of a test module, in `tests/` or `src/`. The crate is the first module name, or sctp without one.
 fn source(modules: &[&str]) -> Option<String> {
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let (name, modules) = match modules {
@@ -28,7 +29,7 @@ fn heading(reference: &str) -> Option<String> {
     Some(comments.copied().collect())
 }
 
-/// The rows of a page whose last column names tests, and those names.
+/// The rows of a page, each with the names of tests in its last column.
 fn rows<'a>(
     page: &'a str,
     is_row: impl Fn(&str) -> bool + 'a,

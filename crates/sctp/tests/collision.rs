@@ -1,4 +1,4 @@
-//! Handshakes that cross, and peers that restart (rfc9260#section-5.2).
+//! Handshakes started by both sides at once, and peers that restart (rfc9260#section-5.2).
 
 use anabranch_sctp::{Config, Event, State};
 use testkit::*;
@@ -9,7 +9,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Asserts that both sides are established with one association each, and that messages arrive both ways.
+/// Asserts that both sides have one established association, and that messages arrive in both directions.
 fn assert_works(pair: &mut Pair) {
     for side in [Side::Client, Side::Server] {
         assert_eq!(pair.state(side), Some(State::Established), "{side:?}");
@@ -41,8 +41,8 @@ fn both_sides_at_once_make_one_association() {
     }
 }
 
-/// The server answers the client's INIT and only then connects, too, with a new tag. The client's
-/// COOKIE ECHO arrives later by `late`.
+/// The server answers the client's INIT, and then itself connects with a new tag. The client's COOKIE ECHO is
+/// delayed by `late`.
 fn crossed(late: Span) -> Pair {
     let mut pair = Pair::new(1, &Config::default());
     pair.endpoint(Side::Client).listen(true);
@@ -199,7 +199,7 @@ fn a_restart_while_shutting_down_is_told_so() {
     );
     reborn(&mut pair, 1);
     pair.run_for(ms(25));
-    // A SHUTDOWN that the client sent before its restart arrives only now.
+    // A SHUTDOWN that the client sent before its restart arrives after the restart.
     pair.on_wire(|sent| if sent.chunks().contains("SHUTDOWN_ACK") { Fate::Lost } else { Fate::Arrives });
     let sent_by_client = pair.sent.iter().find(|sent| sent.chunks() == "INIT_ACK").unwrap();
     let Some(Ok(Chunk::InitAck(ack))) = parse(&sent_by_client.bytes).chunks().next() else { unreachable!() };

@@ -1,4 +1,5 @@
-//! Purposes of conformance test suites that no other test covers. `docs/conformance.md` lists all of them.
+//! Tests for purposes of the conformance test suites that no other test covers. `docs/conformance.md` lists
+//! all purposes.
 
 use crate::scene;
 
@@ -20,7 +21,7 @@ fn lose_everything(scene: &mut Scene) {
     scene.pair.on_wire(|_| Fate::Lost);
 }
 
-/// An INIT from a stranger.
+/// An INIT from an unknown host.
 fn init(parameters: &ParameterList) -> PacketBuf {
     let init = Init {
         initiate_tag: 0x1234,
@@ -33,7 +34,8 @@ fn init(parameters: &ParameterList) -> PacketBuf {
     packet(77, 5002, 0, &[Chunk::Init(init)])
 }
 
-/// Tag, initial TSN and parameters (without the cookie) of the INIT ACK to a packet of a stranger.
+/// Sends a packet of an unknown host. Returns tag, initial TSN and parameters (without cookie) of the INIT
+/// ACK.
 fn init_ack_to(pair: &mut Pair, bytes: &PacketBuf) -> (u32, Tsn, Vec<String>) {
     pair.inject(Side::Server, STRANGER.into(), Side::Server.address(1), bytes);
     let answer = &pair.sent.last().expect("an answer").bytes;
@@ -164,7 +166,7 @@ fn a_shutdown_ack_that_is_not_answered_is_repeated_and_given_up() {
     assert_eq!(s.pair.events(Side::Server).last(), Some(&Event::Closed { reason }));
 }
 
-/// A client in COOKIE-WAIT gets these chunks in a packet with its tag. Returns its answer.
+/// Delivers a packet with these chunks and the correct tag to a client in COOKIE-WAIT. Returns the answer.
 fn in_cookie_wait(chunks: &[Chunk<'_>]) -> Vec<String> {
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
@@ -305,7 +307,7 @@ fn an_auth_chunk_nobody_agreed_upon_is_unknown() {
     assert_eq!(s.state(), Some(State::Established));
 }
 
-/// A SACK of the client from one of its addresses.
+/// Delivers a SACK to the server, from one of the client's addresses.
 fn sack(s: &mut Scene, from: IpAddr, cumulative_tsn_ack: Tsn, gaps: &[GapBlock]) {
     let mut bytes = PacketBuf::default();
     let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: s.to_server };
@@ -334,7 +336,8 @@ fn a_sack_from_another_address_of_the_peer_counts() {
     assert_eq!(retransmissions(&mut s), 0);
 }
 
-// D-O-8-12; rfc9260#section-6.2.1: a SACK below the last cumulative TSN is old, with its Gap Ack Blocks.
+// D-O-8-12; rfc9260#section-6.2.1: a SACK below the last cumulative TSN is old; its Gap Ack Blocks do not
+// count.
 #[test]
 fn gap_ack_blocks_of_an_old_sack_do_not_count() {
     let mut s = scene();

@@ -9,8 +9,8 @@ use units::{ByteCount, Span};
 
 const FULL: u32 = Played::FULL;
 
-/// A client whose window has grown to at least `chunks` full chunks, all of which are in flight.
-/// Returns also the number of the last acknowledged chunk.
+/// A client whose cwnd has grown to at least `chunks` full chunks, all of them in flight. Also returns the
+/// number of the last acknowledged chunk.
 fn grown(config: &Config, chunks: u64) -> (Played, u32) {
     let mut client = Played::new(config);
     client.send_full(200);
@@ -38,7 +38,8 @@ fn the_first_window_is_three_packets() {
     assert_eq!(window(&mut client).0, 4 * 568);
 }
 
-// rfc9260#section-7.2.1: a full window grows by the acknowledged bytes, at most by a packet.
+// rfc9260#section-7.2.1: a fully used cwnd grows by the acknowledged bytes, but by at most a packet for each
+// SACK.
 #[test]
 fn slow_start_adds_a_packet_for_each_sack_of_a_full_window() {
     let mut client = Played::new(&Config::default());
@@ -57,7 +58,7 @@ fn slow_start_adds_a_packet_for_each_sack_of_a_full_window() {
     assert_eq!(window(&mut client).0, 4404, "a window that is not full does not grow");
 }
 
-// rfc9260#section-7.1: chunks that Gap Ack Blocks acknowledge are no longer in flight.
+// rfc9260#section-7.1: chunks that Gap Ack Blocks acknowledge no longer count in the flight size.
 #[test]
 fn gap_acknowledged_chunks_make_room() {
     let mut client = Played::new(&Config::default());
@@ -69,7 +70,7 @@ fn gap_acknowledged_chunks_make_room() {
     assert_eq!(client.numbers(), [4, 5, 6]);
 }
 
-// rfc9260#section-7.2.4: the third report, not the second.
+// rfc9260#section-7.2.4: the third report causes the retransmission, not the second.
 #[test]
 fn the_third_missing_report_retransmits_a_chunk() {
     let (mut client, acked) = grown(&Config::default(), 10);
@@ -122,12 +123,12 @@ fn a_chunk_is_fast_retransmitted_once() {
 #[test]
 fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
     let (mut client, acked) = grown(&Config::default(), 16);
-    // 1 and 5 are lost.
+    // Chunks 1 and 5 are lost.
     for n in 2..=3 {
         client.pass(1);
         client.sack(acked, &[(acked + 2, acked + n)]);
     }
-    // The third report also acknowledges a chunk: the window grows before it is halved.
+    // The third report also acknowledges a chunk: cwnd grows before it is halved.
     let halved = (window(&mut client).0 + 1468) / 2;
     client.pass(1);
     client.sack(acked, &[(acked + 2, acked + 4)]);
@@ -149,7 +150,8 @@ fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
 #[test]
 fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     let (mut client, acked) = grown(&Config::default(), 16);
-    // 1, 5 and 9 are lost. 9 has one report when recovery begins; then only the cumulative TSN advances.
+    // Chunks 1, 5 and 9 are lost. Chunk 9 has one report when recovery begins; then only the cumulative TSN
+    // advances.
     for n in [4, 6, 10] {
         client.pass(1);
         let gaps = [(acked + 2, acked + 4), (acked + 6, acked + 8), (acked + 10, acked + 10)];
@@ -168,7 +170,7 @@ fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     client.sack(acked + 4, &[(acked + 6, acked + 8), (acked + 10, acked + 10)]);
     let after = client.path(0);
     assert!(after.flight >= after.cwnd, "nothing can leave");
-    // 1 is acknowledged, and 5, which had two reports, is lost.
+    // Chunk 1 is acknowledged. Chunk 5 had two reports before and is now declared lost.
     assert_eq!(after.flight.get(), before.flight.get() - 2 * 1468);
 }
 
@@ -187,7 +189,7 @@ fn one_packet_of_lost_chunks_ignores_the_window() {
     assert_eq!(client.numbers(), [acked + 1], "and 1 left all the same; 2 and 3 wait");
 }
 
-// rfc9260#section-7.2.3: at least four packets after a fast retransmission.
+// rfc9260#section-7.2.3: ssthresh is at least four packets after a fast retransmission.
 #[test]
 fn the_threshold_stays_at_four_packets() {
     let mut client = Played::new(&Config::default());
@@ -203,7 +205,8 @@ fn the_threshold_stays_at_four_packets() {
     assert_eq!(window(&mut client), (4 * 1468, Some(4 * 1468)));
 }
 
-// rfc9260#section-7.2.1: for each RTO without data cwnd halves, down to four packets; ssthresh keeps it.
+// rfc9260#section-7.2.1: in each RTO without data cwnd is halved, to at least four packets; ssthresh keeps
+// the old cwnd.
 #[test]
 fn an_idle_window_shrinks_rto_by_rto() {
     let (mut client, mut acked) = grown(&Config::default(), 20);
@@ -226,7 +229,7 @@ fn an_idle_window_shrinks_rto_by_rto() {
     assert_eq!(window(&mut client).0, 4 * 1468);
 }
 
-// rfc9260#section-7.2.2: after one cwnd of acknowledged bytes cwnd grows by a packet.
+// rfc9260#section-7.2.2: once a cwnd of bytes is acknowledged, cwnd grows by a packet.
 #[test]
 fn avoidance_adds_a_packet_for_each_window_acknowledged() {
     let (mut client, acked) = grown(&Config::default(), 16);
@@ -262,7 +265,7 @@ fn avoidance_adds_a_packet_for_each_window_acknowledged() {
     assert_eq!(client.path(0).cwnd.get(), start + 1468);
 }
 
-/// A window of four packets in all cases.
+/// A congestion control whose cwnd is always four packets.
 #[derive(Debug)]
 struct Fixed;
 

@@ -21,7 +21,8 @@ fn announces_ecn(parameters: Parameters<'_>) -> bool {
     parameters.iter().any(|parameter| parameter == Ok(Parameter::EcnCapable))
 }
 
-/// ECN announced in INIT, ECN announced in INIT ACK, and the ECN field of the first DATA.
+/// Whether the INIT announces ECN, whether the INIT ACK announces ECN, and the ECN field of the first DATA
+/// packet.
 fn agreement(client: &Config, server: &Config) -> (bool, bool, Ecn) {
     let mut pair =
         Pair::of(endpoint_config(Side::Client, 1, client), endpoint_config(Side::Server, 1, server));
@@ -35,7 +36,7 @@ fn agreement(client: &Config, server: &Config) -> (bool, bool, Ecn) {
     (announced.0, announced.1, pair.sent.last().unwrap().ecn)
 }
 
-// rfc3168#section-6.1.1: both ends must agree first.
+// rfc3168#section-6.1.1: ECN is used only if both ends announce it.
 #[test]
 fn ecn_is_used_if_both_ends_announce_it() {
     let off = Config::default();
@@ -166,7 +167,7 @@ fn with_cmt_marks_belong_to_their_path_and_a_sack_echoes_those_of_all_paths() {
     assert_eq!(reductions(&[1, 2]), (vec![true, true], true));
 }
 
-// The path of the mark fails: the CWR is sent on another path and counts for all paths.
+// The path of the marked packet fails: the CWR is sent on another path and applies to all paths.
 #[test]
 fn an_echo_of_a_path_that_failed_is_answered_on_another_one() {
     let config = Config { path_max_retrans: 0, cmt: Cmt { enabled: true, ..Cmt::default() }, ..on() };

@@ -1,4 +1,4 @@
-//! SCTP over UDP (rfc6951): how the peer's UDP port is learned, and hosts behind one NAT.
+//! SCTP over UDP (rfc6951): how an endpoint learns the peer's UDP port, and hosts behind one NAT.
 
 use anabranch_sctp::{AssocId, Config, Encapsulation, EndpointConfig, Event, Listen, PathError, State};
 use std::net::IpAddr;
@@ -43,7 +43,7 @@ fn heartbeat(tag: u32) -> PacketBuf {
     packet(Natted::CLIENT_PORT, Natted::SERVER_PORT, tag, &[Chunk::Heartbeat(Heartbeat { info: b"who" })])
 }
 
-/// The tag in packets from the client to the server.
+/// The verification tag of packets from the client to the server.
 fn tag_at_server(nat: &Natted) -> u32 {
     let cookie = nat.sent.iter().find(|sent| sent.chunks().contains("COOKIE_ECHO")).expect("a handshake");
     header(&cookie.bytes).verification_tag
@@ -84,7 +84,7 @@ fn packets_go_to_the_port_that_the_newest_packet_with_the_right_tag_came_from() 
     send(&mut nat, 50);
     nat.run_for(ms(500));
     assert_eq!(nat.server_wrote_to(before).last(), Some(&50_000));
-    // A SACK leaves for the new port after the first packet from there, if one is due.
+    // After the first packet from the new port, a due SACK is sent to this port.
     let first = nat.sent[before..].iter().find(|sent| sent.port == 50_000 && sent.to_server).unwrap().at;
     let sack = nat.sent[before..].iter().find(|sent| sent.port == 50_000 && !sent.to_server).unwrap();
     assert_eq!(sack.chunks(), "SACK");
@@ -146,7 +146,7 @@ fn an_init_of_an_association_by_another_kind_of_packet_is_refused_and_changes_no
     assert_eq!((answer.port, answer.chunks().as_str()), (0, "ABORT"));
     assert_eq!(causes(&answer.bytes), ["RestartWithNewPort { current: 40000, new: 0 }"]);
     assert_eq!(header(&answer.bytes).verification_tag, 77);
-    // A host elsewhere that lists the address of the peer does not take over the association either.
+    // A host at another address that lists the address of the peer cannot take over the association either.
     let before = nat.sent.len();
     nat.inject([203, 0, 113, 9], 50_000, &init_from(Natted::CLIENT_PORT, 78, &[Natted::PUBLIC]));
     assert_eq!(causes(&nat.sent[before].bytes), ["RestartWithNewPort { current: 40000, new: 50000 }"]);
@@ -175,7 +175,7 @@ fn a_cookie_echo_sent_again_from_a_new_port_is_acknowledged_there() {
     assert_eq!((of_server(&nat), port_of(&nat, id)), (vec![id], 50_000));
 }
 
-/// A pair in two networks that sends its packets in UDP.
+/// A pair in two networks that sends its packets over UDP.
 fn encapsulated(client: Encapsulation) -> Pair {
     let of = |side, encapsulation| EndpointConfig {
         encapsulation: Some(encapsulation),

@@ -6,7 +6,7 @@ use transport::PacketBuf;
 use units::{ByteCount, Instant, Span};
 use wire::{Chunk, CookieEcho, Init, InitAck, Parameter, ParameterList, Tsn};
 
-/// The event of one side when an association over one network is established.
+/// The event with which one side reports an association over one network.
 fn connected(side: Side, outbound_streams: u16, inbound_streams: u16) -> Event {
     let (peer_addresses, peer_port) = (vec![side.other().address(1)], side.other().port());
     Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
@@ -76,13 +76,13 @@ fn streams_are_the_lesser_of_asked_for_and_offered() {
     assert_eq!(pair.events(Side::Server), [connected(Side::Server, 3, 4)]);
 }
 
-// rfc9260#section-5.2.6: packets of the handshake with the stale cookie cannot end the new one.
+// rfc9260#section-5.2.6: late packets of the handshake with the stale cookie must not end the new handshake.
 #[test]
 fn a_handshake_after_a_stale_cookie_has_a_new_tag() {
     let mut pair = Pair::new(1, &Config::default());
     let config = Config { max_init_retransmits: 100, rto_max: Span::from_secs(400), ..Config::default() };
     pair.replace(Side::Client, endpoint_config(Side::Client, 1, &config));
-    // COOKIE ECHOs of the first minute arrive after the lifetime of their cookie.
+    // A COOKIE ECHO sent in the first minute arrives after the lifetime of its cookie.
     let end = pair.now + Span::from_secs(60);
     pair.on_wire(move |sent| match sent.chunks().as_str() {
         "COOKIE_ECHO" if sent.at < end => Fate::Late(Span::from_secs(70)),
@@ -106,7 +106,7 @@ fn a_handshake_after_a_stale_cookie_has_a_new_tag() {
     assert_eq!(pair.read_all(Side::Server).len(), 1);
 }
 
-// rfc9260#section-5.1: DATA may follow COOKIE ECHO and COOKIE ACK, as much as fits in the packet.
+// rfc9260#section-5.1: DATA may follow COOKIE ECHO and COOKIE ACK, up to the size of the packet.
 #[test]
 fn data_travels_with_the_cookie() {
     let mut pair = Pair::new(1, &Config::default());
@@ -131,7 +131,7 @@ fn without_bundling_the_cookie_travels_alone() {
     assert_eq!(pair.said(Side::Server, 0), ["INIT_ACK", "COOKIE_ACK", "SACK"]);
 }
 
-// rfc9260#section-5.1, rfc9260#section-6.3.3: each packet of the handshake is lost once, or several times.
+// rfc9260#section-5.1, rfc9260#section-6.3.3: one packet of the handshake is lost, once or several times.
 #[test]
 fn the_handshake_survives_the_loss_of_any_packet() {
     for (chunk, losses) in
@@ -156,7 +156,7 @@ fn the_handshake_survives_the_loss_of_any_packet() {
     }
 }
 
-/// Times at which packets with exactly `chunk` were sent, in seconds from the first of them.
+/// Times at which packets with exactly `chunk` were sent, in seconds after the first of these packets.
 fn schedule(pair: &Pair, chunk: &str) -> Vec<u64> {
     let times: Vec<Instant> =
         pair.sent.iter().filter(|sent| sent.chunks() == chunk).map(|sent| sent.at).collect();
@@ -204,7 +204,7 @@ fn init_is_sent_to_the_other_addresses_too() {
     assert_eq!(primary.remote, Side::Server.address(3), "the address that answered");
 }
 
-// rfc9260#section-5.1.2: addresses from both chunks; rfc9260#section-5.4: which are confirmed at once.
+// rfc9260#section-5.1.2: both chunks list addresses; rfc9260#section-5.4: some of them are confirmed at once.
 #[test]
 fn each_side_learns_all_addresses_of_the_other() {
     let mut pair = Pair::new(3, &Config { hb_interval: None, ..Config::default() });
@@ -245,7 +245,7 @@ fn ipv6_and_ipv4_addresses_make_one_association() {
     assert!(pair.endpoint(Side::Client).paths(id).unwrap().all(|path| path.state == PathState::Active));
 }
 
-// rfc9260#section-3.3.2.1.5: an endpoint with IPv6 only gets no IPv4 addresses.
+// rfc9260#section-3.3.2.1.5: the INIT ACK to an endpoint with IPv6 only lists no IPv4 addresses.
 #[test]
 fn init_ack_lists_only_addresses_the_peer_can_use() {
     let mut client = endpoint_config(Side::Client, 1, &Config::default());
@@ -262,7 +262,7 @@ fn init_ack_lists_only_addresses_the_peer_can_use() {
     assert!(ack.parameters.iter().any(|parameter| matches!(parameter, Ok(Parameter::Ipv6(_)))));
 }
 
-/// The cookie of the INIT ACK that was sent.
+/// The cookie in the first INIT ACK of the pair.
 fn cookie_of(pair: &Pair) -> Vec<u8> {
     let ack = pair.sent.iter().find(|sent| sent.chunks() == "INIT_ACK").expect("an INIT ACK");
     let Some(Ok(Chunk::InitAck(InitAck(init)))) = parse(&ack.bytes).chunks().next() else { unreachable!() };
@@ -316,7 +316,7 @@ fn a_stale_cookie_is_reported_and_one_that_lives_longer_asked_for() {
     let init = parse(&pair.sent.last().unwrap().bytes).chunks().next();
     let Some(Ok(Chunk::Init(init))) = init else { panic!("{init:?}") };
     assert!(init.parameters.iter().any(|p| matches!(p, Ok(Parameter::CookiePreservative(_)))), "{init:?}");
-    // The server doubles the lifetime at most: 30 ms, and the cookie takes 20 ms.
+    // The server at most doubles the lifetime, to 30 ms. The cookie returns after 20 ms.
     pair.run_for(Span::from_secs(1));
     assert_eq!(pair.state(Side::Client), Some(State::Established));
     assert_eq!(pair.state(Side::Server), Some(State::Established));
@@ -334,7 +334,7 @@ fn a_peer_whose_cookies_are_always_stale_is_given_up() {
     assert_eq!(pair.said(Side::Client, 0).iter().filter(|chunks| *chunks == "INIT").count(), 4);
 }
 
-// rfc9260#section-5.1: the endpoint does not listen.
+// rfc9260#section-5.1: an endpoint that does not listen answers an INIT with an ABORT.
 #[test]
 fn an_endpoint_that_does_not_listen_refuses() {
     let mut pair = Pair::new(1, &Config::default());
@@ -346,7 +346,7 @@ fn an_endpoint_that_does_not_listen_refuses() {
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason }]);
 }
 
-// rfc9260#section-5.1: the endpoint has no resources.
+// rfc9260#section-5.1: an endpoint without resources answers an INIT with an ABORT.
 #[test]
 fn a_full_endpoint_refuses_with_out_of_resource() {
     let mut server = endpoint_config(Side::Server, 1, &Config::default());
@@ -360,7 +360,7 @@ fn a_full_endpoint_refuses_with_out_of_resource() {
     assert_eq!(causes(&pair.sent.last().unwrap().bytes), ["OutOfResource"]);
 }
 
-/// An INIT from port 77 with tag 0x1234.
+/// An INIT from port 77 with tag 0x1234. `spoil` changes its fields.
 fn init(parameters: &ParameterList, spoil: impl Fn(&mut Init<'_>)) -> PacketBuf {
     let mut init = Init {
         initiate_tag: 0x1234,
@@ -374,7 +374,7 @@ fn init(parameters: &ParameterList, spoil: impl Fn(&mut Init<'_>)) -> PacketBuf 
     packet(77, 5002, 0, &[Chunk::Init(init)])
 }
 
-/// The answer of a listening server to a packet of a stranger: tag, chunks, and error causes.
+/// The answer of a listening server to a packet of an unknown host: tag, chunks, and error causes.
 fn answer_to(bytes: &PacketBuf) -> Option<(u32, String, Vec<String>)> {
     let mut pair = Pair::new(1, &Config::default());
     pair.inject(Side::Server, [10, 1, 0, 9].into(), Side::Server.address(1), bytes);
@@ -417,7 +417,7 @@ fn a_host_name_is_refused() {
     assert!(causes[0].starts_with("UnresolvableAddress([0, 11, 0, 17, 104"), "{causes:?}");
 }
 
-/// Parameters of these unknown types, one after another.
+/// One parameter of each of these unknown types.
 fn unknown_parameters(kinds: &[u16]) -> Vec<u8> {
     kinds.iter().flat_map(|kind| [(kind >> 8) as u8, *kind as u8, 0, 5, 0xaa, 0, 0, 0]).collect()
 }
@@ -462,7 +462,8 @@ fn the_top_bits_of_an_unknown_parameter_are_obeyed() {
     assert_eq!(reported(&[0xcabc, 0x0abc, 0xcdef]), [0xcabc]);
 }
 
-/// A client in COOKIE-WAIT gets this INIT ACK. Returns the pair and the packets that the client then sends.
+/// A client in COOKIE-WAIT gets this INIT ACK. Returns the pair and the packets that the client sends after
+/// it.
 fn client_after_init_ack(parameters: &[u8], spoil: impl Fn(&mut Init<'_>)) -> (Pair, Vec<String>) {
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
@@ -552,7 +553,7 @@ fn late_copies_of_the_handshake_change_nothing() {
         pair.inject(Side::Client, copy.src, copy.dst, &copy.bytes);
     }
     assert_eq!(pair.sent.len(), before);
-    // COOKIE ECHO to the server: acknowledged again.
+    // The server acknowledges the COOKIE ECHO again.
     pair.inject(Side::Server, handshake[2].src, handshake[2].dst, &handshake[2].bytes);
     assert_eq!(pair.said(Side::Server, before), ["COOKIE_ACK"]);
     pair.run_for(Span::from_secs(1));
@@ -560,14 +561,14 @@ fn late_copies_of_the_handshake_change_nothing() {
         assert_eq!(pair.state(side), Some(State::Established));
         assert_eq!(pair.events(side), []);
     }
-    // An acknowledged cookie may be old: its tags are those of the association (rfc9260#section-5.2.4).
+    // An old cookie is still acknowledged if its tags are those of the association (rfc9260#section-5.2.4).
     pair.now += Span::from_secs(100);
     let before = pair.sent.len();
     pair.inject(Side::Server, handshake[2].src, handshake[2].dst, &handshake[2].bytes);
     assert!(pair.said(Side::Server, before)[0].starts_with("COOKIE_ACK"));
 }
 
-// rfc9260#section-5.1: whatever addresses the INIT lists.
+// rfc9260#section-5.1: the addresses listed in the INIT have no influence.
 #[test]
 fn init_ack_goes_to_the_source_of_the_init() {
     let mut list = ParameterList::new();
@@ -577,7 +578,7 @@ fn init_ack_goes_to_the_source_of_the_init() {
     assert_eq!((pair.sent[0].src, pair.sent[0].dst), (Side::Server.address(1), [10, 1, 0, 9].into()));
 }
 
-// rfc9260#section-3.3.2: the window in INIT and INIT ACK is the receive buffer.
+// rfc9260#section-3.3.2: a_rwnd in INIT and INIT ACK is the size of the receive buffer.
 #[test]
 fn init_advertises_what_is_configured() {
     let config = Config { receive_buffer: ByteCount::new(123_456), ..Config::default() };
@@ -616,7 +617,7 @@ fn zero_checksums_are_neither_announced_nor_taken_nor_sent() {
     assert_eq!(pair.endpoint(Side::Server).discarded().bad_checksum, bad + 1);
 }
 
-// rfc9260#section-5.3.1: tags and first TSNs are random, but the same for the same seed.
+// rfc9260#section-5.3.1: tags and initial TSNs are random, but equal for equal seeds.
 #[test]
 fn a_seed_makes_every_byte_repeat_and_another_one_none_of_the_tags() {
     let run = |seed: u64| {

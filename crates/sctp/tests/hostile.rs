@@ -1,4 +1,4 @@
-//! Packets of strangers, of lying peers and of broken networks, in every state of an association.
+//! Packets of unknown hosts, of dishonest peers and of faulty networks, in every state of an association.
 
 use anabranch_sctp::{AssocId, Config, Message, Payload, State};
 use proptest::prelude::*;
@@ -23,7 +23,8 @@ const SCENES: [State; 7] = [
     State::ShutdownAckSent,
 ];
 
-/// Drops packets whose description begins with one of `words`, and all packets of side `from`, from now on.
+/// Loses all packets of side `from`, and all packets whose description begins with one of `words`, from now
+/// on.
 fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     pair.on_wire(move |sent| {
         let chunks = sent.chunks();
@@ -32,8 +33,8 @@ fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     });
 }
 
-/// A pair whose client remains in the given state until the wire is healed, and the client's
-/// association, which has sent 1000 bytes, or will as soon as it can.
+/// A pair whose client remains in the given state until the wire is healed, and the client's association. The
+/// client has sent 1000 bytes, or sends them as soon as the state allows.
 fn scene(state: State) -> (Pair, AssocId) {
     let mut pair = Pair::new(2, &Config::default());
     match state {
@@ -89,7 +90,7 @@ fn every_state_is_reached_and_left_again() {
 enum Spoil {
     /// These bits are flipped.
     Bits(Vec<u16>),
-    /// The packet ends here.
+    /// The packet is truncated to this length.
     Cut(u16),
     /// These bytes are appended.
     Append(Vec<u8>),
@@ -109,7 +110,7 @@ fn spoil() -> impl Strategy<Value = Spoil> {
     ]
 }
 
-/// Modifies the bytes behind the ports and the tag.
+/// Modifies the bytes after the ports and the tag.
 fn spoilt(packet: &[u8], others: &[Vec<u8>], how: &[Spoil]) -> Vec<u8> {
     let mut bytes = packet.to_vec();
     for spoil in how {
@@ -167,7 +168,7 @@ fn sealed(mut bytes: Vec<u8>, tag: u32) -> PacketBuf {
     PacketBuf { head: bytes, zeros: 0 }
 }
 
-/// The tags of both sides, 0 if unknown: that of packets to the client, and that of packets to the server.
+/// The tag of packets to the client, and that of packets to the server; 0 if a tag is unknown.
 fn tags(pair: &Pair) -> (u32, u32) {
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };
     let to_server = pair.sent.iter().filter(|sent| sent.from == Side::Client);
@@ -175,7 +176,7 @@ fn tags(pair: &Pair) -> (u32, u32) {
     (init.initiate_tag, tag.unwrap_or(0))
 }
 
-/// The server's packets of a whole association, to be modified.
+/// The server's packets of a whole association, which the attacks modify.
 fn specimens() -> Vec<Vec<u8>> {
     let mut pair = Pair::new(2, &Config::default());
     pair.establish();
@@ -232,8 +233,8 @@ fn attack(pair: &mut Pair, specimens: &[Vec<u8>], attack: &Attack, src: IpAddr) 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    // rfc9260#section-8.5: without the tags, packets change nothing in any state: no state, no relevant
-    // timer, no data. (INIT needs no tag, and its answer leaves no state.)
+    // rfc9260#section-8.5: in any state, packets without the correct tag change no state, no relevant timer
+    // and no data. (INIT needs no tag, and its answer creates no state.)
     #[test]
     fn without_the_tag_no_packet_harms_an_association(
         state in prop::sample::select(&SCENES[..]),
@@ -257,7 +258,7 @@ proptest! {
         }
         pair.heal();
         let mut heard = 0;
-        // Data is read before the association can end.
+        // The test reads data before the association can end.
         for _ in 0..4000 {
             pair.run_for(ms(5));
             let arrived = pair.read_all(Side::Server);
@@ -269,7 +270,7 @@ proptest! {
         prop_assert_eq!(pair.endpoint(Side::Client).state(id), expected);
     }
 
-    // With the tags, an attacker can end an association, but cannot cause a panic or more than a few
+    // With the correct tags, an attacker can end an association, but cannot cause a panic or more than a few
     // packets for each packet.
     #[test]
     fn with_the_tag_a_packet_may_end_an_association_and_no_more(
@@ -293,7 +294,7 @@ proptest! {
         pair.run_for(Span::from_secs(100));
     }
 
-    // Any bytes, to a listening endpoint and to one with an association.
+    // Any bytes arrive at a listening endpoint and at an endpoint with an association.
     // rfc9260#section-3.2, rfc9260#section-8.5
     #[test]
     fn any_bytes_do_no_harm(

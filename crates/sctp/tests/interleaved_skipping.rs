@@ -1,4 +1,4 @@
-//! Partial reliability with I-DATA: I-FORWARD-TSN between two endpoints, by packets (rfc8260#section-2.3.1).
+//! Partial reliability with I-DATA: exchanges of I-FORWARD-TSN between two endpoints (rfc8260#section-2.3.1).
 
 use anabranch_sctp::*;
 use testkit::*;
@@ -24,7 +24,7 @@ fn established(client: &Config, server: &Config) -> Pair {
     pair
 }
 
-/// Sends messages; their chunks leave in turns.
+/// Sends messages. The chunks of different messages alternate.
 fn give(pair: &mut Pair, messages: impl IntoIterator<Item = Message>) {
     let (id, now) = (pair.only(Side::Client), pair.now);
     for message in messages {
@@ -33,7 +33,8 @@ fn give(pair: &mut Pair, messages: impl IntoIterator<Item = Message>) {
     pair.drain();
 }
 
-/// An I-FORWARD-TSN: cumulative TSN, counted from 1 for the first TSN; stream, U bit and MID of each skip.
+/// The contents of an I-FORWARD-TSN: cumulative TSN (the first TSN is 1), and stream, U bit and MID of each
+/// skip.
 type Skip = (u32, Vec<(u16, bool, u32)>);
 
 fn skips(bytes: &PacketBuf, first: Tsn) -> Vec<Skip> {
@@ -60,7 +61,7 @@ fn all_skips(pair: &Pair) -> Vec<Skip> {
     pair.sent.iter().flat_map(|sent| skips(&sent.bytes, first)).collect()
 }
 
-/// Sets the fate of all transmissions of these chunks of the client, counted from 1.
+/// Sets the fate of the client's chunks with these numbers, counted from 1, in all their transmissions.
 fn meddle(pair: &mut Pair, numbers: &'static [u32], fate: impl Fn() -> Fate + 'static) {
     let first = first_tsn(pair);
     pair.on_wire(move |sent| {
@@ -72,7 +73,7 @@ fn meddle(pair: &mut Pair, numbers: &'static [u32], fate: impl Fn() -> Fate + 's
     });
 }
 
-/// Stream and length of the messages that the server reads whole.
+/// Reads at the server. Returns stream and length of each message; all messages must be whole.
 fn read(pair: &mut Pair) -> Vec<(u16, usize)> {
     let received = pair.read_all(Side::Server);
     assert!(received.iter().all(|message| message.end_of_record && !message.aborted));
@@ -110,7 +111,7 @@ fn a_lost_fragment_has_its_message_skipped_by_identifier_and_others_go_on() {
     }
 }
 
-// The rest of the message has no TSN, and is skipped, too.
+// The rest of the message has no TSN yet, and is also skipped.
 #[test]
 fn a_message_whose_beginning_was_acknowledged_is_skipped_when_its_lifetime_ends() {
     for unordered in [false, true] {

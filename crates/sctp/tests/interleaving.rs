@@ -65,7 +65,7 @@ fn i_data_is_used_for_everything_if_both_announce_it_and_for_nothing_else() {
     }
 }
 
-// rfc8260#section-2.2.1: the header is 4 bytes longer
+// rfc8260#section-2.2.1: the I-DATA header is 4 bytes longer than the DATA header
 #[test]
 fn a_full_i_data_chunk_has_1448_bytes_of_payload() {
     let mut pair = established(interleaving(), interleaving());
@@ -152,8 +152,8 @@ fn a_forward_tsn_where_i_data_was_agreed_upon_is_a_protocol_violation() {
     assert!(matches!(reason, Some(CloseReason::ProtocolViolation { .. })), "{reason:?}");
 }
 
-/// Streams of the client's chunks, in order, for a message of 1 MB on stream 1 and then one of one
-/// chunk on stream 0.
+/// Streams of the client's chunks in order: first a message of 1 MB on stream 1 is given, and then a message
+/// of one chunk on stream 0.
 fn urgent_under_bulk(interleaving: bool) -> (Vec<u16>, usize) {
     let config = Config {
         interleaving,

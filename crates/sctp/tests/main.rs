@@ -1,4 +1,4 @@
-//! All tests of the crate in one program, which is built much faster than one program for each file.
+//! All tests of the crate in one program, because one program builds much faster than one program per file.
 
 mod arrivals;
 mod asconf;

@@ -156,7 +156,7 @@ fn a_flood_is_answered_within_bounds() {
     assert!((64..=128).contains(&packets), "{packets} packets");
 }
 
-/// An arbitrary chunk of an attacker who has the verification tags.
+/// Any chunk of an attacker that knows the verification tags.
 fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
     let small = prop::collection::vec(any::<u8>(), 0..24);
     (prop::sample::select(vec![0u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 16, 0x42, 0xc1]), 0u8..16, small)
@@ -171,7 +171,7 @@ fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    // Whatever a peer with the correct tags sends: no panic, and at most a few packets in answer.
+    // Any packets of a peer with the correct tags cause no panic, and at most a few packets in answer.
     #[test]
     fn nonsense_with_the_right_tag_does_no_harm(
         packets in prop::collection::vec((prop::collection::vec(any_chunk(), 1..5), 0u64..3000, any::<bool>()), 1..25),
@@ -189,7 +189,7 @@ proptest! {
             let mut bytes = packet(5001, 5002, tag, &[]);
             for mut chunk in chunks {
                 if near && chunk[0] == 0 && chunk.len() >= 8 {
-                    // A TSN that the server may be waiting for.
+                    // A TSN that the server may expect.
                     let tsn = tsn.add(u32::from(chunk[7] % 8));
                     chunk[4..8].copy_from_slice(&tsn.0.to_be_bytes());
                 }

@@ -13,7 +13,7 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: each call goes to the system's allocator unchanged.
+// SAFETY: each call is passed on to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.set(HELD.get() + layout.size() as isize);
@@ -33,7 +33,7 @@ static ALLOCATOR: Counting = Counting;
 
 const BUFFER: isize = 1 << 20;
 
-/// A server with the maximum number of streams, whose client is played by the test.
+/// A server with the maximum number of streams, whose client is scripted by the test.
 struct Victim {
     pair: Pair,
     id: AssocId,
@@ -73,12 +73,12 @@ impl Victim {
         victim
     }
 
-    /// Receives whole ordered messages: chunk number, stream, number in the stream, and length of each.
+    /// Delivers whole ordered messages to the server: chunk number, stream, SSN, and length of each message.
     fn flood(&mut self, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
         self.take("BE", messages);
     }
 
-    /// Receives chunks with these flags.
+    /// Delivers chunks with these flags to the server.
     fn take(&mut self, flags: &str, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
         let (first, flags) = (self.first, data_flags(flags));
         let bytes = [1; 1452];
@@ -94,8 +94,8 @@ impl Victim {
         }));
     }
 
-    /// Receives I-DATA chunks of one byte: chunk number, stream, message and fragment sequence number
-    /// of each.
+    /// Delivers I-DATA chunks of one byte to the server: chunk number, stream, message identifier and
+    /// fragment sequence number of each chunk.
     fn interleave(&mut self, flags: &str, fragments: impl Iterator<Item = (u32, u16, u32, u32)>) {
         let (first, flags) = (self.first, data_flags(flags));
         self.take_all(fragments.map(|(n, stream, mid, fsn)| {
@@ -179,7 +179,8 @@ fn an_empty_buffer_holds_64_bytes_at_most_for_each_stream_that_was_used() {
     }
 }
 
-/// On one stream after the other, many messages wait for the first one. The last message continues to wait.
+/// On one stream after another, many messages wait for the first one. On the last stream they continue to
+/// wait.
 #[test]
 fn memory_of_messages_that_were_read_is_freed() {
     let mut victim = Victim::new();
@@ -200,7 +201,8 @@ fn memory_of_messages_that_were_read_is_freed() {
     assert!(victim.more() <= 64 * streams as isize + CONSTANT, "{} bytes", victim.more());
 }
 
-/// A full buffer takes memory in proportion: messages of one byte count as 64 and take at most 96.
+/// The memory of a full buffer is proportional to its size: a message of one byte counts as 64 bytes and
+/// takes at most 96.
 #[test]
 fn a_full_buffer_takes_memory_in_proportion() {
     for (length, times) in [(1, 1.5), (1452, 1.25)] {
@@ -215,8 +217,8 @@ fn a_full_buffer_takes_memory_in_proportion() {
     }
 }
 
-/// After a message of 140 KB there may be room for similar messages, but not behind each first
-/// fragment. Memory of a long message grows as it arrives.
+/// After a message of 140 KB the server may reserve memory for similar messages, but not for each first
+/// fragment that arrives. The memory of a long message grows as its fragments arrive.
 #[test]
 fn fragments_take_memory_in_proportion() {
     for length in [1, 1000, 1452] {

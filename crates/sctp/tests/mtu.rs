@@ -1,4 +1,4 @@
-//! Path MTU discovery (rfc8899), and packets that fit the path without an option.
+//! Path MTU discovery (rfc8899), and packets that fit the path MTU without this option.
 
 use anabranch_sctp::*;
 use std::cell::RefCell;
@@ -12,13 +12,13 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Length of a packet with IP and UDP header.
+/// Length of a packet with its IP header and UDP header.
 fn on_the_way(sent: &Sent) -> usize {
     let ip_header = if sent.dst.is_ipv4() { 20 } else { 40 };
     sent.bytes.len() + ip_header + if sent.udp_port == 0 { 0 } else { 8 }
 }
 
-/// A link that silently drops longer packets that must not be fragmented.
+/// A link that silently drops packets longer than its MTU if they have the DF bit.
 fn link(mtu: impl Fn(&Sent) -> usize) -> impl FnMut(&Sent) -> Fate {
     move |sent| if sent.may_fragment || on_the_way(sent) <= mtu(sent) { Fate::Arrives } else { Fate::Lost }
 }
@@ -36,7 +36,7 @@ fn searching() -> Config {
     Config { pmtud: true, send_buffer: ByteCount::new(120_000), ..Config::recommended() }
 }
 
-/// Bytes of the probes that a side sent, without IP and UDP header.
+/// Lengths in bytes of the probes that a side sent, without IP and UDP header.
 fn probes(pair: &Pair, side: Side) -> Vec<usize> {
     let probes = pair.sent.iter().filter(|sent| sent.from == side && sent.chunks() == "HEARTBEAT PAD");
     probes.map(|sent| sent.bytes.len()).collect()
@@ -67,7 +67,7 @@ fn the_packet_size_grows_to_what_the_link_takes_without_any_icmp() {
     let (client, _) = pair.establish();
     assert_eq!(path(&mut pair, client, 0).mtu.get(), 1228);
     pair.run_for(Span::from_secs(20));
-    // After each lost probe, a probe of the least size shows that the path works.
+    // After each lost probe, a probe of the minimum size shows that the path works.
     let lost = [[1392, 516].repeat(10), [1380, 516].repeat(10)].concat();
     assert_eq!(probes(&pair, Side::Client), [&[1200, 1232, 1280, 1372][..], &lost].concat());
     let PathInfo { mtu, errors, state, .. } = path(&mut pair, client, 0);
@@ -108,7 +108,7 @@ fn a_probe_travels_alone_and_must_not_be_fragmented_whatever_waits() {
     let with_padding: Vec<&Sent> = pair.sent.iter().filter(|sent| sent.chunks().contains("PAD")).collect();
     assert!(with_padding.len() > 15);
     assert!(with_padding.iter().all(|sent| sent.chunks() == "HEARTBEAT PAD" && !sent.may_fragment));
-    // Each path has its own MTU, and both found that of the interface.
+    // Each path has its own MTU. On both paths the search found the MTU of the interface.
     let mtus: Vec<u64> = (0..2).map(|n| path(&mut pair, client, n).mtu.get()).collect();
     assert_eq!(mtus, [1500, 1500]);
     let longest = |net| pair.sent.iter().filter(|sent| sent.net() == net).map(on_the_way).max();
@@ -171,7 +171,8 @@ fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
     keep_busy(&mut pair, client, Span::from_secs(20));
     let PathInfo { mtu, stats, state, .. } = path(&mut pair, client, 0);
     assert_eq!((mtu.get(), stats.timeouts, state), (1300, 2, PathState::Active));
-    // After the first expiry, probes find the black hole. Chunks cut before may be fragmented later.
+    // After the first expiry, probes detect the black hole. Chunks that were built before may then be
+    // fragmented by IP.
     let first = pair.sent[shrunk..].iter().find(|sent| sent.may_fragment).expect("a chunk that is too long");
     assert!(first.at.since(at) < ms(600), "{:?}", first.at.since(at));
     let later = pair.sent[shrunk..].iter().filter(|sent| sent.at > at + Span::from_secs(3));
@@ -182,7 +183,8 @@ fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
 #[test]
 fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does() {
     for loss_detection in [LossDetection::MissingReports, LossDetection::Rack] {
-        // Paths take turns, so that chunks follow the lost one on its path: its missing reports need them.
+        // The sender uses the paths alternately, so that later chunks on the path of the lost one cause
+        // missing reports.
         let cmt = Cmt {
             path_selection: PathSelection::RoundRobin,
             reinjection: Reinjection::None,
@@ -217,7 +219,7 @@ fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does(
     }
 }
 
-/// Loses a share of all packets at random, whatever their size; `link` decides about the others.
+/// Loses a share of all packets at random, whatever their length. `link` decides the fate of the others.
 fn losing(share: f64, seed: u64, mut link: impl FnMut(&Sent) -> Fate) -> impl FnMut(&Sent) -> Fate {
     let mut state = seed;
     move |sent| {
@@ -236,7 +238,7 @@ fn told(pair: &mut Pair, net: u8) -> Vec<u64> {
     pair.events(Side::Client).into_iter().filter_map(mtu).collect()
 }
 
-/// Number of networks and options of flows that search for the path MTU.
+/// Number of networks and options of senders that search for the path MTU.
 fn flows() -> [(u8, Config); 3] {
     let standard = Config { pmtud: true, send_buffer: ByteCount::new(60_000), ..Config::default() };
     [(1, searching()), (2, searching()), (1, standard)]
@@ -262,7 +264,7 @@ fn random_loss_does_not_reduce_the_mtu() {
 #[test]
 fn a_black_hole_is_found_in_seconds_under_random_loss() {
     for (nets, config) in flows() {
-        // A link that BASE passes, and one that it does not pass.
+        // A link that passes packets of size BASE, and a link that does not.
         for mtu in [1300, 1000] {
             for (loss, seed) in [(0.0, 1), (0.05, 1), (0.15, 2)] {
                 let mut pair = encapsulated(nets, &config);
@@ -344,7 +346,7 @@ fn packets_in_udp_fit_an_mtu_of_1500_without_an_option() {
         keep_busy(&mut pair, client, Span::from_secs(1));
         let sizes: Vec<usize> = pair.sent.iter().map(on_the_way).collect();
         let most = sizes.iter().copied().max().unwrap();
-        // Chunk lengths are multiples of four bytes; all headers and a DATA chunk have 1500 bytes.
+        // Chunk lengths are multiples of four bytes. A packet of 1500 bytes includes all headers.
         assert_eq!(most, 1500, "IPv6: {ipv6}");
         assert!(sizes.iter().filter(|&&size| size == most).count() > 100);
         assert!(pair.sent.iter().all(|sent| sent.udp_port == 9899 && !sent.may_fragment));
@@ -380,11 +382,12 @@ fn icmp_without_the_right_tag_changes_nothing() {
     let before = state(&mut pair);
     for what in [TOO_BIG, Icmp::PortUnreachable, Icmp::ProtocolUnreachable, Icmp::Unreachable] {
         assert!(!tell(&mut pair, data, 7, what), "too short");
-        // The INIT has the tag 0, and has been answered.
+        // The INIT has the tag 0, and the peer has answered it.
         assert!(!tell(&mut pair, 0, 100, what));
         let (now, sent) = (pair.now, pair.sent[data].clone());
         let bytes = sent.bytes.as_octets().to_vec();
-        // Any other port or tag, and the correct ones at another address or UDP port.
+        // For each byte of ports and tag, a wrong value; then the correct values at another address or UDP
+        // port.
         for at in 0..8 {
             let mut forged = bytes.clone();
             forged[at] ^= 0x10;
@@ -396,7 +399,7 @@ fn icmp_without_the_right_tag_changes_nothing() {
             IcmpNews { dst: Side::Server.address(3), ..news },
             IcmpNews { udp_port: 9898, ..news },
             IcmpNews { udp_port: 0, ..news },
-            // The tag 0, as in an INIT.
+            // The tag is 0, as in a packet with INIT.
             IcmpNews { quoted: &[&bytes[..4], &[0; 8]].concat(), ..news },
         ];
         for news in elsewhere {
@@ -439,7 +442,8 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::Unreachable }]);
     assert_eq!(pair.state(Side::Client), None);
 
-    // Without UDP the message has no effect (ICMP3), and "protocol unreachable" ends the association (ICMP8).
+    // Without UDP "port unreachable" has no effect (ICMP3), and "protocol unreachable" ends the association
+    // (ICMP8).
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
     pair.connect(Side::Client, 1);
@@ -452,7 +456,7 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     pair.send(Side::Client, 100);
     let data = pair.sent.len() - 1;
     for n in 0..100 {
-        // Five errors in a row would make the path inactive, but an acknowledgement arrives each second.
+        // Five errors in a row would make the path inactive, but an acknowledgement arrives every second.
         assert_eq!(tell(&mut pair, data, 8, Icmp::PortUnreachable), n % 50 == 0, "one per RTO: {n}");
         let rto = path(&mut pair, client, 0).rto;
         pair.run_for(rto / 50);

@@ -1,4 +1,4 @@
-//! Options of multipath transfer, each between two whole endpoints.
+//! Options of multipath transfer, each tested between two endpoints.
 
 use anabranch_sctp::{Cmt, Config, Message, Payload, SackPath, Timestamps};
 use testkit::*;
@@ -21,7 +21,7 @@ fn pair(config: &Config) -> Pair {
     pair
 }
 
-/// The networks of the SACKs that answer eight packets, sent in turns on both paths from network 1 on.
+/// The networks of the SACKs for eight packets, which are sent alternately on both paths, first in network 1.
 fn sack_nets(choice: SackPath) -> Vec<u8> {
     let mut pair = pair(&Config { sack_path: choice, ..cmt() });
     let client = pair.only(Side::Client);
@@ -50,7 +50,7 @@ fn sacks_take_the_path_chosen() {
     assert_eq!(smallest.len(), 1, "{smallest:?}");
 }
 
-/// A transfer of 200 messages over wires that lose some packets. Returns also the number of messages read.
+/// Transfers 200 messages over lossy paths. Also returns the number of messages read.
 fn transfer(client: &Config, server: &Config) -> (Pair, usize) {
     let configs = [(Side::Client, client), (Side::Server, server)];
     let [client, server] = configs.map(|(side, config)| endpoint_config(side, 2, config));
@@ -72,7 +72,7 @@ fn count(pair: &Pair, chunk: &str) -> usize {
     pair.sent.iter().filter(|sent| sent.chunks().split(' ').any(|name| name == chunk)).count()
 }
 
-// draft-natarajan-tsvwg-sctp-nrsack: only if both announce it, and then instead of SACK
+// draft-natarajan-tsvwg-sctp-nrsack: NR-SACK replaces SACK only if both sides announce it
 #[test]
 fn nr_sack_takes_the_place_of_sack_where_both_know_it() {
     let (plain, nr) = (cmt(), Config { nr_sack: true, ..cmt() });
@@ -98,7 +98,8 @@ fn delays_said(pair: &Pair, from: Side) -> Vec<i64> {
     said
 }
 
-// Paper 004, section III: each SACK reports the delay of each packet, however the send time is transported.
+// Paper 004, section III: each SACK reports the delay of each packet, for both ways to transport the send
+// time.
 #[test]
 fn every_sack_brings_the_delays_of_the_packets_it_answers() {
     for timestamps in [Timestamps::Chunk, Timestamps::Metadata] {
@@ -116,7 +117,7 @@ fn every_sack_brings_the_delays_of_the_packets_it_answers() {
     }
 }
 
-// A delay-based control gets one-way delays: a queue on the return path does not slow it down.
+// A delay-based control uses one-way delays, so a queue on the return path does not reduce its rate.
 #[test]
 fn one_way_delays_reach_the_congestion_control() {
     let cwnd = |timestamps| {
@@ -141,7 +142,7 @@ fn one_way_delays_reach_the_congestion_control() {
     assert!(one_way > 2 * round_trips, "{one_way} and {round_trips}");
 }
 
-// A peer that does not announce the chunks gets none of them, and sends no delays without timestamps.
+// A peer that does not announce the chunks gets none. A receiver without timestamps reports no delays.
 #[test]
 fn delays_need_both_ends() {
     let (plain, stamped) = (cmt(), Config { timestamps: Timestamps::Chunk, ..cmt() });

@@ -1,4 +1,4 @@
-//! Options that change during an association, and requests that a user may make (rfc6458).
+//! Changes of options during an association, and requests of the user (rfc6458).
 
 use anabranch_sctp::{
     AddressError, AssocId, AssocOptions, Cmt, Config, EndpointConfig, Event, KeyError, Message, OptionsError,
@@ -35,7 +35,7 @@ fn the_bounds_of_the_rto_can_be_changed() {
         (options.rto_initial, options.rto_min, options.rto_max) = (ms(300), ms(300), ms(400));
     });
     assert_eq!(rto(&mut pair), ms(300));
-    // T3-rtx is backed off to the bound, but no further.
+    // Backoff increases T3-rtx up to the bound, but not further.
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, 100);
     pair.run_for(Span::from_secs(2));
@@ -146,11 +146,11 @@ fn the_first_window_can_be_chosen() {
         (client.path(0).cwnd.get(), client.path(0).flight.get() / 1468)
     };
     assert_eq!(window(None), (4404, 3));
-    // Max.Burst is 4 packets: fewer packets than the window allows leave at once.
+    // Max.Burst is 4 packets: fewer packets than cwnd allows leave at once.
     assert_eq!(window(Some(10)), (14_680, 4));
 }
 
-// rfc9260#section-11.1: the user gets the answer to a heartbeat that it requested, but no other answers.
+// rfc9260#section-11.1: the user is notified only of the answer to a heartbeat that the user requested.
 #[test]
 fn the_answer_to_a_requested_heartbeat_is_told() {
     let config = Config { hb_interval: Some(Span::from_secs(1)), ..Config::default() };

@@ -1,4 +1,4 @@
-//! An outage of all paths: how many packets a sender still sends, and how often its timers wake it.
+//! An outage of all paths: the number of packets that a sender sends, and the number of its timer expiries.
 
 use anabranch_sctp::{BufferSide, Cmt, Config, Message, PathSelection, Payload, Reinjection, RtxPolicy};
 use proptest::prelude::*;
@@ -12,25 +12,26 @@ use units::Span;
 enum Load {
     /// One message of 500 bytes.
     OneMessage,
-    /// As many messages as the buffer takes, given to a client that was idle.
+    /// As many messages as fit into the send buffer, given to a client that was idle.
     Burst,
-    /// The same after eight round trips in which the buffer was never empty: the windows are full.
+    /// Like `Burst`, but the buffer was never empty for eight round trips before: the cwnds are fully used.
     FullWindow,
 }
 
-/// Counts of a client while no packet arrived anywhere.
+/// Counters of a client during the outage.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outage {
     packets: usize,
     /// Calls of `handle_timeout`.
     wakes: usize,
-    /// Packets for which the windows had room when the outage began. All of them leave, if paced then later.
+    /// Packets that the cwnds allow at the start of the outage. All of them are sent, with pacing later than
+    /// without.
     room: usize,
 }
 
 const LASTS: Span = Span::from_secs(10);
 
-/// A limit of wakes that no outage reaches, so that a livelock ends.
+/// A limit of wakes that no outage reaches. It ends a livelock.
 const LIMIT: usize = 10_000;
 
 /// Two endpoints with `nets` paths of round-trip time `rtt` carry data for three seconds. Then all
@@ -91,7 +92,8 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
         for rtt in [Span::ZERO, MS / 10, MS, MS * 2, MS * 20] {
             for nets in [2, 3] {
                 let standard = outage(&Config::default(), nets, rtt, load);
-                // A lean SACK waits for four packets, a full one for two: two more are in flight.
+                // A lean SACK waits for four packets, a SACK of RFC 9260 for two. So two more packets are in
+                // flight.
                 let unanswered = if load == Load::FullWindow { 2 } else { 0 };
                 for &reinjection in Reinjection::ALL {
                     let recommended = Config::recommended();
@@ -100,11 +102,12 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
                     let case = format!(
                         "{load:?}, {nets} paths of {rtt}, {reinjection}: {found:?}, defaults: {standard:?}"
                     );
-                    // With pacing a whole window leaves without an answer, and each packet may be copied.
+                    // With pacing a whole cwnd is sent without an answer, and each packet may be copied.
                     let more_room = found.room.saturating_sub(standard.room);
                     let most = 3 * standard.packets + unanswered + 2 * more_room;
                     assert!(found.packets <= most, "{case}");
-                    // A pacer wakes the sender once for each packet, and once more if none may leave then.
+                    // A pacer wakes the sender once for each packet, and once more if no packet may be sent
+                    // then.
                     assert!(found.wakes <= 30 + 2 * found.packets, "{case}");
                 }
             }
@@ -155,7 +158,7 @@ fn config() -> impl Strategy<Value = Config> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// From the least RTO (1 ns) to 60 s there are 36 doublings on each of three paths, and three copies.
+    /// From the minimum RTO (1 ns) to 60 s there are 36 doublings on each of three paths, and three copies.
     #[test]
     fn an_outage_wakes_no_sender_without_end(
         config in config(),

@@ -7,7 +7,7 @@ use wire::{Chunk, PacketDrop, StreamId};
 
 const FULL: u32 = Played::FULL;
 
-/// A byte of the payload of a packet with one DATA chunk, far from its beginning.
+/// Offset of a byte in a packet with one DATA chunk. The byte is in the payload, far from its beginning.
 const PAYLOAD: usize = 200;
 
 fn on() -> Config {
@@ -19,7 +19,7 @@ fn path(pair: &mut Pair, side: Side) -> PathInfo {
     pair.endpoint(side).paths(id).unwrap().next().unwrap()
 }
 
-/// An established association; the next packet with exactly `chunks` arrives with a damaged byte.
+/// An established association. Byte `at` of the next packet with exactly `chunks` arrives damaged.
 fn damaging(config: &Config, chunks: &'static str, at: usize) -> Pair {
     let mut pair = Pair::new(1, config);
     pair.establish();
@@ -53,7 +53,7 @@ fn damaged_data_is_reported_and_retransmitted_after_one_round_trip_without_a_red
     assert_eq!((stats.reported_drops, stats.fast_recoveries, stats.timeouts), (1, 0, 0));
 }
 
-/// The report that the server sent last, and the bytes of its packet.
+/// The last report of the server, and the number of bytes of its packet.
 fn last_report(pair: &Pair) -> (PacketDrop<'_>, usize) {
     let sent = pair.sent.iter().rfind(|sent| sent.from == Side::Server).unwrap();
     let Some(Ok(Chunk::PacketDrop(report))) = parse(&sent.bytes).chunks().next() else { panic!("no report") };
@@ -94,7 +94,7 @@ fn a_payload_of_less_than_31_bytes_and_one_that_is_damaged_there_wait_for_t3() {
     }
 }
 
-// rfc9260#section-6.2: the peer waits for the SACK.
+// rfc9260#section-6.2: the peer waits for the SACK, so it must be repeated.
 #[test]
 fn a_damaged_sack_is_repeated() {
     let mut pair = damaging(&on(), "SACK", 13);
@@ -164,7 +164,7 @@ fn only_damage_of_an_association_that_agreed_is_reported() {
     }
 }
 
-// rfc9260#section-8.4: answers to these chunks could cause endless answers.
+// rfc9260#section-8.4: these chunks are not reported, because reports could cause endless answers.
 #[test]
 fn init_abort_and_reports_are_never_reported() {
     for chunks in ["INIT", "INIT_ACK"] {
@@ -193,7 +193,7 @@ fn init_abort_and_reports_are_never_reported() {
     assert_eq!(pair.said(Side::Client, before), ["DATA"]);
 }
 
-// The RTT is 20 ms: a 10 MB/s link holds 200,000 bytes. rfc9260#section-7.2: other reports change no cwnd.
+// The RTT is 20 ms: a 10 MB/s link holds 200,000 bytes. rfc9260#section-7.2: no other report changes cwnd.
 #[test]
 fn the_rate_of_a_link_counts_if_a_middlebox_reports_it() {
     let cwnd = |from_middlebox: bool, bad_checksum: bool| {

@@ -141,14 +141,14 @@ fn with_same_subnet_addresses_of_one_subnet_are_pairs_and_each_address_has_a_pat
         ends_of(&["10.1.0.1", "10.2.0.1"], &["192.0.2.1", "198.51.100.1"]),
         ["10.1.0.1 192.0.2.1", "10.2.0.1 198.51.100.1"]
     );
-    // Either side has one address of each family.
+    // Each side has addresses of both families.
     assert_eq!(
         ends_of(&["10.1.0.1", "10.2.0.1", "fd00:1::1", "fd00:2::1"], &["192.0.2.1", "fd00:9::1"]),
         ["10.1.0.1 192.0.2.1", "fd00:1::1 fd00:9::1", "10.2.0.1 192.0.2.1", "fd00:2::1 fd00:9::1"]
     );
 }
 
-/// Connects the client over exactly these paths, each given by the numbers of its two addresses.
+/// Connects the client over exactly these paths. A path is a pair of the numbers of its two addresses.
 fn connect_pairs(pair: &mut Pair, pairs: &[(u8, u8)]) -> Result<(), ConnectError> {
     let of = |&(local, remote): &(u8, u8)| AddressPair {
         local: Side::Client.address(local),
@@ -279,7 +279,7 @@ fn a_pair_that_cannot_be_a_path_is_refused_with_the_reason() {
 #[test]
 fn a_heartbeat_confirms_the_pair_that_it_left_on_wherever_its_answer_arrives() {
     let mut pair = two_uplinks(PathSet::Pairs);
-    // The answer to the heartbeat of the second pair is lost; the test sends it to the first uplink.
+    // The answer to the heartbeat of the second pair is lost. The test then injects it at the first uplink.
     pair.on_wire(|sent| {
         let answer = sent.from == Side::Server && sent.chunks() == "HEARTBEAT_ACK";
         if answer && from_uplink_2(sent) { Fate::Lost } else { Fate::Arrives }
@@ -345,7 +345,7 @@ fn an_uplink_that_vanishes_takes_its_pairs_along_and_leaves_the_numbers_of_the_o
     pair.events(Side::Client);
     pair.send(Side::Client, 400_000);
     pair.run_for(ms(45));
-    // The packets in flight are lost with the uplink.
+    // The packets in flight on the uplink are lost.
     pair.on_wire(|sent| if from_uplink_2(sent) { Fate::Lost } else { Fate::Arrives });
     let in_flight = |pair: &mut Pair| paths(pair, Side::Client)[1].flight;
     pair.send(Side::Client, 100_000);
@@ -366,7 +366,7 @@ fn an_uplink_that_vanishes_takes_its_pairs_along_and_leaves_the_numbers_of_the_o
     let left = paths(&mut pair, Side::Client);
     assert_eq!(left.iter().map(|path| (path.id.0, path.stats.timeouts)).collect::<Vec<_>>(), [(0, 0)]);
     assert_eq!(pair.events(Side::Client), [], "the address of the peer still works");
-    // And back: the uplink returns.
+    // The uplink returns.
     pair.heal();
     let now = pair.now;
     assert!(pair.endpoint(Side::Client).restore_local_address(now, id, uplink).is_ok());
@@ -387,7 +387,7 @@ fn the_first_of_two_pairs_vanishes_while_it_acknowledges_and_shuts_down() {
     let (id, _) = pair.establish();
     pair.run_for(ms(2000));
     let (now, uplink) = (pair.now, Side::Client.address(1));
-    // A SACK is due on the path of the data, and SHUTDOWN is due on the primary path.
+    // A SACK is due on the path of the data, and the SHUTDOWN on the primary path.
     pair.send(Side::Server, 1000);
     pair.run_for(ms(15));
     pair.shutdown(Side::Client);
@@ -434,7 +434,7 @@ fn chunks_cut_for_a_larger_mtu_may_be_fragmented_and_new_ones_fit() {
     assert_eq!(set(address, 575), Err(PathError::InvalidMtu { mtu: 575 }));
     let nowhere = Side::Server.address(9);
     assert_eq!(set(nowhere, 1300), Err(PathError::NoSuchPath { address: nowhere }));
-    // What is in flight is lost, so chunks of 1452 bytes are sent again behind the change.
+    // The packets in flight are lost, so chunks of 1452 bytes are retransmitted after the change.
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, 100_000);
     pair.heal();

@@ -24,7 +24,7 @@ fn send(pair: &mut Pair, message: Message) {
     pair.drain();
 }
 
-/// New cumulative TSN and skipped streams of the FORWARD TSNs of a packet.
+/// The FORWARD TSNs of a packet: new cumulative TSN and skipped streams of each.
 fn forwards(bytes: &PacketBuf) -> Vec<(Tsn, Vec<(u16, u16)>)> {
     let chunks = parse(bytes).chunks();
     chunks
@@ -48,7 +48,7 @@ fn initial_tsn(pair: &Pair) -> Tsn {
     init.initial_tsn
 }
 
-/// Loses all transmissions of these chunks of the client, counted from 1.
+/// Loses all transmissions of the client's chunks with these numbers, counted from 1.
 fn lose(pair: &mut Pair, numbers: &'static [u32]) {
     let first = initial_tsn(pair);
     pair.on_wire(move |sent| {
@@ -136,7 +136,7 @@ fn fragments_of_an_abandoned_unordered_message_leave_the_receive_buffer() {
     assert!(window + ByteCount::new(200) > ByteCount::new(1 << 20), "{window:?}");
 }
 
-// rfc3758#section-4.1; webrtc-rs/rtc#237: delivered 2 s late
+// rfc3758#section-4.1; webrtc-rs/rtc#237: in that stack a message arrived 2 s after its lifetime
 #[test]
 fn nothing_arrives_long_after_its_lifetime() {
     let mut pair = Pair::new(1, &config());
@@ -355,7 +355,7 @@ fn abandoned_messages_are_counted_by_stream_and_policy() {
     assert_eq!(total, Abandoned { unsent: 1, sent: 3 });
 }
 
-// rfc3758#section-3.5, with one path that works and one that does not
+// rfc3758#section-3.5, with one path that works and one path that has failed
 #[test]
 fn with_cmt_what_a_dead_path_lost_is_skipped_and_the_rest_delivered() {
     let cmt = Cmt { enabled: true, ..Cmt::default() };

@@ -1,4 +1,4 @@
-//! Options of single paths: cost and heartbeat interval, which the peer learns.
+//! Options of single paths: the cost and the heartbeat interval, which the peer learns by PATH-STATUS.
 
 use anabranch_sctp::{
     AssocId, Config, Encapsulation, EndpointConfig, Message, PathOptions, PathSelection, PathState, Payload,
@@ -9,10 +9,10 @@ use units::Span;
 
 const METERED: PathOptions = PathOptions { cost: 1, heartbeat_interval: Some(Span::from_secs(60)) };
 
-/// Bytes of Ethernet, IP and UDP header, and of the encryption of the tunnel.
+/// Bytes of the Ethernet, IP and UDP headers, and of the encryption of the tunnel.
 const AROUND: usize = 14 + 20 + 8 + 32;
 
-/// Two endpoints in UDP with these options; the client's path in network 2 is metered.
+/// Two endpoints over UDP with these options. The client's path in network 2 is metered (has a higher cost).
 fn metered(nets: u8, config: &Config) -> (Pair, AssocId) {
     let endpoint = |side| EndpointConfig {
         encapsulation: Some(Encapsulation::default()),
@@ -31,7 +31,7 @@ fn set(pair: &mut Pair, id: AssocId, options: PathOptions) {
     pair.drain();
 }
 
-/// Packets with DATA from a side since packet `number`, in networks 1 and 2.
+/// Number of packets with DATA that a side has sent since packet `number`, in network 1 and in network 2.
 fn data(pair: &Pair, from: Side, number: usize) -> [usize; 2] {
     [1, 2].map(|net| {
         let sent = pair.sent[number..].iter().filter(|sent| sent.from == from && sent.net() == net);
@@ -39,7 +39,7 @@ fn data(pair: &Pair, from: Side, number: usize) -> [usize; 2] {
     })
 }
 
-/// Sends messages that easily fit in the window.
+/// Sends messages that easily fit into cwnd.
 fn send_little(pair: &mut Pair, from: Side) {
     for _ in 0..50 {
         pair.send(from, 500);

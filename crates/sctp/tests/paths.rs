@@ -42,7 +42,7 @@ fn addresses_are_verified_by_heartbeats_at_once() {
     }
 }
 
-// rfc9260#section-5.4: at most HB.Max.Burst heartbeats in each RTO, which is one.
+// rfc9260#section-5.4: at most HB.Max.Burst heartbeats (one) are sent in each RTO.
 #[test]
 fn verification_does_not_burst() {
     let mut pair = Pair::new(4, &Config::default());
@@ -109,8 +109,8 @@ fn an_address_that_cannot_be_verified_does_not_end_the_association() {
     pair.run_for(secs(600));
     let second = path(&mut pair, Side::Server, server, 1);
     assert_eq!(second.state, PathState::Unconfirmed);
-    // The first heartbeats are an RTO apart, with backoff. Later ones follow the heartbeat interval: 30
-    // s plus an RTO of 60 s, with a jitter of half an RTO.
+    // The first heartbeats follow each other after an RTO, with backoff. Later ones follow after the
+    // heartbeat interval: 30 s plus an RTO of 60 s, with a jitter of half an RTO.
     let times = times(&pair, Side::Server, 2, "HEARTBEAT");
     let gaps: Vec<u64> = times.windows(2).map(|w| w[1].since(w[0]).as_nanos() / 1_000_000_000).collect();
     assert_eq!(gaps[..5], [1, 2, 4, 8, 16]);
@@ -126,7 +126,7 @@ fn an_idle_path_is_probed_every_interval_and_rto_give_or_take_half() {
     let times = times(&pair, Side::Client, 1, "HEARTBEAT");
     let gaps: Vec<f64> = times.windows(2).map(|w| w[1].since(w[0]).as_secs_f64()).collect();
     assert!(gaps.len() > 28);
-    // 20 ms until the answer, then 30 s and 0.5 to 1.5 RTO.
+    // The answer arrives after 20 ms; the next heartbeat follows 30 s and 0.5 to 1.5 RTO later.
     assert!(gaps.iter().all(|gap| (30.5..=31.53).contains(gap)), "{gaps:?}");
     let spread = gaps.iter().fold(0.0, |most: f64, gap| most.max((gap - gaps[0]).abs()));
     assert!(spread > 0.1, "they are jittered");
@@ -191,7 +191,7 @@ fn a_heartbeat_can_be_asked_for() {
     assert_eq!(pair.said(Side::Server, before), ["HEARTBEAT_ACK"]);
 }
 
-/// A pair with two verified networks, of which the first fails.
+/// A pair with two confirmed networks, of which the first then fails.
 fn half_dead(config: &Config) -> (Pair, AssocId) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -225,7 +225,7 @@ fn data_moves_to_the_other_path_and_comes_back() {
     assert_eq!(pair.sent[before].net(), 1, "new data goes to the primary path again");
 }
 
-// rfc9260#section-8.2: more than Path.Max.Retrans errors, not one less.
+// rfc9260#section-8.2: the path becomes inactive after Path.Max.Retrans + 1 errors, not earlier.
 #[test]
 fn a_path_is_inactive_after_one_error_more_than_allowed() {
     for limit in [0, 2, 5] {
@@ -286,12 +286,13 @@ fn last_word(pair: &Pair) -> Vec<String> {
     causes(&last.bytes)
 }
 
-// rfc9260#section-9.1: when we give an association up, an ABORT informs the peer (rfc9260#section-8.1).
+// rfc9260#section-9.1: an endpoint that gives up an association informs the peer by an ABORT
+// (rfc9260#section-8.1).
 #[test]
 fn a_peer_that_is_given_up_is_told_so() {
     let config = Config { association_max_retrans: 2, max_init_retransmits: 2, ..Config::default() };
     let too_many = format!("ProtocolViolation({:?})", b"too many transmissions without an answer");
-    // T3, heartbeats, T2
+    // The timers are T3-rtx, the heartbeat timer, and T2-shutdown.
     for reason in ["data", "nothing", "shutdown"] {
         let server = endpoint_config(Side::Server, 1, &Config { hb_interval: None, ..config.clone() });
         let mut pair = Pair::of(endpoint_config(Side::Client, 1, &config), server);
@@ -309,7 +310,7 @@ fn a_peer_that_is_given_up_is_told_so() {
         );
         assert!(closed, "{reason}");
     }
-    // T1-cookie, and cookies that are always stale when they come back
+    // T1-cookie expires, or all returned cookies are stale.
     for (lost, life, cause) in [
         ("COOKIE_ECHO", Config::default().valid_cookie_life, &b"the handshake takes too long"[..]),
         ("none", ms(5), b"cookies are always stale"),
@@ -320,7 +321,7 @@ fn a_peer_that_is_given_up_is_told_so() {
         pair.run_for(secs(60));
         assert_eq!(last_word(&pair), [format!("ProtocolViolation({cause:?})")], "{lost} lost");
     }
-    // T1-init: without the peer's tag, no ABORT can be sent.
+    // T1-init expires. Without the peer's tag, no ABORT can be sent.
     let mut pair = Pair::new(1, &config);
     pair.on_wire(|_| Fate::Lost);
     pair.connect(Side::Client, 1);
@@ -328,7 +329,7 @@ fn a_peer_that_is_given_up_is_told_so() {
     assert_eq!(pair.said(Side::Client, 0), ["INIT"; 3]);
 }
 
-// rfc9260#section-8.1: unanswered heartbeats count, too.
+// rfc9260#section-8.1: unanswered heartbeats also count as errors of the association.
 #[test]
 fn a_dead_peer_is_noticed_without_data() {
     let mut pair = Pair::new(1, &Config { association_max_retrans: 3, ..Config::default() });
@@ -339,7 +340,7 @@ fn a_dead_peer_is_noticed_without_data() {
     assert_eq!(times(&pair, Side::Client, 1, "HEARTBEAT").len(), 4);
 }
 
-// rfc9260#section-8.1: lost heartbeats on other paths than that of the data are no association errors.
+// rfc9260#section-8.1: a lost heartbeat is no association error if it was sent on a path without the data.
 #[test]
 fn dead_paths_beside_a_good_one_do_not_end_the_association() {
     let config = Config { association_max_retrans: 2, path_max_retrans: 2, ..Config::default() };

@@ -1,14 +1,15 @@
-//! Paths that fail in a part of each second, as under periodic interference or short bursts of rival traffic.
+//! Paths that fail during a part of each second, as with periodic interference or short bursts of other
+//! traffic.
 
 use anabranch_sctp::{Config, EndpointConfig, Seed};
 use testkit::*;
 use units::{Instant, Span};
 
-/// The RTO is one period, and after each timeout a multiple of it.
+/// The period of the outages. The RTO is one period, and a multiple of it after each timeout.
 const PERIOD: Span = Span::from_secs(1);
 
-/// Seconds until a message arrived, for 20 seeds; none if it took more than two minutes. All paths (RTT
-/// 20 ms) fail in the first 300 ms of each second; the message is sent in the middle of that time.
+/// Seconds until a message arrived, for 20 seeds; `None` if more than two minutes passed. All paths (RTT 20
+/// ms) fail in the first 300 ms of each second; the message is sent in the middle of this time.
 fn delays(config: &Config, nets: u8) -> Vec<Option<f64>> {
     (1..=20).map(|seed| delay(config, nets, seed)).collect()
 }
@@ -41,7 +42,7 @@ fn delay(config: &Config, nets: u8, seed: u64) -> Option<f64> {
     None
 }
 
-/// Without probes, T3-rtx expires one second, two, four and so on later: always in an outage.
+/// Without probes, T3-rtx expires after one second, two, four and so on: always in an outage.
 #[test]
 fn without_probes_every_retransmission_falls_into_a_periodic_outage() {
     for nets in [1, 2] {
@@ -49,7 +50,7 @@ fn without_probes_every_retransmission_falls_into_a_periodic_outage() {
     }
 }
 
-/// Tail loss probes leave before T3-rtx expires, and with two paths copies do, too.
+/// Tail loss probes are sent before T3-rtx expires. With two paths, copies are sent before it, too.
 #[test]
 fn the_recommended_options_escape_a_periodic_outage() {
     for nets in [1, 2] {

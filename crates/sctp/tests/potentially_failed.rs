@@ -28,7 +28,7 @@ fn cmt_pf() -> Config {
     Config { cmt: Cmt { enabled: true, ..Cmt::default() }, ..pf() }
 }
 
-/// Two endpoints with two confirmed paths; the paths in `dead` networks have just failed.
+/// Two endpoints with two confirmed paths. The networks in `dead` have just failed.
 fn failing(config: &Config, dead: &'static [u8]) -> (Pair, AssocId) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -44,7 +44,7 @@ fn times(pair: &Pair, net: u8, chunk: &str) -> Vec<Instant> {
     pair.sent.iter().filter(of).map(|sent| sent.at).collect()
 }
 
-// rfc7829#section-3, rules 1, 2 and 4: after one timeout a heartbeat leaves, and data uses the other path.
+// rfc7829#section-3, rules 1, 2 and 4: after one timeout a heartbeat is sent, and data uses the other path.
 #[test]
 fn one_timeout_moves_data_to_another_path_and_sends_a_heartbeat() {
     let (mut pair, client) = failing(&pf(), &[1]);
@@ -62,7 +62,8 @@ fn one_timeout_moves_data_to_another_path_and_sends_a_heartbeat() {
     assert_eq!(pair.read_all(Side::Server).len(), 6);
 }
 
-// rfc7829#section-3, rules 4 and 5: a heartbeat in each RTO, which doubles, also with heartbeats disabled.
+// rfc7829#section-3, rules 4 and 5: one heartbeat in each RTO, which doubles, even if heartbeats are
+// disabled.
 #[test]
 fn heartbeats_back_off_until_the_path_is_inactive() {
     for hb_interval in [None, Some(secs(30))] {
@@ -79,7 +80,7 @@ fn heartbeats_back_off_until_the_path_is_inactive() {
     }
 }
 
-// rfc7829#section-3, rule 5: more than Path.Max.Retrans errors, those while potentially failed included.
+// rfc7829#section-3, rule 5: inactive after Path.Max.Retrans + 1 errors, with those while potentially failed.
 #[test]
 fn a_path_fails_for_good_after_as_many_errors_as_ever() {
     let (mut pair, client) = failing(&Config { path_max_retrans: 2, ..pf() }, &[1]);
@@ -121,7 +122,8 @@ fn an_answered_heartbeat_brings_the_path_back() {
 #[test]
 fn data_sent_once_brings_the_path_back_and_data_sent_again_does_not() {
     let (mut pair, client) = failing(&cmt_pf(), &[]);
-    // All packets with data reach the server late: the chunk times out and is acknowledged as sent again.
+    // All packets with data are delayed: the chunk times out and is acknowledged only after it was sent
+    // again.
     pair.on_wire(|sent| match sent.chunks().as_str() {
         "HEARTBEAT" => Fate::Lost,
         chunks if chunks.contains("DATA") => Fate::Late(ms(1500)),
@@ -137,7 +139,7 @@ fn data_sent_once_brings_the_path_back_and_data_sent_again_does_not() {
     assert_eq!(states.last(), Some(&PathState::PotentiallyFailed), "the copy says nothing of the path");
 }
 
-// rfc7829#section-3, rule 6: acknowledged data makes the path active, but not if sent before the failure.
+// rfc7829#section-3, rule 6: acknowledged data makes a path active, but not data sent before the failure.
 #[test]
 fn acknowledgement_of_data_sent_before_the_failure_leaves_the_path_potentially_failed() {
     let (mut pair, client) = failing(&Config { max_burst: 100, ..pf() }, &[]);
@@ -147,7 +149,7 @@ fn acknowledgement_of_data_sent_before_the_failure_leaves_the_path_potentially_f
     pair.run_for(ms(500));
     assert_eq!(pair.read_all(Side::Server).len(), 40);
     pair.sent.clear();
-    // The last data arrives on path 1, which then fails before an acknowledgement returns.
+    // The last data arrives on path 1. Then the path fails before an acknowledgement returns.
     pair.on_wire(|sent| {
         let lost = sent.net() == 1 && (sent.from == Side::Server || sent.chunks() == "HEARTBEAT");
         if lost { Fate::Lost } else { Fate::Arrives }
@@ -189,7 +191,7 @@ fn with_all_paths_failing_the_best_is_used_and_slowly() {
                 if packet.from == Side::Client && packet.chunks().contains("DATA") {
                     let used = usize::from(packet.net()) - 1;
                     assert!(after[used].errors <= after[1 - used].errors, "{after:?}");
-                    // One MTU, and the excess that rfc9260#section-6.1, rule B, allows.
+                    // At most one MTU, and the excess that rfc9260#section-6.1, rule B, allows.
                     assert!(after[used].flight < after[used].mtu * 2, "{after:?}");
                     checked += 1;
                 }

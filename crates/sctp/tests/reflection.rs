@@ -10,7 +10,7 @@ use wire::*;
 
 const VICTIM: [u8; 4] = [10, 2, 0, 1];
 
-/// A server whose client listed the address of a victim; tag and next TSN of packets to the server.
+/// A server whose client has listed the address of a victim, and tag and next TSN of packets to the server.
 struct Scene {
     pair: Pair,
     tag: u32,
@@ -36,8 +36,8 @@ fn scene(config: &Config) -> Scene {
 }
 
 impl Scene {
-    /// The server gets a packet from this source. Returns its length, the bytes of the answer to the
-    /// victim, and the chunks to others. Heartbeats to the victim do not count.
+    /// Delivers a packet from this source to the server. Returns its length, the bytes that the server sends
+    /// to the victim, and the chunks to other hosts. Heartbeats to the victim do not count.
     fn server_gets(&mut self, src: IpAddr, chunks: &[Chunk<'_>]) -> (usize, usize, Vec<String>) {
         let bytes = packet(5001, 5002, self.tag, chunks);
         let before = self.pair.sent.len();
@@ -46,7 +46,7 @@ impl Scene {
             self.pair.sent[before..].iter().filter(|sent| sent.from == Side::Server).collect();
         let to_victim = |sent: &&&Sent| sent.dst == IpAddr::from(VICTIM);
         let victims = said.iter().filter(to_victim).filter(|sent| sent.chunks() != "HEARTBEAT");
-        // With 20 bytes of IP header each.
+        // Each packet has an IP header of 20 bytes.
         let reflected = victims.map(|sent| sent.bytes.len() + 20).sum();
         let others = said.iter().filter(|sent| !to_victim(sent)).map(|sent| sent.chunks()).collect();
         (bytes.len() + 20, reflected, others)
@@ -107,7 +107,7 @@ fn only_a_heartbeat_is_answered_to_an_unconfirmed_address_and_with_no_more_bytes
     }
 }
 
-/// An address of a stranger or of the server, IPv6 or IPv4.
+/// An IPv6 or IPv4 address of an unknown host or of the server.
 fn address(ipv6: bool, n: u16) -> IpAddr {
     let [high, low] = n.to_be_bytes();
     if ipv6 {
@@ -177,7 +177,8 @@ fn an_init_ack_is_at_most_three_times_the_init() {
             let mut pair = Pair::of(endpoint_config(Side::Client, 1, &Config::default()), server);
             let (src, dst) = (address(ipv6, 999), address(ipv6, 1));
             let bytes = init(list);
-            // Once for a new association, and once for an existing one, whose answer also has tie-tags.
+            // The first INIT is for a new association. The second is for an existing one; its answer also has
+            // tie-tags.
             for again in [false, true] {
                 let before = pair.sent.len();
                 pair.inject(Side::Server, src, dst, &bytes);
@@ -199,7 +200,7 @@ fn an_init_ack_is_at_most_three_times_the_init() {
     assert!(most > 2.7, "{most}: there would be room for more");
 }
 
-/// Answers an INIT ACK with its cookie.
+/// A COOKIE ECHO with the cookie of an INIT ACK.
 fn echo(ack: &Sent) -> PacketBuf {
     let Some(Ok(Chunk::InitAck(InitAck(init)))) = parse(&ack.bytes).chunks().next() else { panic!() };
     let cookie = init.parameters.iter().find_map(|parameter| match parameter {
@@ -209,7 +210,7 @@ fn echo(ack: &Sent) -> PacketBuf {
     packet(77, 5002, init.initiate_tag, &[Chunk::CookieEcho(CookieEcho { cookie: cookie.unwrap() })])
 }
 
-/// Number of addresses of a server with `theirs` that a client with `ours` learns from one of them.
+/// Number of addresses that a client with `ours` addresses learns of a server with `theirs`.
 fn learnt(ipv6: bool, ours: u16, theirs: u16) -> usize {
     let mut client = endpoint_config(Side::Client, 1, &Config::default());
     let mut server = endpoint_config(Side::Server, 1, &Config::default());
@@ -222,7 +223,7 @@ fn learnt(ipv6: bool, ours: u16, theirs: u16) -> usize {
     pair.endpoint(Side::Client).paths(id).unwrap().count()
 }
 
-// rfc9260#section-5.1.2: the limit does not affect ordinary hosts. Beyond that, as many addresses as fit.
+// rfc9260#section-5.1.2: the limit does not affect ordinary hosts. Other hosts list only addresses that fit.
 #[test]
 fn an_init_ack_names_all_addresses_of_ordinary_hosts() {
     for theirs in 1..=6 {

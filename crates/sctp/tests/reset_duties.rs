@@ -1,4 +1,4 @@
-//! The duties of RFC 6525, one by one, of an endpoint whose peer is scripted.
+//! The requirements of RFC 6525, one by one, for an endpoint whose peer is scripted.
 
 use crate::desk;
 
@@ -100,7 +100,7 @@ fn a_reset_that_is_denied_or_fails_leaves_the_numbers_as_they_were() {
     }
 }
 
-// rfc7053#section-4.1: the I bit of the last chunk before a reset
+// rfc7053#section-4.1
 #[test]
 fn the_last_chunk_before_a_reset_asks_for_an_acknowledgement_at_once() {
     let mut desk = Desk::new(&Config { nagle: true, ..allowing(AllowReset::None) });
@@ -138,7 +138,7 @@ fn a_reset_that_overtakes_its_data_is_deferred_and_done_without_being_asked_agai
     desk.data(1, 1, 0, "a");
     desk.reset(0, 3, &[1]);
     assert_eq!(desk.said(), ["InProgress 0"]);
-    // Behind the reset: data of a reset stream is held back, data of another stream is delivered.
+    // After the reset, data of a reset stream is held back, and data of another stream is delivered.
     desk.data(4, 1, 0, "d");
     desk.data(5, 2, 0, "e");
     desk.data(3, 1, 2, "c");
@@ -146,14 +146,14 @@ fn a_reset_that_overtakes_its_data_is_deferred_and_done_without_being_asked_agai
     desk.data(2, 1, 1, "b");
     assert_eq!(desk.said(), ["Performed 0"]);
     assert_eq!(desk.told(), ["1:1 b", "1:2 c", "in [1] performed", "1:0 d"]);
-    // The request arrives a second time: no second reset.
+    // The request arrives a second time and causes no second reset.
     desk.reset(0, 3, &[1]);
     assert_eq!(desk.said(), ["Performed 0"]);
     desk.data(6, 1, 1, "f");
     assert_eq!(desk.told(), ["1:1 f"]);
 }
 
-// rfc6525#section-5.2.2, rule E2: within the receive buffer
+// rfc6525#section-5.2.2, rule E2: the held data must fit into the receive buffer
 #[test]
 fn data_behind_a_deferred_reset_is_bounded_by_the_receive_buffer() {
     let buffer = ByteCount::new(2000);
@@ -187,7 +187,7 @@ fn while_a_reset_is_deferred_another_one_is_refused() {
     assert_eq!(desk.said(), ["InProgress 0", "RequestInProgress 1", "InProgress 0"]);
 }
 
-// rfc6525#section-5.2.7: "in progress" is no error
+// rfc6525#section-5.2.7: the result "in progress" is no error
 #[test]
 fn a_request_in_progress_is_asked_again_after_an_rto_without_counting_errors() {
     let config = Config { association_max_retrans: 2, hb_interval: None, ..allowing(AllowReset::None) };
@@ -205,7 +205,7 @@ fn a_request_in_progress_is_asked_again_after_an_rto_without_counting_errors() {
     assert_eq!(desk.told(), ["out [1] performed"]);
 }
 
-// rfc6525#section-4.4: the peer's own request is in progress
+// rfc6525#section-4.4: the peer rejects the request because its own request is in progress
 #[test]
 fn a_request_that_met_another_is_asked_again_later_with_the_next_number() {
     let mut desk = Desk::new(&allowing(AllowReset::None));
@@ -284,7 +284,7 @@ fn two_that_wait_for_each_other_do_not_wait_for_ever() {
     assert_eq!(desk.said(), ["reset 1 answers 1 last 0 [1]"]);
 }
 
-// rfc6525#section-5.1.3: a reset that we requested is allowed although others are not
+// rfc6525#section-5.1.3: a reset that our user requested is allowed although others are not
 #[test]
 fn the_peer_may_do_what_we_asked_for() {
     for first in [None, Some(ReConfigResult::Performed)] {
@@ -358,7 +358,7 @@ fn everything_the_peer_asks_for_is_denied_by_default() {
     }
 }
 
-// rfc6525#section-3: the chunk was not negotiated: it is unknown, and its top bits mean skip
+// rfc6525#section-3: without negotiation the chunk type is unknown, and its top bits mean skip
 #[test]
 fn without_agreement_a_request_is_skipped_and_none_can_be_made() {
     let mut desk = Desk::new(&Config::default());
@@ -383,7 +383,7 @@ fn a_reset_of_the_association_waits_for_our_data_and_moves_the_tsns_of_the_peer(
     desk.send(1, "y");
     assert_eq!(desk.said(), [""; 0], "new data waits");
     desk.sack(1);
-    // The answer is sent before the data, so that the peer has the new numbers.
+    // The answer precedes the data, so that the peer learns the new numbers first.
     assert_eq!(desk.said(), ["Performed 0 2 0x80000001", "Performed 0 2 0x80000001", "data 2 1:0 y"]);
     desk.ask(&[ReConfigParameter::AssociationReset { request }]);
     assert_eq!(desk.said(), ["Performed 0 2 0x80000001"], "the same answer");
@@ -496,7 +496,7 @@ fn streams_that_the_peer_asks_us_to_add_can_be_used_once_it_agreed() {
     assert_eq!(desk.told(), ["added 5 0 performed"]);
 }
 
-// rfc9260#section-9.2: resets do not prevent a shutdown
+// rfc9260#section-9.2: pending resets do not prevent a shutdown
 #[test]
 fn a_shutdown_ends_resets_that_wait_and_sends_what_they_held() {
     let mut desk = Desk::new(&allowing(AllowReset::None));
@@ -513,7 +513,7 @@ fn a_shutdown_ends_resets_that_wait_and_sends_what_they_held() {
     assert_eq!(desk.reset_own(ResetDirection::Outgoing, &[1]), Err(ResetError::Closed));
 }
 
-// rfc9260#section-9.2: data behind a request without an answer is not lost
+// rfc9260#section-9.2: data held back by an unanswered request is not lost
 #[test]
 fn a_shutdown_waits_for_the_answer_that_held_data_needs() {
     let mut desk = Desk::new(&allowing(AllowReset::None));
@@ -607,7 +607,7 @@ fn after_a_restart_both_ends_count_requests_anew() {
     }
 }
 
-// rfc6525#section-5.2.4: late packets with old TSNs do not count as new ones
+// rfc6525#section-5.2.4: late packets with TSNs from before the reset do not count as new
 #[test]
 fn after_a_reset_of_the_association_old_packets_change_nothing() {
     let config = allowing(AllowReset::All);
@@ -643,7 +643,7 @@ fn after_a_reset_of_the_association_old_packets_change_nothing() {
     assert_eq!((stats.fast_retransmissions, stats.timer_retransmissions), (0, 0), "data goes on");
 }
 
-// rfc6525#section-5.2.4: a SHUTDOWN overtakes the answer to a reset of the association
+// rfc6525#section-5.2.4: the SHUTDOWN arrives before the answer to the reset of the association
 #[test]
 fn a_shutdown_of_a_peer_that_has_reset_its_tsns_breaks_nothing() {
     let mut desk = Desk::new(&allowing(AllowReset::None));

@@ -68,8 +68,8 @@ fn ordered_messages_are_numbered_from_zero_in_each_stream() {
     assert_eq!(numbers, [(0, 0), (4, 0), (0, 1), (4, 1)]);
 }
 
-// rfc9260#section-6.1, rule B: a chunk leaves while the flight size is below cwnd, so cwnd is exceeded
-// by less than a chunk.
+// rfc9260#section-6.1, rule B: a chunk is sent while the flight size is below cwnd, so the flight size
+// exceeds cwnd by less than a chunk.
 #[test]
 fn no_new_data_leaves_when_the_window_is_full() {
     let mut client = Played::new(&Config::default());
@@ -87,7 +87,7 @@ fn no_new_data_leaves_when_the_window_is_full() {
     assert!(path.flight > path.cwnd && path.flight.get() < path.cwnd.get() + 1468);
 }
 
-// rfc9260#section-6.1, rule B: urgent messages may exceed cwnd, but the total excess is less than a chunk.
+// rfc9260#section-6.1, rule B: urgent messages may exceed cwnd, but by less than a chunk in total.
 #[test]
 fn urgent_messages_exceed_a_full_window_by_less_than_a_chunk() {
     let config = Config {
@@ -101,7 +101,7 @@ fn urgent_messages_exceed_a_full_window_by_less_than_a_chunk() {
     };
     let mut client = Played::new(&config);
     let path = client.path(0);
-    // Exactly as many bytes as the window allows.
+    // The messages fill cwnd exactly.
     for length in [FULL, FULL, path.cwnd.get() as u32 - 2 * (FULL + 16) - 16] {
         client.say(ordered(0, length));
     }
@@ -145,7 +145,7 @@ fn a_burst_is_no_longer_than_max_burst() {
     for max_burst in [2, 4, 7] {
         let mut client = Played::new(&Config { max_burst, ..Config::default() });
         client.send_full(100);
-        // Each acknowledged chunk opens the window far beyond a burst.
+        // Each acknowledgement allows more chunks than a burst.
         let mut sent = client.numbers();
         for acked in 1..=30 {
             client.pass(10);
@@ -162,8 +162,8 @@ fn a_burst_is_no_longer_than_max_burst() {
     }
 }
 
-// rfc9260#section-6.1, rule A: one chunk is in flight and retransmitted after RTO, which doubles each
-// time. The peer's answers keep the association alive.
+// rfc9260#section-6.1, rule A: one chunk is in flight and is retransmitted after the RTO, which doubles each
+// time. The peer answers, so the association continues.
 #[test]
 fn probes_of_a_closed_window_back_off() {
     let mut client =
@@ -184,7 +184,7 @@ fn probes_of_a_closed_window_back_off() {
     assert_eq!(client.numbers(), [3, 4]);
 }
 
-// rfc9260#section-6.2.1: the peer's rwnd is its a_rwnd less the flight size.
+// rfc9260#section-6.2.1: the peer's rwnd is a_rwnd minus the flight size.
 #[test]
 fn peer_rwnd_is_a_rwnd_less_the_flight_size() {
     let mut client = Played::new(&Config::default());
@@ -200,7 +200,7 @@ fn peer_rwnd_is_a_rwnd_less_the_flight_size() {
     assert_eq!(client.peer_rwnd(), 48_000 - 1468, "a SACK that was overtaken says nothing");
 }
 
-// rfc9260#section-6.1, rule A: at most as many bytes as the peer has room for.
+// rfc9260#section-6.1, rule A: the flight size never exceeds the peer's rwnd.
 #[test]
 fn a_chunk_that_does_not_fit_the_window_of_the_peer_waits() {
     let mut client = Played::new(&Config::default());
@@ -269,7 +269,7 @@ fn a_timeout_doubles_rto_and_leaves_one_segment() {
     }
 }
 
-// rfc9260#section-6.3.3, rule E3: as many of the earliest chunks as fit in one packet.
+// rfc9260#section-6.3.3, rule E3: the earliest chunks are sent that together fit into one packet.
 #[test]
 fn after_a_timeout_the_earliest_chunks_that_fit_a_packet_leave() {
     let mut client = Played::new(&Config::default());
@@ -373,7 +373,7 @@ fn nagle_holds_small_chunks_while_data_is_in_flight() {
     assert_eq!(client.numbers(), [2]);
 }
 
-/// A SACK is due: small chunks that Nagle's rule holds back join it, but do not leave without it.
+/// Small chunks that Nagle's rule holds back are bundled with a due SACK, but are not sent without it.
 // rfc9260#section-6.1
 #[test]
 fn small_chunks_held_by_nagle_join_a_sack_that_is_due() {
@@ -390,7 +390,7 @@ fn small_chunks_held_by_nagle_join_a_sack_that_is_due() {
         pair.run_for(Span::from_millis(15));
         let sack = if bundling { "SACK DATA" } else { "SACK" };
         assert_eq!(pair.said(Side::Client, begin), ["DATA", sack], "the first data is acknowledged at once");
-        // This SACK is pending, but due only after 200 ms.
+        // This SACK is pending and due only after 200 ms.
         pair.send(Side::Server, 1452);
         pair.run_for(Span::from_millis(15));
         pair.send(Side::Client, 100);

@@ -1,4 +1,4 @@
-//! Ends of associations (rfc9260#section-9).
+//! The end of associations by SHUTDOWN or ABORT (rfc9260#section-9).
 
 use anabranch_sctp::{CloseReason, Config, Event, Message, Payload, SendError, State};
 use testkit::*;
@@ -81,7 +81,7 @@ fn the_end_survives_the_loss_of_any_packet() {
     }
 }
 
-// rfc9260#section-8.4 with rfc9260#section-9.2: SHUTDOWN ACK arrives again without an association.
+// rfc9260#section-8.4 with rfc9260#section-9.2: a SHUTDOWN ACK arrives after the association has ended.
 #[test]
 fn a_lost_shutdown_complete_is_made_good_out_of_the_blue() {
     let mut pair = Pair::new(1, &Config::default());
@@ -125,7 +125,7 @@ fn data_after_our_shutdown_is_acknowledged_with_sack_and_shutdown() {
     assert_eq!(pair.state(Side::Client), None);
 }
 
-// rfc9260#section-9.2: SHUTDOWN acknowledges as a SACK does.
+// rfc9260#section-9.2: a SHUTDOWN acknowledges data by its cumulative TSN.
 #[test]
 fn the_cumulative_tsn_of_shutdown_counts() {
     let mut pair = Pair::new(1, &Config::default());
@@ -153,7 +153,7 @@ fn nothing_can_be_sent_after_shutdown() {
     assert_eq!(pair.endpoint(Side::Client).send(now, client, message), Err(SendError::Closed));
 }
 
-// A user shuts down before the handshake is complete: its data still arrives.
+// The user shuts down before the handshake is complete. The data given before still arrives.
 #[test]
 fn a_shutdown_during_the_handshake_waits_for_it() {
     let mut pair = Pair::new(1, &Config::default());
@@ -176,7 +176,7 @@ fn a_peer_that_never_ends_is_aborted_after_five_times_rto_max() {
         Config { rto_max: Span::from_secs(2), send_buffer: ByteCount::new(1 << 30), ..Config::default() };
     let mut pair = Pair::new(1, &config);
     pair.establish();
-    // A slow wire and much data.
+    // The path has a long delay, and much data is pending.
     pair.set_delay(ms(900));
     for _ in 0..100_000 {
         let (id, now) = (pair.only(Side::Server), pair.now);
@@ -191,7 +191,7 @@ fn a_peer_that_never_ends_is_aborted_after_five_times_rto_max() {
     assert_eq!(abort.at.since(begun), Span::from_secs(10));
 }
 
-// rfc9260#section-9.2: as many retransmissions as the association may have errors.
+// rfc9260#section-9.2: the number of retransmissions is Association.Max.Retrans.
 #[test]
 fn a_peer_that_went_away_is_given_up_during_shutdown() {
     let config = Config { association_max_retrans: 3, rto_max: Span::from_secs(4), ..Config::default() };
@@ -251,7 +251,7 @@ fn an_abort_before_the_init_ack_is_silent() {
     assert_eq!(pair.events(Side::Client), [closed(CloseReason::LocalAbort)]);
 }
 
-// rfc9260#section-9.2: lost data delays the shutdown until it is delivered, or the peer is given up.
+// rfc9260#section-9.2: the shutdown waits until lost data is delivered, or until the peer is given up.
 #[test]
 fn shutdown_waits_for_lost_data() {
     let mut pair = Pair::new(1, &Config::default());
@@ -272,7 +272,7 @@ fn shutdown_waits_for_lost_data() {
     assert_eq!(pair.events(Side::Client).last(), Some(&closed(CloseReason::Graceful)));
 }
 
-// rfc9260#section-8.3: no heartbeat is sent or answered once SHUTDOWN or SHUTDOWN ACK is sent.
+// rfc9260#section-8.3: after SHUTDOWN or SHUTDOWN ACK, heartbeats are neither sent nor answered.
 #[test]
 fn heartbeats_end_before_the_association_does() {
     let config = Config {

@@ -8,8 +8,8 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Two endpoints with paths of 20 ms RTT and a full send buffer. After one second, network 1 loses all
-/// packets for `outage`. Returns the longest time without readable data, and the pair 20 s later.
+/// Runs two endpoints with paths of 20 ms RTT and a full send buffer. After one second, network 1 loses all
+/// packets for `outage`. Returns the longest time without data to read, and the pair 20 s after the outage.
 fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     let fate = move |sent: &Sent, dies: Instant| {
         let dead = sent.net() == 1 && (dies..dies + outage).contains(&sent.at);
@@ -18,7 +18,8 @@ fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     transfer(config, Span::from_secs(20) + outage, fate)
 }
 
-/// The same for `time` after that second; `fate` gets each packet and the end of that second.
+/// Like [`outage`], but for `time` after the first second. `fate` gets each packet and the end of that
+/// second.
 fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate + 'static) -> (Span, Pair) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -40,7 +41,8 @@ fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate +
     (longest, pair)
 }
 
-/// The recommended options with small buffers, and the paths in turns: one path alone would suffice here.
+/// The recommended options with small buffers and alternating paths, because one path alone would suffice
+/// here.
 fn recommended() -> Config {
     let (buffer, recommended) = (units::ByteCount::new(65_536), Config::recommended());
     let cmt = Cmt { path_selection: PathSelection::RoundRobin, ..recommended.cmt.clone() };
@@ -73,8 +75,8 @@ fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
     assert!(asked < began + ms(1300), "{asked}");
 }
 
-/// SACKs arrive on the other path, so the peer is alive. Heartbeats are a probe timeout apart, later a
-/// quarter of the time since the first one, until the RTO is over.
+/// SACKs arrive on the other path, so the peer is alive. The interval of heartbeats is a probe timeout, later
+/// a quarter of the time since the first one, until the RTO has passed.
 #[test]
 fn the_heartbeat_to_a_silent_path_is_repeated() {
     let began = Pair::new(2, &recommended()).now;
@@ -112,7 +114,7 @@ fn a_silent_path_is_asked_again_once_sacks_come() {
     assert!(pair.sent.iter().filter(data).count() > 100);
 }
 
-/// Without copies, all data waits for T3-rtx.
+/// Without copies, all data waits until T3-rtx expires.
 #[test]
 fn without_reinjection_all_paths_wait_for_t3() {
     let mut config = recommended();

@@ -1,4 +1,4 @@
-//! Hosts that connect to each other at the same time, more than once. Each has only some addresses of
+//! Hosts that connect to each other at the same time, more than once. Each host knows only some addresses of
 //! the other (rfc9260#section-5.2).
 
 use anabranch_sctp::{AssocId, CloseReason, Config, Event, Message, Payload, State};
@@ -26,17 +26,17 @@ impl Dice {
 
 /// The result of a run.
 struct Outcome {
-    /// The established associations of both sides.
+    /// The established associations of each side.
     standing: [Vec<AssocId>; 2],
-    /// Associations that ended, and the reasons.
+    /// Associations that ended, with the reasons.
     closed: Vec<(Side, AssocId, CloseReason)>,
-    /// Messages that arrived, one sent over each established association.
+    /// Number of messages that arrived at each side. One was sent over each established association.
     heard: [usize; 2],
 }
 
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 
-/// Some addresses of a side, at least one, in any order.
+/// Some addresses of a side (at least one) in any order.
 fn some(dice: &mut Dice, side: Side, nets: u8) -> Vec<IpAddr> {
     let mut all: Vec<IpAddr> = (1..=nets).map(|net| side.address(net)).collect();
     for n in (1..all.len()).rev() {
@@ -135,7 +135,7 @@ fn check(outcome: &Outcome, what: &str) {
     }
 }
 
-// rfc9260#section-5.2: two endpoints have one association, in whatever order packets cross.
+// rfc9260#section-5.2: two endpoints have one association, in whatever order their packets arrive.
 #[test]
 fn two_connects_to_one_host_that_connects_too_make_one_association() {
     for connects in [[2, 1], [2, 0], [3, 1], [1, 1]] {
@@ -152,7 +152,8 @@ fn two_connects_to_one_host_that_connects_too_make_one_association() {
     }
 }
 
-// rfc9260#section-5.2: if both do so, two associations may remain, or one may be given up later.
+// rfc9260#section-5.2: if both sides connect twice, two associations may remain, or one may be given up
+// later.
 #[test]
 fn two_connects_from_either_side_never_leave_half_an_association() {
     for seed in 0..RUNS {

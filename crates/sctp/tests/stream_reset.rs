@@ -28,7 +28,7 @@ impl Lcg {
     }
 }
 
-/// A wire that loses `lost` of 1000 packets, and delays `late` others.
+/// Makes the wire lose `lost` of 1000 packets and delay `late` of 1000 packets.
 fn lossy(pair: &mut Pair, seed: u64, lost: u64, late: u64) {
     let mut random = Lcg(seed);
     pair.on_wire(move |_| match random.below(1000) {
@@ -38,7 +38,8 @@ fn lossy(pair: &mut Pair, seed: u64, lost: u64, late: u64) {
     });
 }
 
-/// Messages of a side: each carries the incarnation of its stream and its number in that incarnation.
+/// Records the messages of a side. Each contains the incarnation of its stream (the number of resets before
+/// it) and its number in this incarnation.
 #[derive(Default)]
 struct Book {
     /// By stream: incarnation and number of the next message to be sent.
@@ -47,7 +48,7 @@ struct Book {
     read: BTreeMap<u16, (u32, u32)>,
     /// By stream: messages sent in each incarnation.
     sent: BTreeMap<u16, Vec<u32>>,
-    /// Own resets by the result in the event.
+    /// Number of own resets by the result in the event.
     told: BTreeMap<&'static str, u32>,
     messages: u64,
 }
@@ -67,7 +68,7 @@ impl Book {
         Message { stream: StreamId(stream), ..Message::new(Payload::Bytes(bytes.into())) }
     }
 
-    /// Starts the next incarnation of these streams for the messages given from now on.
+    /// Starts the next incarnation of these streams for all later messages.
     fn begin_again(&mut self, streams: &[StreamId], all: u16) {
         let listed: Vec<u16> =
             if streams.is_empty() { (0..all).collect() } else { streams.iter().map(|s| s.0).collect() };
@@ -79,7 +80,8 @@ impl Book {
     }
 }
 
-/// Reads all messages and events on one side, in order; `book` has the messages that its peer sent.
+/// Reads all messages and events of one side in order. `book` records the messages of the peer, `own` those
+/// of this side.
 fn read(pair: &mut Pair, side: Side, book: &mut Book, own: &mut Book) {
     loop {
         take_events(pair, side, book, own);
@@ -124,7 +126,7 @@ fn take_events(pair: &mut Pair, side: Side, book: &mut Book, own: &mut Book) {
     }
 }
 
-/// Streams of the random networks.
+/// Number of streams in the random networks.
 const STREAMS: u16 = 6;
 
 // rfc6525#section-5.1.2: the reuse of a stream, as data channels do it
@@ -162,7 +164,7 @@ fn a_stream_is_used_a_thousand_times_with_5_percent_of_the_packets_lost() {
     assert!(stats.reset_requests > 1000, "some requests were lost");
 }
 
-/// One step of a side in a random network.
+/// One action of a side in a random network.
 #[derive(Clone, Debug)]
 enum Step {
     Send(u16, usize),
@@ -189,7 +191,7 @@ struct Random {
     pair: Pair,
     ids: [AssocId; 2],
     books: [Book; 2],
-    /// Resets started by either side, counted by the expected events.
+    /// Number of resets that each side has started, counted by the expected events.
     begun: [u32; 2],
 }
 
@@ -242,7 +244,7 @@ impl Random {
         self.pair.drain();
     }
 
-    /// Runs until no data or request has been outstanding for 20 s, and reads meanwhile.
+    /// Runs until no data or request has been outstanding for 20 s. Calls `read` meanwhile.
     fn settle(&mut self, mut read: impl FnMut(&mut Random)) {
         let (mut before, mut quiet) = (None, 0);
         for _ in 0..1000 {
@@ -273,7 +275,7 @@ impl Random {
     }
 }
 
-/// Takes steps in a network that loses and delays packets, waits for the end, and checks the result.
+/// Performs the steps in a network that loses and delays packets, waits for the end, and checks the result.
 fn resets_of_all_kinds(steps: &[(bool, Step)], seed: u64, lost: u64, late: u64) {
     let mut random = Random::new(seed, lost, late, &config());
     let mut sent = [0u32, 0];
@@ -349,7 +351,7 @@ fn resets_of_all_kinds(steps: &[(bool, Step)], seed: u64, lost: u64, late: u64) 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Only outgoing resets: each side can tell when the incarnations of its streams begin.
+    /// Only outgoing resets are used, so that each side knows when an incarnation of its streams begins.
     // rfc6525#section-5.2.2
     #[test]
     fn in_any_network_each_incarnation_of_a_stream_is_delivered_whole_and_in_order(
@@ -381,7 +383,7 @@ proptest! {
         }
     }
 
-    /// Resets of any kind by both ends at once: no message is lost, read twice, stuck, or out of order.
+    /// Both ends make resets of any kind at once: no message is lost, read twice, stuck, or out of order.
     // rfc6525#section-5.1.1
     #[test]
     fn resets_of_all_kinds_by_both_ends_lose_nothing_and_end(
@@ -417,8 +419,8 @@ fn a_peer_that_asks_for_all_streams_there_can_be_costs_nothing_until_they_are_us
     assert!(reset >= 65, "{reset} of them");
 }
 
-/// Both ends want the same number of streams. The request of one end is lost four times and given up,
-/// since the other end has added the streams.
+/// Both ends want the same number of streams. The request of one end is lost four times. The end gives it up,
+/// because the other end has added the streams.
 #[test]
 fn a_request_that_was_given_up_is_asked_again_if_the_peer_refuses_the_number_of_the_next() {
     let steps: Vec<(bool, Step)> = vec![

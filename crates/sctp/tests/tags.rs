@@ -1,5 +1,5 @@
-//! Packets that belong to no association, or claim to (rfc9260#section-8.4, rfc9260#section-8.5), and
-//! chunks that were not negotiated (rfc9260#section-3.2).
+//! Packets of no association, packets with a wrong tag (rfc9260#section-8.4, rfc9260#section-8.5), and chunks
+//! that were not negotiated (rfc9260#section-3.2).
 
 use crate::scene;
 
@@ -91,7 +91,7 @@ fn the_t_bit_says_whose_tag_an_abort_bears() {
     }
 }
 
-// rfc9260#section-8.4: the correct tag from the correct address, but from a port that is not the peer's.
+// rfc9260#section-8.4: the tag and the address are correct, but the port is not the peer's.
 #[test]
 fn a_packet_from_a_foreign_port_is_out_of_the_blue() {
     let mut s = scene();
@@ -106,7 +106,7 @@ fn a_packet_from_a_foreign_port_is_out_of_the_blue() {
     assert!(s.pair.read_all(Side::Server).is_empty());
 }
 
-// rfc9260#section-8.5.1, rule B: before the peer's tag is known, no packet can carry it.
+// rfc9260#section-8.5.1, rule B: the client does not know the peer's tag yet, so no packet can carry it.
 #[test]
 fn an_abort_without_a_tag_does_not_end_a_handshake() {
     for reflected_tag in [false, true] {
@@ -156,7 +156,7 @@ fn a_shutdown_ack_during_the_handshake_is_answered_and_forgotten() {
     }
 }
 
-// rfc9260#section-8.4: the correct tag from an address that is not the peer's.
+// rfc9260#section-8.4: the tag is correct, but the address is not the peer's.
 #[test]
 fn a_packet_from_a_foreign_address_is_out_of_the_blue() {
     let mut scene = scene();
@@ -186,7 +186,8 @@ fn the_top_bits_of_an_unknown_chunk_are_obeyed() {
     }
 }
 
-// rfc9260#section-3.2, rfc9260#section-3.3.10.6: a chunk that does not fit in our packet is truncated.
+// rfc9260#section-3.2, rfc9260#section-3.3.10.6: the report of a chunk that does not fit in a packet is
+// truncated.
 #[test]
 fn an_unknown_chunk_longer_than_an_answer_is_reported_as_far_as_it_fits() {
     for (length, reported) in [(1460usize, 1460usize), (1464, 1460), (40_000, 1460)] {
@@ -205,7 +206,7 @@ fn an_unknown_chunk_longer_than_an_answer_is_reported_as_far_as_it_fits() {
     }
 }
 
-// rfc9260#section-8.3: the information must return unchanged, so it cannot be truncated.
+// rfc9260#section-8.3: the answer must contain the unchanged information, so it cannot be truncated.
 #[test]
 fn a_heartbeat_longer_than_an_answer_is_not_answered() {
     for (length, answer) in [(1460, &["HEARTBEAT_ACK"][..]), (1461, &[]), (40_000, &[])] {
@@ -236,7 +237,7 @@ fn an_nr_sack_nobody_agreed_upon_is_unknown() {
     assert!(scene.pair.read_all(Side::Server).is_empty());
 }
 
-// rfc9260#section-3.2: chunks that were not negotiated: types 12 and 13 mean discard and stop, 0x81 skip.
+// rfc9260#section-3.2: without negotiation types 12 and 13 mean discard and stop, and 0x81 means skip.
 #[test]
 fn echoes_of_marks_and_packet_drop_reports_nobody_agreed_upon_are_unknown() {
     let report = PacketDrop {
@@ -309,7 +310,7 @@ fn a_bundle_is_taken_chunk_by_chunk() {
     assert_eq!(scene.pair.read_all(Side::Server).len(), 1);
 }
 
-// rfc9260#section-9.1: chunks behind an ABORT do not count.
+// rfc9260#section-9.1: chunks after an ABORT are ignored.
 #[test]
 fn nothing_counts_after_an_abort() {
     let mut scene = scene();
@@ -341,7 +342,8 @@ fn packets_for_another_port_are_not_ours() {
     assert!(pair.sent.is_empty());
 }
 
-// rfc9260#section-8.4 with rfc9260#section-9.2: the peer has finished, and its ABORT is all it can send.
+// rfc9260#section-8.4 with rfc9260#section-9.2: the peer has ended the association, so it can answer only by
+// an ABORT.
 #[test]
 fn a_peer_that_forgot_the_association_while_we_await_its_end_did_well() {
     let mut scene = scene();

@@ -1,5 +1,5 @@
-//! An attacker that is not the peer can neither take over nor block an association
-//! (rfc9260#section-5.2, rfc9260#section-5.4, rfc5062#section-2).
+//! An attacker other than the peer can neither take over nor block an association (rfc9260#section-5.2,
+//! rfc9260#section-5.4, rfc5062#section-2).
 
 use anabranch_sctp::{Config, Datagram, Event, PathState, State};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// An attacker that gets only packets sent to its own address.
+/// Address of an attacker that receives only packets to this address.
 const X: [u8; 4] = [10, 1, 0, 66];
 
 /// An INIT from the server's port with this tag.
@@ -39,7 +39,7 @@ fn init_from(from: u16, to: u16, tag: u32, listed: &[IpAddr]) -> PacketBuf {
     packet(from, to, 0, &[Chunk::Init(init)])
 }
 
-/// Answers an INIT ACK with its cookie.
+/// A COOKIE ECHO with the cookie of an INIT ACK.
 fn echo(ack: &Sent) -> PacketBuf {
     let header = header(&ack.bytes);
     let Some(Ok(Chunk::InitAck(InitAck(init)))) = parse(&ack.bytes).chunks().next() else {
@@ -53,8 +53,8 @@ fn echo(ack: &Sent) -> PacketBuf {
     packet(header.destination_port, header.source_port, init.initiate_tag, &[chunk])
 }
 
-/// A client in COOKIE-WAIT or COOKIE-ECHOED that has the first of the server's two addresses. It does
-/// not listen, and gets no further packet from the server.
+/// A client in COOKIE-WAIT or COOKIE-ECHOED that knows the first of the server's two addresses. It does not
+/// listen, and receives no further packet from the server.
 fn opening(state: State) -> Pair {
     let mut pair = Pair::new(2, &Config::default());
     pair.on_wire(move |sent| match (sent.chunks().as_str(), state) {
@@ -99,7 +99,7 @@ fn our_tag_goes_only_to_addresses_that_the_user_gave() {
     }
 }
 
-// rfc9260#section-5.2.1: an INIT from another address of the peer than the given ones is answered, too.
+// rfc9260#section-5.2.1: an INIT from a peer's address that the user did not give is also answered.
 #[test]
 fn init_from_another_address_of_the_peer_is_answered_where_the_user_said() {
     let mut pair = opening(State::CookieWait);
@@ -108,7 +108,8 @@ fn init_from_another_address_of_the_peer_is_answered_where_the_user_said() {
     pair.inject(Side::Client, second, Side::Client.address(2), &init(0x77, &[first, second]));
     assert_eq!(pair.said(Side::Client, before), ["INIT_ACK"]);
     assert_eq!((pair.sent[before].src, pair.sent[before].dst), (Side::Client.address(1), first));
-    // The reader of the answer may echo the cookie from any address; only the given address is confirmed.
+    // The receiver of the answer may echo the cookie from any address. Only the address given by the user is
+    // confirmed.
     pair.on_wire(|_| Fate::Lost);
     let echo = echo(&pair.sent[before]);
     let before = pair.sent.len();
@@ -143,7 +144,7 @@ fn a_cookie_of_the_handshake_does_not_change_the_tag_of_an_established_associati
     }
 }
 
-/// The INIT ACK of a server with `nets` addresses reaches the client from X.
+/// An INIT ACK of a server with `nets` addresses arrives at the client from address X.
 fn init_ack_from_elsewhere(nets: u8, bundling: bool) -> Pair {
     let config = Config { bundling, ..Config::default() };
     let mut pair = Pair::of(
@@ -204,7 +205,7 @@ fn an_init_from_an_unconfirmed_address_of_an_association_is_not_answered() {
     }
 }
 
-// rfc9260#section-5.2.2: an ABORT with its tag would end the association.
+// rfc9260#section-5.2.2: such an ABORT would carry the tag of the association and end it.
 #[test]
 fn an_old_init_of_the_association_itself_is_never_answered_with_an_abort() {
     let mut pair = Pair::new(1, &Config::default());
@@ -216,7 +217,7 @@ fn an_old_init_of_the_association_itself_is_never_answered_with_an_abort() {
     assert_eq!(pair.said(Side::Server, before), [] as [&str; 0]);
 }
 
-// rfc9260#section-5.2.2: an address that we cannot use may be new, too.
+// rfc9260#section-5.2.2: an address of a family that we cannot use also counts as new.
 #[test]
 fn a_restart_that_adds_an_address_of_a_kind_we_lack_is_refused() {
     let (old, new): (IpAddr, IpAddr) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
@@ -233,7 +234,7 @@ fn a_restart_that_adds_an_address_of_a_kind_we_lack_is_refused() {
     assert_eq!(causes(&pair.sent.last().unwrap().bytes), ["RestartWithNewAddresses([Ok(Ipv6(fd00::2))])"]);
 }
 
-/// The server has an association with a client that listed the address of another host, the victim.
+/// An association of the server with a client that has listed the address of another host, the victim.
 fn camped() -> (Pair, IpAddr) {
     let victim: IpAddr = [10, 2, 0, 1].into();
     let mut pair = Pair::new(2, &Config::default());
@@ -267,7 +268,7 @@ fn an_unconfirmed_address_does_not_make_its_owners_init_a_restart() {
     let ids: Vec<_> = pair.endpoint(Side::Server).associations().collect();
     assert_eq!(ids.len(), 2, "{ids:?}");
     assert!(ids.contains(&camper) && !pair.events(Side::Server).contains(&Event::Restarted));
-    // The next INIT of the victim is one for its own association.
+    // The next INIT of the victim starts an association of the victim.
     let before = pair.sent.len();
     pair.inject(Side::Server, victim, Side::Server.address(2), &init_from(5001, 5002, 0x1235, &[]));
     let again = self::echo(&pair.sent[before]);
@@ -276,7 +277,8 @@ fn an_unconfirmed_address_does_not_make_its_owners_init_a_restart() {
     assert!(pair.events(Side::Server).contains(&Event::Restarted));
 }
 
-// rfc9260#section-8.4: the camper does not suppress our answers to the owner either.
+// rfc9260#section-8.4: a host that listed the address does not suppress our answers to the owner of the
+// address.
 #[test]
 fn packets_out_of_the_blue_from_an_unconfirmed_address_are_answered() {
     let (mut pair, victim) = camped();

@@ -11,7 +11,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// A tracked message of `length` bytes, which begin with its mark.
+/// A tracked message of `length` bytes. Its mark, a number, is in the first four bytes.
 fn tracked(stream: u16, mark: u32, length: usize) -> Message {
     let mut bytes = vec![0; length.max(4)];
     bytes[..4].copy_from_slice(&mark.to_be_bytes());
@@ -26,7 +26,7 @@ fn send(pair: &mut Pair, id: AssocId, message: Message) -> Result<Option<Message
     sent
 }
 
-/// Result of each tracked message of the client: delivered, or the reported failure.
+/// Results of the client's tracked messages: delivered, or failed.
 #[derive(Debug, Default)]
 struct Outcomes {
     delivered: BTreeSet<u64>,
@@ -171,12 +171,13 @@ fn a_new_primary_path_is_told_once() {
     assert_eq!(pair.events(Side::Client), [changed]);
 }
 
-/// The way in which the association ends.
+/// How the association ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Shutdown(Side),
     Abort(Side),
-    /// The server's host restarts and connects, which restarts the client's association; then a shutdown.
+    /// The server's host restarts and connects, which restarts the client's association. Then a shutdown
+    /// follows.
     Restart,
     /// The network fails.
     Silence,
@@ -214,15 +215,16 @@ fn ends() -> impl Strategy<Value = End> {
 struct Run {
     pair: Pair,
     client: AssocId,
-    /// Identifiers and marks of tracked messages, the marks of complete ones, and the next mark.
+    /// Identifiers and marks of tracked messages; then the marks of complete messages.
     given: BTreeMap<u64, u32>,
     complete: BTreeSet<u32>,
     mark: u32,
-    /// Stream of the message that is not complete.
+    /// Stream of the incomplete message.
     unfinished: Option<u16>,
     outcomes: Outcomes,
     servers: BTreeSet<AssocId>,
-    /// Marks of messages that the server began to read, by TSN, and of those that it read to the end.
+    /// Marks of messages of which the server has read the beginning, by TSN; then the marks of messages read
+    /// to the end.
     begun: BTreeMap<u32, u32>,
     read: BTreeSet<u32>,
 }
@@ -327,7 +329,7 @@ impl Run {
         self.idle();
     }
 
-    /// Runs for three minutes; the server reads once a second.
+    /// Runs for three minutes. The server reads once a second.
     fn idle(&mut self) {
         (0..180).for_each(|_| self.pass(Span::from_secs(1)));
     }

@@ -11,7 +11,7 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// Message `n` of a side: `length` bytes of value `n` on stream `n % 3`; every fifth one is unordered.
+/// Message `n` of a side: `length` bytes of value `n` on stream `n % 3`. Every fifth message is unordered.
 fn message(n: usize, length: usize) -> Message {
     Message {
         stream: StreamId(n as u16 % 3),
@@ -122,7 +122,7 @@ fn config(cmt: bool) -> Config {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    // rfc9260#section-6: no message is lost, read twice, or out of order, whatever the wire does.
+    // rfc9260#section-6: no message is lost, read twice, or out of order when packets are lost or reordered.
     #[test]
     fn everything_arrives_once_and_in_order(
         seed in any::<u64>(),
@@ -190,7 +190,7 @@ fn a_sack_does_not_ride_with_data_that_goes_another_way() {
     );
 }
 
-// rfc9260#section-11.2: one event until all data is read.
+// rfc9260#section-11.2: the event is repeated only after all data has been read.
 #[test]
 fn readable_is_told_once_until_everything_is_read() {
     let mut pair = Pair::new(1, &Config::default());
@@ -227,7 +227,7 @@ fn writable_is_told_when_a_full_buffer_has_room() {
     assert!(next > 3);
 }
 
-// rfc9260#section-6.1, rule A: a peer that answers is alive, however long its window is closed.
+// rfc9260#section-6.1, rule A: a peer that answers is alive, even if its window remains closed.
 #[test]
 fn a_closed_window_is_probed_and_never_ends_the_association() {
     let mut small =
@@ -248,7 +248,7 @@ fn a_closed_window_is_probed_and_never_ends_the_association() {
     assert_eq!(got, 20);
 }
 
-/// Acknowledgements arrive at the instant of the data: no chunk is in flight when a burst is used up.
+/// The RTT is zero: no chunk is in flight when the burst limit is reached.
 #[test]
 fn the_burst_limit_does_not_stop_a_transfer_whose_rtt_is_zero() {
     for enabled in [false, true] {

@@ -8,7 +8,8 @@ const BUFFER: u32 = 40_000;
 const LENGTH: u32 = BUFFER / 10;
 const MESSAGES: usize = 400;
 
-/// Two paths that reorder and lose packets at random. The second has up to 20 times the delay of the first.
+/// Two paths that reorder and lose packets at random. The delay of the second is up to 20 times that of the
+/// first.
 fn random_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     let mut state = seed;
     move |sent| {
@@ -19,7 +20,8 @@ fn random_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     }
 }
 
-/// Sends messages of a tenth of the buffer and reads them at once. Returns lengths read, and chunks dropped.
+/// Transfers messages of a tenth of the buffer, read at once. Returns the lengths read, and the number of
+/// dropped chunks.
 fn transfer(seed: u64, config: &Config) -> (Vec<(usize, bool)>, u64) {
     let mut pair = Pair::new(2, config);
     let (client, server) = pair.establish();
@@ -67,13 +69,13 @@ fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
     let recommended = Config::recommended();
     let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), ..recommended };
     let (parts, most) = in_parts(200, &config);
-    // The receiver drops probes of a closed window and copies that arrive too soon. It drops a few more
-    // chunks because its room for missing chunks is an estimate: their lengths vary.
+    // The receiver drops probes of a closed window, and copies that arrive too early. It drops a few more
+    // chunks, because it only estimates the room for missing chunks: their lengths vary.
     assert!(parts == 0 && most <= 16, "{parts} in parts, {most} chunks dropped");
 }
 
-// A sender that follows RFC 9260 counts the room of lost chunks as free (`rfc9260#section-6.2.1`). If
-// missing chunks have no room, the receiver must start a partial delivery.
+// A sender that follows RFC 9260 treats the room of lost chunks as free (`rfc9260#section-6.2.1`). If no room
+// is left for missing chunks, the receiver must start a partial delivery.
 #[test]
 fn messages_arrive_whole_from_a_sender_that_overdraws_the_window_but_for_a_few() {
     let recommended = Config::recommended();

@@ -1,4 +1,4 @@
-//! TSNs and stream sequence numbers wrap (rfc9260#section-1.6) while packets are lost and reordered.
+//! Wraps of TSNs and stream sequence numbers (rfc9260#section-1.6) while packets are lost and reordered.
 
 use anabranch_sctp::{
     Accounting, CloseReason, Cmt, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload,
@@ -38,8 +38,8 @@ fn first_tsn(side: Side, seed: u64) -> Tsn {
     }
 }
 
-/// A seed whose first TSN is just below the wrap, so that a short transfer crosses it: `hint` if it
-/// still is one, otherwise the first suitable seed.
+/// A seed whose initial TSN is just below 2^32, so that the TSNs of a short transfer wrap. Returns `hint` if
+/// it is such a seed, otherwise the first such seed.
 fn seed_below_the_wrap(side: Side, hint: u64) -> u64 {
     let near = |seed: &u64, reach: u32| first_tsn(side, *seed).0 > u32::MAX - reach;
     Some(hint)
@@ -71,8 +71,8 @@ fn bad_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     }
 }
 
-/// Both sides send messages `0..count` of `len(n)` bytes, numbered by their payload protocol
-/// identifiers, in order on one stream, and close. All messages must arrive in this order.
+/// Both sides send messages `0..count` of `len(n)` bytes in order on one stream, and close. The payload
+/// protocol identifier is the number of a message. All messages must arrive in this order.
 fn exchange(pair: &mut Pair, count: u32, len: impl Fn(u32) -> u32) {
     let (client, server) = (pair.only(Side::Client), pair.only(Side::Server));
     let (mut said, mut heard) = ([0, 0], [0, 0]);
@@ -130,7 +130,8 @@ fn the_wrap_of_tsns_is_crossed_under_reordering() {
     }
 }
 
-/// An association whose streams 0 have carried `count` messages each way over a good wire, four in a packet.
+/// An association in which stream 0 has carried `count` messages in each direction, four in a packet, without
+/// loss.
 fn advanced(config: &Config, count: u32) -> Pair {
     let mut pair = Pair::new(2, config);
     let (client, server) = pair.establish();
@@ -160,8 +161,9 @@ fn the_wrap_of_stream_sequence_numbers_is_crossed_under_reordering() {
     }
 }
 
-/// Paper 002, section 3.2: two paths share a receive buffer of 64 KiB; chunks lost on path 2 are sent again
-/// there. Path 2 fails two seconds of every seven, so retransmissions are lost, too, and the buffer is full.
+/// Paper 002, section 3.2: two paths share a receive buffer of 64 KiB, and chunks lost on path 2 are
+/// retransmitted there. Path 2 fails for two of every seven seconds, so retransmissions are lost, too, and
+/// the buffer is full.
 fn blocking(keep_room: bool) -> Config {
     let cmt = Cmt { enabled: true, rtx: RtxPolicy::Same, keep_room, ..Cmt::default() };
     Config {
@@ -182,7 +184,7 @@ fn second_path_fails_again_and_again(sent: &Sent) -> Fate {
     if second && phase < 2_000_000_000 { Fate::Lost } else { Fate::Arrives }
 }
 
-// In the paper the association stopped at 260.2 s, when its sixteen-bit numbers wrapped.
+// In the paper the association stopped at 260.2 s, when its 16-bit numbers wrapped.
 #[test]
 fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     let client = seed_below_the_wrap(Side::Client, 28_897_606);
@@ -204,8 +206,8 @@ fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     }
 }
 
-// rfc9260#section-1.6: sequence numbers have an order only within half of their circle. So at most that
-// number of messages may be in flight, whatever their lengths and the room.
+// rfc9260#section-1.6: sequence numbers are ordered only within half of their range. So fewer messages than
+// that may be in flight, even if they are short and there is room for more.
 #[test]
 fn messages_on_their_way_are_fewer_than_half_the_circle_of_their_numbers() {
     let config = Config {
@@ -217,7 +219,7 @@ fn messages_on_their_way_are_fewer_than_half_the_circle_of_their_numbers() {
     let mut pair = Pair::new(1, &config);
     let (client, server) = pair.establish();
     let mut lost = 0;
-    // The first chunk arrives only after a hundred thousand others had an opportunity to be sent.
+    // The first chunk arrives only after a hundred thousand other chunks could have been sent.
     pair.on_wire(move |sent| {
         let mut chunks = parse(&sent.bytes).chunks();
         let first = chunks.any(|chunk| matches!(chunk, Ok(Chunk::Data(data)) if data.ppid == Ppid(0)));

@@ -5,8 +5,8 @@ use testkit::*;
 use units::Span;
 use wire::*;
 
-/// A server whose client is scripted: the test reads the server's packets, which are lost, and injects
-/// the client's packets. Numbers count from the initial TSN of their side.
+/// A server whose client is scripted: the test reads the server's packets, which are lost, and injects the
+/// client's packets. TSNs and request numbers count from the initial TSN of the sending side.
 pub struct Desk {
     pub pair: Pair,
     pub id: AssocId,
@@ -16,7 +16,7 @@ pub struct Desk {
     pub seen: usize,
 }
 
-/// Options with RE-CONFIG that allow this to the peer.
+/// Options with RE-CONFIG that let the peer make the requests of `allow_reset`.
 pub fn allowing(allow_reset: AllowReset) -> Config {
     Config { stream_reset: true, allow_reset, ..Config::default() }
 }
@@ -57,7 +57,7 @@ impl Desk {
         self.inject(&[Chunk::ReConfig(ReConfig { bytes: list.as_bytes() })]);
     }
 
-    /// The client resets streams; its last data is chunk `last`.
+    /// Injects a request of the client to reset its own streams. The last data before it is chunk `last`.
     pub fn reset(&mut self, request: u32, last: u32, streams: &[u16]) {
         let numbers: Vec<_> = streams.iter().map(|stream| stream.to_be_bytes()).collect();
         let last_tsn = self.theirs.add(last).previous();
@@ -70,7 +70,7 @@ impl Desk {
         }]);
     }
 
-    /// The client asks the server to reset streams.
+    /// Injects a request of the client that the server resets its streams.
     pub fn ask_for_reset(&mut self, request: u32, streams: &[u16]) {
         let numbers: Vec<_> = streams.iter().map(|stream| stream.to_be_bytes()).collect();
         let request = self.theirs.0.wrapping_add(request);
@@ -82,7 +82,7 @@ impl Desk {
         self.ask(&[ReConfigParameter::Response { response, result, next_tsns: None }]);
     }
 
-    /// Injects a whole message in chunk number `n`, counted from 1.
+    /// Injects chunk number `n`, counted from 1, with a whole message.
     pub fn data(&mut self, n: u32, stream: u16, ssn: u16, payload: &'static str) {
         let flags = DataFlags { beginning: true, ending: true, ..DataFlags::default() };
         let tsn = self.theirs.add(n).previous();
@@ -91,7 +91,7 @@ impl Desk {
         self.inject(&[Chunk::Data(Data { flags, tsn, stream, ssn, ppid, payload })]);
     }
 
-    /// The client acknowledges the server's chunks up to number `n`.
+    /// Injects a SACK that acknowledges the server's chunks up to number `n`.
     pub fn sack(&mut self, n: u32) {
         let mut bytes = transport::PacketBuf::default();
         let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: self.tag };
@@ -173,7 +173,7 @@ impl Desk {
         std::iter::once(first).chain(second).map(text).collect::<Vec<_>>().join(" + ")
     }
 
-    /// Messages that the user reads and events of resets, in order.
+    /// Messages that the user reads and reset events, in order.
     pub fn told(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! An established association whose server gets packets that a test writes.
+//! An established association; the test writes packets for its server.
 
 use anabranch_sctp::{Config, State};
 use std::net::IpAddr;
@@ -32,8 +32,8 @@ pub fn unknown(bytes: &[u8]) -> Chunk<'_> {
     Chunk::Unknown(UnknownChunk { chunk_type: bytes[0], bytes: bytes.into() })
 }
 
-/// An association with the tags of packets to the server and to the client, the client's next TSN, and
-/// the TSN before the server's first.
+/// An established association, the tags of packets to the server and to the client, the client's next TSN,
+/// and the server's initial TSN minus 1.
 pub struct Scene {
     pub pair: Pair,
     pub to_server: u32,
@@ -60,7 +60,7 @@ impl Scene {
         Scene { pair, to_server, to_client, tsn: init.initial_tsn, acked: ack.initial_tsn.previous() }
     }
 
-    /// The server gets a packet from the client's address with this tag. Returns its answer.
+    /// Delivers a packet from the client's address with this tag to the server. Returns the answer.
     pub fn server_gets(&mut self, tag: u32, chunks: &[Chunk<'_>]) -> Vec<String> {
         self.server_gets_from(Side::Client.address(1), tag, chunks)
     }
