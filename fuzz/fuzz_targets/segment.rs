@@ -1,5 +1,4 @@
-//! Decodes any bytes as a TCP segment, encodes it, and decodes it again. Also passes the bytes to an
-//! endpoint.
+//! Decodes any bytes as a TCP segment, encodes it, and decodes it again. Passes it to an endpoint.
 //!
 //! The first byte of the input is the number of zeros after the segment that are not stored.
 #![no_main]

@@ -1,5 +1,4 @@
-//! Arrivals (new associations) that the user accepts or refuses, options of single associations, and counters
-//! of discarded packets.
+//! New associations that the user accepts or refuses, options of one association, and discarded packets.
 
 use anabranch_sctp::{
     AcceptError, Arrival, CloseReason, Config, ConnectError, EndpointConfig, Event, Listen, Seed, State,

@@ -105,8 +105,7 @@ impl Forger {
         self.pair.sent[before..].to_vec()
     }
 
-    /// Sends an ASCONF with these requests from an address of the client. Returns the error causes of the
-    /// answer.
+    /// Sends an ASCONF with these requests from an address of the client. Returns the error causes.
     fn ask(&mut self, from: u8, requests: &[(AddressChange, &str)]) -> Vec<String> {
         let bytes = requests_of(requests);
         let (serial, lookup) = (self.serial, Side::Client.address(from));
@@ -372,8 +371,7 @@ fn a_wildcard_deletes_all_addresses_but_the_source() {
     let mut forger = Forger::new(2);
     assert_eq!(forger.ask(2, &[(Add, "10.3.0.1"), (SetPrimary, "0.0.0.0"), (Delete, "0.0.0.0")]), [""; 0]);
     assert_eq!(forger.remotes(), [("10.2.0.1".into(), PathState::Active)]);
-    // The source is a new address. The server must confirm it first, because it is the only remaining
-    // address.
+    // The source is a new address. It must be confirmed first, because it is the only remaining address.
     let bytes = requests_of(&[(Add, "0.0.0.0"), (Delete, "0.0.0.0")]);
     let (serial, new) = (forger.serial, Side::Client.address(4));
     let asconf = Asconf { serial, lookup: [0, 0, 0, 0].into(), requests: Requests::from_bytes(&bytes) };

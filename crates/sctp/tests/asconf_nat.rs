@@ -40,8 +40,7 @@ impl Mapping {
         Mapping { uplink, private: private(uplink), public: public(uplink) }
     }
 
-    /// Address number `count` of the client on the first uplink. `public` is the last byte of its public
-    /// address.
+    /// Address number `count` of the client on uplink 1. `public` is the last byte of the public address.
     fn renumbered(count: u16, public: u8) -> Mapping {
         let [high, low] = count.to_be_bytes();
         Mapping {
@@ -258,8 +257,7 @@ fn a_second_uplink_joins_that_reaches_only_an_address_of_the_server_which_the_fi
 // rfc5061#section-4.2.1: the wildcard address deletes all addresses but the source of the packet.
 #[test]
 fn an_uplink_that_is_renumbered_joins_again_whatever_comes_first_and_whichever_public_address_it_gets() {
-    // For each case: the last bytes of the public addresses that the uplink gets after the first one, which
-    // is 1.
+    // The last bytes of the public addresses that the uplink gets one after another; the initial one is 1.
     for publics in [&[1, 1][..], &[2], &[2, 1], &[1, 2, 1], &[2, 3, 2]] {
         for (order, gap) in [(0, 0), (0, 5), (0, 500), (1, 0), (1, 5), (1, 15), (1, 25), (1, 500), (2, 0)] {
             let case = format!("public addresses {publics:?}, order {order}, after {gap} ms");

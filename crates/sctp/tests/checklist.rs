@@ -1,5 +1,4 @@
-//! Checks that CHECKLIST.md and docs/conformance.md name existing tests. The tests of CHECKLIST.md name
-//! sections.
+//! Checks that CHECKLIST.md and docs/conformance.md name existing tests, and that tests name sections.
 
 use std::path::Path;
 

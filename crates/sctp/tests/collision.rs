@@ -41,8 +41,8 @@ fn both_sides_at_once_make_one_association() {
     }
 }
 
-/// The server answers the client's INIT, and then itself connects with a new tag. The client's COOKIE ECHO is
-/// delayed by `late`.
+/// The server answers the client's INIT, and then itself connects with a new tag. The client's COOKIE ECHO
+/// is delayed by `late`.
 fn crossed(late: Span) -> Pair {
     let mut pair = Pair::new(1, &Config::default());
     pair.endpoint(Side::Client).listen(true);

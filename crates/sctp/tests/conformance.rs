@@ -1,5 +1,4 @@
-//! Tests for purposes of the conformance test suites that no other test covers. `docs/conformance.md` lists
-//! all purposes.
+//! Conformance tests (`docs/conformance.md`) for the test purposes that no other test covers.
 
 use crate::scene;
 
@@ -34,8 +33,7 @@ fn init(parameters: &ParameterList) -> PacketBuf {
     packet(77, 5002, 0, &[Chunk::Init(init)])
 }
 
-/// Sends a packet of an unknown host. Returns tag, initial TSN and parameters (without cookie) of the INIT
-/// ACK.
+/// Tag, initial TSN and parameters (without the cookie) of the INIT ACK to a packet of an unknown host.
 fn init_ack_to(pair: &mut Pair, bytes: &PacketBuf) -> (u32, Tsn, Vec<String>) {
     pair.inject(Side::Server, STRANGER.into(), Side::Server.address(1), bytes);
     let answer = &pair.sent.last().expect("an answer").bytes;
@@ -336,8 +334,7 @@ fn a_sack_from_another_address_of_the_peer_counts() {
     assert_eq!(retransmissions(&mut s), 0);
 }
 
-// D-O-8-12; rfc9260#section-6.2.1: a SACK below the last cumulative TSN is old; its Gap Ack Blocks do not
-// count.
+// D-O-8-12; rfc9260#section-6.2.1: a SACK below the last cumulative TSN is old and ignored.
 #[test]
 fn gap_ack_blocks_of_an_old_sack_do_not_count() {
     let mut s = scene();

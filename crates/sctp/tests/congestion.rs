@@ -38,8 +38,7 @@ fn the_first_window_is_three_packets() {
     assert_eq!(window(&mut client).0, 4 * 568);
 }
 
-// rfc9260#section-7.2.1: a fully used cwnd grows by the acknowledged bytes, but by at most a packet for each
-// SACK.
+// rfc9260#section-7.2.1: a fully used cwnd grows by the acknowledged bytes, at most by a packet.
 #[test]
 fn slow_start_adds_a_packet_for_each_sack_of_a_full_window() {
     let mut client = Played::new(&Config::default());
@@ -150,8 +149,7 @@ fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
 #[test]
 fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     let (mut client, acked) = grown(&Config::default(), 16);
-    // Chunks 1, 5 and 9 are lost. Chunk 9 has one report when recovery begins; then only the cumulative TSN
-    // advances.
+    // Chunks 1, 5 and 9 are lost; 9 has one report at first. Later only the cumulative TSN advances.
     for n in [4, 6, 10] {
         client.pass(1);
         let gaps = [(acked + 2, acked + 4), (acked + 6, acked + 8), (acked + 10, acked + 10)];
@@ -205,8 +203,7 @@ fn the_threshold_stays_at_four_packets() {
     assert_eq!(window(&mut client), (4 * 1468, Some(4 * 1468)));
 }
 
-// rfc9260#section-7.2.1: in each RTO without data cwnd is halved, to at least four packets; ssthresh keeps
-// the old cwnd.
+// rfc9260#section-7.2.1: each RTO without data halves cwnd, down to four packets; ssthresh keeps cwnd.
 #[test]
 fn an_idle_window_shrinks_rto_by_rto() {
     let (mut client, mut acked) = grown(&Config::default(), 20);

@@ -21,8 +21,7 @@ fn announces_ecn(parameters: Parameters<'_>) -> bool {
     parameters.iter().any(|parameter| parameter == Ok(Parameter::EcnCapable))
 }
 
-/// Whether the INIT announces ECN, whether the INIT ACK announces ECN, and the ECN field of the first DATA
-/// packet.
+/// Whether INIT and INIT ACK announce ECN, and the ECN field of the first packet with DATA.
 fn agreement(client: &Config, server: &Config) -> (bool, bool, Ecn) {
     let mut pair =
         Pair::of(endpoint_config(Side::Client, 1, client), endpoint_config(Side::Server, 1, server));

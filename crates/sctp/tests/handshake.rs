@@ -462,8 +462,7 @@ fn the_top_bits_of_an_unknown_parameter_are_obeyed() {
     assert_eq!(reported(&[0xcabc, 0x0abc, 0xcdef]), [0xcabc]);
 }
 
-/// A client in COOKIE-WAIT gets this INIT ACK. Returns the pair and the packets that the client sends after
-/// it.
+/// A client in COOKIE-WAIT gets this INIT ACK. Returns the pair and the client's next packets.
 fn client_after_init_ack(parameters: &[u8], spoil: impl Fn(&mut Init<'_>)) -> (Pair, Vec<String>) {
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);

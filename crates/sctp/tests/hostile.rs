@@ -23,8 +23,7 @@ const SCENES: [State; 7] = [
     State::ShutdownAckSent,
 ];
 
-/// Loses all packets of side `from`, and all packets whose description begins with one of `words`, from now
-/// on.
+/// From now on loses all packets of `from`, and all packets whose description begins with one of `words`.
 fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     pair.on_wire(move |sent| {
         let chunks = sent.chunks();

@@ -33,8 +33,7 @@ fn give(pair: &mut Pair, messages: impl IntoIterator<Item = Message>) {
     pair.drain();
 }
 
-/// The contents of an I-FORWARD-TSN: cumulative TSN (the first TSN is 1), and stream, U bit and MID of each
-/// skip.
+/// The contents of an I-FORWARD-TSN: cumulative TSN (counted from 1); stream, U bit and MID of each skip.
 type Skip = (u32, Vec<(u16, bool, u32)>);
 
 fn skips(bytes: &PacketBuf, first: Tsn) -> Vec<Skip> {

@@ -179,8 +179,7 @@ fn an_empty_buffer_holds_64_bytes_at_most_for_each_stream_that_was_used() {
     }
 }
 
-/// On one stream after another, many messages wait for the first one. On the last stream they continue to
-/// wait.
+/// On one stream after another, many messages wait for the first one. One message per stream keeps waiting.
 #[test]
 fn memory_of_messages_that_were_read_is_freed() {
     let mut victim = Victim::new();
@@ -201,8 +200,7 @@ fn memory_of_messages_that_were_read_is_freed() {
     assert!(victim.more() <= 64 * streams as isize + CONSTANT, "{} bytes", victim.more());
 }
 
-/// The memory of a full buffer is proportional to its size: a message of one byte counts as 64 bytes and
-/// takes at most 96.
+/// Memory is proportional to the full buffer: a message of one byte counts as 64 bytes and takes up to 96.
 #[test]
 fn a_full_buffer_takes_memory_in_proportion() {
     for (length, times) in [(1, 1.5), (1452, 1.25)] {

@@ -171,8 +171,7 @@ fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
     keep_busy(&mut pair, client, Span::from_secs(20));
     let PathInfo { mtu, stats, state, .. } = path(&mut pair, client, 0);
     assert_eq!((mtu.get(), stats.timeouts, state), (1300, 2, PathState::Active));
-    // After the first expiry, probes detect the black hole. Chunks that were built before may then be
-    // fragmented by IP.
+    // After the first expiry, probes detect the black hole. IP may then fragment chunks built before.
     let first = pair.sent[shrunk..].iter().find(|sent| sent.may_fragment).expect("a chunk that is too long");
     assert!(first.at.since(at) < ms(600), "{:?}", first.at.since(at));
     let later = pair.sent[shrunk..].iter().filter(|sent| sent.at > at + Span::from_secs(3));
@@ -386,8 +385,7 @@ fn icmp_without_the_right_tag_changes_nothing() {
         assert!(!tell(&mut pair, 0, 100, what));
         let (now, sent) = (pair.now, pair.sent[data].clone());
         let bytes = sent.bytes.as_octets().to_vec();
-        // For each byte of ports and tag, a wrong value; then the correct values at another address or UDP
-        // port.
+        // One byte of ports and tag is wrong. Then all are correct, at another address or UDP port.
         for at in 0..8 {
             let mut forged = bytes.clone();
             forged[at] ^= 0x10;
@@ -442,8 +440,7 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::Unreachable }]);
     assert_eq!(pair.state(Side::Client), None);
 
-    // Without UDP "port unreachable" has no effect (ICMP3), and "protocol unreachable" ends the association
-    // (ICMP8).
+    // Without UDP, "port unreachable" has no effect (ICMP3), and "protocol unreachable" ends it (ICMP8).
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
     pair.connect(Side::Client, 1);

@@ -98,8 +98,7 @@ fn delays_said(pair: &Pair, from: Side) -> Vec<i64> {
     said
 }
 
-// Paper 004, section III: each SACK reports the delay of each packet, for both ways to transport the send
-// time.
+// Paper 004, section III: each SACK reports the delay of each packet, with both kinds of timestamps.
 #[test]
 fn every_sack_brings_the_delays_of_the_packets_it_answers() {
     for timestamps in [Timestamps::Chunk, Timestamps::Metadata] {

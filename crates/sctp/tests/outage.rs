@@ -24,8 +24,7 @@ struct Outage {
     packets: usize,
     /// Calls of `handle_timeout`.
     wakes: usize,
-    /// Packets that the cwnds allow at the start of the outage. All of them are sent, with pacing later than
-    /// without.
+    /// Packets that the cwnds allow at the start of the outage. All of them are sent; pacing delays them.
     room: usize,
 }
 
@@ -92,8 +91,7 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
         for rtt in [Span::ZERO, MS / 10, MS, MS * 2, MS * 20] {
             for nets in [2, 3] {
                 let standard = outage(&Config::default(), nets, rtt, load);
-                // A lean SACK waits for four packets, a SACK of RFC 9260 for two. So two more packets are in
-                // flight.
+                // A lean SACK waits for four packets, an ordinary SACK for two: two more are in flight.
                 let unanswered = if load == Load::FullWindow { 2 } else { 0 };
                 for &reinjection in Reinjection::ALL {
                     let recommended = Config::recommended();
@@ -106,8 +104,7 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
                     let more_room = found.room.saturating_sub(standard.room);
                     let most = 3 * standard.packets + unanswered + 2 * more_room;
                     assert!(found.packets <= most, "{case}");
-                    // A pacer wakes the sender once for each packet, and once more if no packet may be sent
-                    // then.
+                    // A pacer wakes the sender for each packet, and once more if no packet may be sent then.
                     assert!(found.wakes <= 30 + 2 * found.packets, "{case}");
                 }
             }

@@ -1,5 +1,4 @@
-//! Paths that fail during a part of each second, as with periodic interference or short bursts of other
-//! traffic.
+//! Paths that fail during a part of each second, as with periodic interference or bursts of traffic.
 
 use anabranch_sctp::{Config, EndpointConfig, Seed};
 use testkit::*;

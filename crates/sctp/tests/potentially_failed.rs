@@ -62,8 +62,7 @@ fn one_timeout_moves_data_to_another_path_and_sends_a_heartbeat() {
     assert_eq!(pair.read_all(Side::Server).len(), 6);
 }
 
-// rfc7829#section-3, rules 4 and 5: one heartbeat in each RTO, which doubles, even if heartbeats are
-// disabled.
+// rfc7829#section-3, rules 4 and 5: one heartbeat per RTO, which doubles, even with heartbeats disabled.
 #[test]
 fn heartbeats_back_off_until_the_path_is_inactive() {
     for hb_interval in [None, Some(secs(30))] {
@@ -122,8 +121,7 @@ fn an_answered_heartbeat_brings_the_path_back() {
 #[test]
 fn data_sent_once_brings_the_path_back_and_data_sent_again_does_not() {
     let (mut pair, client) = failing(&cmt_pf(), &[]);
-    // All packets with data are delayed: the chunk times out and is acknowledged only after it was sent
-    // again.
+    // All packets with data are late: the chunk times out, and is sent again before it is acknowledged.
     pair.on_wire(|sent| match sent.chunks().as_str() {
         "HEARTBEAT" => Fate::Lost,
         chunks if chunks.contains("DATA") => Fate::Late(ms(1500)),

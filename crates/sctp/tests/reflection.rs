@@ -177,8 +177,7 @@ fn an_init_ack_is_at_most_three_times_the_init() {
             let mut pair = Pair::of(endpoint_config(Side::Client, 1, &Config::default()), server);
             let (src, dst) = (address(ipv6, 999), address(ipv6, 1));
             let bytes = init(list);
-            // The first INIT is for a new association. The second is for an existing one; its answer also has
-            // tie-tags.
+            // First for a new association, then for an existing one: that answer also has tie-tags.
             for again in [false, true] {
                 let before = pair.sent.len();
                 pair.inject(Side::Server, src, dst, &bytes);

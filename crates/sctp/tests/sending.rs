@@ -200,7 +200,7 @@ fn peer_rwnd_is_a_rwnd_less_the_flight_size() {
     assert_eq!(client.peer_rwnd(), 48_000 - 1468, "a SACK that was overtaken says nothing");
 }
 
-// rfc9260#section-6.1, rule A: the flight size never exceeds the peer's rwnd.
+// rfc9260#section-6.1, rule A: new data is sent only if it fits into the peer's rwnd.
 #[test]
 fn a_chunk_that_does_not_fit_the_window_of_the_peer_waits() {
     let mut client = Played::new(&Config::default());

@@ -18,8 +18,7 @@ fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     transfer(config, Span::from_secs(20) + outage, fate)
 }
 
-/// Like [`outage`], but for `time` after the first second. `fate` gets each packet and the end of that
-/// second.
+/// Like [`outage`], but for `time` after the first second. `fate` gets each packet and the end of it.
 fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate + 'static) -> (Span, Pair) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -41,8 +40,7 @@ fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate +
     (longest, pair)
 }
 
-/// The recommended options with small buffers and alternating paths, because one path alone would suffice
-/// here.
+/// The recommended options with small buffers. Paths alternate, because one path alone would suffice.
 fn recommended() -> Config {
     let (buffer, recommended) = (units::ByteCount::new(65_536), Config::recommended());
     let cmt = Cmt { path_selection: PathSelection::RoundRobin, ..recommended.cmt.clone() };

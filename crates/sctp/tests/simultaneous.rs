@@ -152,8 +152,7 @@ fn two_connects_to_one_host_that_connects_too_make_one_association() {
     }
 }
 
-// rfc9260#section-5.2: if both sides connect twice, two associations may remain, or one may be given up
-// later.
+// rfc9260#section-5.2: if both connect twice, two associations may remain, or one may later fail.
 #[test]
 fn two_connects_from_either_side_never_leave_half_an_association() {
     for seed in 0..RUNS {

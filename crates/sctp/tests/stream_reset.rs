@@ -80,8 +80,7 @@ impl Book {
     }
 }
 
-/// Reads all messages and events of one side in order. `book` records the messages of the peer, `own` those
-/// of this side.
+/// Reads all messages and events of one side. `book` is the record of the peer, `own` that of this side.
 fn read(pair: &mut Pair, side: Side, book: &mut Book, own: &mut Book) {
     loop {
         take_events(pair, side, book, own);

@@ -186,8 +186,7 @@ fn the_top_bits_of_an_unknown_chunk_are_obeyed() {
     }
 }
 
-// rfc9260#section-3.2, rfc9260#section-3.3.10.6: the report of a chunk that does not fit in a packet is
-// truncated.
+// rfc9260#section-3.2, rfc9260#section-3.3.10.6: the report of a long chunk is truncated.
 #[test]
 fn an_unknown_chunk_longer_than_an_answer_is_reported_as_far_as_it_fits() {
     for (length, reported) in [(1460usize, 1460usize), (1464, 1460), (40_000, 1460)] {
@@ -342,8 +341,7 @@ fn packets_for_another_port_are_not_ours() {
     assert!(pair.sent.is_empty());
 }
 
-// rfc9260#section-8.4 with rfc9260#section-9.2: the peer has ended the association, so it can answer only by
-// an ABORT.
+// rfc9260#section-8.4 with rfc9260#section-9.2: the peer has finished, so it can only send an ABORT.
 #[test]
 fn a_peer_that_forgot_the_association_while_we_await_its_end_did_well() {
     let mut scene = scene();

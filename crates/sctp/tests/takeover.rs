@@ -108,8 +108,8 @@ fn init_from_another_address_of_the_peer_is_answered_where_the_user_said() {
     pair.inject(Side::Client, second, Side::Client.address(2), &init(0x77, &[first, second]));
     assert_eq!(pair.said(Side::Client, before), ["INIT_ACK"]);
     assert_eq!((pair.sent[before].src, pair.sent[before].dst), (Side::Client.address(1), first));
-    // The receiver of the answer may echo the cookie from any address. Only the address given by the user is
-    // confirmed.
+    // The receiver of the answer may echo the cookie from any address. Only the address that the user gave
+    // is confirmed.
     pair.on_wire(|_| Fate::Lost);
     let echo = echo(&pair.sent[before]);
     let before = pair.sent.len();
@@ -277,8 +277,7 @@ fn an_unconfirmed_address_does_not_make_its_owners_init_a_restart() {
     assert!(pair.events(Side::Server).contains(&Event::Restarted));
 }
 
-// rfc9260#section-8.4: a host that listed the address does not suppress our answers to the owner of the
-// address.
+// rfc9260#section-8.4: a host that listed an address does not suppress answers to its owner.
 #[test]
 fn packets_out_of_the_blue_from_an_unconfirmed_address_are_answered() {
     let (mut pair, victim) = camped();

@@ -176,8 +176,7 @@ fn a_new_primary_path_is_told_once() {
 enum End {
     Shutdown(Side),
     Abort(Side),
-    /// The server's host restarts and connects, which restarts the client's association. Then a shutdown
-    /// follows.
+    /// The server's host restarts and connects, so the client's association restarts. A shutdown follows.
     Restart,
     /// The network fails.
     Silence,
@@ -223,8 +222,7 @@ struct Run {
     unfinished: Option<u16>,
     outcomes: Outcomes,
     servers: BTreeSet<AssocId>,
-    /// Marks of messages of which the server has read the beginning, by TSN; then the marks of messages read
-    /// to the end.
+    /// Marks of messages that the server began to read, by TSN; then those of messages read to the end.
     begun: BTreeMap<u32, u32>,
     read: BTreeSet<u32>,
 }

@@ -8,8 +8,7 @@ const BUFFER: u32 = 40_000;
 const LENGTH: u32 = BUFFER / 10;
 const MESSAGES: usize = 400;
 
-/// Two paths that reorder and lose packets at random. The delay of the second is up to 20 times that of the
-/// first.
+/// Two paths that reorder and lose packets at random. The second has up to 20 times the delay.
 fn random_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     let mut state = seed;
     move |sent| {
@@ -20,8 +19,7 @@ fn random_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
     }
 }
 
-/// Transfers messages of a tenth of the buffer, read at once. Returns the lengths read, and the number of
-/// dropped chunks.
+/// Transfers messages of a tenth of the buffer. Returns the lengths read, and the number of dropped chunks.
 fn transfer(seed: u64, config: &Config) -> (Vec<(usize, bool)>, u64) {
     let mut pair = Pair::new(2, config);
     let (client, server) = pair.establish();

@@ -130,8 +130,7 @@ fn the_wrap_of_tsns_is_crossed_under_reordering() {
     }
 }
 
-/// An association in which stream 0 has carried `count` messages in each direction, four in a packet, without
-/// loss.
+/// An association in which stream 0 has carried `count` messages each way, four in a packet, without loss.
 fn advanced(config: &Config, count: u32) -> Pair {
     let mut pair = Pair::new(2, config);
     let (client, server) = pair.establish();
@@ -206,8 +205,8 @@ fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     }
 }
 
-// rfc9260#section-1.6: sequence numbers are ordered only within half of their range. So fewer messages than
-// that may be in flight, even if they are short and there is room for more.
+// rfc9260#section-1.6: sequence numbers are ordered only within half of their range, so at most that
+// number of messages may be in flight, even if they are short and there is room for more.
 #[test]
 fn messages_on_their_way_are_fewer_than_half_the_circle_of_their_numbers() {
     let config = Config {

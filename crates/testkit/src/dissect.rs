@@ -5,8 +5,7 @@ use std::process::Command;
 
 /// A filter for packets whose checksum is wrong or was not verified.
 pub const BAD_CHECKSUM: &str = "sctp && sctp.checksum.status != 1";
-/// A filter for packets that tshark reports as malformed or erroneous. A wrong checksum alone does not count
-/// here.
+/// A filter for packets that tshark reports as malformed or erroneous. A wrong checksum does not count.
 pub const MALFORMED: &str = "_ws.malformed || (_ws.expert.severity >= 0x800000 && sctp.checksum.status == 1)";
 
 /// A command that reads a capture with tshark. tshark verifies checksums but does not analyse TSNs: this

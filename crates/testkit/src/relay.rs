@@ -17,8 +17,7 @@ pub struct Faults {
     pub loss: f64,
     /// A datagram is duplicated.
     pub duplication: f64,
-    /// A datagram is delayed by a random time of at most `longest_delay`, so that later datagrams overtake
-    /// it.
+    /// A datagram is delayed by a random time of at most `longest_delay`, so that others overtake it.
     pub delay: f64,
     /// Maximum additional delay of a datagram.
     pub longest_delay: Duration,

@@ -52,8 +52,7 @@ impl Pace {
 
     /// Time to serialise `bytes`, and the remainder, which is less than a nanosecond.
     ///
-    /// The caller passes the remainder of the previous call as `carry`, so that rounding errors do not add
-    /// up.
+    /// The caller passes the remainder of the last call as `carry`, so that rounding errors do not add up.
     #[inline]
     pub fn serialise(self, bytes: ByteCount, carry: u64) -> (Span, u64) {
         // This does not overflow for packets of at most 2 GB.

@@ -1,5 +1,4 @@
-//! The parameters of RE-CONFIG (rfc6525#section-4). Their types are unknown types among the parameters of
-//! INIT.
+//! The parameters of RE-CONFIG (rfc6525#section-4). Among the parameters of INIT these types are unknown.
 
 use crate::field::{u16_at, u32_at};
 use crate::serial::{StreamId, Tsn};

@@ -32,8 +32,7 @@ pub struct LedbatControl<'a> {
 pub struct PacketDelay {
     /// TSN of the first DATA chunk of the packet.
     pub tsn: Tsn,
-    /// Time of arrival by the receiver's clock minus time of departure by the sender's clock, in
-    /// microseconds.
+    /// Time of arrival (receiver's clock) minus time of departure (sender's clock), in microseconds.
     pub micros: i64,
 }
 

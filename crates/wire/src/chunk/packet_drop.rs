@@ -71,8 +71,7 @@ impl<'a> PacketDrop<'a> {
     const BAD_CHECKSUM: u8 = 0x02;
     const TRUNCATED: u8 = 0x04;
 
-    /// Iterates over the chunks of the dropped packet, which may be damaged. Ends at a chunk with an invalid
-    /// length.
+    /// Iterates over the chunks of the dropped packet, which may be damaged. Ends at an invalid length.
     pub fn chunks(&self) -> impl Iterator<Item = DroppedChunk<'a>> + use<'a> {
         let mut rest = self.packet.get(COMMON_HEADER..).unwrap_or_default();
         std::iter::from_fn(move || {
@@ -133,7 +132,7 @@ mod tests {
     use crate::chunk::{Chunk, ChunkError};
     use crate::testing::{decode, encode, hex};
 
-    /// Ports 5000 and 5001, tag 1, DATA with TSN 7 and four bytes: "abc" and a byte that was inverted to zero.
+    /// Ports 5000 and 5001, tag 1, DATA with TSN 7 and four bytes: "abc" and one that was inverted to zero.
     const DAMAGED: &str = "1388 1389 00000001 29897304  00 03 0014 00000007 0000 0000 00000000 61626300";
 
     #[test]
