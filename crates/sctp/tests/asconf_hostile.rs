@@ -60,11 +60,11 @@ impl Forger {
         let (_, server) = pair.establish();
         pair.run_for(ms(3000));
         pair.events(Side::Server);
-        // These answers must not reach the client: it never sent an ASCONF and would abort the association.
+        // No answer may reach the client, which never sent an ASCONF: the client would abort the association.
         pair.on_wire(|sent| if is_answer(sent) { Fate::Lost } else { Fate::Arrives });
         let first = |n: usize| parse(&pair.sent[n].bytes).chunks().next().unwrap().unwrap();
         let (Chunk::Init(init), Chunk::InitAck(ack)) = (first(0), first(1)) else { panic!("a handshake") };
-        // All vectors have the same length here, so that the order of their bytes is that of the numbers.
+        // All key vectors have the same length here, so comparing bytes is the same as comparing numbers.
         let mut vectors = [vector(&init), vector(&ack.0)];
         vectors.sort();
         let (key, serial) = (vectors.concat(), init.initial_tsn.0);
@@ -270,7 +270,7 @@ fn an_asconf_without_a_valid_auth_chunk_is_discarded() {
     for packet in [&bare, &forged] {
         assert!(forger.inject(Side::Client.address(1), packet).is_empty());
     }
-    // The source is not an address of the peer, but the tag is correct: it may be a new address of the peer.
+    // The source is not an address of the peer, but the tag is correct, so the peer may have a new address.
     assert!(forger.inject([10, 66, 0, 1].into(), &forged).is_empty());
     assert_eq!(forger.remotes(), [("10.1.0.1".into(), PathState::Active)]);
     assert_eq!(forger.pair.endpoint(Side::Server).stats(forger.server).unwrap().unauthenticated, 3);

@@ -149,7 +149,7 @@ fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
 #[test]
 fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     let (mut client, acked) = grown(&Config::default(), 16);
-    // Chunks 1, 5 and 9 are lost; 9 has one report at first. Later only the cumulative TSN advances.
+    // Chunks 1, 5 and 9 are lost; 9 has one missing report. Then only the cumulative TSN advances.
     for n in [4, 6, 10] {
         client.pass(1);
         let gaps = [(acked + 2, acked + 4), (acked + 6, acked + 8), (acked + 10, acked + 10)];

@@ -200,7 +200,7 @@ fn memory_of_messages_that_were_read_is_freed() {
     assert!(victim.more() <= 64 * streams as isize + CONSTANT, "{} bytes", victim.more());
 }
 
-/// Memory is proportional to the full buffer: a message of one byte counts as 64 bytes and takes up to 96.
+/// A message of one byte counts as 64 bytes in the buffer, and takes at most 96 bytes of memory.
 #[test]
 fn a_full_buffer_takes_memory_in_proportion() {
     for (length, times) in [(1, 1.5), (1452, 1.25)] {

@@ -440,7 +440,7 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::Unreachable }]);
     assert_eq!(pair.state(Side::Client), None);
 
-    // Without UDP, "port unreachable" has no effect (ICMP3), and "protocol unreachable" ends it (ICMP8).
+    // Without UDP, "port unreachable" has no effect (ICMP3), and "protocol unreachable" aborts (ICMP8).
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
     pair.connect(Side::Client, 1);

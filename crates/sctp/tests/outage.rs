@@ -30,7 +30,7 @@ struct Outage {
 
 const LASTS: Span = Span::from_secs(10);
 
-/// A limit of wakes that no outage reaches. It ends a livelock.
+/// More wakes than this are a livelock, and end the run.
 const LIMIT: usize = 10_000;
 
 /// Two endpoints with `nets` paths of round-trip time `rtt` carry data for three seconds. Then all

@@ -340,7 +340,7 @@ fn a_dead_peer_is_noticed_without_data() {
     assert_eq!(times(&pair, Side::Client, 1, "HEARTBEAT").len(), 4);
 }
 
-// rfc9260#section-8.1: a lost heartbeat is no association error if it was sent on a path without the data.
+// rfc9260#section-8.1: a heartbeat lost on a path without data is no error of the association.
 #[test]
 fn dead_paths_beside_a_good_one_do_not_end_the_association() {
     let config = Config { association_max_retrans: 2, path_max_retrans: 2, ..Config::default() };

@@ -79,7 +79,7 @@ fn heartbeats_back_off_until_the_path_is_inactive() {
     }
 }
 
-// rfc7829#section-3, rule 5: inactive after Path.Max.Retrans + 1 errors, with those while potentially failed.
+// rfc7829#section-3, rule 5: errors of a potentially failed path count for Path.Max.Retrans, too.
 #[test]
 fn a_path_fails_for_good_after_as_many_errors_as_ever() {
     let (mut pair, client) = failing(&Config { path_max_retrans: 2, ..pf() }, &[1]);

@@ -177,7 +177,7 @@ fn an_init_ack_is_at_most_three_times_the_init() {
             let mut pair = Pair::of(endpoint_config(Side::Client, 1, &Config::default()), server);
             let (src, dst) = (address(ipv6, 999), address(ipv6, 1));
             let bytes = init(list);
-            // First for a new association, then for an existing one: that answer also has tie-tags.
+            // The first INIT is for a new association, the second for an existing one: tie-tags are added.
             for again in [false, true] {
                 let before = pair.sent.len();
                 pair.inject(Side::Server, src, dst, &bytes);

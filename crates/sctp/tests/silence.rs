@@ -18,7 +18,7 @@ fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     transfer(config, Span::from_secs(20) + outage, fate)
 }
 
-/// Like [`outage`], but for `time` after the first second. `fate` gets each packet and the end of it.
+/// Like [`outage`], but for `time` after the first second. `fate` gets each packet and the start of `time`.
 fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate + 'static) -> (Span, Pair) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();

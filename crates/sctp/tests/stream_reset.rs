@@ -128,7 +128,7 @@ fn take_events(pair: &mut Pair, side: Side, book: &mut Book, own: &mut Book) {
 /// Number of streams in the random networks.
 const STREAMS: u16 = 6;
 
-// rfc6525#section-5.1.2: the reuse of a stream, as data channels do it
+// rfc6525#section-5.1.2: a stream is reset and reused, as with data channels
 #[test]
 fn a_stream_is_used_a_thousand_times_with_5_percent_of_the_packets_lost() {
     let mut pair = Pair::new(1, &config());

@@ -57,7 +57,7 @@ impl Ours {
         &mut self.endpoint
     }
 
-    /// The association; `None` before it exists.
+    /// The association; `None` before the association exists.
     pub fn association(&self) -> Option<AssocId> {
         self.association
     }

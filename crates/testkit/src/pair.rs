@@ -56,7 +56,7 @@ pub struct Sent {
     pub udp_port: u16,
     /// True if the DF bit is not set.
     pub may_fragment: bool,
-    /// The ECN field of its IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
     /// Bytes of the packet.
     pub bytes: PacketBuf,
@@ -92,8 +92,8 @@ pub enum Fate {
     Twice(Span),
     /// The packet arrives with the mark "congestion experienced" if the packet is ECN-capable.
     Marked,
-    /// The packet arrives with all bits of this byte inverted. A TCP receiver discards it, because its
-    /// checksum is wrong.
+    /// The packet arrives with all bits of this byte inverted. A TCP receiver discards the packet,
+    /// because the checksum is wrong.
     Damaged(usize),
 }
 

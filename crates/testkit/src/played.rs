@@ -24,7 +24,7 @@ pub struct Played {
 pub struct Seen {
     /// Time of transmission.
     pub at: Instant,
-    /// The network that it was sent through.
+    /// The network through which the chunk was sent.
     pub net: u8,
     /// Number of the chunk: TSN - initial TSN + 1.
     pub n: u32,
@@ -32,7 +32,7 @@ pub struct Seen {
     pub stream: u16,
     /// Stream sequence number (SSN).
     pub ssn: u16,
-    /// Length of its user data.
+    /// Length of the user data in bytes.
     pub len: usize,
     /// Flags of the chunk.
     pub flags: DataFlags,

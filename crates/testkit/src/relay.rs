@@ -188,7 +188,7 @@ impl Shared {
         }
     }
 
-    /// Sends a datagram. If the system refuses to send it, it is lost.
+    /// Sends a datagram. If the system refuses to send the datagram, it is lost.
     fn send(&self, hop: Hop, bytes: &[u8]) {
         let (client, server) = (&self.facing_server[hop.client], &self.facing_client[hop.server]);
         if hop.to_server {

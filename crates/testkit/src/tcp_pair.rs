@@ -17,7 +17,7 @@ pub struct TcpSent {
     pub header: Header,
     /// Options of the segment.
     pub options: Options,
-    /// Length of its data in bytes.
+    /// Length of the data in bytes.
     pub len: usize,
     /// Sequence number minus the sequence number of the sender's SYN.
     pub offset: u32,

@@ -48,8 +48,8 @@ struct Usage {
     bite: usize,
     /// Time between reading one message and the next.
     pause: Span,
-    /// Number of packets after which the application changes something: the primary path, a local address or
-    /// a path MTU, or it requests a heartbeat. Zero: never.
+    /// Number of packets after which the application changes the primary path, a local address or a path MTU,
+    /// or requests a heartbeat. Zero means never.
     restless: usize,
 }
 

@@ -29,7 +29,7 @@ use wire::{Ppid, StreamId};
 ///
 /// # Panics
 /// If an invariant is violated: an endpoint panics, holds more data than its buffers, sends too many packets
-/// in response to one, delivers a message that was not sent, or does not deliver all messages once all
+/// in response to one packet, delivers a message that was not sent, or does not deliver all messages once all
 /// packets arrive.
 pub fn play(bytes: &[u8]) {
     let mut tape = Tape::new(bytes);

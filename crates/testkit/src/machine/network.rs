@@ -55,7 +55,7 @@ impl Machine {
         self.drain(side);
     }
 
-    /// Takes the packets and events of an endpoint after a call, and checks its bounds.
+    /// Collects the packets and events of an endpoint after a call, and checks the bounds of the endpoint.
     pub(super) fn drain(&mut self, side: Side) {
         let now = self.now;
         let host = &mut self.hosts[side as usize];

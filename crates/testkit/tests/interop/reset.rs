@@ -40,8 +40,8 @@ fn resets<P: Extended>(meeting: &Meeting<P>, of_peer: bool) -> usize {
     meeting.events.iter().filter(is_reset).count()
 }
 
-/// One side resets its stream, then the other side resets its own, as with data channels. Then both use the
-/// stream again.
+/// One side resets its stream, then the other side resets its own, as with data channels. Then both use their
+/// streams again.
 pub fn run<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
     exchange(&mut meeting);
     for we_begin in [true, false, true] {

@@ -3,7 +3,7 @@ use crate::field::{u16_at, u32_at};
 use crate::serial::{Ssn, StreamId, Tsn};
 use transport::PacketBuf;
 
-/// FORWARD TSN: the sender has abandoned all TSNs up to this one that the receiver has not received
+/// FORWARD TSN: the sender has abandoned the missing chunks up to a new cumulative TSN
 /// (rfc3758#section-3.2).
 ///
 /// ```text

@@ -122,7 +122,7 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
-    /// Cost and heartbeat interval of the path that it arrives on.
+    /// Cost and heartbeat interval of the path on which the chunk arrives.
     PathStatus(PathStatus),
     /// Abandoned chunks that the receiver is to skip.
     ForwardTsn(ForwardTsn<'a>),
@@ -130,7 +130,7 @@ pub enum Chunk<'a> {
     IForwardTsn(IForwardTsn<'a>),
     /// Makes the packet longer.
     Pad(Pad<'a>),
-    /// Authenticates the chunks behind it.
+    /// Authenticates the later chunks of the packet.
     Auth(Auth<'a>),
     /// Requests changes of addresses.
     Asconf(Asconf<'a>),
