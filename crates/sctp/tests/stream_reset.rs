@@ -38,7 +38,7 @@ fn lossy(pair: &mut Pair, seed: u64, lost: u64, late: u64) {
     });
 }
 
-/// Records the messages of a side. Each contains the incarnation of its stream (the number of resets before
+/// Records the messages of a side. Each message contains the incarnation of its stream (the number of resets before
 /// it) and its number in this incarnation.
 #[derive(Default)]
 struct Book {

@@ -68,7 +68,7 @@ fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
     let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), ..recommended };
     let (parts, most) = in_parts(200, &config);
     // The receiver drops probes of a closed window, and copies that arrive too early. It drops a few more
-    // chunks, because it only estimates the room for missing chunks: their lengths vary.
+    // chunks, because the room for missing chunks is an estimate: their lengths vary.
     assert!(parts == 0 && most <= 16, "{parts} in parts, {most} chunks dropped");
 }
 

@@ -10,9 +10,9 @@ pub struct Dialogue<'a> {
     pub scripts: [&'a Script; 2],
     /// Index of the speaker that shuts down.
     pub closer: usize,
-    /// False: the closer shuts down when both speakers have received all messages. True: the closer shuts down
-    /// as soon as its send buffer has accepted its last message. All messages accepted before the shutdown
-    /// must still be delivered.
+    /// False: the closer shuts down when both speakers have received all messages. True: the closer shuts
+    /// down as soon as its send buffer has accepted its last message. All messages accepted before the
+    /// shutdown must still be delivered.
     pub hasty: bool,
     /// Maximum duration of the exchange.
     pub limit: Span,
