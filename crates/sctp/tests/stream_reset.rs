@@ -38,8 +38,8 @@ fn lossy(pair: &mut Pair, seed: u64, lost: u64, late: u64) {
     });
 }
 
-/// Records the messages of a side. Each message contains the incarnation of its stream (the number of resets before
-/// it) and its number in this incarnation.
+/// Records the messages of a side. Each message contains the incarnation of its stream (the number of earlier
+/// resets) and the number of the message in this incarnation.
 #[derive(Default)]
 struct Book {
     /// By stream: incarnation and number of the next message to be sent.
