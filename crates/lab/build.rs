@@ -1,7 +1,8 @@
-//! Hands the commit of the checkout to the crate, for manifests: `ANABRANCH_COMMIT`, from the environment or
-//! from git.
+//! Passes the commit of the checkout to the crate as `ANABRANCH_COMMIT`, for manifests. The commit comes from
+//! the environment or from git.
 //!
-//! Only release builds have it, so that a commit does not compile all tests again.
+//! Only release builds contain the commit. In other builds each commit would cause all tests to be compiled
+//! again.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,15 +20,15 @@ fn main() {
     }
 }
 
-/// The commit of the checkout that holds this crate, "-dirty" if it was changed since; none of a repository
-/// that merely contains the sources, such as that of a package.
+/// Returns the commit of the checkout that contains this crate, with "-dirty" if files were changed since.
+/// Returns none if the repository merely contains the sources, such as that of a package.
 fn commit_of_checkout() -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().ok()?;
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);
     if top.canonicalize().ok()? != root {
         return None;
     }
-    // A line is added to this file with each commit and each checkout.
+    // Git adds a line to this file with each commit and each checkout.
     let log = root.join(git(&root, &["rev-parse", "--git-path", "logs/HEAD"])?);
     for watched in [log, root.join("crates")].iter().filter(|path| path.exists()) {
         println!("cargo::rerun-if-changed={}", watched.display());
@@ -35,7 +36,7 @@ fn commit_of_checkout() -> Option<String> {
     git(&root, &["describe", "--always", "--dirty", "--abbrev=12"])
 }
 
-/// What git prints, without the end of the line.
+/// Runs git and returns its output without the end of the line.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).current_dir(folder).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

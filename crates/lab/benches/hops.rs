@@ -1,7 +1,9 @@
-//! Cost of a packet-hop (a packet crossing a link): CPU time and memory of whole simulations, each in its own
-//! process, and of ns-2 and ns-3 in the same cases if they are installed.
+//! Measures the cost of a packet-hop (one packet that crosses one link): the CPU time and memory of whole
+//! simulations. Each simulation runs in its own process. ns-2 and ns-3 run the same cases if they are
+//! installed.
 //!
-//! `cargo bench --bench hops` runs all cases, `cargo bench --bench hops -- cmt many` the named ones.
+//! `cargo bench --bench hops` runs all cases; `cargo bench --bench hops -- cmt many` runs only the named
+//! cases.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -16,7 +18,7 @@ use nix::sys::time::TimeValLike;
 use std::process::{Command, Stdio};
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// Number of runs of a case; the result is the run of median cost.
+/// Number of runs of a case. The result is the run with the median cost.
 const RUNS: usize = 3;
 
 /// The simulators that `benches/measure.py` can measure.
@@ -204,7 +206,7 @@ fn measure(name: &str) {
     println!();
 }
 
-/// The run of median cost of a case. Each run has its own process.
+/// Runs a case several times, each time in its own process, and returns the run with the median cost.
 fn median(name: &str) -> Cost {
     let this = std::env::current_exe().expect("the system tells");
     let mut costs: Vec<Cost> = (0..RUNS)
@@ -245,8 +247,8 @@ fn theirs(simulator: &str, name: &str) -> Option<Cost> {
     })
 }
 
-/// Gives all flows saturated senders and this receive window. They start within `spread` and stop at the end
-/// of the case.
+/// Gives all flows saturated senders and this receive window. The flows start within `spread` and stop at the
+/// end of the case.
 fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
     for flow in &mut scenario.flows {
         for options in [&mut flow.client_options, &mut flow.server_options] {
@@ -304,14 +306,14 @@ fn dumbbell(associations: usize) -> Scenario {
     scenario
 }
 
-/// Associations that share a link of 1 Gbit/s. A thousand of them have two packets per round trip each, and
-/// lose many.
+/// Associations that share a link of 1 Gbit/s. Each of a thousand associations sends only two packets per
+/// round trip, and many of these packets are lost.
 fn together(associations: u16) -> Scenario {
     crowd(associations, 1000, 1000, 20)
 }
 
-/// Associations over a link whose rate and queue are proportional to their number, so that each does the same
-/// work.
+/// Associations over a link whose rate and queue are proportional to the number of associations, so that each
+/// association does the same work.
 fn shares(associations: u16, mbps_each: u64, seconds: u64) -> Scenario {
     let number = u64::from(associations);
     crowd(associations, mbps_each * number, 20 * number, seconds)

@@ -15,11 +15,10 @@ pub fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
     (mean, half)
 }
 
-/// The t for which the fraction `confidence` (between 0 and 1) of Student's distribution lies within -t and
-/// t.
+/// Returns t such that the fraction `confidence` (between 0 and 1) of Student's distribution is between -t
+/// and t.
 ///
-/// Computed by bisection of the closed form for whole degrees of freedom, of which there must be at least
-/// one.
+/// Computed by bisection of the closed form for whole degrees of freedom. `degrees` must be at least one.
 pub fn student_t(degrees: u32, confidence: f64) -> f64 {
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     loop {

@@ -5,18 +5,18 @@ use scenario::StreamResets;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
-/// What happens to a flow at a planned time.
+/// A step of a flow's plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The client opens the connection.
     Connect,
-    /// Transmission starts, or once the connection is established if that is later.
+    /// Transmission starts. If the connection is not established yet, transmission starts once it is.
     Start,
     /// Measurement starts.
     Reset,
     /// Measurement and transmission stop.
     Stop,
-    /// The next frame of a paced sender.
+    /// A paced sender sends its next frame.
     Frame(Side),
     /// A sender is turned on or off.
     Turn(Side),
@@ -41,9 +41,9 @@ pub(crate) struct Plan {
 pub(crate) struct Dial {
     /// The nodes of the client and of the server.
     pub(crate) nodes: [NodeId; 2],
-    /// Addresses of the client, each of which may send the first packet.
+    /// Addresses of the client. The first packet may come from any of these addresses.
     pub(crate) locals: Vec<IpAddr>,
-    /// These client addresses as the server sees them, behind NATs.
+    /// The client's addresses as the server sees them: NATs may translate addresses.
     pub(crate) callers: Vec<IpAddr>,
     /// Addresses of the server, the preferred one first.
     pub(crate) remotes: Vec<IpAddr>,
@@ -60,11 +60,11 @@ pub(crate) enum Fate {
     Open,
     /// The handshake failed.
     NeverConnected,
-    /// The connection ended, first seen at the client.
+    /// The connection has ended, with the reason that the client's transport reported.
     Closed(Ending),
 }
 
-/// The counters of both ends at one edge of a measurement.
+/// The counters of both ends at the start or at the end of a measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     pub(crate) from: Instant,
@@ -75,7 +75,7 @@ pub(crate) struct Window {
 /// The measurement of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Measured {
-    /// Not begun.
+    /// The measurement has not begun.
     #[default]
     No,
     /// The window has begun; the counters at its start.
@@ -90,7 +90,7 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     pub(crate) dial: Dial,
-    /// True with CMT: then each path counts as a flow in sums over all flows.
+    /// True with CMT. Then each path counts as a flow in sums over all flows.
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,

@@ -9,7 +9,7 @@ pub(crate) struct Signal {
     pub(crate) reaction: Reaction,
 }
 
-/// The applications of a run, as the hosts see them: first the flows, then the lanes of transfers.
+/// The applications of a run, as the hosts see them: first the flows, then the [`Lane`]s of transfers.
 pub(crate) struct Running<'a> {
     pub(crate) flows: &'a mut [Flow],
     pub(crate) lanes: &'a mut [Lane],

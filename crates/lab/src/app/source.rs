@@ -10,9 +10,9 @@ use units::{Instant, Span};
 #[repr(C)] // what each message changes comes first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
-    /// The last message, and its bytes that the transport has not accepted; a byte stream may accept a part
-    /// of a message. The rest is offered again unchanged, so that random draws do not depend on when the
-    /// buffer has room.
+    /// The last message, and how many of its bytes the transport has not accepted yet. A byte stream may
+    /// accept a part of a message. The source offers the rest again unchanged, so that random draws do not
+    /// depend on when the buffer has room.
     message: Draft,
     left: u32,
     is_on: bool,
@@ -37,7 +37,8 @@ pub(crate) struct SourceCounters {
 }
 
 impl Source {
-    /// A source that draws frames from `random`, and the times of being turned on and off from `turns`.
+    /// Creates a source. `random` draws the frames, and `turns` draws the times at which the source is turned
+    /// on and off.
     pub(crate) fn new(traffic: Traffic, [random, turns]: [Random; 2]) -> Self {
         let schedule = Schedule::new(traffic.changes.clone(), turns);
         Source {
@@ -101,7 +102,7 @@ impl Source {
         self.schedule.next_change()
     }
 
-    /// Turns the source on or off. True if a frame waited for that.
+    /// Turns the source on or off. Returns true if a frame waited for the source to be turned on.
     pub(crate) fn turn(&mut self) -> bool {
         self.is_on = !self.is_on;
         self.is_on && self.held

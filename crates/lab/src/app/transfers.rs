@@ -1,4 +1,4 @@
-//! Short transfers: a connection for each, begun at random times.
+//! Short transfers. Each transfer has its own connection and begins at a random time.
 
 use super::Reaction;
 use super::flow::Dial;
@@ -59,7 +59,8 @@ impl TransferSource {
         &self.spec.like
     }
 
-    /// The start of the transfer after one at `now`; `None` if that is after the last allowed time.
+    /// Returns the start of the transfer that follows one at `now`; `None` if it is after the last allowed
+    /// time.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Instant> {
         let at = now + draw::wait(self.spec.rate, &mut self.random);
         (at <= self.spec.to).then_some(at)
@@ -76,7 +77,7 @@ impl TransferSource {
     }
 }
 
-/// A client port, which transfers use one after the other.
+/// A client port that transfers use one after another.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) source: usize,

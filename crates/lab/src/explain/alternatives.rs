@@ -1,4 +1,5 @@
-//! The same scenario with one change for one flow, to run and compare instead of guessing.
+//! Changed copies of a scenario. Each changes one thing for one flow; a run of it shows whether the change
+//! helps.
 
 use crate::scenario::{Flow, NodeKind, Pace, Protocol, Scenario};
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ pub struct Alternative {
     pub kind: Kind,
     /// The changed keys, as written in a scenario.
     pub change: String,
-    /// Options of the scenario that the change replaces.
+    /// Options of the scenario that this change sets to other values.
     pub without: Vec<&'static str>,
     /// The scenario with the change.
     pub scenario: Scenario,
@@ -26,7 +27,7 @@ pub enum Kind {
     Scheduler,
     /// Another congestion control.
     Control,
-    /// Another limit of bursts, or pacing: tried if these limit the sender.
+    /// Another limit of bursts, or pacing. Tried only if bursts or pacing limit the sender.
     Bursts,
     /// All options of a profile.
     Profile,
@@ -45,8 +46,8 @@ const CONTROLS: [&str; 3] = ["cubic", "bbr", "standard"];
 /// Number of other schedulers and of other controls to try.
 const OTHERS: usize = 2;
 
-/// The changes to try for a flow. `back`: its data goes from the server to the client. The scenarios have no
-/// probes and no captures.
+/// Returns the changes to try for a flow. `back` is true if its data goes from the server to the client. The
+/// changed scenarios have no probes and no captures.
 pub fn alternatives(scenario: &Scenario, flow: usize, back: bool) -> Vec<Alternative> {
     let mut base = scenario.clone();
     base.probes.clear();
@@ -236,8 +237,9 @@ impl Tried {
     }
 }
 
-/// The options that the scenario sets in addition to a profile, and that `new` sets differently. The scenario
-/// does not contain the profile's name: the profile with fewer different options is assumed.
+/// Returns the options that the scenario sets in addition to a profile and that `new` sets differently. The
+/// scenario does not contain the name of its profile, so the function assumes the profile from which fewer
+/// options differ.
 fn given_up(hosts: [&sctp::Config; 2], new: &sctp::Config) -> Vec<&'static str> {
     let (standard, new) = (values(&mut sctp::Config::default()), values(&mut new.clone()));
     let mut names = Vec::new();

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use transport::{Limit, LimitTimes, Stopwatch};
 use units::{ByteCount, Instant, Span};
 
-/// Identifies a connection of an endpoint: an association of SCTP, a peer of UDP.
+/// Identifies a connection of an endpoint: an association of SCTP, a connection of TCP, or a peer of UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u32);
 
@@ -121,7 +121,7 @@ impl Counted {
         exact.or_else(|| self.paths.iter().position(|path| path.remote == remote))
     }
 
-    /// A copy with times counted up to `now`.
+    /// Returns a copy in which times are counted up to `now`.
     pub(crate) fn until(mut self, now: Instant) -> Self {
         self.limits = self.limits.until(now);
         for path in &mut self.paths {

@@ -1,7 +1,8 @@
 //! The host adapter: the counterpart of the operating system's kernel between network and sockets.
 //!
-//! It passes delivered packets to the endpoint of their port, its events to the application and its packets
-//! to the network, and keeps one wake-up event pending for each endpoint.
+//! The adapter passes delivered packets to the endpoint at their port, the events of an endpoint to the
+//! application, and the packets of an endpoint to the network. It keeps one wake-up event pending for each
+//! endpoint.
 
 pub(crate) mod encapsulation;
 mod endpoint;
@@ -135,7 +136,7 @@ impl Hosts {
         endpoint.listen();
     }
 
-    /// The endpoint. After a change the caller must call [`Self::settle`].
+    /// Returns the endpoint. After a change of the endpoint the caller must call [`Self::settle`].
     pub(crate) fn endpoint(&mut self, id: EndpointId) -> &mut Endpoint {
         &mut self.slots[id.0 as usize].endpoint
     }
@@ -164,8 +165,8 @@ impl Hosts {
         self.slots[id.0 as usize].socket.owners.insert(conn, owner);
     }
 
-    /// Passes a delivered packet to the endpoint of its port and polls that endpoint, which is returned.
-    /// Drops a packet for a port without an endpoint.
+    /// Passes a delivered packet to the endpoint at its port, polls this endpoint and returns its id. Drops a
+    /// packet for a port without an endpoint.
     #[inline]
     pub(crate) fn deliver(
         &mut self,
@@ -223,7 +224,7 @@ impl Hosts {
         self.change_addresses(around, |now, socket, _, endpoint, id| {
             for (old, new) in both(&old).into_iter().zip(both(&new)).filter(|_| socket.node == node) {
                 if endpoint.remove_local_address(now, id, old).is_ok() {
-                    // A peer without ASCONF cannot be asked.
+                    // The new address cannot be added if the peer does not support ASCONF.
                     let _ = endpoint.add_local_address(now, id, new);
                 }
             }
@@ -247,7 +248,7 @@ impl Hosts {
         }
     }
 
-    /// Runs the timers of an endpoint at its wake-up event. True if a timer was due.
+    /// Runs the timers of an endpoint at its wake-up event. Returns true if a timer was due.
     #[inline]
     pub(crate) fn wake(
         &mut self,
@@ -272,8 +273,8 @@ impl Hosts {
         }
     }
 
-    /// Polls an endpoint after a change: events to the applications, packets to the network, then the wake-up
-    /// time.
+    /// Polls an endpoint after a change: passes its events to the applications and its packets to the
+    /// network, then schedules its wake-up.
     #[inline]
     pub(crate) fn settle(
         &mut self,
@@ -344,7 +345,7 @@ impl Socket {
         }
     }
 
-    /// Sends all packets of the endpoint; true if there was one.
+    /// Sends all packets of the endpoint. Returns true if there was a packet.
     #[inline]
     fn transmit<T: Protocolled>(
         &mut self,

@@ -7,7 +7,7 @@ use super::endpoint::ConnId;
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct Owners {
-    /// The only entry while there is just one; then the list is not read.
+    /// The only entry, while there is exactly one. Then the list is not read.
     only: Option<(ConnId, Owner)>,
     /// Owners in the order of ids.
     list: Vec<(ConnId, Owner)>,

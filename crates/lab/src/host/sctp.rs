@@ -72,7 +72,7 @@ impl Transport for Endpoint {
                 return;
             }
         };
-        // If a request is in progress, another one is left out.
+        // While a request is in progress, another request is dropped.
         let _ = Endpoint::reset_streams(self, now, AssocId(id.0), direction, &streams);
     }
 

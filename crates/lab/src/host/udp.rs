@@ -55,8 +55,8 @@ impl Endpoint {
         }
     }
 
-    /// Opens an exchange of datagrams between `local` and a peer. There is no handshake, so it is connected
-    /// at once.
+    /// Opens an exchange of datagrams between `local` and a peer. There is no handshake, so the connection is
+    /// established at once.
     pub(crate) fn open(&mut self, local: IpAddr, remote: IpAddr, port: u16) -> ConnId {
         let id = ConnId(self.peers.len() as u32);
         let inbox = VecDeque::new();
@@ -95,7 +95,7 @@ impl Transport for Endpoint {
         false
     }
 
-    /// Does nothing: the laboratory adds peers itself, as NetPerfMeter's control connection does.
+    /// Does nothing: the laboratory adds peers itself, in place of NetPerfMeter's control connection.
     fn listen(&mut self) {}
 
     fn connect(&mut self, _: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId> {

@@ -9,13 +9,13 @@ use units::{ByteCount, Span};
 /// Rates of a flow in a window, for the sums over all flows.
 #[derive(Debug, Default)]
 pub(super) struct Achieved {
-    /// λ in bit/s of this flow, or of each of its subflows, which count as flows.
+    /// Sent throughput λ in bit/s of this flow, or of each of its subflows, which count as flows.
     pub(super) sent: Vec<f64>,
-    /// α of both directions.
+    /// Goodput α of both directions.
     pub(super) goodput: f64,
-    /// γ.
+    /// Transport load γ.
     pub(super) load: f64,
-    /// λ of each path, and the links of the path.
+    /// Sent throughput λ of each path, and the links of the path.
     pub(super) carried: Vec<(f64, Vec<LinkDir>)>,
 }
 

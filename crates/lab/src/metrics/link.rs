@@ -6,7 +6,8 @@ use net::{Counters, DropCause, LinkDir, LinkId, Network};
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// All directions of links, measured from the first start of a flow's measurement to the last end of one.
+/// All directions of links, measured from the start of the first flow's measurement to the end of the last
+/// one's.
 #[derive(Debug)]
 pub(crate) struct Links {
     directions: Vec<Direction>,

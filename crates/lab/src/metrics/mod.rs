@@ -36,7 +36,8 @@ pub(crate) fn warnings(
     warnings
 }
 
-/// Why the numbers cannot be used: flows that never connected, or nothing delivered at all.
+/// Returns the reasons why the numbers cannot be used: flows that never connected, or nothing delivered at
+/// all.
 pub(crate) fn failures(flows: &[Flow], sources: &[TransferSource]) -> Vec<String> {
     let unconnected = flows.iter().filter(|flow| flow.connected.is_none());
     let mut failures: Vec<String> =

@@ -13,7 +13,7 @@ use units::{Instant, Span};
 #[derive(Debug, Default)]
 pub(super) struct Bursts {
     links: Vec<Link>,
-    /// The flow of a client's protocol, address and port.
+    /// Flows by protocol, address and port of the client.
     flows: BTreeMap<(u8, IpAddr, u16), usize>,
 }
 
@@ -163,7 +163,7 @@ mod tests {
         for micros in [0, 10, 20, 31, 50, 60, 100] {
             counts.add(Instant::ZERO + Span::from_micros(micros), Span::from_micros(10));
         }
-        // 0 10 20 | 31 | 50 60 | 100
+        // Arrival times of packets, with `|` between bursts: 0 10 20 | 31 | 50 60 | 100
         let mut scalars = Vec::new();
         counts.report("f@link:l", &mut scalars);
         let value = |quantity| scalars.iter().find(|s| s.quantity == quantity).map(|s| s.value);

@@ -143,7 +143,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Repeats the last value of each series at the end of recording, which shows how long it held.
+    /// Repeats the last value of each series at the end of recording, to show how long this value was valid.
     fn end(&mut self, at: Instant) {
         if self.source.repeats() {
             return;

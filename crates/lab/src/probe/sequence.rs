@@ -42,7 +42,8 @@ pub(super) struct Sequence {
     acked: u64,
     /// User data of the largest chunk in bytes.
     largest: u64,
-    /// For each path, the retransmissions in `series`: after missing reports, and after timeouts.
+    /// For each path, the number of recorded retransmissions after missing reports, and of those after
+    /// timeouts.
     resent: Vec<[u64; 2]>,
     series: Vec<Series>,
 }

@@ -5,7 +5,7 @@
 //! `time` (seconds) and `value`. `window` is empty for a flow's own measurement; `path` is null for a whole
 //! flow or a link. The column of an axis holds numbers or booleans if all its values are of that type,
 //! otherwise the text of the scenario. If all values are quantities of one kind, such as rates, a second
-//! column has their numbers in the base unit, which its name ends with (`rate_bps`).
+//! column has their numbers in the base unit, and its name ends with this unit (`rate_bps`).
 
 mod csv;
 mod folder;

@@ -37,7 +37,7 @@ pub trait Elsewhere {
     ) -> Result<(), String>;
 }
 
-/// One of `of` parts of a sweep, with every `of`-th run.
+/// A part of a sweep that is divided into `of` parts. A part contains every `of`-th run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Number of the part, from 1.

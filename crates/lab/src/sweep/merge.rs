@@ -24,7 +24,7 @@ pub struct Merged {
     pub damaged: usize,
     /// Runs in the tables.
     pub listed: usize,
-    /// The reason why there are no common tables, if there are none.
+    /// The reason why common tables were not written; `None` if they were.
     pub without_tables: Option<String>,
 }
 
@@ -164,7 +164,7 @@ fn inputs_and_outputs(path: &Path) -> io::Result<Option<Json>> {
     Ok(manifest)
 }
 
-/// Compares the bytes of two files. Captures may be larger than the memory.
+/// Compares the bytes of two files piece by piece, since captures may be larger than the memory.
 fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
     let (a, b) = (File::open(one)?, File::open(other)?);
     if a.metadata()?.len() != b.metadata()?.len() {

@@ -83,7 +83,8 @@ pub struct SweepReport {
     pub runs: Vec<RunRecord>,
     /// The number of replicas of each combination.
     pub replicas: Vec<u32>,
-    /// The widest interval of each combination that has the largest number of replicas and is still too wide.
+    /// The widest interval of each combination that has the most replicas allowed and still too wide an
+    /// interval.
     pub wide: Vec<Wide>,
     /// The contents of `manifest.json`.
     pub manifest: Json,

@@ -10,8 +10,8 @@ use units::Span;
 
 /// The runs that no thread has begun.
 ///
-/// The first run of a combination shows how long its runs take. So the first run of each combination comes
-/// first, the one with the most bits to carry at the head; then the runs of the slowest combination follow.
+/// The first run of a combination shows how long its runs take. So the first runs of all combinations come
+/// first, in descending order of the bits to carry. Then the runs of the slowest combination follow.
 pub(super) struct Order {
     first: VecDeque<usize>,
     /// Runs of combinations with a finished run, by its wall time.

@@ -1,5 +1,5 @@
-//! The threads of a sweep. Each performs the next run of the [`Order`]. The output of a run goes to the
-//! store, and only a short record stays in memory.
+//! The threads of a sweep. Each thread performs the next run of the [`Order`]. The output of a run goes to
+//! the store, and only a short record stays in memory.
 
 use super::elsewhere::Task;
 use super::order::Order;
@@ -57,7 +57,7 @@ pub(super) fn work(
 ) -> Result<Vec<RunRecord>, SweepError> {
     let threads = options.jobs.clamp(1, jobs.len().clamp(1, MOST_THREADS));
     let (order, stop) = (Mutex::new(Order::new(jobs, threads)), AtomicBool::new(false));
-    // The panic of a thread ends the sweep in any case.
+    // If a thread panics, the sweep ends in any case, so a poisoned lock may still be used.
     let ordered = || order.lock().unwrap_or_else(PoisonError::into_inner);
     let (sender, results) = mpsc::channel();
     let mut records: Vec<Option<RunRecord>> = jobs.iter().map(|_| None).collect();

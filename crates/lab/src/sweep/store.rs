@@ -24,7 +24,7 @@ use units::{ByteCount, Span};
 pub(super) const SCALARS: &str = "scalars.parquet";
 const SERIES: &str = "series.parquet";
 
-/// Largest size of a capture of a sweep without a limit of its own, since a sweep has many captures.
+/// Largest size of a capture of a sweep, unless the scenario sets a limit: a sweep has many captures.
 pub const CAPTURE_LIMIT: ByteCount = ByteCount::new(100_000_000);
 
 /// The record of a finished run.

@@ -64,7 +64,7 @@ pub(super) fn in_order<T: Send>(
             .map(|first| {
                 let (sender, receiver) = mpsc::sync_channel(AHEAD);
                 scope.spawn(move || {
-                    // After an error nobody receives.
+                    // After an error there is no receiver, and the thread ends.
                     (first..count).step_by(jobs).all(|number| sender.send(make(number)).is_ok())
                 });
                 receiver
@@ -72,7 +72,7 @@ pub(super) fn in_order<T: Send>(
             .collect();
         (0..count).try_for_each(|number| match made[number % jobs].recv() {
             Ok(item) => take(item),
-            // The thread has panicked, and so will the scope.
+            // The sending thread has panicked; the scope will panic, too.
             Err(_) => Ok(()),
         })
     })
@@ -91,7 +91,7 @@ enum Rows {
     Parquet(Box<ParquetWriter<BufWriter<File>>>),
     /// The first table defines the columns.
     Begun(BufWriter<File>, bool),
-    /// After an error.
+    /// A write has failed.
     Broken,
 }
 

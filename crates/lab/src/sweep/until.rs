@@ -9,7 +9,7 @@ use units::Probability;
 /// The width of an interval at which a combination has enough replicas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The quantity, for every flow with this quantity.
+    /// The quantity. The limit applies to every flow that has this quantity.
     pub quantity: String,
     /// The half width of the 95 % interval, relative to the mean.
     pub share: f64,
@@ -61,7 +61,7 @@ impl Until {
                 None => flows.push((flow, vec![*value])),
             }
         }
-        // The sum over all flows varies as its flows do.
+        // If single flows have values, only these are checked, not the sum over all flows.
         if flows.iter().any(|(name, _)| *name != ALL_FLOWS) {
             flows.retain(|(name, _)| *name != ALL_FLOWS);
         }
@@ -77,10 +77,12 @@ impl Until {
         wide.max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    /// The values of whole flows in a run.
+    /// Returns the value of the quantity for each flow in a run, without the values of single paths and of
+    /// named windows.
     ///
     /// # Errors
-    /// The measured quantities, if this quantity is not among them.
+    /// A message with the measured quantities if this quantity is not measured. Also if the table lacks
+    /// columns.
     pub(super) fn values(&self, run: &Table) -> Result<Values, String> {
         let columns = ["window", "flow", "path", "quantity", "value"].map(|name| run.column(name));
         let [
@@ -111,8 +113,8 @@ impl Until {
         Err(format!("no run has a quantity `{}`{tip}\nThere are {}", self.quantity, known.join(", ")))
     }
 
-    /// The number of replicas that a combination gets next, as required by its interval, but at most twice as
-    /// many as before.
+    /// Returns the number of replicas that a combination gets next: the number that its interval requires,
+    /// but at most twice the present number.
     pub(super) fn next(&self, wide: &Wide) -> u32 {
         let has = f64::from(wide.replicas);
         let needed = (has * (wide.share / self.share).powi(2)).ceil();

@@ -4,8 +4,8 @@ use crate::scenario::{Distribution, Hertz, LONGEST_TIME};
 use des::Random;
 use units::{ByteCount, Span};
 
-/// Draws a time, at most the longest that a scenario may contain, so that sums of a few times do not
-/// overflow.
+/// Draws a time. The time is at most the longest that a scenario may contain, so that sums of a few times do
+/// not overflow.
 pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
     let drawn = match law {
         Distribution::Constant(value) => value,
@@ -28,7 +28,7 @@ pub(crate) fn size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCou
     drawn.max(ByteCount::new(1))
 }
 
-#[inline(never)] // away from the constant sizes, which nearly all frames have
+#[inline(never)] // not inlined: nearly all frames have constant sizes
 fn random_size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
     ByteCount::round_f64(match law {
         Distribution::Constant(value) => value.as_f64(),
@@ -38,8 +38,8 @@ fn random_size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
     })
 }
 
-/// Draws the wait from one frame to the next, from the distribution `law` of the rate. If that is exponential
-/// or Pareto, the waits have that distribution.
+/// Draws the wait from one frame to the next. `law` is the distribution of the frame rate. If `law` is
+/// exponential or Pareto, the waits, and not the rates, have this distribution.
 pub(crate) fn wait(law: Distribution<Hertz>, random: &mut Random) -> Span {
     let seconds = match law {
         Distribution::Constant(rate) => 1.0 / rate.as_f64(),

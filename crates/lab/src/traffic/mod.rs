@@ -55,7 +55,7 @@ struct Kind {
 }
 
 impl Kind {
-    #[inline(never)] // away from sources whose messages are all alike
+    #[inline(never)] // not inlined: many sources send messages of one kind
     fn draw(traffic: &Traffic, random: &mut Random) -> Kind {
         let unordered = random.bernoulli(traffic.unordered);
         let unreliable = random.bernoulli(traffic.unreliable);
@@ -127,7 +127,7 @@ impl Generator {
         Draft { length, stream, unordered, reliability }
     }
 
-    #[inline(never)] // away from frames that are all alike
+    #[inline(never)] // not inlined: many sources send frames of one length
     fn draw_frame(&mut self) -> u64 {
         draw::size(self.traffic.frame_size, &mut self.random).get()
     }

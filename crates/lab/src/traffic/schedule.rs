@@ -40,7 +40,7 @@ impl Schedule {
         let change = times.get(self.next)?;
         self.next += 1;
         self.last = match *change {
-            // Times before the last change are moved to it.
+            // A time before the last change is moved to the time of that change.
             Change::At(law) => draw::span(law, &mut self.random).max(self.last),
             Change::After(law) => self.last + draw::span(law, &mut self.random),
         };

@@ -45,7 +45,7 @@ pub(super) fn bind_server(
 /// Largest number of simultaneous transfers of one source.
 pub(super) const MOST_TRANSFERS: usize = 16_384;
 
-/// The requirements of one end on the endpoint at `port`.
+/// The requirements of one end of a flow for the endpoint at `port`.
 pub(super) fn claim<'a>(
     flow: &'a scenario::Flow,
     side: Side,
@@ -272,7 +272,7 @@ struct Ends<'a> {
 
 impl Ends<'_> {
     /// The pairs of source and destination addresses with a route: from the nearest address to each of
-    /// `remotes`, or from all addresses if a path is a pair.
+    /// `remotes`, or from all addresses if each pair of addresses is a path.
     fn reached(&self, flow: &scenario::Flow, network: &Network, remotes: &[IpAddr]) -> Vec<(IpAddr, IpAddr)> {
         let pairs = flow.protocol == Protocol::Sctp && self.sctp.paths != sctp::PathSet::Addresses;
         let from = |remote: IpAddr| match transport::nearest(self.own, remote) {
@@ -332,7 +332,8 @@ impl Packet {
     }
 }
 
-/// Moves the address of the primary path to the front, because the first address has the primary path.
+/// Moves the address of the primary path to the front: the path to the first address becomes the primary
+/// path.
 fn prefer(
     flow: &scenario::Flow,
     network: &Network,

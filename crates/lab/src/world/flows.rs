@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// Starts transmission, or leaves it to [`Self::connected`] if the connection is not established yet.
+    /// Starts transmission. If the connection is not established yet, [`Self::connected`] starts it later.
     fn start(&mut self, index: usize) {
         let now = self.kernel.now();
         let flow = &mut self.flows[index];

@@ -62,7 +62,7 @@ impl Live {
         world.kernel.advance(now);
     }
 
-    /// Sends a packet of a real host at the time of the clock. `head` is empty afterwards and keeps a buffer.
+    /// Sends a packet of a real host at the time of the clock. Leaves `head` empty, with a buffer for reuse.
     pub fn send(&mut self, from: NodeId, outgoing: Outgoing, head: &mut Vec<u8>) {
         self.world.network.send(&mut self.world.kernel, from, outgoing, head);
     }

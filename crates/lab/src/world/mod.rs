@@ -104,7 +104,7 @@ impl World {
         }
     }
 
-    /// Handles the next event; false if there is none up to `limit`.
+    /// Handles the next event. Returns false if there is no event up to `limit`.
     #[inline(always)]
     fn turn(&mut self, limit: Instant) -> bool {
         let Some(event) = self.kernel.pop(self.until.min(limit)) else { return false };

@@ -193,7 +193,7 @@ fn fill_in_checksum(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [
             packet.get_mut(16..18).into_iter().for_each(|field| field.copy_from_slice(&sum.to_be_bytes()));
         }
         Protocol::Udp => udp::fill_in_checksum(src, dst, packet, 0),
-        // The real host computed it.
+        // The real host has computed the checksum.
         Protocol::Opaque => {}
     }
 }

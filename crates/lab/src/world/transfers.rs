@@ -21,8 +21,8 @@ impl World {
         }
     }
 
-    /// Begins a transfer on an unused lane; false if there is none. A port whose last connection is in
-    /// TIME-WAIT cannot connect yet.
+    /// Begins a transfer on an unused lane. Returns false if no lane is unused. A port whose last connection
+    /// is in TIME-WAIT cannot connect yet.
     fn begin_on_a_free_lane(&mut self, source: usize, size: u64) -> bool {
         let Some(lane) = self.transfers[source].free.pop_front() else { return false };
         let begun = self.begin(lane, size);
@@ -32,7 +32,7 @@ impl World {
         begun
     }
 
-    /// Begins a transfer on a new lane; false if the client has no port left.
+    /// Begins a transfer on a new lane. Returns false if the client has no port left.
     fn begin_on_a_new_lane(&mut self, number: usize, size: u64) -> bool {
         let source = &mut self.transfers[number];
         let Some(port) = source.next_port else { return false };
@@ -48,7 +48,7 @@ impl World {
         self.begin(lane, size)
     }
 
-    /// Begins a transfer on a lane; false if the client cannot connect.
+    /// Begins a transfer on a lane. Returns false if the client cannot connect.
     fn begin(&mut self, number: usize, size: u64) -> bool {
         let now = self.kernel.now();
         let lane = &mut self.lanes[number];

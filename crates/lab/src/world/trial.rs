@@ -66,9 +66,9 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Checks that the server can identify the flow by the address and SCTP port of its client, which several
-    /// flows may share behind NATs, and that no probe must identify its packets by ports, since these are UDP
-    /// ports.
+    /// Checks that the server can identify the flow by the address and SCTP port of its client, which flows
+    /// behind NATs may share. Also checks that no probe counts bursts of a flow in UDP: probes read the ports
+    /// at the start of a packet, and these are UDP ports.
     fn can_be_told_apart(&mut self, flow: &Flow, dial: &Dial) -> Result<(), Misfit> {
         let bursts = || self.scenario.probes.iter().any(|probe| probe.quantity == ProbeQuantity::Bursts);
         if flow.udp_encapsulation && bursts() {

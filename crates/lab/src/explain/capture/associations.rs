@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{Abort, Chunk, CommonHeader, Packet, ShutdownComplete, Tsn};
 
-/// Largest number of associations, and of address pairs of one association, that are distinguished.
+/// Largest number of associations in a capture, and of address pairs of one association, that are kept apart.
 const MOST_ASSOCIATIONS: usize = 1024;
 const MOST_KEYS: usize = 16 * MOST_ASSOCIATIONS;
 
@@ -29,8 +29,8 @@ impl End {
 struct Association {
     /// The verification tag of packets that each side sends.
     tags: [Option<u32>; 2],
-    /// Tag and first TSN in the INIT of each side. Another association may have the same ports and tag, but
-    /// not both equal.
+    /// Tag and first TSN in the INIT of each side. Another association may have the same ports and the same
+    /// tag, but not also the same first TSN.
     inits: [Option<(u32, Tsn)>; 2],
     sending: [Sending; 2],
     life: Life,
@@ -47,7 +47,7 @@ pub(super) struct Associations {
 }
 
 impl Associations {
-    /// Processes a packet; false if it had to be left out.
+    /// Processes a packet. Returns false if the packet had to be left out.
     pub(super) fn take(&mut self, seen: &Seen, packet: &Packet<'_>) -> bool {
         let Some(from) = self.sender(seen, packet) else { return false };
         let association = &mut self.list[from.association];

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use units::{Instant, Span};
 
-/// Largest delay of a packet in the file, compared with the latest packet before it.
+/// Largest time by which a packet may be older than a packet before it in the file.
 const MOST_DELAY: Span = Span::from_secs(1);
 
-/// Largest number of buffered bytes of packets that earlier packets may still precede.
+/// Largest number of bytes of buffered packets. A packet is buffered while an earlier packet may still
+/// follow.
 const MOST_BYTES: usize = 32 << 20;
 
 /// A buffered packet.

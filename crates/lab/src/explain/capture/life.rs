@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{Cause, Chunk};
 
-/// Life of one association, as far as the capture contains it.
+/// Life of one association, from its packets in the capture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssociationReport {
     /// Number of the association in the capture, from 0.
@@ -44,7 +44,7 @@ pub enum End {
     /// The capture does not contain the end.
     #[default]
     NotCaptured,
-    /// A side began the shutdown; `complete`: SHUTDOWN COMPLETE was sent.
+    /// A side began the shutdown.
     Shutdown {
         /// The side that sent SHUTDOWN first; `None` if only the answers were captured.
         by: Option<usize>,

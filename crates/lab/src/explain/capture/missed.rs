@@ -7,7 +7,7 @@ use std::fmt;
 /// Why a part of a capture was not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missed {
-    /// A packet whose IP packet was not found.
+    /// A captured packet in which no IP packet was found.
     Packet(Undecoded),
     /// A fragment of an IP packet of which another fragment is missing.
     Fragment,
@@ -19,9 +19,9 @@ pub enum Missed {
     CutSack,
     /// An SCTP packet with an invalid chunk: chunks after it cannot be found.
     Chunk,
-    /// An SCTP packet of an association beyond the limit.
+    /// An SCTP packet that was left out because the capture has too many associations.
     Association,
-    /// Another sighting of a packet at another interface, or at the same interface at the same time.
+    /// A packet that was captured already, at another interface, or at the same interface at the same time.
     SeenAgain,
 }
 
@@ -49,7 +49,7 @@ const MOST_REASONS: usize = 64;
 pub struct NotDecoded(BTreeMap<Missed, u64>);
 
 impl NotDecoded {
-    /// Counts `times` for a reason.
+    /// Adds `times` to the count of a reason.
     pub(super) fn add(&mut self, why: Missed, times: u64) {
         let full = self.0.len() >= MOST_REASONS && matches!(why, Missed::Packet(_));
         let why = if full && !self.0.contains_key(&why) { Missed::Packet(Undecoded::Malformed) } else { why };

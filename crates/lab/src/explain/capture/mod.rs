@@ -1,7 +1,7 @@
 //! Reads captures of SCTP of any implementation, directly over IP or in UDP.
 //!
-//! Memory is bounded for every file. The numbers of associations, of their paths and of unacknowledged chunks
-//! have limits, beyond which packets are left out or the oldest chunks are dropped. The buffer for sorting
+//! Memory is bounded for every file: the numbers of associations, of their paths and of unacknowledged chunks
+//! have limits. Beyond a limit, packets are left out or the oldest chunks are dropped. The buffer for sorting
 //! has a limit, too.
 
 mod associations;
@@ -39,9 +39,9 @@ pub struct CaptureReport {
     pub not_decoded: NotDecoded,
     /// The file ends in the middle of a packet.
     pub truncated: bool,
-    /// Each association, in the order of their first packets.
+    /// All associations, in the order of their first packets.
     pub associations: Vec<AssociationReport>,
-    /// Each direction of an association in which data was sent, in the order of the first packets of the
+    /// All directions of associations in which data was sent, in the order of the first packets of the
     /// associations.
     pub directions: Vec<DirectionReport>,
 }
@@ -141,7 +141,7 @@ impl Conversations {
 /// Finds the packets of SCTP among others.
 #[derive(Default)]
 struct Finder {
-    /// UDP flows at other ports than that of SCTP, in which a datagram contained a valid SCTP packet.
+    /// UDP flows that do not use the UDP port of SCTP, but in which a datagram contained a valid SCTP packet.
     known: BTreeSet<(IpAddr, u16, IpAddr, u16)>,
 }
 

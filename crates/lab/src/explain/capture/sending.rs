@@ -22,9 +22,9 @@ pub struct DirectionReport {
     pub closed: Span,
     /// Time without outstanding data while the receive window had room: the application gave no data.
     pub idle: Span,
-    /// Retransmissions after a silence of more than twice the greatest RTT, that is, after a timeout.
+    /// Timeouts: retransmissions after a silence of more than twice the greatest RTT.
     pub timeouts: u64,
-    /// The time of these silences.
+    /// Total duration of these silences.
     pub timeout_time: Span,
     /// Most user bytes that were outstanding at once.
     pub most_outstanding: u64,
@@ -69,11 +69,11 @@ impl PathReport {
 /// Round-trip times of chunks that were sent once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rtt {
-    /// The least.
+    /// The least round-trip time.
     pub least: Span,
-    /// The mean.
+    /// The mean round-trip time.
     pub mean: Span,
-    /// The greatest.
+    /// The greatest round-trip time.
     pub greatest: Span,
 }
 
@@ -145,7 +145,7 @@ const MOST_PATHS: usize = 64;
 const MOST_CHUNKS: usize = 1 << 16;
 const MOST_REPAIRED: usize = 1 << 12;
 
-/// A silence before a retransmission that is not longer than this does not count as a timeout.
+/// Longest silence before a retransmission that does not count as a timeout.
 const LEAST_TIMEOUT: Span = Span::from_millis(50);
 
 /// Bytes of a DATA chunk before its user data.
@@ -200,7 +200,7 @@ struct PathTally {
     report: PathReport,
     samples: u64,
     total: Span,
-    /// The least sample of the current SACK.
+    /// The least RTT sample of the current SACK.
     sample: Option<Span>,
 }
 
@@ -303,14 +303,14 @@ impl Sending {
         }
     }
 
-    /// Records a chunk that the receiver got once more than needed.
+    /// Records a duplicate: the receiver reported that the chunk arrived once more than needed.
     fn on_duplicate(&mut self, tsn: Tsn) {
         let t = self.unwrap(tsn);
         let repeats = match self.chunks.get_mut(&t) {
             Some(sent) => Some(&mut sent.repeats),
             None => self.repaired.get_mut(&t),
         };
-        // The network duplicated a chunk that was sent once.
+        // If the chunk was sent only once, the network duplicated it.
         if let Some(repeats) = repeats.filter(|repeats| repeats.needless < repeats.all) {
             repeats.needless += 1;
             self.paths[repeats.path].report.needless += 1;
@@ -331,7 +331,8 @@ impl Sending {
         self.idle.set(at, !closed && self.times.is_some() && self.outstanding == 0);
     }
 
-    /// Before a retransmission: counts a timeout after a long silence, unless the window was closed.
+    /// Counts a timeout if a retransmission follows a long silence in which the receive window was not
+    /// closed.
     fn look_at_silence(&mut self, at: Instant) {
         let silence = at.since(self.active);
         let rtt = self.paths.iter().filter_map(|path| path.report.rtt).map(|rtt| rtt.greatest).max();
@@ -399,7 +400,8 @@ impl PathTally {
         PathTally { report, samples: 0, total: Span::ZERO, sample: None }
     }
 
-    /// Counts the least RTT sample of a SACK: the other samples include the delay of the acknowledgement.
+    /// Counts the least RTT sample of a SACK. The other samples also include the delay of the
+    /// acknowledgement.
     fn take_sample(&mut self) {
         let Some(sample) = self.sample.take() else { return };
         let rtt = self.report.rtt.get_or_insert(Rtt { least: sample, mean: sample, greatest: sample });

@@ -1,4 +1,4 @@
-//! Recognises packets that were captured at several places: only one sighting of each packet counts.
+//! Recognises packets that were captured at several places, so that each packet counts only once.
 //!
 //! A packet may pass several interfaces of a capture (a bridge and its ports, both ends of a link). The first
 //! interface with packets between two addresses provides the times. A packet at another interface counts only
@@ -27,7 +27,8 @@ const SAME_PLACE: Span = Span::from_micros(100);
 /// Place of a sighting: the interface, and the time to live, which distinguishes the sides of a router.
 type Place = ((u32, u64), u8);
 
-/// Sightings of a packet at a place: in the part read so far, and in the part examined so far.
+/// Number of sightings of a packet at a place: among the packets read so far, and among those examined so
+/// far.
 struct Count {
     place: Place,
     read: u32,

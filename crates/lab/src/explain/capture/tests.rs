@@ -228,7 +228,7 @@ fn sctp_in_udp_at_any_port_is_found_by_its_checksum() {
     }
     let report = read_capture(file.as_slice()).expect("a capture");
     assert_eq!((report.frames, report.sctp_packets, report.directions[0].paths[0].packets), (2, 2, 2));
-    // Without a valid checksum they are plain UDP.
+    // Without a valid checksum the datagrams are plain UDP.
     let damaged = file.len() - 1;
     file[damaged] ^= 1;
     let first_only = read_capture(file.as_slice()).expect("a capture");
