@@ -15,10 +15,11 @@ pub fn command() -> Command {
     command.help_template(HELP).max_term_width(100).mut_subcommands(|command| command.help_template(HELP))
 }
 
-/// The order of a help text. python/anabranch/parser.py writes those of the subcommands in Python like these.
+/// The order of the parts of a help text. python/anabranch/parser.py uses the same order for the subcommands
+/// in Python.
 const HELP: &str = "{usage-heading} {usage}\n\n{about}.\n\n{all-args}{after-help}";
 
-/// The subcommands for all systems.
+/// The subcommands that all systems have.
 fn portable() -> Command {
     Command::new("anabranch")
         .version(env!("CARGO_PKG_VERSION"))
@@ -189,7 +190,7 @@ fn explain() -> Command {
         .args(shown())
 }
 
-/// Which of the scenarios of a file.
+/// Arguments that choose one scenario of a file.
 fn choice() -> [Arg; 2] {
     [
         number("seed", "S", "Root seed instead of the scenario's").value_parser(whole(0, u64::MAX)),
@@ -203,19 +204,19 @@ fn choice() -> [Arg; 2] {
     ]
 }
 
-/// What is printed.
+/// Arguments that set the output.
 fn shown() -> [Arg; 2] {
     [flag("json", "Print results as JSON"), flag("quiet", "Print errors only").short('q')]
 }
 
-/// How much of what happens on the network is printed.
+/// The argument that sets how much of the events on the network is printed.
 fn verbose() -> Arg {
     Arg::new("verbose").short('v').action(ArgAction::Count).help(
         "Print associations, states of paths and handshakes to standard error; -vv: losses and path MTUs, too",
     )
 }
 
-/// A subcommand that the Python package runs; it parses its arguments itself.
+/// A subcommand that the Python package runs. The package parses the arguments of the subcommand.
 fn handed_over(name: &'static str, about: &'static str) -> Command {
     Command::new(name)
         .about(about)
@@ -254,7 +255,7 @@ where
     }
 }
 
-/// The end of a help text: examples, and what else there is to know.
+/// The end of a help text: examples, then a text.
 fn examples(lines: &[&str], text: &str) -> String {
     format!("Examples:\n  {}\n\n{text}", lines.join("\n  ")).trim_end().to_owned()
 }

@@ -1,10 +1,11 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first one asks the run to stop, the second one exits at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first signal requests the end of the run, the second ends the process at
+//! once.
 
 use crate::code;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// A flag that Ctrl-C sets from now on.
+/// Returns a flag that is set at the first Ctrl-C.
 pub fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let flag = FLAG.get_or_init(|| {
@@ -16,14 +17,14 @@ pub fn flag() -> Arc<AtomicBool> {
     flag.clone()
 }
 
-/// Calls `first` at the first Ctrl-C; for a command that is the only one of its process.
+/// Calls `first` at the first Ctrl-C. For a command that is the only one of its process.
 #[cfg(target_os = "linux")]
 pub fn call(first: impl Fn() + Send + 'static) {
     handle(Arc::default(), first);
 }
 
 fn handle(asked: Arc<AtomicBool>, first: impl Fn() + Send + 'static) {
-    // Without a handler Ctrl-C exits at once, which loses no finished run either.
+    // If no handler can be set, Ctrl-C ends the process at once. Finished runs are not lost then, either.
     let _ = ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(code::STOPPED);

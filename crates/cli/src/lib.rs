@@ -1,4 +1,4 @@
-//! The command `anabranch` as a function, so that the Python package can offer it, too.
+//! The command `anabranch` as a function, which the Python package calls, too.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -33,7 +33,7 @@ mod code {
     pub const FAILED: i32 = 1;
     /// Arguments or a scenario are wrong.
     pub const USAGE: i32 = 2;
-    /// Stopped by Ctrl-C.
+    /// Ctrl-C stopped the command.
     pub const STOPPED: i32 = 130;
 }
 
@@ -53,17 +53,17 @@ impl Failure {
     }
 }
 
-/// A cluster on which `sweep --cluster` does its runs.
+/// A cluster that performs the runs of `sweep --cluster`.
 pub trait Cluster: lab::sweep::Elsewhere {
-    /// Connects to the cluster of this address.
+    /// Connects to the cluster at this address.
     ///
     /// # Errors
-    /// Why that is not possible, and what to do.
+    /// The reason why the connection is not possible, and a remedy.
     fn connect(&mut self, address: &str) -> Result<(), String>;
 }
 
-/// Runs the command with its arguments, the name of the command left out, and returns the exit code. Without
-/// a `cluster` the Python package does sweeps on clusters. `declared` are the arguments of the subcommands
+/// Runs the command with its arguments, without the name of the command, and returns the exit code. Without a
+/// `cluster` the Python package performs sweeps on clusters. `declared` are the arguments of the subcommands
 /// that the Python package runs, for completions and manual pages.
 ///
 /// The codes: 0 success; 1 a run failed, or results could not be written; 2 arguments or a scenario are
@@ -71,7 +71,7 @@ pub trait Cluster: lab::sweep::Elsewhere {
 /// by Ctrl-C.
 pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared: &[Declared]) -> i32 {
     let arguments = match &arguments[..] {
-        // Subcommands in Python have their help there.
+        // The Python package prints the help of its own subcommands.
         [help, name] if help == "help" => vec![name.clone(), "--help".to_owned()],
         _ => arguments,
     };
@@ -111,8 +111,8 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared:
     })
 }
 
-/// Refuses a folder to write to that is a file, or would be in one; `argument` is what comes before it on the
-/// command line.
+/// Returns an error if the folder for output is a file, or would be inside a file. `argument` is the text
+/// before the folder on the command line.
 fn check_folder(argument: &str, folder: &Path) -> Result<(), Failure> {
     match folder.ancestors().find(|path| path.exists()) {
         Some(file) if file.is_file() => Err(Failure::usage(format!(
@@ -124,7 +124,8 @@ fn check_folder(argument: &str, folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Why the system refuses a file, in our words where they say more.
+/// The reason why the system cannot use a file: in our words for common errors, otherwise in those of the
+/// system.
 fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file or folder".to_owned(),
@@ -135,8 +136,8 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// Prints to standard output, control characters escaped as JSON does. A closed pipe is no error: who closed
-/// it has read enough.
+/// Prints to standard output, with control characters escaped as in JSON. A closed pipe is not an error: the
+/// reader does not want more output.
 fn say(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout();
     match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
@@ -147,13 +148,13 @@ fn say(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints to standard error, control characters escaped.
+/// Prints to standard error, with control characters escaped.
 fn complain(message: &str) {
     complain_as("anabranch: ", message);
 }
 
-/// The same with another word before the message.
+/// As [`complain`], with another word before the message.
 fn complain_as(before: &str, message: &str) {
-    // A message that cannot be printed has nobody else to go to.
+    // If standard error cannot be written, there is no other place for the message.
     let _ = writeln!(std::io::stderr(), "{before}{}", printable(message.trim_end()));
 }

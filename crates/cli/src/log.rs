@@ -3,8 +3,8 @@
 use clap::ArgMatches;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Prints events to standard error if `-v` was given; true if so. Called again in one process, as from
-/// Python, the first choice stays.
+/// Prints events to standard error if `-v` was given, and returns true then. If one process calls this again,
+/// as from Python, the first choice remains valid.
 pub fn start(chosen: &ArgMatches) -> bool {
     let level = match chosen.get_count("verbose") {
         0 => return false,

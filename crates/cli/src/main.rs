@@ -4,6 +4,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Codes of this command fit a byte.
+    // All exit codes of this command fit a byte.
     ExitCode::from(anabranch_cli::main(std::env::args().skip(1).collect(), None, &[]) as u8)
 }

@@ -1,22 +1,22 @@
-//! `anabranch completions` and `anabranch man`: made from the declaration of the command line.
+//! `anabranch completions` and `anabranch man`, generated from the declaration of the command line.
 
 use crate::{Failure, arguments, check_folder, code, reason, say};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use clap_complete::Shell;
 use std::path::Path;
 
-/// An option or argument of a subcommand that the Python package runs, which declares it.
+/// An option or argument of a subcommand that the Python package declares and runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     /// The subcommand.
     pub subcommand: String,
     /// Names of the option, with their dashes; none for an argument.
     pub flags: Vec<String>,
-    /// The placeholder of its value; none for an option without a value.
+    /// Placeholder of the value; none for an option without a value.
     pub value: Option<String>,
-    /// What it does.
+    /// Description for the help text.
     pub help: String,
-    /// Values of the option, if only these are possible.
+    /// The valid values of the option; empty if any value is possible.
     pub choices: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ fn argument(declared: &Declared) -> Arg {
         match flag.strip_prefix("--") {
             Some(alias) if argument.get_long().is_some() => {
                 argument = argument.visible_alias(alias.to_owned());
-                // Manual pages do not show it otherwise.
+                // Manual pages do not show an alias otherwise.
                 help += &format!("; the same as {flag}");
             }
             Some(long) => argument = argument.long(long.to_owned()),

@@ -29,8 +29,8 @@ pub fn hand_over<'a>(name: &str, arguments: impl Iterator<Item = &'a String>) ->
     Ok(status.code().unwrap_or(code::STOPPED))
 }
 
-/// The interpreter: the one that `ANABRANCH_PYTHON` names, one in the folder of this program, or the first in
-/// the path.
+/// The Python interpreter: named by `ANABRANCH_PYTHON`, or in the folder of this program, or the first in
+/// `PATH`.
 fn interpreter() -> PathBuf {
     let named = std::env::var_os("ANABRANCH_PYTHON").filter(|name| !name.is_empty()).map(PathBuf::from);
     let beside = || {

@@ -38,7 +38,7 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
     Err(Failure::failed(format!("the run failed: {}", report.output.failures.join("; "))))
 }
 
-/// Creates the folder of results; without one, says that captures are not written.
+/// Creates the folder of results. Without a folder, prints that captures are not written.
 pub fn prepare_out(out: Option<&Path>, scenario: &Scenario) -> Result<(), Failure> {
     if let Some(out) = out {
         check_folder("--out", out)?;
@@ -51,7 +51,7 @@ pub fn prepare_out(out: Option<&Path>, scenario: &Scenario) -> Result<(), Failur
     Ok(())
 }
 
-/// The error for a scenario with variations: its axes, and how to choose.
+/// The error for a scenario with variations: names the axes, and says how to choose a value.
 pub fn varies(sweep: &Sweep) -> String {
     let mut text =
         format!("this scenario stands for {} combinations of variations:\n", sweep.variants().len());

@@ -1,4 +1,4 @@
-//! The scenario of a command: a file, or one that is shipped with the Python package.
+//! Reads the scenario of a command: a file, or a scenario that is shipped with the Python package.
 
 use crate::{Failure, arguments, reason};
 use clap::ArgMatches;
@@ -6,7 +6,7 @@ use lab::scenario::{Sweep, nearest};
 use std::path::{Path, PathBuf};
 use transport::utf8;
 
-/// Reads the file of a scenario that can be simulated, with `--seed` and `--set` applied.
+/// Reads a scenario for simulation, and applies `--seed` and `--set`.
 pub fn read(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     let sweep = read_with_real_hosts(chosen)?;
     if let Some(variant) = sweep.variants().iter().find(|variant| !variant.scenario.real.is_empty()) {
@@ -18,7 +18,7 @@ pub fn read(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     Ok(sweep)
 }
 
-/// As [`read`], for scenarios with real hosts as well.
+/// As [`read`], but accepts scenarios with real hosts, too.
 pub fn read_with_real_hosts(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     let file = Text::read(arguments::text(chosen, "file"))?;
     let mut sweep = file.usable()?;
@@ -46,21 +46,22 @@ pub fn read_with_real_hosts(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     Ok(sweep)
 }
 
-/// Whether a setting chooses a value of an axis of variation. An axis without a name of its own is called as
-/// its key, which may get another value instead.
+/// Returns whether a setting chooses a value of an axis. An axis without a `name` is named after its key. So
+/// a setting of this key may also give the key a value that the axis does not have.
 fn is_choice(sweep: &Sweep, key: &str, value: &str) -> bool {
     let Some(axis) = sweep.axes().iter().find(|axis| axis.name == key) else { return false };
     !key.contains('.') || axis.values.iter().any(|known| known.to_string() == value)
 }
 
-/// Reads and parses a scenario. Only a file that cannot be read is a [`Failure`].
+/// Reads and parses a scenario. [`Failure`] means that the file cannot be read; the inner error is a wrong
+/// file.
 pub fn parse(file: &str) -> Result<Result<Sweep, lab::scenario::ScenarioError>, Failure> {
     Ok(Text::read(file)?.parse())
 }
 
 /// The text of a scenario.
 struct Text<'f> {
-    /// What the user calls it.
+    /// The name that the user gave.
     file: &'f str,
     path: String,
     text: String,
@@ -86,13 +87,13 @@ impl<'f> Text<'f> {
             .map_err(|error| Failure::usage(format!("{} cannot be used\n{}", self.file, error.render())))
     }
 
-    /// The scenario with other values; `before` is the one without them.
+    /// The scenario with other values. `before` is the scenario without these settings.
     fn with(&self, settings: &[(&str, &str)], before: &Sweep) -> Result<Sweep, Failure> {
         let text = lab::scenario::with_values(&self.text, settings.iter().copied())
             .map_err(|message| Failure::usage(format!("--set {message}")))?;
         lab::parse(&text, &self.path).map_err(|error| {
-            // The file is right, so that all faults come from the settings, and their lines are not in the
-            // file.
+            // The file is valid without the settings, so all faults come from them, and their lines are not
+            // in the file.
             let faults: Vec<_> = error.diagnostics.iter().map(|fault| fault.message.as_str()).collect();
             let mut message = format!("{}: {}", self.blamed(settings), faults.join("\n"));
             if !before.axes().is_empty() {
@@ -103,7 +104,7 @@ impl<'f> Text<'f> {
         })
     }
 
-    /// The setting that is wrong by itself, or all of them.
+    /// The first setting that is wrong by itself; otherwise all settings.
     fn blamed(&self, settings: &[(&str, &str)]) -> String {
         let is_wrong = |setting: &&(&str, &str)| {
             lab::scenario::with_values(&self.text, [**setting])
@@ -115,7 +116,7 @@ impl<'f> Text<'f> {
     }
 }
 
-/// The folder of shipped scenarios, if the environment variable `ANABRANCH_SCENARIOS` names one.
+/// The folder of shipped scenarios; none if the environment variable `ANABRANCH_SCENARIOS` is not set.
 struct Shipped(Option<PathBuf>);
 
 impl Shipped {
@@ -123,14 +124,14 @@ impl Shipped {
         Shipped(std::env::var_os("ANABRANCH_SCENARIOS").filter(|name| !name.is_empty()).map(PathBuf::from))
     }
 
-    /// The file of a shipped scenario. A file of that name in the current folder has precedence.
+    /// The file of a shipped scenario. A file with this name in the current folder takes precedence.
     fn find(&self, name: &str) -> Option<PathBuf> {
         let path = self.0.as_ref()?.join(name).with_extension("toml");
         (is_name(name) && !Path::new(name).exists() && path.is_file()).then_some(path)
     }
 
-    /// The file or the shipped scenario that was probably meant, and if `name` could be one of these, the
-    /// names of all.
+    /// Suggests the file or shipped scenario that was probably meant. If `name` could be a shipped scenario,
+    /// also lists all of them.
     fn hint(&self, name: &str) -> String {
         if Path::new(name).exists() {
             return String::new();
@@ -164,7 +165,7 @@ fn did_you_mean(name: &str) -> String {
     format!("; did you mean `{name}`?")
 }
 
-/// Whether this is a name rather than a path.
+/// True if the argument is a name and not a path.
 fn is_name(file: &str) -> bool {
     !file.contains(['/', '\\', '.'])
 }

@@ -1,7 +1,7 @@
 //! Numbers and tables as text.
 
-/// A table with aligned columns; the first row is the head. Where the terminal has fewer columns (the
-/// environment variable `COLUMNS`), it has a line for each cell.
+/// A table with aligned columns; the first row contains the column titles. If the terminal is narrower than
+/// the table (environment variable `COLUMNS`), each cell has a line of its own.
 pub fn table(rows: &[Vec<String>]) -> String {
     let wide = wide(rows);
     let widest = wide.lines().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -9,7 +9,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     if columns.is_some_and(|columns| widest > columns) { narrow(rows) } else { wide }
 }
 
-/// A block for each row, with a line for each of its cells.
+/// A block for each row, with one line for each cell.
 fn narrow(rows: &[Vec<String>]) -> String {
     let [head, rows @ ..] = rows else { return String::new() };
     let width = head.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -45,7 +45,7 @@ fn wide(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A number with some digits after the point; zero has no sign.
+/// A number with `digits` decimal places. Zero has no sign.
 fn fixed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {
@@ -64,7 +64,7 @@ pub fn rate(bps: f64) -> String {
     }
 }
 
-/// A rate and the half width of its interval, in one unit.
+/// A rate and the half width of its interval, both in the same unit.
 pub fn rate_interval(bps: f64, half: f64) -> String {
     if half.is_nan() {
         return rate(bps);
@@ -87,7 +87,7 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// A number: without digits after the point if it is whole.
+/// A number; without decimal places if it is whole.
 pub fn count(value: f64) -> String {
     fixed(value, if value.fract() == 0.0 && value.abs() < 1e15 { 0 } else { 3 })
 }

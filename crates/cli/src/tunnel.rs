@@ -44,13 +44,13 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     Ok(code::OK)
 }
 
-/// Whether a file has tables of a scenario.
+/// True if a file contains tables of a scenario.
 fn is_scenario(file: &str) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().any(|line| matches!(line.trim(), "[[node]]" | "[[link]]" | "[[flow]]"))
 }
 
-/// `anabranch key`. Standard output is the bare public key, for scripts.
+/// `anabranch key`. Prints only the public key to standard output, for scripts.
 pub fn key(chosen: &ArgMatches) -> Result<i32, Failure> {
     let file = text(chosen, "file");
     if let Some(folder) =

@@ -5,8 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lab::scenario::nearest;
 use std::path::Path;
 
-/// Prints what clap says of a command line: help to standard output, errors to standard error. Returns the
-/// exit code.
+/// Prints the message of clap: help to standard output, errors to standard error. Returns the exit code.
 pub fn report(error: &clap::Error, arguments: &[String]) -> i32 {
     if !error.use_stderr() {
         return say(&error.to_string()).map_or_else(|failure| failure.code, |()| code::OK);
@@ -16,7 +15,7 @@ pub fn report(error: &clap::Error, arguments: &[String]) -> i32 {
     code::USAGE
 }
 
-/// The message: an error, what was probably meant, and where help is.
+/// The message: the error, a suggestion, and where the help is.
 fn message(error: &clap::Error, arguments: &[String]) -> String {
     let text = error.to_string();
     if error.kind() == ErrorKind::InvalidSubcommand {
@@ -44,7 +43,7 @@ fn unknown_command(error: &clap::Error) -> String {
     )
 }
 
-/// What to do about a value or a path that the shell took apart at a space.
+/// A remedy if the shell split a value or a path at a space.
 fn spaces(arguments: &[String]) -> Option<String> {
     let pairs = || arguments.windows(2).filter(|pair| !pair[1].starts_with('-'));
     let amount = pairs().find(|pair| {

@@ -45,7 +45,7 @@ fn listed(file: &str, severity: &str, diagnostics: &[Diagnostic]) -> Vec<Json> {
     diagnostics.iter().map(one).collect()
 }
 
-/// A line about a valid scenario: its size and its variations.
+/// One line about a valid scenario: its size and its variations.
 fn summary(sweep: &Sweep) -> String {
     let scenario = &sweep.variants()[0].scenario;
     let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

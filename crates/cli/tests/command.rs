@@ -1,4 +1,4 @@
-//! The command as a user meets it.
+//! Tests of the command in its own process, as a user runs it.
 
 mod scratch;
 
@@ -53,7 +53,7 @@ fn a_run_prints_its_replica_its_seed_and_the_throughput_of_its_flow() {
     assert_eq!(scratch.call(&["run", "one.toml", "--quiet"]), (0, String::new(), String::new()));
 }
 
-/// Two lines with names, and one between them and the server that both share.
+/// Two named links, and one link between them and the server that both share.
 const LINES: &str = r#"
 [[node]]
 name = "home"
@@ -312,7 +312,7 @@ fn an_error_in_a_scenario_is_shown_with_file_line_and_column() {
     let listed: Json = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &listed[0]["line"], &listed[0]["file"]), (2, &15.into(), &"wrong.toml".into()));
     assert_eq!(scratch.call(&["validate", "one.toml"]).0, 0);
-    // A file that cannot be read does not hide the others.
+    // A file that cannot be read does not prevent the check of the others.
     let (code, out, err) = scratch.call(&["validate", "none.toml", "one.toml", "wrong.toml"]);
     assert!(code == 2 && out.starts_with("one.toml: fine") && err.contains("cannot read none.toml"), "{err}");
     assert!(err.contains("wrong.toml cannot be used"), "{err}");
@@ -363,7 +363,7 @@ fn wrong_arguments_get_exit_code_2_and_the_nearest_right_one() {
     }
 }
 
-/// The link is down from the start: nobody connects.
+/// The link is down from the start, so no connection is established.
 const DOWN: &str = "loss = 0\ndown = [[\"0 s\", \"10000 s\"]]";
 
 #[test]
@@ -384,12 +384,12 @@ fn a_run_whose_flow_never_connects_fails_and_says_which() {
 #[test]
 fn a_run_that_delivers_nothing_fails() {
     let scratch = scratch("nothing");
-    // The handshake is over when the link fails, a second before data is sent.
+    // The handshake is over before the link fails. The link fails one second before data is sent.
     let cut = SCENARIO.replace("loss = 0.01", "down = [[\"0.5 s\", \"10000 s\"]]");
     fs::write(scratch.0.join("cut.toml"), &cut).unwrap();
     let (code, _, err) = scratch.call(&["run", "cut.toml", "-q"]);
     assert_eq!((code, err.as_str()), (1, "anabranch: the run failed: no flow delivered anything\n"));
-    // Starved in its window only, it has delivered before: that is a result.
+    // The flow delivers data before its window but nothing in it. This is a valid result.
     let late = cut.replace("0.5 s", "1.5 s");
     fs::write(scratch.0.join("late.toml"), late).unwrap();
     assert_eq!(scratch.call(&["run", "late.toml", "-q"]), (0, String::new(), String::new()));

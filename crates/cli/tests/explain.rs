@@ -1,4 +1,4 @@
-//! `anabranch explain` as a user meets it.
+//! Tests of `anabranch explain` in its own process.
 
 mod scratch;
 
@@ -126,7 +126,8 @@ fn what_cannot_be_explained_is_refused_with_the_reason() {
     }
 }
 
-/// A classic capture of raw IP: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, then ABORT with the cause of a user.
+/// A classic capture of raw IP: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, then ABORT with a User-Initiated
+/// Abort.
 fn aborted() -> Vec<u8> {
     let mut file: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101].into_iter().flat_map(u32::to_le_bytes).collect();
@@ -178,7 +179,7 @@ fn what_is_left_out_of_a_capture_is_told_in_one_line() {
     let (code, _, err) = scratch.call(&["explain", "other.pcap"]);
     assert_eq!(code, 1);
     assert!(err.contains("left out: 5 packets: link type 147, which is not supported"), "{err}");
-    // The last packet is no IP.
+    // The last packet is not an IP packet.
     let mut damaged = aborted();
     let last = damaged.len() - 40;
     damaged[last] = 0x15;
@@ -231,7 +232,7 @@ fn a_profile_that_replaces_options_names_them() {
     assert!(sentence.contains("profile = \"recommended\", without your receive_buffer, it is"), "{sentence}");
 }
 
-/// `ANABRANCH_UPDATE=1 cargo test --test explain` writes the outputs anew.
+/// `ANABRANCH_UPDATE=1 cargo test --test explain` rewrites the outputs.
 #[test]
 fn the_page_shows_what_its_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,4 +1,4 @@
-//! The help texts of the subcommands in Rust look alike. python/tests/test_help.py has those in Python.
+//! The help texts of the Rust subcommands have one form. python/tests/test_help.py tests those in Python.
 
 mod scratch;
 
@@ -7,7 +7,7 @@ use scratch::Scratch;
 /// Subcommands that the Python package runs.
 const IN_PYTHON: [&str; 6] = ["reproduce", "papers", "fairness", "report", "overlay", "bonding"];
 
-/// The parts of a help text in their order. All but the arguments are needed.
+/// Checks that a help text has its parts in order. All parts except the arguments are required.
 fn check(name: &str, text: &str) {
     let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{name}: no {part:?}:\n{text}"));
     assert!(text.starts_with(&format!("Usage: anabranch {name}")), "{name}:\n{text}");
@@ -35,7 +35,7 @@ fn help_has_usage_purpose_arguments_options_and_examples_in_100_columns() {
     check("", &all);
     let (_, commands) = all.split_once("\nCommands:\n").expect("a list");
     let lines = commands.lines().take_while(|line| !line.is_empty());
-    // A line of a list that was wrapped begins with more blanks.
+    // A continued line of a list has a larger indent.
     let names =
         lines.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
     let names: Vec<&str> = names.filter(|name| *name != "help").collect();

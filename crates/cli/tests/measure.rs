@@ -1,4 +1,4 @@
-//! `anabranch measure` as a user meets it: two processes on this host.
+//! Tests of `anabranch measure`: a client and a server in two processes on this host.
 
 mod scratch;
 
@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// A server that ends with the test.
+/// A server process that is killed at the end of the test.
 struct Server {
     child: Child,
-    /// Ports of data, and of SCTP in UDP.
+    /// Ports of TCP and UDP data, and of SCTP in UDP.
     ports: [String; 2],
     /// The line about metrics.
     metrics: String,
@@ -33,7 +33,7 @@ impl Server {
             line
         };
         let (line, metrics) = (line(), if more.contains(&"--metrics") { line() } else { String::new() });
-        // What it prints later has a reader until it ends.
+        // A thread reads the later output of the server, so that its writes never block.
         std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
         let numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
         let numbers: Vec<_> = numbers.map(str::to_owned).collect();
@@ -41,7 +41,7 @@ impl Server {
         Server { child, ports: [port, udp_port], metrics }
     }
 
-    /// The arguments of a measurement against it.
+    /// The arguments of a measurement with this server.
     fn measure<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         self.measure_at("127.0.0.1", more)
     }
@@ -136,7 +136,7 @@ fn json_has_a_schema_and_a_stream_has_a_line_for_each_interval() {
     assert_eq!(lines[lines.len() - 1]["event"], "end");
 }
 
-/// Other systems have one loopback address only.
+/// Linux only: other systems have only one loopback address.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_that_sends_over_two_paths_is_shown_path_by_path_and_its_capture_is_explained() {
@@ -194,7 +194,7 @@ fn wrong_arguments_have_code_2_and_a_missing_server_has_code_1() {
     assert!(code == 2 && error.contains("--bitrate fast"), "{code} {error}");
     let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "--pcap", "missing/m.pcapng"]);
     assert!(code == 1 && error.contains("cannot write missing/m.pcapng"), "{code} {error}");
-    // The port of control would be 1, where nobody listens.
+    // The control connection would use port 1, at which no server listens.
     let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "-p", "0"]);
     assert!(
         code == 1

@@ -1,6 +1,5 @@
-//! Mistakes that users make on the command line and in files, each with the whole message that answers it, so
-//! that a reader can judge the messages. python/tests/test_mistakes.py has those of the subcommands in
-//! Python.
+//! Mistakes on the command line and in files, each with the whole message that the user gets, for review.
+//! python/tests/test_mistakes.py tests the subcommands in Python.
 
 mod scratch;
 
@@ -67,7 +66,7 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// The words of a command line; a space within single quotes does not end one.
+/// The words of a command line. A space between single quotes does not end a word.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -81,8 +80,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Each case is a command line after `$`, followed by its exit code and what it prints. `ANABRANCH_UPDATE=1
-/// cargo test --test mistakes` rewrites these; review them.
+/// Each case is a command line after `$`, followed by its exit code and its output. `ANABRANCH_UPDATE=1 cargo
+/// test --test mistakes` rewrites exit codes and outputs; review them.
 #[test]
 fn each_mistake_gets_its_message() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mistakes.txt");

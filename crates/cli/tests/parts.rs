@@ -1,4 +1,4 @@
-//! Sweeps in parts, as job arrays, and their merging, as a user meets them.
+//! Tests of sweeps in parts and as job arrays, and of merging the parts.
 
 mod scratch;
 
@@ -86,7 +86,7 @@ fn a_job_array_does_all_runs_again_only_if_they_are_missing() {
         bash.env("ANABRANCH", env!("CARGO_BIN_EXE_anabranch")).env("SLURM_ARRAY_TASK_ID", task);
         assert!(bash.output().unwrap().status.success(), "{name} {task}");
     };
-    // Task 3 is never done, task 1 twice.
+    // Task 3 is never performed, and task 1 twice.
     ["1", "1", "2", "4"].iter().for_each(|task| script("sweep.sbatch", task));
     let stored =
         |line: &&&str| scratch.0.join("my array/runs").join(line.rsplit(',').next().unwrap()).exists();
@@ -115,7 +115,7 @@ fn folders_are_merged_and_conflicts_are_named() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, "6 runs copied to all, 0 were there\n6 runs in all/scalars.parquet\n");
     assert_eq!(tables(&scratch, "all"), tables(&scratch, "whole"));
-    // Another seed: no sweep has both.
+    // With another seed the runs cannot belong to the same sweep.
     sweep(&scratch, &["--out", "other", "--seed", "2"]);
     let (code, out, err) = scratch.call(&["merge", "all", "other"]);
     assert_eq!((code, out.as_str()), (0, "6 runs copied to all, 0 were there\n"));
@@ -139,7 +139,7 @@ fn captures_of_a_sweep_are_announced_and_end_at_their_limit() {
         .map(|run| fs::metadata(run.unwrap().path().join("a.pcapng")).unwrap().len())
         .collect();
     assert!(sizes.iter().all(|size| (15_000..=20_000).contains(size)), "{sizes:?}");
-    // The description of the interface: option 2, its name of three bytes.
+    // The option with the name of the interface: option code 2, three bytes.
     let run = fs::read_dir(scratch.0.join("o/runs")).unwrap().next().unwrap().unwrap().path();
     let file = fs::read(run.join("a.pcapng")).unwrap();
     assert!(file[..128].windows(7).any(|bytes| bytes == b"\x02\0\x03\0a-b"), "the name of the link");

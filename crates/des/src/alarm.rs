@@ -25,7 +25,7 @@ use units::Instant;
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm {
     due: Instant,
-    /// Time of the earliest event in the kernel, [`Instant::FAR`] if none.
+    /// Time of the earliest event in the kernel; [`Instant::FAR`] if there is none.
     pending: Instant,
 }
 
@@ -90,7 +90,8 @@ mod tests {
         Instant::from_nanos(n)
     }
 
-    /// Runs an alarm through moves `(when, new due time)` and lists when it was due.
+    /// Applies moves `(when, new due time)` to an alarm. Returns the times at which it was due, and the event
+    /// count.
     fn due_times(moves: &[(u64, u64)]) -> (Vec<u64>, u64) {
         let (mut kernel, mut alarm, mut due) = (Kernel::new(), Alarm::new(), Vec::new());
         for (index, &(when, _)) in moves.iter().enumerate() {
@@ -118,7 +119,7 @@ mod tests {
         let moves: Vec<(u64, u64)> = (0..100).map(|t| (t, t + 50)).collect();
         let (due, events) = due_times(&moves);
         assert_eq!(due, [149]);
-        // 100 moves, then events at 50, 100 (the due time of then) and 149.
+        // 100 moves; then events at 50, at 100 (the due time at that moment) and at 149.
         assert_eq!(events, 103);
     }
 

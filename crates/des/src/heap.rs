@@ -27,7 +27,7 @@ pub(crate) fn order(time: Instant, number: u64) -> u128 {
     u128::from(time.as_nanos()) << 64 | u128::from(number)
 }
 
-/// A heap of events with the first one at the root.
+/// A heap of events whose root is the first event.
 #[derive(Debug)]
 pub(crate) struct Heap<E> {
     entries: Vec<Entry<E>>,

@@ -26,9 +26,9 @@ pub struct Kernel<E> {
     /// Events from the horizon on.
     far: Heap<E>,
     horizon: Instant,
-    /// Distance by which the horizon moves.
+    /// Time by which the horizon moves.
     stride: Span,
-    /// Events processed when the horizon last moved.
+    /// Number of events processed when the horizon last moved.
     processed_then: u64,
     now: Instant,
     scheduled: u64,
@@ -37,7 +37,8 @@ pub struct Kernel<E> {
 
 /// Target number of events between two moves of the horizon.
 ///
-/// With fewer events the stride doubles, with more than four times as many it halves. So most timers are far.
+/// With fewer events the stride doubles, with more than four times as many it halves. So most timers are in
+/// `far`.
 const BATCH: u64 = 64;
 
 const LONGEST_STRIDE: Span = Span::from_secs(1);
@@ -69,7 +70,7 @@ impl<E: Copy> Kernel<E> {
         self.now
     }
 
-    /// Schedules `event` at `at`, or if that has passed, now, after all other events of this instant.
+    /// Schedules `event` at `at`, or now if that time has passed, after all other events of the same instant.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
         let time = at.max(self.now);
@@ -111,7 +112,7 @@ impl<E: Copy> Kernel<E> {
         Some(event)
     }
 
-    /// Moves the clock to `to` without an event; never back, and never beyond the next event.
+    /// Moves the clock to `to` without an event. The clock never moves back, and never beyond the next event.
     pub fn advance(&mut self, to: Instant) {
         self.now = self.now.max(self.peek_time().map_or(to, |next| to.min(next)));
     }

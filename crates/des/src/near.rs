@@ -14,7 +14,7 @@ pub(crate) struct Near<E> {
     order: u64,
     /// The free places, one bit each.
     free: u32,
-    /// No event is before this time.
+    /// Earliest time of an event in this queue.
     base: Instant,
     /// The entries by place; `None` before the first event.
     entries: Option<Box<[Entry<E>; PLACES]>>,

@@ -17,20 +17,20 @@ impl Random {
         Random { generator: Pcg64::new(state, sequence) }
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     #[inline]
     pub fn word(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    /// Uniform in [0, 1), a multiple of 2^-53.
+    /// Draws a uniform number in [0, 1), a multiple of 2^-53.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.word() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform among 0..`bound`, without bias (Lemire, "Fast Random Integer Generation in an Interval",
-    /// 2019); 0 for an empty range.
+    /// Draws a uniform integer in 0..`bound`, without bias (Lemire, "Fast Random Integer Generation in an
+    /// Interval", 2019); 0 for an empty range.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.word()) * u128::from(bound);
@@ -40,7 +40,7 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// Returns `product` if it favours no result, otherwise the first such product of further draws.
+    /// Returns `product` if it causes no bias, otherwise the first unbiased product of further draws.
     #[cold]
     fn fair_product(&mut self, mut product: u128, bound: u64) -> u128 {
         let unfair = bound.wrapping_neg() % bound;
@@ -50,7 +50,7 @@ impl Random {
         product
     }
 
-    /// Uniform from `low` to `high`, both included; `low` if `high` is not above it.
+    /// Draws a uniform span from `low` to `high`, both included. Returns `low` if `high` is not larger.
     #[inline]
     pub fn uniform_span(&mut self, low: Span, high: Span) -> Span {
         match high.saturating_sub(low).as_nanos().checked_add(1) {
@@ -59,17 +59,17 @@ impl Random {
         }
     }
 
-    /// Uniform in [`low`, `high`).
+    /// Draws a uniform number in [`low`, `high`).
     pub fn uniform_in(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
-    /// Exponential with the given mean.
+    /// Draws from the exponential distribution with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log1p(-self.uniform())
     }
 
-    /// Pareto with the given mean and `shape`, which must be above 1.
+    /// Draws from the Pareto distribution with the given mean and `shape`, which must be above 1.
     ///
     /// The least value is mean * (shape - 1) / shape, and P(X > x) = (least / x)^shape. With a shape of at
     /// most 2 the variance is infinite.
@@ -78,7 +78,7 @@ impl Random {
         least * libm::exp(-libm::log1p(-self.uniform()) / shape)
     }
 
-    /// Normal (Gaussian) by Marsaglia's polar method.
+    /// Draws from the normal (Gaussian) distribution by Marsaglia's polar method.
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         loop {
             let (u, v) = (self.uniform_in(-1.0, 1.0), self.uniform_in(-1.0, 1.0));
@@ -89,7 +89,7 @@ impl Random {
         }
     }
 
-    /// True with probability `p`. Probabilities 0 and 1 take no draw.
+    /// Returns true with probability `p`. Probabilities 0 and 1 use no draw.
     #[inline]
     pub fn bernoulli(&mut self, p: Probability) -> bool {
         !p.is_zero() && self.draw(p)
@@ -100,9 +100,9 @@ impl Random {
         p == Probability::ONE || self.uniform() < p.get()
     }
 
-    /// Number of failures before the first success, if each trial succeeds with probability `p`.
+    /// Draws the number of failures before the first success, if each trial succeeds with probability `p`.
     ///
-    /// Gives the gap to the next rare event with one draw. `u64::MAX` for probability 0.
+    /// One draw gives the gap to the next rare event. Returns `u64::MAX` for probability 0.
     pub fn geometric(&mut self, p: Probability) -> u64 {
         if p.is_zero() {
             return u64::MAX;
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn pareto_has_its_least_value_mean_and_tail() {
-        // Shape 3, mean 3: from 2 on, variance 3, and one in 27 above 6.
+        // With shape 3 and mean 3: minimum 2, variance 3, and one draw in 27 is above 6.
         let mut random = random();
         let draws: Vec<f64> = (0..100_000).map(|_| random.pareto(3.0, 3.0)).collect();
         near(draws.iter().sum::<f64>() / 1e5, 3.0, 0.03);

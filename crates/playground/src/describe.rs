@@ -1,4 +1,4 @@
-//! A scenario and the totals of its run as JSON, for the page.
+//! A scenario and the totals of its run as JSON, for the web page.
 
 use lab::output::RunOutput;
 use lab::scenario::{Flow, Link, NodeKind, Scenario};
@@ -59,7 +59,7 @@ fn channel(channel: &ChannelSpec) -> Value {
     })
 }
 
-/// How much can wait; none where packets are dropped for other reasons long before.
+/// Capacity of the queue; none if the queue normally drops packets for another reason before it is full.
 fn room(channel: &ChannelSpec, rate: Option<u64>) -> Option<Value> {
     match &channel.queue {
         QueueSpec::DropTail(Room::Packets(u64::MAX)) => None,

@@ -1,6 +1,6 @@
-//! The simulator for a web page: a scenario that is simulated step by step while its windows, queues and
-//! packets are read. Numbers leave it as rows in flat arrays, times are in seconds, and a missing number is
-//! NaN.
+//! The simulator for a web page. The page simulates a scenario step by step, and reads windows, queues and
+//! packets between the steps. Numbers are returned as rows in flat arrays. Times are in seconds, and a
+//! missing number is NaN.
 //!
 //! The page is in the folder `playground`; `make playground` builds it.
 #![forbid(unsafe_code)]
@@ -16,7 +16,7 @@ use serde_json::json;
 use units::{Instant, Span};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// A run under way.
+/// A run in progress.
 #[wasm_bindgen]
 pub struct Playground {
     description: String,
@@ -78,15 +78,15 @@ impl Playground {
         std::mem::take(&mut self.samples.paths)
     }
 
-    /// Samples of flows since the last call, in rows of four numbers: time, flow, payload received, place of
+    /// Samples of flows since the last call, in rows of four numbers: time, flow, payload received, index of
     /// its limit in the description.
     pub fn flow_samples(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.samples.flows)
     }
 
-    /// Samples of the directions of links since the last call, in rows of seven numbers: time, direction,
-    /// packets waiting, bytes waiting, packets dropped, bytes delivered, 1 if it is up and 0 if not.
-    /// Direction 2 n is that of link n from its first node to its second.
+    /// Samples of link directions since the last call, in rows of seven numbers: time, direction, packets in
+    /// the queue, bytes in the queue, packets dropped, bytes delivered, 1 if the link is up and 0 if it is
+    /// down. Direction 2 n is link n from its first node to its second; direction 2 n + 1 is the reverse.
     pub fn link_samples(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.samples.links)
     }
@@ -101,14 +101,14 @@ impl Playground {
         samples::paths(&mut self.simulation, self.now)
     }
 
-    /// Names of the paths of all flows as JSON: a list for each flow, with null for a path that has only its
-    /// number.
+    /// Names of the paths of all flows as JSON: a list for each flow, with null for a path without a name.
     pub fn path_names(&mut self) -> String {
         json!(self.simulation.path_names(self.now)).to_string()
     }
 
-    /// The packets on the links now, in rows of six numbers: direction of a link, start of its transmission,
-    /// arrival at the far end, flow, path, and kind: 0 is payload, 1 a retransmission, 2 neither.
+    /// The packets on the links now, in rows of six numbers: direction of the link, start of the
+    /// transmission, arrival at the far end, flow, path, and kind (0: payload, 1: retransmission, 2: no
+    /// payload).
     pub fn packets(&mut self) -> Vec<f64> {
         let number = |index: Option<usize>| index.map_or(f64::NAN, |index| index as f64);
         let packets = self.simulation.packets(self.now).into_iter();
@@ -136,7 +136,8 @@ impl Playground {
     }
 }
 
-/// The first combination of a scenario, without probes: the page has its own samples.
+/// Parses a scenario with these settings and returns its first combination, without probes (recorded time
+/// series): the web page takes its own samples.
 fn read(text: &str, settings: &[String]) -> Result<Scenario, String> {
     let pairs = settings.chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str()));
     let text = with_values(text, pairs)?;

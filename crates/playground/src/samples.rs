@@ -4,17 +4,17 @@ use lab::watch::FlowNow;
 use lab::world::Simulation;
 use units::{Instant, Span};
 
-/// Numbers in a row about a path.
+/// Number of values in a row about a path.
 const PATH_ROW: usize = 9;
-/// Numbers in a row about a flow.
+/// Number of values in a row about a flow.
 const FLOW_ROW: usize = 4;
-/// Numbers in a row about one direction of a link.
+/// Number of values in a row about one direction of a link.
 const LINK_ROW: usize = 7;
 
-/// Samples of a whole run: enough for a curve as wide as a screen.
+/// Number of samples in a whole run: enough for a curve as wide as a screen.
 const SAMPLES: u64 = 1500;
 
-/// The samples that were not fetched yet.
+/// The samples that the page has not fetched yet.
 pub struct Samples {
     interval: Span,
     /// Time of the next sample.
@@ -25,7 +25,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// For a run of this length.
+    /// Creates an empty list for a run of this length.
     pub fn new(length: Span) -> Self {
         let interval = Span::from_nanos((length.as_nanos() / SAMPLES).max(1_000_000));
         Samples { interval, next: Instant::ZERO, paths: Vec::new(), flows: Vec::new(), links: Vec::new() }

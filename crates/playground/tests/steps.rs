@@ -1,4 +1,4 @@
-//! The page's way through a run has the same output as a run at once.
+//! A run in steps, as the web page performs it, has the same output as a run without steps.
 
 use anabranch_playground::Playground;
 use lab::output::RunControl;
@@ -9,7 +9,7 @@ fn settings(pairs: &[(&str, &str)]) -> Vec<String> {
     pairs.iter().flat_map(|(key, value)| [(*key).to_owned(), (*value).to_owned()]).collect()
 }
 
-/// A short run over two lines, one of which loses packets.
+/// A short run over two paths, one of which loses packets.
 fn short() -> Vec<String> {
     settings(&[
         ("flow.transfer.reset_time", "0 s"),

@@ -1,7 +1,7 @@
-//! Puts the playground into one page that needs neither a server nor a network: the module, the script that
-//! `wasm-bindgen` makes for it, and the page's own script, style and scenarios.
+//! Writes the playground as a single page that needs neither a server nor a network. The page contains the
+//! module, the script that `wasm-bindgen` generates for it, and the page's own scripts, style and scenarios.
 //!
-//! `anabranch-playground-bundle MODULE.wasm PAGE.html`, run in the root of the tree.
+//! `anabranch-playground-bundle MODULE.wasm PAGE.html`: must be run in the root of the repository.
 #![forbid(unsafe_code)]
 
 use base64::Engine;
@@ -51,7 +51,7 @@ fn scenarios(list: &Path) -> Result<String, Box<dyn Error>> {
     Ok(in_element(&scenarios.to_string()))
 }
 
-/// A script as the content of an element, which the first end tag in it would close.
+/// Escapes a script for an HTML element: otherwise the first end tag in the script would end the element.
 fn in_element(script: &str) -> String {
     script.replace("</", "<\\/")
 }

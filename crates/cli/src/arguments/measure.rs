@@ -1,4 +1,4 @@
-//! The command line of `anabranch measure`: the letters of iperf3, and NetPerfMeter's flows.
+//! The command line of `anabranch measure`: the option letters of iperf3, and the flows of NetPerfMeter.
 
 use super::{examples, flag, value, verbose, whole};
 use clap::{Arg, ArgAction, Command, value_parser};
@@ -18,7 +18,7 @@ pub fn command() -> Command {
              with NetPerfMeter over TCP control (`-control-over-tcp`). Rates have K, M or G for powers of 1000, bytes for powers of \
              1024.",
         ))
-        // `-h` is help, so that a host is named without a letter or with iperf3's `-c`.
+        // `-h` prints the help. The host is given without a letter or with iperf3's `-c`.
         .arg(Arg::new("host").value_name("HOST").help("Server; further addresses of it for SCTP follow after commas"))
         .arg(value("client", "HOST", "The same as HOST alone").short('c').conflicts_with("host"))
         .arg(flag("server", "Serve measurements").short('s').conflicts_with_all(["host", "client"]))

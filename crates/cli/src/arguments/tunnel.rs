@@ -1,7 +1,7 @@
 use super::{examples, file, flag, verbose};
 use clap::Command;
 
-/// `anabranch tunnel`, and `anabranch key` beside it.
+/// The subcommands `anabranch tunnel` and `anabranch key`.
 pub fn commands() -> [Command; 2] {
     [
         Command::new("tunnel")

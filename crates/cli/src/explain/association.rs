@@ -1,4 +1,4 @@
-//! One line for an association of a capture, and one for what slowed a direction of it down.
+//! Text on an association of a capture: one line on its life, and one line on the limit of each direction.
 
 use super::words::{listed, percent};
 use crate::show;
@@ -6,7 +6,8 @@ use lab::explain::capture::{AssociationReport, DirectionReport, End, Handshake, 
 use serde_json::{Value as Json, json};
 use units::Span;
 
-/// How far the handshake came, who ended the association and why, and the paths that did not answer.
+/// One line: the progress of the handshake, the side and reason of the end, and the paths that did not
+/// answer.
 pub(super) fn line(one: &AssociationReport) -> String {
     let [(from, from_port), (to, to_port)] = one.sides;
     let mut text =
@@ -61,7 +62,7 @@ fn stage_name(stage: Handshake) -> &'static str {
     }
 }
 
-/// The same for programs.
+/// The contents of [`line()`] as JSON.
 pub(super) fn as_json(one: &AssociationReport) -> Json {
     let sides: Vec<Json> = one
         .sides
@@ -89,7 +90,7 @@ pub(super) fn as_json(one: &AssociationReport) -> Json {
     })
 }
 
-/// What slowed a direction down, with the figure that shows it.
+/// The limit of the sender of a direction, with the number that shows this limit.
 pub(super) fn slowness(direction: &DirectionReport) -> String {
     let share = |part: Span| {
         let whole = direction.time.as_secs_f64();
@@ -133,7 +134,7 @@ pub(super) fn slowness(direction: &DirectionReport) -> String {
     }
 }
 
-/// The mean RTT of the path with most packets.
+/// The mean RTT of the path with the most packets.
 fn mean_rtt(direction: &DirectionReport) -> Option<String> {
     let path = direction.paths.iter().max_by_key(|path| path.packets)?;
     path.rtt.map(|rtt| show::time(rtt.mean.as_secs_f64()))

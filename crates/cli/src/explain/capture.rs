@@ -1,4 +1,4 @@
-//! What a capture tells, as a table and as JSON.
+//! Explains a capture, as a table and as JSON.
 
 use super::association;
 use super::words::percent;
@@ -14,7 +14,7 @@ use std::io::{self, BufRead, BufReader, Read};
 /// The first bytes of a file compressed with gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The bytes of a file, of a pipe, or of standard input, with the first of them looked at.
+/// The bytes of a file, a pipe or standard input, of which the first bytes were examined.
 pub(super) struct Opened {
     first: [u8; 4],
     source: Box<dyn BufRead>,
@@ -27,12 +27,12 @@ pub(super) fn open(file: &str) -> io::Result<Opened> {
     if !first.starts_with(&GZIP) {
         return Ok(Opened { first, source });
     }
-    // Unpacked as it is read: a small file may hold a very large one.
+    // The data is unpacked while it is read: a small file may contain very much data.
     let (first, source) = peek(Box::new(MultiGzDecoder::new(source)))?;
     Ok(Opened { first, source })
 }
 
-/// The first bytes, and all bytes.
+/// Returns the first bytes of a source, and a source of all its bytes.
 fn peek(mut source: Box<dyn Read>) -> io::Result<([u8; 4], Box<dyn BufRead>)> {
     let mut begin = Vec::new();
     source.by_ref().take(4).read_to_end(&mut begin)?;
@@ -42,7 +42,7 @@ fn peek(mut source: Box<dyn Read>) -> io::Result<([u8; 4], Box<dyn BufRead>)> {
 }
 
 impl Opened {
-    /// True of a capture.
+    /// True if the file is a capture.
     pub(super) fn is_capture(&self) -> bool {
         net::is_capture(self.first)
     }
@@ -79,13 +79,13 @@ pub(super) fn explain(chosen: &ArgMatches, file: &str, opened: Opened) -> Result
     Ok(code::OK)
 }
 
-/// What does not count, in one line; none if everything does.
+/// One line on the parts of a capture that were not decoded; none if everything was decoded.
 fn not_decoded(report: &CaptureReport) -> Option<String> {
     let parts: Vec<String> = report.not_decoded.iter().map(|(why, times)| format!("{times} {why}")).collect();
     (!parts.is_empty()).then(|| format!("left out: {}", parts.join("; ")))
 }
 
-/// User bytes in the time of a direction, bit/s; none over a time that is too short for a rate.
+/// User bytes per time of a direction, in bit/s; none if the time is too short for a rate.
 fn rate(bytes: u64, direction: &DirectionReport) -> Option<f64> {
     direction.has_rate().then(|| 8.0 * bytes as f64 / direction.time.as_secs_f64())
 }
@@ -98,7 +98,7 @@ fn closed_share(direction: &DirectionReport) -> f64 {
     ratio(direction.closed.as_secs_f64(), direction.time.as_secs_f64())
 }
 
-/// Bytes of acknowledgements for each byte of packets with data.
+/// Bytes of acknowledgements, divided by the bytes of packets with data.
 fn sack_share(path: &PathReport) -> f64 {
     ratio(path.sack_bytes as f64, path.bytes as f64)
 }

@@ -1,5 +1,5 @@
-//! Explains a finished run from its results: of `run --out`, one of a sweep, or a measurement of
-//! `measure --out`. What would change it is not run, as the scenario is not among the results.
+//! Explains a finished run from its results: a folder of `run --out`, one run of a sweep, or a measurement of
+//! `measure --out`. Changes are not tried, because the results do not contain the scenario.
 
 use super::report;
 use super::words::Subject;
@@ -109,7 +109,7 @@ fn shape(axes: &[Json]) -> Vec<(String, Kind)> {
     shape
 }
 
-/// The rows of one run that are of no named window: flow, path, quantity and value.
+/// The rows of one run outside of named windows: flow, path, quantity and value.
 struct Rows<'t>(Vec<(&'t str, Option<u8>, &'t str, f64)>);
 
 impl<'t> Rows<'t> {
@@ -136,7 +136,7 @@ impl<'t> Rows<'t> {
         Some(Rows(rows.collect()))
     }
 
-    /// The name of the flow, or of the first one.
+    /// Returns the flow with this name, or the first flow if there is no name.
     fn flow(&self, name: Option<&str>) -> Result<&'t str, Failure> {
         let group = |flow: &str| ["link:", "nat:", "flows:"].iter().any(|group| flow.starts_with(group));
         let flows = || self.0.iter().map(|row| row.0).filter(|flow| !group(flow));

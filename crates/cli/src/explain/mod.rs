@@ -1,4 +1,4 @@
-//! `anabranch explain`: why is it slow, and what would help?
+//! `anabranch explain`: shows why a flow is slow, and which changes help.
 
 mod association;
 mod capture;
@@ -17,7 +17,8 @@ pub fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     if Path::new(file).is_dir() {
         return folder::explain(chosen, Path::new(file));
     }
-    // Another error than these is told by what reads a scenario, which may be a shipped one.
+    // If the file cannot be opened, the reader of scenarios reports why: the argument may be a shipped
+    // scenario.
     let Ok(opened) = capture::open(file) else { return scenario::explain(chosen) };
     if opened.is_capture() {
         capture::explain(chosen, file, opened)
@@ -30,7 +31,7 @@ pub fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     }
 }
 
-/// True of a file named as scenarios are, or with a table of one.
+/// True if a file has the name of a scenario, or contains a list of tables.
 fn looks_like_scenario(file: &str) -> bool {
     let path = Path::new(file);
     let has_table = || std::fs::read(path).is_ok_and(|text| text.windows(2).any(|pair| pair == b"[["));

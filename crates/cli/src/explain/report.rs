@@ -1,11 +1,11 @@
-//! What was found, as tables and as JSON.
+//! The explanation of a flow, as tables and as JSON.
 
 use super::words::{Subject, percent, phrase};
 use crate::show;
 use serde_json::{Map, Value as Json, json};
 use transport::Limit;
 
-/// The sentences, the shares and the changes, for a reader.
+/// The sentences, a table of shares and a table of changes, for people.
 pub(super) fn readable(subject: &Subject<'_>) -> String {
     let mut text = String::new();
     for sentence in subject.sentences() {
@@ -18,7 +18,7 @@ pub(super) fn readable(subject: &Subject<'_>) -> String {
     text
 }
 
-/// A column for the flow and for each path, a line for each limit that has a share.
+/// A table with a column for the flow and for each path, and a line for each limit that has a share.
 fn limits(subject: &Subject<'_>) -> String {
     let found = subject.found;
     let mut head = vec!["limited by".to_owned(), "flow".to_owned()];
@@ -57,7 +57,7 @@ fn changes(subject: &Subject<'_>) -> String {
     show::table(&rows)
 }
 
-/// All of it for programs.
+/// The whole explanation as JSON, for programs.
 pub(super) fn as_json(subject: &Subject<'_>) -> Json {
     let found = subject.found;
     let shares = |limits: &[(Limit, f64)]| -> Map<String, Json> {

@@ -1,4 +1,4 @@
-//! Runs a scenario and the changes of it that are worth a try.
+//! Runs a scenario, and changed copies of it that may be faster.
 
 use super::report;
 use super::words::{Facts, Subject, WORTH};
@@ -17,15 +17,15 @@ use transport::Limit;
 pub(super) struct Tried {
     pub(super) kind: Kind,
     pub(super) change: String,
-    /// As in [`Alternative`].
+    /// As [`Alternative::without`].
     pub(super) without: Vec<&'static str>,
     /// Name of the path that is used alone.
     pub(super) path: Option<String>,
-    /// Payload received per second in bit/s, or why there is none.
+    /// Payload received per second in bit/s, or the reason why the run failed.
     pub(super) throughput: Result<f64, String>,
 }
 
-/// Share of the time from which on only more data can help a flow.
+/// Share of the time limited by the application above which no change but more data can help a flow.
 const IDLE: f64 = 0.9;
 
 /// Explains the run of a scenario.
@@ -80,7 +80,7 @@ pub(super) fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     Ok(code::OK)
 }
 
-/// The flow of a name, or the first one.
+/// Returns the flow with this name, or the first flow if there is no name.
 fn choose(scenario: &Scenario, name: Option<&str>) -> Result<usize, Failure> {
     let names = || scenario.flows.iter().map(|flow| flow.name.as_str());
     match name {
@@ -102,18 +102,18 @@ fn failed(error: RunError) -> Failure {
     }
 }
 
-/// How the changed scenarios are run.
+/// The common settings of the runs of all changed scenarios.
 struct Runs<'a> {
     flow: &'a str,
     back: bool,
-    /// Names of the paths without a change.
+    /// Names of the paths in the scenario without a change.
     paths: &'a [FlowPaths],
     replica: u32,
     control: &'a RunControl,
 }
 
 impl Runs<'_> {
-    /// Runs all of them on all cores; their order stays.
+    /// Runs all alternatives on all cores. The results have the order of `list`.
     fn all(&self, list: &[Alternative], shown: bool) -> Result<Vec<Tried>, Failure> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(list.len());
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -159,7 +159,8 @@ impl Runs<'_> {
         Tried { kind: *kind, change: change.clone(), without: without.clone(), path, throughput }
     }
 
-    /// The name of the path that a change uses alone, if it has one.
+    /// The name of the only path that a change leaves; `None` if the change leaves several, or the path has
+    /// no name.
     fn path_alone(&self, alternative: &Alternative) -> Option<String> {
         let Alternative { kind: Kind::Path, scenario, .. } = alternative else { return None };
         let flow = scenario.flows.iter().find(|flow| flow.name == self.flow)?;

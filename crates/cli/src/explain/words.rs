@@ -1,4 +1,4 @@
-//! What was found, in plain words.
+//! Explains a flow in sentences.
 
 use super::scenario::Tried;
 use crate::show;
@@ -8,11 +8,11 @@ use lab::scenario::{Flow, Protocol};
 use transport::{Limit, Word};
 use units::ByteCount;
 
-/// A flow, its direction, and what was found.
+/// A flow, its direction, and the measurements that explain it.
 pub(super) struct Subject<'a> {
     pub(super) name: &'a str,
     pub(super) back: bool,
-    /// None if only results are at hand, not the scenario.
+    /// Options of the sender; none if only results are available and not the scenario.
     pub(super) facts: Option<Facts<'a>>,
     pub(super) found: &'a Diagnosis,
     /// Names of the paths of all flows.
@@ -20,13 +20,13 @@ pub(super) struct Subject<'a> {
     pub(super) tried: &'a [Tried],
 }
 
-/// A share, or a change that brings a share, below this one is not worth a word.
+/// Shares, and gains of changes, below this value are not mentioned.
 pub(super) const WORTH: f64 = 0.05;
 
-/// Options of the sender that sentences name.
+/// Options of both ends that the sentences name.
 pub(super) struct Facts<'a> {
     send_buffer: ByteCount,
-    /// That of the receiver.
+    /// The receive buffer of the receiver.
     receive_buffer: ByteCount,
     control: &'a str,
     scheduler: &'a str,
@@ -34,7 +34,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// The facts of a direction of a flow.
+    /// The options of the two ends for one direction of a flow.
     pub(super) fn of(flow: &'a Flow, back: bool) -> Self {
         let (client, server) = (&flow.client_options, &flow.server_options);
         let (sender, receiver) = if back { (server, client) } else { (client, server) };
@@ -50,7 +50,7 @@ impl<'a> Facts<'a> {
 }
 
 impl Subject<'_> {
-    /// A path by its number, with its name: `path 1 (lte)`.
+    /// The number and the name of a path: `path 1 (lte)`.
     pub(super) fn path(&self, n: usize) -> String {
         format!("path {}", FlowPaths::numbered(self.paths, self.name, self.back, n as u8))
     }
@@ -60,7 +60,8 @@ impl Subject<'_> {
         self.found.paths.iter().enumerate().filter(|(_, path)| path.packets > 0.0)
     }
 
-    /// Three sentences: what limits it, the evidence, and what helps.
+    /// Three texts: the throughput and the limits of the flow, the evidence (may be empty), and the changes
+    /// that help.
     pub(super) fn sentences(&self) -> [String; 3] {
         [self.what(), self.evidence(), self.help()]
     }
@@ -115,7 +116,7 @@ impl Subject<'_> {
         text + "."
     }
 
-    /// A buffer that is too small for the round-trip time.
+    /// A sentence on a buffer that is too small for the round-trip time.
     fn buffer(&self, name: &str, size: Option<ByteCount>) -> String {
         let full = match size {
             None => format!("The {name} was full"),
@@ -150,7 +151,7 @@ impl Subject<'_> {
         )
     }
 
-    /// Full links, or windows that losses keep small.
+    /// A sentence on links that are full, or on windows that losses keep small.
     fn windows(&self, facts: Option<&Facts<'_>>) -> String {
         let of_path = |(n, path): (usize, &PathDiagnosis)| {
             format!(
@@ -193,11 +194,11 @@ impl Subject<'_> {
     }
 }
 
-/// Share of the rate of a link from which on it counts as full: headers take a few percent.
+/// Throughput divided by the rate of a link from which the link counts as full: headers take a few percent.
 const FULL: f64 = 0.9;
 
 impl Tried {
-    /// The change, with a word on one that leaves out paths.
+    /// The change in words, with a remark if it leaves out paths.
     pub(super) fn words(&self) -> String {
         if self.kind == Kind::Path {
             format!("{} ({} alone)", self.change, self.path.as_deref().unwrap_or("that path"))
@@ -207,11 +208,11 @@ impl Tried {
     }
 }
 
-/// Most options that a sentence names.
+/// Largest number of options that a sentence names.
 const MOST_NAMED: usize = 4;
 
 impl Tried {
-    /// As [`Self::words`], with the options of the scenario that the change gives up.
+    /// As [`Self::words`], and with the options of the scenario that the change replaces.
     fn sentence(&self) -> String {
         if self.without.is_empty() {
             return self.words();
@@ -227,10 +228,10 @@ impl Tried {
     }
 }
 
-/// A path that timeouts limit, or that is dead.
+/// A sentence on a path that timeouts limit, or that is inactive.
 fn silence(name: &str, path: &PathDiagnosis) -> String {
     let share = percent(path.share(Limit::Timeout));
-    // A path that is inactive has no timer that expires: only heartbeats are sent on it.
+    // On an inactive path only heartbeats are sent, so no retransmission timer expires.
     if path.timeouts < 1.0 {
         return format!("{name} was dead for {share} of the time");
     }
@@ -240,7 +241,7 @@ fn silence(name: &str, path: &PathDiagnosis) -> String {
     format!("{name} did not answer for {share} of the time: its timer expired {times} {plural}{packets}")
 }
 
-/// Two rates, with one unit if both have the same.
+/// Two rates; the unit is written once if both have the same.
 fn instead_of(rate: f64, base: f64) -> String {
     let (rate, base) = (show::rate(rate), show::rate(base));
     match (rate.split_once(' '), base.split_once(' ')) {
@@ -249,7 +250,7 @@ fn instead_of(rate: f64, base: f64) -> String {
     }
 }
 
-/// What a limit is called.
+/// A limit in words.
 pub(super) fn phrase(limit: Limit) -> &'static str {
     match limit {
         Limit::Application => "the application",
@@ -264,13 +265,13 @@ pub(super) fn phrase(limit: Limit) -> &'static str {
     }
 }
 
-/// A share in percent, with a digit after the point below 10 %.
+/// A share in percent. Below 10 % it has one decimal place.
 pub(super) fn percent(share: f64) -> String {
     let value = share * 100.0;
     if value == 0.0 || value >= 9.95 { format!("{value:.0} %") } else { format!("{value:.1} %") }
 }
 
-/// "a", "a and b", "a, b and c".
+/// Joins words: "a", "a and b", "a, b and c".
 pub(super) fn listed(words: &[String]) -> String {
     match words {
         [] => String::new(),

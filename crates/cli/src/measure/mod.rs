@@ -10,7 +10,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Runs one side.
+/// Runs the server or the client of a measurement.
 pub(crate) fn measure(chosen: &ArgMatches) -> Result<i32, Failure> {
     log::start(chosen);
     let host = chosen.get_one::<String>("host").or_else(|| chosen.get_one::<String>("client"));
@@ -21,7 +21,7 @@ pub(crate) fn measure(chosen: &ArgMatches) -> Result<i32, Failure> {
     }
 }
 
-/// How results are printed.
+/// Format in which results are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Text,
@@ -59,10 +59,10 @@ impl Format {
     }
 }
 
-/// Measures as the command line says, but prints nothing.
+/// Measures as the command line requests, but prints nothing.
 ///
 /// # Errors
-/// The message for people, and whether the arguments are wrong.
+/// The message for people, and whether the error is in the arguments.
 pub fn report(
     arguments: &[String],
     cancel: &AtomicBool,
@@ -93,7 +93,7 @@ fn run(
 fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     let format = Format::of(chosen);
     chosen.get_one::<String>("out").map_or(Ok(()), |out| check_folder("--out", Path::new(out)))?;
-    // The report at the end says whether standard output can be written.
+    // Errors of standard output are ignored here: the report at the end detects them.
     let report = run(chosen, host, &interrupt::flag(), |interval| drop(format.interval(interval)))?;
     format.report(&report, "server")?;
     if let Some(out) = chosen.get_one::<String>("out") {
@@ -109,7 +109,7 @@ fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     }
 }
 
-/// Says what a capture does not have.
+/// Prints how many packets a capture lacks, or why it is incomplete.
 fn tell_capture(Captured { file, left_out, failure }: &Captured) -> Result<(), Failure> {
     let file = file.display();
     if *left_out > 0 {
@@ -138,7 +138,7 @@ fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
                 Ok(())
             }
         };
-        // A server whose output nobody takes goes on serving.
+        // The server continues even if its output cannot be written.
         drop(told);
     };
     let failed = |error: ::measure::ServerError| Failure::failed(error.to_string());

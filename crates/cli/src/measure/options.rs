@@ -1,4 +1,4 @@
-//! From the command line to what the measuring tool is told.
+//! Converts the command line to the options of the measuring tool.
 
 use crate::Failure;
 use ::measure::npmp::{EventSize, Random};
@@ -21,7 +21,7 @@ fn port(chosen: &ArgMatches, name: &str) -> u16 {
     chosen.get_one::<u16>(name).copied().unwrap_or_default()
 }
 
-/// What a server is told.
+/// The options of a server.
 pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
     Ok(ServerOptions {
         locals: locals(chosen)?,
@@ -41,7 +41,7 @@ fn metrics(text: &str) -> Result<SocketAddr, Failure> {
     io::metrics::address(text).ok_or_else(wrong)
 }
 
-/// What a client is told.
+/// The options of a client.
 pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure> {
     let flows = flows(chosen)?;
     let most = flows.iter().filter(|flow| flow.spec.transport == Transport::Sctp).count();
@@ -75,10 +75,10 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
     })
 }
 
-/// Time to send with `-t 0`, which is without end in iperf3, too: the longest that can be chosen.
+/// Time to send with `-t 0`: the longest time that can be chosen. In iperf3, too, `-t 0` sends without end.
 const UNTIL_STOPPED: Duration = Duration::from_secs(1_000_000);
 
-/// The capture, if one is wanted of this number of flows of SCTP.
+/// The capture file, if a capture is requested. `sctp` is the number of SCTP flows.
 fn capture(chosen: &ArgMatches, sctp: usize) -> Result<Option<CaptureFile>, Failure> {
     let Some(file) = text(chosen, "pcap") else { return Ok(None) };
     if sctp == 0 {
@@ -88,10 +88,10 @@ fn capture(chosen: &ArgMatches, sctp: usize) -> Result<Option<CaptureFile>, Fail
     Ok(Some(CaptureFile { file: file.into(), limit: ByteCount::round_f64(limit) }))
 }
 
-/// Longest wait for the time of `--at`: a server ends a measurement that stays silent.
+/// Longest wait for the time of `--at`. A server ends a measurement if it receives nothing for long.
 const LONGEST_WAIT: f64 = 30.0;
 
-/// When to begin, in microseconds since 1970.
+/// The time to begin, in microseconds since 1970.
 #[expect(clippy::disallowed_types, reason = "--at is a time of day")]
 fn at(chosen: &ArgMatches) -> Result<Option<u64>, Failure> {
     let Some(&at) = chosen.get_one::<f64>("at") else { return Ok(None) };
@@ -105,7 +105,7 @@ fn at(chosen: &ArgMatches) -> Result<Option<u64>, Failure> {
     )))
 }
 
-/// The addresses of names or addresses between commas: for a name the first that the system gives.
+/// The addresses of a list of names and addresses, separated by commas. A name gives its first address.
 fn resolve(hosts: &str) -> Result<Vec<IpAddr>, Failure> {
     let one = |host: &str| {
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -127,7 +127,7 @@ fn locals(chosen: &ArgMatches) -> Result<Vec<IpAddr>, Failure> {
     text(chosen, "local").map_or(Ok(Vec::new()), |locals| locals.split(',').map(parse).collect())
 }
 
-/// The options of SCTP: those of the sockets, and what the command line changes.
+/// The options of SCTP: the defaults of the sockets, with the changes of the command line.
 fn config(chosen: &ArgMatches, streams: usize) -> Result<sctp::Config, Failure> {
     let mut lines = String::new();
     if let Some(name) = text(chosen, "cc") {
@@ -175,7 +175,7 @@ fn flows(chosen: &ArgMatches) -> Result<Vec<Planned>, Failure> {
     Ok(places.map(|association| Planned { spec: spec.clone(), association }).collect())
 }
 
-/// The flow that the letters of iperf3 describe.
+/// The flow that the iperf3 options describe.
 fn plain(chosen: &ArgMatches, transport: Transport) -> Result<FlowSpec, Failure> {
     let length = match text(chosen, "length") {
         Some(length) => number("--length", length, 1024.0)?,
@@ -211,7 +211,7 @@ fn plain(chosen: &ArgMatches, transport: Transport) -> Result<FlowSpec, Failure>
     Ok(spec)
 }
 
-/// A number with K, M, G or T for powers of `base`.
+/// Parses a number. A suffix K, M, G or T stands for a power of `base`.
 fn number(name: &str, text: &str, base: f64) -> Result<f64, Failure> {
     let digits = text.trim_end().trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
     let power = match text[digits.len()..].trim().to_ascii_uppercase().as_str() {

@@ -3,13 +3,13 @@
 use crate::show;
 use ::measure::{Association, FlowReport, Interval, Limits, PathSample, Report};
 
-/// The limit with the greatest share, and that share.
+/// The limit with the largest share, and this share.
 fn limit(limits: Option<&Limits>) -> String {
     let main = limits.and_then(Limits::main);
     main.map_or(String::new(), |(limit, share)| format!("{limit} {:.0} %", share * 100.0))
 }
 
-/// A rate between two times in seconds.
+/// A rate in text: bytes between two times in seconds.
 fn rate(bytes: u64, (from, to): (f64, f64)) -> String {
     let seconds = to - from;
     show::rate(if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 })
@@ -43,7 +43,7 @@ pub fn interval(interval: &Interval) -> String {
     text
 }
 
-/// What limited the sender of a flow: this side, or where only the other one sends, that one.
+/// The limits of the sender of a flow: of this side, or of the other side if only that side sends.
 fn limits_of_sender<'i>(flow: &'i FlowReport, interval: &'i Interval) -> Option<&'i Limits> {
     let theirs = || Some(&interval.peer.as_ref()?.associations.get(flow.association?)?.limits);
     if flow.sent.amount.bytes == 0 { theirs().or(flow.limits.as_ref()) } else { flow.limits.as_ref() }
@@ -53,7 +53,7 @@ fn sends(association: &Association) -> bool {
     association.paths.iter().any(|path| path.user_bytes > 0)
 }
 
-/// A line for each path of the associations that have several and sent over them.
+/// A line for each path of each association that has several paths and sent data.
 fn paths_of_interval(
     associations: &[Association],
     span: (f64, f64),

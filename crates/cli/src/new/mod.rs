@@ -1,4 +1,4 @@
-//! `anabranch new`: a scenario to start from.
+//! `anabranch new`: writes a first scenario.
 
 use crate::{Failure, arguments, code, say};
 use clap::ArgMatches;
@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 /// A scenario with comments.
 const FIRST: &str = include_str!("first.toml");
 
-/// `anabranch new`. A file that exists is never overwritten.
+/// `anabranch new`. Never overwrites an existing file.
 pub fn new(chosen: &ArgMatches) -> Result<i32, Failure> {
     let file = arguments::text(chosen, "file");
     let text = FIRST.replace("FILE", file);

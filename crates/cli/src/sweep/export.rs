@@ -1,4 +1,5 @@
-//! `anabranch sweep --export slurm`: a job array that does the runs of a sweep, and the list of these runs.
+//! `anabranch sweep --export slurm`: writes a job array that performs the runs of a sweep, and a list of the
+//! runs.
 
 use crate::{Failure, arguments, code, say};
 use clap::ArgMatches;
@@ -6,8 +7,7 @@ use lab::scenario::Sweep;
 use lab::sweep::{Part, SweepOptions, places};
 use std::path::Path;
 
-/// Tasks without `--tasks`, at most: an array of Slurm has up to 1001 tasks unless its administrator allows
-/// more.
+/// Largest number of tasks without `--tasks`. By default a job array of Slurm has at most 1001 tasks.
 const TASKS: u32 = 1000;
 
 /// Writes `sweep.sbatch`, `collect.sbatch` and `points.csv` to the folder of results.
@@ -69,7 +69,7 @@ fn line(cells: &[String]) -> String {
     cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// The command of this sweep, without what says how it runs.
+/// The command line of this sweep, without the options that set how the sweep is performed.
 fn command(chosen: &ArgMatches, options: &SweepOptions) -> String {
     let mut words = vec![
         "sweep".to_owned(),
@@ -86,7 +86,7 @@ fn command(chosen: &ArgMatches, options: &SweepOptions) -> String {
     words.join(" ")
 }
 
-/// A word for the shell.
+/// A word, quoted for the shell.
 fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {

@@ -90,7 +90,7 @@ fn options(chosen: &ArgMatches) -> Result<SweepOptions, Failure> {
     })
 }
 
-/// The warning about captures of a sweep: how much they may write.
+/// The warning about captures of a sweep: the number of bytes that they may write.
 fn capture_sizes(sweep: &Sweep, options: &SweepOptions) -> Option<String> {
     let limit = |capture: &Capture| capture.limit.unwrap_or(CAPTURE_LIMIT).as_f64();
     let of_variant = |variant: &Variant| variant.scenario.captures.iter().map(limit).sum::<f64>();
@@ -106,7 +106,7 @@ fn capture_sizes(sweep: &Sweep, options: &SweepOptions) -> Option<String> {
     })
 }
 
-/// A number of bytes.
+/// A number of bytes in a suitable unit.
 fn size(bytes: f64) -> String {
     if bytes < 1e9 { format!("{:.2} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
 }
@@ -122,7 +122,7 @@ fn failure(error: &SweepError, out: &Path) -> Failure {
     }
 }
 
-/// Prints what the user has to know of some runs.
+/// Prints the warnings about runs.
 fn told(runs: &[RunRecord], quiet: bool) {
     let redone = runs.iter().filter(|run| run.redone).count();
     if redone > 0 {
@@ -145,9 +145,9 @@ fn told(runs: &[RunRecord], quiet: bool) {
     }
 }
 
-/// Replicas without `--replicas`.
+/// Number of replicas if `--replicas` is not given.
 const MANY: u32 = 30;
-/// The same with `--until`, which adds more where they are needed.
+/// Number of replicas if `--until` is given and `--replicas` is not: the sweep adds more where necessary.
 const FEW: u32 = 5;
 
 fn until(chosen: &ArgMatches) -> Result<Option<Until>, Failure> {
@@ -158,7 +158,7 @@ fn until(chosen: &ArgMatches) -> Result<Option<Until>, Failure> {
     chosen.get_one::<String>("until").map(parse).transpose()
 }
 
-/// The line about a combination whose interval stayed too wide.
+/// The line about a combination whose interval is still too wide at the end.
 fn too_wide(sweep: &Sweep, wide: &Wide) -> String {
     let parameters = &sweep.variants()[wide.variant].parameters;
     let which: Vec<_> = parameters.iter().map(|(axis, value)| format!("{axis} = {value}, ")).collect();
@@ -174,7 +174,7 @@ fn too_wide(sweep: &Sweep, wide: &Wide) -> String {
 /// Largest number of lines about runs that failed, or that have warnings.
 const MOST_LINES: usize = 5;
 
-/// Fails if a run failed. The results of all runs are written before.
+/// Returns an error if a run failed. The results of all runs are written already.
 fn failures(runs: &[RunRecord]) -> Result<i32, Failure> {
     let failed: Vec<&RunRecord> = runs.iter().filter(|run| !run.failures.is_empty()).collect();
     if failed.is_empty() {
@@ -190,12 +190,12 @@ fn failures(runs: &[RunRecord]) -> Result<i32, Failure> {
     Err(Failure::failed(text))
 }
 
-/// The folder of results: `out/NAME` for a scenario file of that name.
+/// The default folder of results: `out/NAME` for a scenario file `NAME.toml`.
 fn default_out(file: &str) -> PathBuf {
     Path::new("out").join(Path::new(file).file_stem().unwrap_or_default())
 }
 
-/// A line on the terminal that is overwritten.
+/// A line on the terminal that the next line overwrites.
 struct Line {
     shown: bool,
     last: String,

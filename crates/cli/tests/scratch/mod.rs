@@ -1,4 +1,4 @@
-//! A folder in which the command is called.
+//! A temporary folder in which a test calls the command.
 
 #![allow(dead_code)] // Each test uses a part of it.
 
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
-    /// A folder of this name for the process, with files of these names and contents.
+    /// Creates a folder with these files. The folder has this name and the id of the process.
     pub fn with(name: &str, files: &[(&str, &str)]) -> Self {
         let path = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
@@ -28,14 +28,14 @@ impl Scratch {
         command
     }
 
-    /// The exit code, and what the call prints to both streams.
+    /// Calls the command. Returns the exit code, standard output and standard error.
     pub fn call(&self, arguments: &[&str]) -> (i32, String, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (status.code().unwrap(), text(stdout), text(stderr))
     }
 
-    /// What a call that must go well prints as JSON.
+    /// Calls the command, which must succeed, and parses its output as JSON.
     pub fn json(&self, arguments: &[&str]) -> Json {
         let (code, out, err) = self.call(arguments);
         assert_eq!((code, err.as_str()), (0, ""));
