@@ -34,7 +34,7 @@ fn wrong_files_are_usage_errors_and_a_tunnel_that_does_not_run_has_no_status() {
     let (code, out, error) = scratch.call(&["tunnel", "open.toml", "--status"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(error.contains("no tunnel answers at socket"), "{error}");
-    // The query of the status needs no key, and does not read the key file.
+    // The query of the status needs no key, not even a readable key file.
     let (code, _, error) = scratch.call(&["tunnel", "keys.toml", "--status"]);
     assert_eq!(code, 1, "{error}");
     assert!(error.contains("no tunnel answers at socket"), "{error}");

@@ -95,7 +95,7 @@ impl Random {
         !p.is_zero() && self.draw(p)
     }
 
-    #[inline(never)] // away from what never happens
+    #[inline(never)] // not inlined: most probabilities are 0
     fn draw(&mut self, p: Probability) -> bool {
         p == Probability::ONE || self.uniform() < p.get()
     }

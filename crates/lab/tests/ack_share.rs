@@ -1,4 +1,4 @@
-//! What acknowledgements cost, and for which path they count.
+//! The share of acknowledgements in the traffic, and the path for which they count.
 
 use crate::common;
 
@@ -6,7 +6,8 @@ use anabranch_lab as lab;
 use common::*;
 use lab::output::RunOutput;
 
-/// Two paths, each with rate, rate of the way back, one-way delay and more keys.
+/// A transfer over two paths. Each path has a rate, a rate of its reverse direction, a one-way delay and more
+/// keys.
 fn transfer(paths: [[&str; 4]; 2], options: &str, stop: u32) -> RunOutput {
     let link = |n: usize| {
         let [rate, back, delay, more] = paths[n - 1];
@@ -33,7 +34,7 @@ fn ack_bytes(output: &RunOutput, path: u8) -> f64 {
     path_scalar(output, "transfer", Some(path), "ack_bytes")
 }
 
-// The first packet of the handshake is lost on the first path: to the server that path is the second.
+// The first handshake packet on the first path is lost, so the server numbers this path as its second.
 #[test]
 fn acknowledgements_count_for_the_path_of_their_data() {
     for down in ["", r#", down = [["0 s", "500 ms"]]"#] {
@@ -45,8 +46,8 @@ fn acknowledgements_count_for_the_path_of_their_data() {
     }
 }
 
-// cwnd exceeds the buffer and the path stays in slow start, where a SACK for each second packet would let
-// cwnd grow: by 0.018.
+// cwnd exceeds the buffer, and the path stays in slow start. A SACK for each second packet would let cwnd
+// grow, and the share of acknowledgements would be 0.018.
 #[test]
 fn a_path_that_the_receive_buffer_limits_does_not_ask_for_more_sacks() {
     let paths = [["300 Mbit/s", "300 Mbit/s", "5 ms", ""], ["1 Mbit/s", "1 Mbit/s", "300 ms", ""]];
@@ -55,7 +56,7 @@ fn a_path_that_the_receive_buffer_limits_does_not_ask_for_more_sacks() {
     assert!(share < 0.015, "{share} bytes of acknowledgements for a byte of data");
 }
 
-// 1 Gbit/s at 4 ms alone carries 968 Mbit/s of 1065.
+// The path of 1 Gbit/s at 4 ms alone carries 968 Mbit/s; both paths together could carry 1065 Mbit/s.
 #[test]
 fn a_path_of_a_gigabit_gains_from_a_slower_one() {
     let paths = [["1 Gbit/s", "1 Gbit/s", "2 ms", ""], ["100 Mbit/s", "100 Mbit/s", "20 ms", ""]];

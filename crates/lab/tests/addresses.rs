@@ -1,4 +1,4 @@
-//! Addresses of hosts that change while associations live.
+//! Addresses of hosts that change during an association.
 
 use crate::common;
 
@@ -10,8 +10,8 @@ use units::{BitRate, Instant, Span};
 
 use anabranch_lab as lab;
 
-/// An upload over two paths of 10 Mbit/s, measured from 5 s to 25 s; on the first the client gets another
-/// address at these times.
+/// An upload over two paths of 10 Mbit/s, measured from 5 s to 25 s. At the times `at` the client gets
+/// another address on the first path.
 fn upload(options: Config, at: &[u64]) -> RunOutput {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     let renumbering = |&s: &u64| Renumbering { second: false, at: Instant::ZERO + Span::from_secs(s) };
@@ -37,7 +37,8 @@ fn a_transfer_goes_on_from_new_addresses_if_the_peer_learns_of_them() {
 #[test]
 fn without_asconf_the_path_of_the_old_address_carries_nothing_any_more() {
     let throughput = |output: &RunOutput| scalar(output, "flow", "throughput_bps");
-    // With one path for each address of the peer, the other address would be its source from then on.
+    // If a path were only an address of the peer, its packets would then have the other address as their
+    // source.
     let options = Config { asconf: false, paths: PathSet::SameSubnet, ..Config::recommended() };
     let [never, once] = [&[][..], &[15]].map(|at| upload(options.clone(), at));
     let share = throughput(&once) / throughput(&never);

@@ -44,7 +44,7 @@ fn alone_bbr_uses_the_link_with_any_queue_and_loses_little() {
         for queue in [0.25, 1.0, 8.0] {
             let output = run(&scenario(queue, &[(protocol, Algorithm::Bbr)]));
             let rate = mbps(&output, 0);
-            // At most 9.6 Mbit/s of 10 are payload, and ProbeRTT costs 2 %.
+            // At most 9.6 of 10 Mbit/s are payload, and ProbeRTT costs 2 % of the throughput.
             assert!(rate > 9.1, "{protocol:?}, {queue} BDP: {rate}");
             let lost = scalar(&output, "link:west1-east1", "drops_queue_full");
             assert!(lost < 400.0, "{protocol:?}, {queue} BDP: {lost} of 33000 packets lost");
@@ -107,7 +107,7 @@ fn shared_bottleneck(control: Algorithm) -> Scenario {
     let nodes = &scenario.nodes;
     let fast =
         |between, net_id| link(nodes, between, net_id, BitRate::from_mbps(100), Span::from_millis(1), 1000);
-    // With net_id 0 the bottleneck belongs to both networks.
+    // A bottleneck with net_id 0 belongs to both networks.
     let tight = link(nodes, [2, 3], 0, BitRate::from_mbps(10), Span::from_millis(18), 125);
     scenario.links = vec![fast([0, 2], 1), fast([0, 2], 2), tight, fast([3, 1], 1), fast([3, 1], 2)];
     scenario.links[1].name += "-2";

@@ -1,7 +1,7 @@
 //! Captures: tshark reads whole associations and connections, with CMT, losses, path failure and shutdown.
 //!
-//! Without tshark the tests that need it print a message and pass; with `ANABRANCH_REQUIRE_TOOLS=1` they
-//! fail.
+//! If tshark is not installed, the tests that need it print a message and pass. With
+//! `ANABRANCH_REQUIRE_TOOLS=1` they fail instead.
 
 use crate::common;
 
@@ -19,7 +19,7 @@ fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("capture").join(name)
 }
 
-/// True if tshark is installed; prints a message if not.
+/// Returns true if tshark is installed; otherwise prints a message.
 fn tshark_is_here() -> bool {
     if Command::new("tshark").arg("--version").output().is_ok() {
         return true;
@@ -29,7 +29,7 @@ fn tshark_is_here() -> bool {
     false
 }
 
-/// Fields of all packets that match a filter, checksums verified.
+/// Reads fields of all packets that match a filter. tshark verifies the checksums.
 fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     for checked in ["sctp.checksum:CRC-32C", "tcp.check_checksum:TRUE", "udp.check_checksum:TRUE"] {
@@ -69,8 +69,8 @@ fn scenario() -> Scenario {
     let flow = &mut scenario.flows[0];
     enable_cmt(flow);
     for options in [&mut flow.client_options, &mut flow.server_options] {
-        // A send buffer for 40 chunks: tshark warns of SACKs whose gap ack blocks contain more than 100
-        // chunks.
+        // The send buffer has room for only 40 chunks, because tshark warns of a SACK whose Gap Ack Blocks
+        // cover more than 100 chunks.
         options.send_buffer = ByteCount::new(60_000);
         options.hb_interval = Some(Span::from_secs(1));
     }
@@ -201,7 +201,7 @@ fn tshark_reads_tcp_with_its_handshake_and_options() {
         }
         let file = &capture(scenario, &scratch(if v6 { "tcp6" } else { "tcp" }))[0];
         nothing_wrong(file, "tcp");
-        // tshark notes the segments that were lost before the capture; they are not faults.
+        // tshark notes segments that were lost before the capture point; these notes are not errors.
         let severe = tshark(file, "_ws.expert.severity >= 0x800000", &["frame.number", "_ws.expert.message"]);
         assert!(severe.is_empty(), "{severe:?}");
         let count = |filter: &str| tshark(file, filter, &["frame.number"]).len();
@@ -227,7 +227,7 @@ fn tshark_reads_tcp_with_its_handshake_and_options() {
         assert!(count("tcp.options.sack.count > 0") > 0, "no SACK blocks in spite of losses");
         assert_eq!(count("!tcp.options.timestamp.tsval"), 0);
         assert!(count("tcp.flags.fin == 1") >= 2);
-        // No ACK is for data that the capture does not contain.
+        // No ACK acknowledges data that the capture does not contain.
         assert_eq!(count("tcp.analysis.ack_lost_segment"), 0);
     }
 }

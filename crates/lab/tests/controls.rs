@@ -21,7 +21,7 @@ fn alone(protocol: Protocol, control: Algorithm) -> RunOutput {
     (flow.protocol, flow.reset_time, flow.stop_time) = (protocol, Span::from_secs(6), Span::from_secs(12));
     flow.client_options.congestion_control = control.into();
     flow.client_tcp.control = control;
-    // FAST's 200 packets are more than the queue holds.
+    // The default of FAST, 200 packets in the queue, exceeds this queue.
     for knobs in [&mut flow.client_options.knobs, &mut flow.client_tcp.knobs] {
         knobs.fast.alpha = 20.0;
     }
@@ -78,8 +78,8 @@ fn braid_on_long_paths_with_short_queues_equals_lia() {
     assert!(braid > 0.95 * lia, "{braid}, LIA {lia}");
 }
 
-/// Jain's index of two paths with RTTs of 20 and 120 ms over one bottleneck of 5 Mbit/s, from 60 to 150 s.
-/// The longer path is longer before the bottleneck.
+/// Jain's fairness index of two paths with RTTs of 20 and 120 ms over one bottleneck of 5 Mbit/s, from 60 to
+/// 150 s. The additional delay of the longer path is before the bottleneck.
 fn shares_over_one_bottleneck(sack_path: SackPath) -> f64 {
     let mut scenario = disjoint_paths(BitRate::from_mbps(5), 1);
     let nodes = &scenario.nodes;

@@ -5,7 +5,7 @@ use crate::common;
 use anabranch_lab as lab;
 use common::*;
 
-/// Mbit/s over 200 Mbit/s at 40 ms, and over 3 Mbit/s at 200 ms with a queue of 2 s.
+/// Throughput in Mbit/s over paths of 200 Mbit/s at 40 ms, and of 3 Mbit/s at 200 ms with a queue of 2 s.
 fn transfer(networks: &str) -> f64 {
     let text = format!(
         r#"title = "A deep queue"
@@ -23,8 +23,8 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     scalar(&run(&sweep.variants()[0].scenario), "transfer", "throughput_bps") / 1e6
 }
 
-// The queue of the narrow path never overflows, so its slow start never ends. It fills the queue once, before
-// the measurement begins.
+// The queue of the narrow path never overflows, so slow start on this path never ends. The path fills its
+// queue once, before the measurement begins.
 #[test]
 fn a_narrow_path_with_a_deep_queue_does_not_slow_the_other() {
     let (both, alone) = (transfer("[1, 2]"), transfer("[1]"));

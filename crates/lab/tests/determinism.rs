@@ -8,7 +8,7 @@ use lab::output::{RunControl, RunOutput};
 use lab::scenario::{Every, Node, NodeKind, Probe, ProbeQuantity, ProbeTarget, Scenario};
 use units::{BitRate, Span};
 
-/// Two CMT flows that compete, one of them measured while the other stops.
+/// Two competing CMT flows. The measurement of one flow includes the stop of the other.
 fn scenario() -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     scenario.flows[0].stop_time = Span::from_secs(8);

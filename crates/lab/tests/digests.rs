@@ -1,10 +1,11 @@
-//! The first seconds of every scenario in the tree as digests: a change that should move no result leaves
-//! `digests.txt` alone. If results are to move, raise `RESULTS_VERSION` (`crates/lab/src/sweep/manifest.rs`),
-//! write the file anew with `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab --test digests`, and say why in
-//! the commit. The first line of the file is the version that its digests belong to.
+//! Digests of the first seconds of every scenario in the repository. A change that must not change results
+//! must not change `digests.txt`. If results change on purpose, raise `RESULTS_VERSION`
+//! (`crates/lab/src/sweep/manifest.rs`), rewrite the file with `ANABRANCH_UPDATE=1 cargo test -p
+//! anabranch-lab --test digests`, and give the reason in the commit. The first line of the file is the
+//! version of its digests.
 //!
-//! Of each sweep only the combinations run in which a value of an axis appears for the first time. Their
-//! flows are shortened.
+//! Of each sweep, only those combinations run in which a value of an axis appears for the first time. The
+//! flows of all scenarios are shortened.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;
@@ -15,9 +16,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use units::{Instant, Span};
 
-/// Flows connect within this time.
+/// All flows connect within this time.
 const CONNECT: Span = Span::from_millis(500);
-/// Flows send for at most this long after they have connected.
+/// Each flow sends for at most this time after it has connected.
 const STOP: Span = Span::from_secs(6);
 
 #[test]
@@ -47,7 +48,7 @@ fn digests_of_all_scenarios_equal_the_recorded_ones() {
     assert!(expected == table, "not on record: {here:#?}, on record only: {recorded:#?}");
 }
 
-/// The lines of one record that another lacks.
+/// The lines of one record that the other record does not contain.
 fn only_in<'r>(record: &'r str, other: &str) -> Vec<&'r str> {
     let other: BTreeSet<&str> = other.lines().collect();
     record.lines().filter(|line| !other.contains(line)).collect()
@@ -67,7 +68,7 @@ fn digests(record: &str) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// The scenarios and combinations whose digest is not the same in both records.
+/// The scenarios and combinations with different digests in the two records.
 fn moved<'r>(before: &'r str, after: &str) -> Vec<&'r str> {
     let after = digests(after);
     let mut before: Vec<_> = digests(before).into_iter().collect();
@@ -94,7 +95,7 @@ fn a_record_with_other_digests_needs_another_results_version() {
     let old = record(1, &["0a 5 x.toml", "0b 6 y.toml loss=0"]);
     assert!(may_replace(&old, &record(1, &["0a 5 x.toml", "0c 6 y.toml loss=0"])).is_err());
     assert!(may_replace(&old, &record(2, &["0a 5 x.toml", "0c 6 y.toml loss=0"])).is_ok());
-    // A scenario that is added or removed changes no result of another.
+    // To add or remove a scenario changes no result of another scenario.
     assert!(may_replace(&old, &record(1, &["0b 6 y.toml loss=0", "0d 1 z.toml"])).is_ok());
 }
 
@@ -116,7 +117,7 @@ fn scenario_files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Lists of papers' numbers and of suites are TOML, too, but have no links.
+/// True for a scenario file. TOML files with the numbers of papers or with suites have no links.
 fn is_scenario(file: &Path) -> bool {
     std::fs::read_to_string(file).expect("text").lines().any(|line| line == "[[link]]")
 }
@@ -163,7 +164,7 @@ fn line(name: &str, variant: &Variant) -> String {
     format!("{:016x} {} {name} {}", output.digest, output.packet_hops, values.join(" ")).trim_end().to_owned()
 }
 
-/// Maps in as many threads as there are cores; the order stays.
+/// Maps items in as many threads as there are cores. The results have the order of the items.
 fn in_parallel<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = std::sync::atomic::AtomicUsize::new(0);

@@ -17,8 +17,9 @@ fn read(file: &Path) -> CaptureReport {
     read_capture(BufReader::new(File::open(file).expect("a file"))).expect("a capture")
 }
 
-/// A conversation of this stack with usrsctp 0.9.5 in UDP, as dumpcap wrote it; 96 bytes of each packet were
-/// kept. Checked with tshark: `sctp.chunk_type == 0` and `== 3` by source address, and `sctp.retransmission`.
+/// A conversation of this stack with usrsctp 0.9.5 in UDP. dumpcap captured 96 bytes of each packet. The
+/// numbers are those of tshark: `sctp.chunk_type == 0` and `== 3` by source address, and
+/// `sctp.retransmission`.
 #[test]
 fn a_capture_of_usrsctp_says_what_tshark_says() {
     let report = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/usrsctp.pcap"));
@@ -38,8 +39,9 @@ fn a_capture_of_usrsctp_says_what_tshark_says() {
     );
 }
 
-/// usrsctp with CMT over two paths that lose packets, captured at two interfaces of the sender.
-/// captures/losses.sh made it and printed the figures here: chunks, retransmissions and SACKs are those of
+/// usrsctp with CMT over two paths with losses, captured at two interfaces of the sender by
+/// captures/losses.sh. The numbers of chunks, retransmissions and SACKs are those of tshark; the others are
+/// those of both programs.
 /// tshark, the rest those of both programs.
 #[test]
 fn a_capture_of_usrsctp_with_losses_on_two_paths_says_what_tshark_and_usrsctp_say() {
@@ -88,7 +90,7 @@ fn a_capture_of_a_lossy_path_has_the_retransmissions_of_the_sender() {
     });
     let path = &found.paths[0];
     let counted = |quantity| scalar(&output, "flow", quantity);
-    // The flow is counted up to the end of transmission, the capture beyond.
+    // The counters of the flow end with its transmission; the capture continues.
     let (again, sent) = (counted("retransmitted_chunks"), counted("data_packets"));
     assert!(again > 20.0 && (path.retransmissions as f64 - again).abs() <= 3.0, "{path:?}, {again}");
     assert!(path.packets as f64 >= sent && path.packets as f64 <= sent + 20.0, "{path:?}, {sent}");
@@ -120,7 +122,7 @@ fn a_capture_of_reordering_calls_its_retransmissions_needless() {
     assert!(path.retransmissions > 5 && path.needless * 2 > path.retransmissions, "{path:?}");
 }
 
-/// What is changed in an alternative, by its name.
+/// The flow in the alternative with this change.
 fn changed<'a>(list: &'a [lab::explain::Alternative], change: &str) -> &'a Flow {
     let names: Vec<&str> = list.iter().map(|one| one.change.as_str()).collect();
     let found = list.iter().find(|one| one.change == change).unwrap_or_else(|| panic!("{change}: {names:?}"));

@@ -9,7 +9,7 @@ use lab::scenario::{Every, Outage, Probe, ProbeQuantity, ProbeTarget, Scenario};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// A flow over two paths of 10 Mbit/s. The link between the routers of the first path is down from 10 s to 20
-/// s; its throughput and the flow's are recorded every second.
+/// s. Probes record the throughput of this link and of the flow every second.
 fn failing_path() -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     scenario.links[1].down = vec![Outage { from: at(10), to: at(20) }];
@@ -35,7 +35,7 @@ fn failing_path() -> Scenario {
     scenario
 }
 
-/// Mean of a series over some seconds, in Mbit/s.
+/// Mean of a series over a number of seconds, in Mbit/s.
 fn mean(series: &Series, from: u64, to: u64) -> f64 {
     let values: Vec<f64> =
         series.points.iter().filter(|(t, _)| *t > at(from) && *t <= at(to)).map(|point| point.1).collect();

@@ -1,6 +1,6 @@
-//! Goodput of saturated flows in a few networks, as a table: a change of behaviour changes `goodput.txt`.
-//! `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab goodput` rewrites the table; give the reason in the
-//! commit.
+//! Goodput of saturated flows in a few networks, as a table in `goodput.txt`, so that a change of behaviour
+//! is seen. `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab goodput` rewrites the table; give the reason in
+//! the commit.
 
 use crate::common;
 

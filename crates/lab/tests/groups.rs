@@ -1,4 +1,4 @@
-//! Groups of paths: a coupled congestion control couples paths of one group, and no others.
+//! Groups of paths: a coupled congestion control couples only the paths of the same group.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use cc::Algorithm;
 use common::*;
 use units::{BitRate, Span};
 
-/// The packets of one saturated flow over two disjoint paths.
+/// Digest of the packets of one saturated flow over two disjoint paths.
 fn digest(algorithm: Algorithm, groups: &[u8]) -> String {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     let flow = &mut scenario.flows[0];
@@ -17,7 +17,7 @@ fn digest(algorithm: Algorithm, groups: &[u8]) -> String {
     run(&scenario).digest.to_string()
 }
 
-/// The controls that couple paths.
+/// The congestion controls that couple paths.
 const COUPLED: [Algorithm; 11] = [
     Algorithm::CmtRpV1,
     Algorithm::CmtRpV2,

@@ -1,4 +1,4 @@
-//! What kept a sender from sending more, in scenarios whose answer is known.
+//! The limit of a sender, in scenarios in which this limit is known.
 
 use crate::common;
 
@@ -73,7 +73,7 @@ fn a_receive_buffer_below_the_bandwidth_delay_product_is_the_limit() {
     let output = shares(&scenario);
     within(share(&output, None, "peer_window"), 0.95..=1.0);
     within(share(&output, Some(0), "peer_window"), 0.95..=1.0);
-    // About a window in a round trip of 101 ms.
+    // About one window per round trip of 101 ms.
     within(scalar(&output, "flow", "throughput_bps"), 4.5e6..=5.2e6);
 }
 
@@ -111,7 +111,7 @@ fn the_time_of_an_outage_is_that_of_a_timeout_from_its_beginning() {
     let mut scenario = paths(&[(20, 20)]);
     cut(&mut scenario, 0, 5, 7);
     let output = shares(&scenario);
-    // Two of eight seconds, and until the next retransmission.
+    // The path is down for two of eight seconds; the timeout lasts until the next retransmission.
     within(share(&output, None, "timeout"), 0.24..=0.55);
     within(share(&output, Some(0), "timeout"), 0.24..=0.55);
 }

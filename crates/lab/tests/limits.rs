@@ -28,13 +28,13 @@ fn count(change: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promises are passed on with the call.
+        // SAFETY: the caller fulfils the requirements of `alloc`, and the call is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: as above.
+        // SAFETY: as in `alloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -88,7 +88,7 @@ flow = "f"
 every = "100 ms"
 "#;
 
-/// The scenario with `key = value` in the table `table`, instead of the present value.
+/// The scenario with `key = value` in the table `table`, in place of the value in `BASE`.
 fn file(table: &str, key: &str, value: &str) -> String {
     let mut text = String::new();
     let (mut inside, mut said) = (false, false);
@@ -119,7 +119,7 @@ fn file(table: &str, key: &str, value: &str) -> String {
     text
 }
 
-/// Numbers and quantities at and beyond the edges of their types, as TOML writes them.
+/// Numbers and quantities at the limits of their types and beyond, in the notation of TOML.
 fn values(kind: &str) -> Vec<String> {
     let bare = [
         "0",
@@ -187,7 +187,7 @@ fn numeric_keys(object: &Json, before: &str, found: &mut Vec<(String, String)>) 
     }
 }
 
-/// An object of the schema, found through references and variations.
+/// The objects in a part of the schema, also behind references and in variations.
 fn objects<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
         return objects(root, &root["$defs"][name]);
@@ -204,13 +204,13 @@ fn objects<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
         .collect()
 }
 
-/// Parses the file, and simulates its first events if it is valid. True if it is valid.
+/// Parses the file and, if it is valid, simulates its first events. Returns true if the file is valid.
 fn survives(text: &str) -> bool {
     let before = HELD.get();
     MOST.set(before);
     let right = match anabranch_lab::parse(text, "x.toml") {
         Ok(sweep) => {
-            // A run checks its cancel flag once in some thousand events.
+            // A run checks its cancel flag only once in several thousand events.
             let control = RunControl::default();
             control.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
             let _ = lab::world::run(&sweep.variants()[0].scenario, 0, &control);

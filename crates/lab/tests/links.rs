@@ -1,4 +1,4 @@
-//! Queues, rates, token buckets and wires of scenario files, and what they do to a transfer.
+//! Queues, rates, token buckets and wires of scenario files, and their effect on a transfer.
 
 use crate::common;
 
@@ -112,7 +112,7 @@ fn a_rate_and_a_delay_follow_steps_and_a_delay_follows_a_file_or_a_model() {
     assert_eq!(delay(&format!("{{ {steps}, repeat = \"4 s\" }}")), series(Some(Span::from_secs(4))));
     let model = Model::new(RateModelKind::Satellite, Span::from_millis(40));
     assert_eq!(delay("{ model = \"satellite\", mean = \"40 ms\" }"), DelaySpec::Model(model));
-    // Both directions have a delay of their own.
+    // Each direction has its own delay.
     let link = scenario(
         "rate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nback = { delay = { model = \"lte\", mean = \"9 ms\" } }",
     );
@@ -123,12 +123,12 @@ fn a_rate_and_a_delay_follow_steps_and_a_delay_follows_a_file_or_a_model() {
 #[test]
 fn path_mtu_discovery_finds_the_mtu_of_a_smaller_link() {
     let text = text(&format!("{RATE}mtu = \"1400 B\"")).replace("[sctp.x]", "[sctp.x]\npmtud = true");
-    // The search is over within the first seconds.
+    // The search for the path MTU is over within the first seconds.
     let text = text.replace("reset_time = \"5 s\"", "reset_time = \"0 s\"");
     let sweep = lab::parse(&text, "tests/x.toml").unwrap_or_else(|error| panic!("{}", error.render()));
     let output = run(&sweep.variants()[0].scenario);
     assert!(mbps(&output) > 15.0, "{}", mbps(&output));
-    // About ten probes of each of two sizes above 1400 bytes are lost, and no data is.
+    // About ten probes of each of two sizes above 1400 bytes are lost, and no data is lost.
     let too_big = of_link(&output, "drops_too_big");
     assert!((10.0..30.0).contains(&too_big), "{too_big}");
 }
@@ -152,7 +152,7 @@ fn token_buckets_jitter_and_bursts_are_read_and_the_back_table_can_do_without_th
     assert_eq!((back.loss, back.loss_bursts), (p(0.1), None));
 }
 
-/// A folder of its own below the target folder.
+/// A separate folder below the target folder.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -178,8 +178,8 @@ fn trace_files_are_found_beside_the_scenario_and_each_is_read_once() {
 
 #[test]
 fn a_transfer_fills_a_link_whose_rate_changes() {
-    // Means of 20 s: 2 of 4 s at 16 Mbit/s, 2 at 8; 2 deliveries in 1 ms, of which 1452 of 1500 bytes are
-    // payload.
+    // Means over 20 s. The square wave has 16 Mbit/s for 2 s and 8 Mbit/s for 2 s. The deliveries are 2
+    // packets per 1 ms, and 1452 of 1500 bytes of each packet are payload.
     let folder = folder("traces-filled");
     std::fs::write(folder.join("square.csv"), "0,16\n2,8\n").expect("a file");
     std::fs::write(folder.join("two.deliveries"), "1\n1\n").expect("a file");
@@ -219,7 +219,7 @@ fn a_policer_drops_and_a_shaper_delays_at_the_same_rate() {
     // 1452 of 1500 bytes of a full packet are payload.
     assert!((18.0..19.4).contains(&mbps(&shaped)), "{}", mbps(&shaped));
     assert!((10.0..19.4).contains(&mbps(&policed)), "{}", mbps(&policed));
-    // The share of what the bucket lets pass, not of the line.
+    // Utilisation is relative to the rate of the token bucket, not of the line.
     assert!((0.95..1.01).contains(&of_link(&shaped, "utilisation")), "{}", of_link(&shaped, "utilisation"));
 }
 
@@ -256,9 +256,9 @@ fn codel_and_pie_keep_the_queue_short_where_drop_tail_fills_it() {
     }
 }
 
-/// After 20 s the RTT of one of two paths is 60 ms in place of 20 for good, and a message of 3000 bytes
-/// leaves in each 100 ms. What was the least RTT before would let all of the new one seem to be a queue, and
-/// each chunk seem late.
+/// After 20 s the RTT of one of two paths becomes 60 ms instead of 20 ms and stays so. A message of 3000
+/// bytes is sent every 100 ms. With the old minimum RTT, the sender would take the difference of 40 ms for a
+/// queue, and each chunk for overdue.
 #[test]
 fn a_path_that_has_become_longer_for_good_causes_no_copies() {
     let text = r#"

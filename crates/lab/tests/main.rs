@@ -1,4 +1,4 @@
-//! All tests of the crate in one program, which is built much faster than one for each file.
+//! All tests of the crate in one program, which is built much faster than one program for each file.
 
 mod ack_share;
 mod addresses;

@@ -65,7 +65,7 @@ fn sums_over_all_flows_agree_with_values_computed_by_hand() {
     // (3 + 1)^2 / (2 (9 + 1))
     near(all("both", "fairness_index"), 0.8, 1e-12);
     near(all("both", "system_utilisation"), 1000.0 / 1008.0, 5e-4);
-    // Both flows over the tight link, none over the way back.
+    // Both flows use the tight link; neither uses its reverse direction.
     let link = |name, quantity| window_scalar(&output, "both", name, None, quantity);
     near(link("link:west1-east1", "throughput_utilisation"), 3.2e6 / 10e6, 1e-12);
     assert_eq!(link("link:west1-east1:back", "throughput_utilisation"), 0.0);
@@ -99,7 +99,7 @@ fn sctp(paths: u8) -> Scenario {
 
 #[test]
 fn sctp_has_the_overhead_that_paper_003_measures() {
-    // The tight link of its section 4.3.1: 45 ms, and a queue of bandwidth times delay.
+    // The tight link of paper 003, section 4.3.1: 45 ms, and a queue of one bandwidth-delay product.
     let mut scenario = sctp(1);
     impair(&mut scenario.links[1], |direction| {
         direction.delay = Span::from_millis(45).into();
@@ -107,8 +107,8 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
     });
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
     let output = run(&scenario);
-    // 1200 bytes in 1228, and a SACK of 28 bytes for two of them: table 2 prints .966. Gap blocks after a
-    // loss add some.
+    // 1200 of 1228 bytes are payload, and a SACK of 28 bytes acknowledges two packets: table 2 prints .966.
+    // Gap Ack Blocks after a loss add a few bytes.
     let utilisation = scalar(&output, "flows:all", "system_utilisation");
     near(utilisation, 1200.0 / 1242.0, 1e-3);
     near(
@@ -164,7 +164,7 @@ fn the_mean_of_intervals_of_any_length_equals_that_of_the_window() {
         assert_eq!(series.path, [None, Some(0), Some(1)][number % 3]);
         assert_eq!((series.quantity, series.points.len()), ("sent-throughput", bins));
         let mean = series.points.iter().map(|point| point.1).sum::<f64>() / bins as f64;
-        // Intervals and window may assign events at the instant of an edge differently.
+        // The intervals and the window may count an event at the instant of an edge differently.
         near(mean, window_scalar(&output, "steady", "flow", series.path, "sent_throughput_bps"), 1e-3);
     }
 }

@@ -1,5 +1,5 @@
-//! The recommended options where acknowledgements share narrow uplinks, where packets overtake each other,
-//! and where the window is small for one of two paths.
+//! Tests of the recommended options on narrow uplinks that acknowledgements share, with reordering, and with
+//! a window that is too small for both of two paths.
 
 use crate::common;
 
@@ -23,10 +23,10 @@ fn mbps(output: &RunOutput) -> f64 {
     scalar(output, "transfer", "throughput_bps") / 1e6
 }
 
-/// Payload of 1452 bytes in packets of 1500 on 50 and 30 Mbit/s.
+/// Sum of the payload rates of 50 and 30 Mbit/s: 1452 bytes of payload in packets of 1500 bytes.
 const SUM: f64 = 80.0 * 1452.0 / 1500.0;
 
-// The uplinks have 1/25 and 1/15, then 1/50 and 1/30 of the rates of their downlinks.
+// First the uplinks have 1/25 and 1/15 of the rates of their downlinks, then 1/50 and 1/30.
 #[test]
 fn acknowledgements_leave_room_on_narrow_uplinks() {
     for scenario in variants("narrow-uplinks.toml", "recommended") {
@@ -55,8 +55,8 @@ fn packets_that_overtake_each_other_are_not_taken_for_lost() {
     assert!(mbps(&run(&worst)) < 5.0);
 }
 
-// 50 Mbit/s at 24 ms and 10 Mbit/s at 200 ms hold 400 KB of the buffer of 512 KiB. Ordered messages would
-// need 1.3 MB.
+// Paths of 50 Mbit/s at 24 ms and 10 Mbit/s at 200 ms hold 400 KB, and the buffer has 512 KiB. Ordered
+// messages would need a buffer of 1.3 MB.
 #[test]
 fn unordered_messages_use_a_slow_path_that_ordered_ones_leave_idle() {
     let file = "two-lines.toml";

@@ -33,8 +33,8 @@ fn frames(rate: f64) -> Pace {
 
 const LONG: Span = Span::from_secs(300);
 
-/// A packet between NAT and server: when it passed, the UDP port of the client, whether the client sent it,
-/// and its bytes.
+/// A packet between NAT and server: its time, the UDP port of the client, whether the client sent it, and its
+/// bytes.
 struct Seen {
     at: Instant,
     port: u16,
@@ -42,7 +42,7 @@ struct Seen {
     bytes: Vec<u8>,
 }
 
-/// Runs a scenario with a capture of the outside link, and reads that back: pcapng with little-endian words.
+/// Runs a scenario with a capture of the outside link, and reads the capture (pcapng, little-endian).
 fn packets(mut scenario: Scenario, name: &str) -> Vec<Seen> {
     let file = format!("{name}.pcapng");
     scenario.captures.push(Capture { link: 1, file: file.clone(), limit: None });
@@ -96,7 +96,7 @@ fn the_next_packet_of_the_server_goes_to_the_new_port() {
     assert!(seen[first].from_client && seen[first].at >= at(3));
     let data = |packet: &&Seen| packet.bytes[12] == 0;
     assert!(seen.iter().filter(data).count() > 500);
-    // The packet is transmitted for 6 ms, and travels 20 ms; so do answers.
+    // A packet is transmitted for 6 ms, and travels 20 ms. The answer takes as long.
     let changed = seen[first].at + Span::from_millis(50);
     for packet in &seen[first..] {
         assert!([old, new].contains(&packet.port));
@@ -125,7 +125,7 @@ fn without_heartbeats_the_mapping_ends_and_the_server_cannot_reach_the_client() 
     assert_eq!(received(&silent), 1.0);
     assert!(scalar(&silent, "nat:home", "nat_drops") > 3.0, "a message and its retransmissions");
     assert_eq!(scalar(&silent, "nat:home", "nat_mappings"), 2.0, "the second by the client's SHUTDOWN");
-    // Heartbeats of 30 s are sent every 15 s in UDP.
+    // With a heartbeat interval of 30 s, heartbeats in UDP are sent every 15 s.
     for interval in [15, 30] {
         let kept = run(&rare_messages(Some(Span::from_secs(interval))));
         assert!(received(&kept) >= 3.0, "{} messages", received(&kept));
@@ -153,12 +153,12 @@ fn encapsulation_costs_eight_bytes_a_packet() {
         let link = |quantity| scalar(&output, "link:west1-east1", quantity);
         link("delivered_bytes") / link("delivered_packets")
     };
-    // IP, common header, DATA, payload; and 7 bytes of framing.
+    // Bytes of IP, common header, DATA header, payload and framing.
     assert_eq!(size(&native), 20.0 + 12.0 + 16.0 + 1000.0 + 7.0);
     assert_eq!(size(&encapsulated), size(&native) + 8.0);
 }
 
-/// What a scenario file is answered with that has a NAT and one thing wrong.
+/// The error message for a scenario file with a NAT in which `from` is replaced by `to`.
 fn answer(from: &str, to: &str) -> String {
     const RIGHT: &str = r#"
 [[node]]

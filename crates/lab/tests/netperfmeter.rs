@@ -117,10 +117,11 @@ fn messages_of(load: &str) -> f64 {
 
 #[test]
 fn a_paced_flow_sends_its_frames_while_it_is_on() {
-    // On from 2 s to 5 s and from 9 s on, a frame at both beginnings and every 0.1 s after it.
+    // The source is on from 2 s to 5 s and after 9 s. It sends a frame when it is turned on, then one every
+    // 0.1 s.
     let changes = r#"on_off = [{ at = "2 s" }, { after = "3 s" }, { at = "9 s" }]"#;
     assert_eq!(messages_of(changes), 40.0);
-    // On from 1 s to 2 s, from 3 s to 4 s and so on.
+    // The source is on from 1 s to 2 s, from 3 s to 4 s and so on.
     let repeated = r#"on_off = [{ after = "1 s" }, { after = "1 s" }]
                       on_off_repeat = true"#;
     assert_eq!(messages_of(repeated), 50.0);
@@ -207,7 +208,7 @@ fn the_given_fraction_of_messages_is_not_retransmitted() {
     for unordered in [0.0, 1.0] {
         assert_eq!(fraction_lost(0.0, unordered), 0.0);
         for unreliable in [0.3, 1.0] {
-            // 12,500 messages are counted as offered, and 15,000 can be lost.
+            // 12,500 messages are counted as offered, but 15,000 messages can be lost.
             let (lost, expected) = (fraction_lost(unreliable, unordered), 0.05 * unreliable * 15.0 / 12.5);
             assert!((lost / expected - 1.0).abs() < 0.2, "{unreliable} {unordered}: {lost}, not {expected}");
         }

@@ -1,4 +1,4 @@
-//! Options are declared once: the schema and the tables of docs/scenarios.md are generated from the
+//! Each option is declared only once: the schema and the tables of docs/scenarios.md are generated from the
 //! declarations.
 
 use anabranch_lab::scenario::{assoc_options_over, schema, sctp_options, sctp_options_over};
@@ -58,7 +58,7 @@ fn kind(value: &mut OptionValue<'_>) -> String {
     }
 }
 
-/// Replaces RFC anchors by the text that the schema has.
+/// Shortens RFC anchors to the text that the schema contains.
 fn in_short(doc: &str) -> String {
     let parts = doc.trim().split('`').enumerate().map(|(n, part)| match part.strip_prefix("rfc") {
         Some(rest) if n % 2 == 1 => format!("RFC {}", rest.replace("#section-", ", section ")),
@@ -83,7 +83,7 @@ fn markdown<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     text
 }
 
-/// The tables by the words in their markers.
+/// The tables, by the names in their markers.
 fn tables() -> Vec<(&'static str, String)> {
     let (sctp, tcp) = (table(&sctp::Config::default()), table(&tcp::Config::default()));
     let knobs = table(&cc::Knobs::default());

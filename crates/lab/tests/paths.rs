@@ -15,8 +15,8 @@ fn scenario() -> Scenario {
     scenario
 }
 
-/// A client with an uplink in each of two networks, and a server with one address, which both reach over one
-/// fast link.
+/// A client with an uplink in each of two networks, and a server with one address. Both uplinks lead to the
+/// same fast link of the server.
 fn two_uplinks(paths: sctp::PathSet) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     let (east1, east2) = (3, 5);
@@ -147,8 +147,8 @@ fn errors_say_why_a_scenario_cannot_be_simulated() {
     }
 }
 
-/// Traffic both ways over two lines between the same hosts, on the first of which the client gets another
-/// address.
+/// Traffic in both directions over two lines between the same hosts. The client gets another address on the
+/// first line.
 const NAMED: &str = r#"
 [[node]]
 name = "home"
@@ -185,7 +185,8 @@ fn paths_of_both_ends_have_the_names_of_their_links_also_after_an_address_change
     let sweep = lab::parse(NAMED, "named.toml").expect("a scenario");
     let output = run(&sweep.variants()[0].scenario);
     let names = |names: &[&str]| names.iter().map(|name| Some((*name).to_owned())).collect::<Vec<_>>();
-    // For the client a path is an address of the server; the server learns of a third address of the client.
+    // For the client, each address of the server is a path. The server has a third path, to the new address
+    // of the client.
     let (forward, back) = (names(&["dsl", "lte"]), names(&["dsl", "lte", "dsl"]));
     assert_eq!(output.paths, [FlowPaths { flow: "flow".into(), forward, back }]);
     let label = |back, path| FlowPaths::numbered(&output.paths, "flow", back, path);

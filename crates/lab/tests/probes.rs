@@ -63,7 +63,7 @@ fn at_intervals_every_instant_is_recorded() {
     let times: Vec<Instant> = srtt.points.iter().map(|point| point.0).collect();
     let expected: Vec<Instant> = (0..=20).map(|n| at(10) + Span::from_millis(100) * n).collect();
     assert_eq!(times, expected);
-    // 2 ms of propagation and 1.2 ms of transmission behind at most 50 packets.
+    // The RTT is 2 ms of propagation, and 1.2 ms of transmission for each packet in a queue of at most 50.
     assert!(srtt.points.iter().all(|point| (0.003..0.07).contains(&point.1)));
 }
 
@@ -155,7 +155,7 @@ fn each_chunk_is_sent_first_once_and_retransmissions_have_a_cause() {
     let newest = sent.len() as u64;
     assert!(newest > 10_000, "{newest}");
     assert!(sent.into_iter().eq(1..=newest));
-    // Counters end with the flow; what is still in flight then may be sent again.
+    // The counters end with the flow. Chunks that are in flight at that time may be retransmitted later.
     let mut causes = 0;
     for (quantity, counter) in
         [("resent-fast", "fast_retransmissions"), ("resent-timeout", "timer_retransmissions")]

@@ -1,4 +1,4 @@
-//! SACKs on the fastest path that has room for them: what they gain, and what they cost where it has none, or
+//! SACKs on the fastest path that has room for them: their gain, and their cost if the path has no room or
 //! fails.
 
 use crate::common;
@@ -7,7 +7,8 @@ use anabranch_lab as lab;
 use common::*;
 use lab::output::RunOutput;
 
-/// A long path, and a short one of 8 Mbit/s, whose way back has this rate, with more keys of its link.
+/// A transfer over a long path and a short path of 8 Mbit/s. `back` is the rate of the short path's reverse
+/// direction.
 fn transfer(sack_path: &str, back: &str, more: &str) -> RunOutput {
     let text = format!(
         r#"title = "Ways back"
@@ -30,7 +31,7 @@ fn mbps(output: &RunOutput) -> f64 {
     scalar(output, "transfer", "throughput_bps") / 1e6
 }
 
-// 1 MiB in each round trip is 52 Mbit/s at 160 ms, and 99 Mbit/s at 85 ms.
+// 1 MiB per round trip is 52 Mbit/s at an RTT of 160 ms, and 99 Mbit/s at 85 ms.
 #[test]
 fn a_short_way_back_shortens_the_round_trip_of_a_long_path() {
     let (standard, fastest) = (transfer("standard", "2 Mbit/s", ""), transfer("fastest", "2 Mbit/s", ""));
@@ -39,8 +40,8 @@ fn a_short_way_back_shortens_the_round_trip_of_a_long_path() {
     assert!(used < 0.6, "{used}");
 }
 
-// At 64 B, 16 SACKs in a round trip of 47 ms are 174 kbit/s. What the link has no room for stays on the path
-// of its data.
+// At 64 B each, 16 SACKs per round trip of 47 ms are 174 kbit/s. SACKs for which the link has no room return
+// on the path of their data.
 #[test]
 fn a_narrow_way_back_is_not_filled() {
     let (standard, fastest) = (transfer("standard", "160 kbit/s", ""), transfer("fastest", "160 kbit/s", ""));
@@ -64,8 +65,8 @@ fn the_sender_goes_on_when_the_fastest_path_fails() {
     }
 }
 
-/// Mbit/s of a transfer from 1 s after the short one of two paths has failed, on which the SACKs of the long
-/// one returned.
+/// Throughput in Mbit/s from 1 s after the failure of the short path, on which the SACKs of the long path
+/// returned.
 fn after_the_failure(networks: &str) -> f64 {
     let text = format!(
         r#"title = "A longer way back"
@@ -83,8 +84,8 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     mbps(&run(&sweep.variants()[0].scenario))
 }
 
-// The window of the long path grew for a round trip of 25 ms. On its own way back it takes 40 ms, and needs
-// more in flight for the same rate.
+// cwnd of the long path grew for a round trip of 25 ms. With SACKs on the long path the round trip is 40 ms,
+// so that the same rate needs more bytes in flight.
 #[test]
 fn a_path_keeps_its_rate_when_the_path_of_its_sacks_fails() {
     let (both, alone) = (after_the_failure("[1, 2]"), after_the_failure("[2]"));

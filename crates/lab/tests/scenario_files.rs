@@ -262,7 +262,7 @@ fn a_fault_in_one_variation_is_reported_once_with_its_position() {
     assert_eq!(error, "x.toml:8:23: \"b c\" is not a valid name; expected letters, digits, `_`, `-` and `.`");
 }
 
-/// The repository.
+/// The root folder of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -305,7 +305,7 @@ link = [
 flow = [{ name = "f", client = "a", server = "b", stop_time = "6 s", frame_rate = "0 Hz" }]
 "#;
 
-/// Line, column and message of the warnings if the links with these comments are down for a second.
+/// Line, column and message of the warnings when the links with these comments are down for a second.
 fn warnings_if_down(comments: &[&str]) -> Vec<(usize, usize, String)> {
     let mut text = ROUTERS.to_owned();
     for comment in comments {
@@ -425,7 +425,7 @@ fn document(text: &str) -> Json {
     table(DeTable::parse(text).unwrap().get_ref())
 }
 
-/// The reason why a value does not match a schema. Only the schema keywords below are supported.
+/// The reason why a value does not match a schema. Supports only the schema keywords in this function.
 fn misfit(root: &Json, schema: &Json, value: &Json) -> Option<String> {
     let schema = schema.as_object().unwrap();
     schema.iter().find_map(|(keyword, rule)| {

@@ -1,11 +1,11 @@
-//! The recommended options where all paths lead over one bottleneck, beside TCP.
+//! Tests of the recommended options on paths that share one bottleneck with TCP.
 
 mod common;
 
 use anabranch_lab as lab;
 use common::*;
 
-/// Mean rate of two TCP flows in Mbit/s over 10 Mbit/s at 40 ms, beside a transfer over the paths `networks`.
+/// Mean rate of two TCP flows in Mbit/s over 10 Mbit/s at 40 ms, while a transfer uses the paths `networks`.
 fn rivals_beside(networks: &str, control: &str) -> f64 {
     let text = format!(
         r#"title = "A shared bottleneck"

@@ -56,7 +56,8 @@ fn tcp_has_the_overhead_that_paper_003_measures() {
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45).into());
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
     let output = clean(&scenario);
-    // 1200 bytes in 1232, and an acknowledgement of 32 bytes for two of them: table 2 prints .961.
+    // 1200 of 1232 bytes are payload, and an acknowledgement of 32 bytes covers two packets: table 2 prints
+    // .961.
     let utilisation = scalar(&output, "flows:all", "system_utilisation");
     assert!((utilisation - 1200.0 / 1248.0).abs() < 1e-3, "{utilisation}");
 }
@@ -84,7 +85,7 @@ fn message_boundaries_in_a_byte_stream_are_found_by_byte_counts() {
 
 #[test]
 fn a_paced_sender_drops_whole_messages_and_delivers_the_others_whole() {
-    // 20 Mbit/s for a link of 10.
+    // The source offers 20 Mbit/s to a link of 10 Mbit/s.
     let mut scenario =
         saturated(&tcp::Config { send_buffer: ByteCount::new(20_000), ..tcp::Config::modern() });
     traffic(&mut scenario).pace =

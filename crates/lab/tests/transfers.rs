@@ -8,8 +8,7 @@ use lab::output::{RunOutput, Series};
 use lab::scenario::{Distribution, Flow, Hertz, Protocol, Scenario, Transfers, Window};
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Two transfers of 100,000 bytes per second over 10 Mbit/s and 10 ms, from 1 s to 61 s, without other
-/// traffic.
+/// Two transfers of 100,000 bytes per second over 10 Mbit/s and 10 ms, from 1 s to 61 s. No other traffic.
 fn scenario(protocol: Protocol) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10).into());
@@ -43,7 +42,7 @@ fn transfers_of_equal_size_have_equal_completion_times() {
         let output = clean(&scenario(protocol));
         assert_eq!(scalar(&output, "short", "transfers"), 120.0);
         assert_eq!(scalar(&output, "short", "transfer_bytes"), 120.0 * 100_000.0);
-        // 80 ms of data at 10 Mbit/s, and some round trips of 20 ms in slow start.
+        // Transmission takes 80 ms at 10 Mbit/s, plus some round trips of 20 ms in slow start.
         let [mean, median, p95] = ["mean", "median", "p95"]
             .map(|what| scalar(&output, "short", &format!("completion_time_{what}_s")));
         assert!((0.12..0.3).contains(&mean), "{protocol:?}: {mean}");

@@ -1,4 +1,4 @@
-//! UDP flows: the datagrams that they send, and that each datagram either arrives or is dropped.
+//! UDP flows: the datagrams that they send. Each datagram either arrives or is dropped.
 
 use crate::common;
 
@@ -61,7 +61,7 @@ fn an_on_off_source_sends_only_in_its_active_times() {
     };
     scenario.flows[0].forward.as_mut().expect("a direction forth").on_off = Some(on_off);
     let output = run(&scenario);
-    // 20 datagrams twice a second, at 0, 10, ..., 190 ms.
+    // In each half second 20 datagrams are sent: 0, 10, ..., 190 ms after the start of an active time.
     assert_eq!(scalar(&output, "flow", "messages"), 25.0 * 2.0 * 20.0);
 }
 
@@ -78,8 +78,8 @@ fn random_active_times_and_pauses_have_their_means() {
     });
     let output = run(&scenario);
     let share = scalar(&output, "flow", "messages") / 400_000.0;
-    // The source is active for a quarter of the time. With 1000 periods the standard deviation is a little
-    // above 3 % of that. Each active time begins with a frame.
+    // The source is active for a quarter of the time. Over 1000 periods the standard deviation is about 3 %
+    // of this share. Each active time begins with a frame.
     assert!((share / 0.25 - 1.0).abs() < 0.1, "{share}");
 }
 

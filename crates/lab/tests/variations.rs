@@ -1,4 +1,4 @@
-//! Variations that advance together, and start times that are drawn.
+//! Variations that advance together, and random start times.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;
@@ -36,7 +36,7 @@ fn variations_that_advance_together_have_labels_that_tell_them_apart() {
     let tcp = "tcp = { name = \"case\", vary = [\"plain\", \"ecn\", \"ecn\"] }";
     let found = labels(&flow(&format!("{protocol}\n{tcp}")));
     assert_eq!(found, ["TCP, plain", "TCP, ecn", "SCTP, ecn"]);
-    // The values of the first variation are enough where they are distinct.
+    // The labels are only the values of the first variation if these are distinct.
     assert_eq!(labels(&flow(&format!("{tcp}\n{protocol}"))), ["plain, TCP", "ecn, TCP", "ecn, SCTP"]);
     let numbers = "frame_rate = { name = \"case\", vary = [\"1 Hz\", \"2 Hz\", \"3 Hz\"] }";
     assert_eq!(labels(&flow(&format!("{numbers}\n{protocol}\n{tcp}"))), ["1 Hz", "2 Hz", "3 Hz"]);
@@ -96,7 +96,7 @@ fn a_start_time_is_drawn_from_the_seed() {
     let mut other = parsed("{ uniform = [\"1 s\", \"2 s\"] }");
     other.set_seed(7);
     assert_ne!(digest(&random, 0).0, digest(&other, 0).0);
-    // An interval without width is the constant: the draw changes no other one. The flow sends for
+    // An interval of width zero equals the constant: it does not change other draws. The flow sends for
     // `stop_time`.
     let constant = parsed("\"1 s\"");
     let narrow = parsed("{ uniform = [\"1 s\", \"1 s\"] }");

@@ -40,7 +40,7 @@ link = "router-server"
 file = "bottleneck.pcapng"
 "#;
 
-/// The message for the file in which `from` is replaced by `to`.
+/// The error message for the file in which `from` is replaced by `to`.
 fn answer(from: &str, to: &str) -> String {
     assert_eq!(RIGHT.matches(from).count(), 1, "{from} must appear once in the file");
     anabranch_lab::parse(&RIGHT.replace(from, to), "x.toml").expect_err(to).to_string()

@@ -1,11 +1,10 @@
-//! Outages of links that another route could replace, if routes changed: they do not.
+//! Warnings of outages in which a reader may expect packets to take another route. Routes never change.
 
 use crate::{Link, NodeKind, Scenario};
 
 impl Scenario {
-    /// Warnings for the reader of its results: each link between routers that is `down` at times although
-    /// another route leads from one of its ends to the other, since a reader may expect the packets to take
-    /// it.
+    /// Warnings for readers of the results. Each warning is about a link between routers that is `down` at
+    /// times although another route joins its ends: a reader may expect packets to take this route.
     pub fn warnings(&self) -> Vec<String> {
         self.detours().into_iter().map(|link| self.detour_warning(link)).collect()
     }
@@ -33,7 +32,7 @@ impl Scenario {
         nets.into_iter().any(|net| self.joins(link, net))
     }
 
-    /// Whether links of network `net`, without `without`, join its two ends.
+    /// Whether links of network `net` other than `without` join the two ends of `without`.
     fn joins(&self, without: usize, net: u8) -> bool {
         let mut at_node = vec![Vec::new(); self.nodes.len()];
         for (number, link) in self.links.iter().enumerate() {

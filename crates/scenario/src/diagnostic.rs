@@ -36,8 +36,8 @@ impl ScenarioError {
     }
 }
 
-/// The messages about `file`, each followed by its line with the characters that it is about underlined, for
-/// a terminal.
+/// The messages about `file`, for a terminal. Each message is followed by its line of the file with the wrong
+/// characters underlined.
 pub fn render(file: &str, diagnostics: &[Diagnostic]) -> String {
     let mut text = String::new();
     for d in diagnostics {
@@ -80,13 +80,13 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Adds a fault unless it is noted already: the variants of a file share most of its text, so each finds
-    /// the same faults.
+    /// Adds a fault unless it is noted already: the variants of a file share most of its text, so that they
+    /// have the same faults.
     pub fn note(&mut self, span: Range<usize>, message: String) {
         add(&mut self.faults, span, message);
     }
 
-    /// Adds a warning, with which the file can be used, unless it is noted already.
+    /// Adds a warning unless it is noted already. A file with warnings can be used.
     pub fn warn(&mut self, span: Range<usize>, message: String) {
         add(&mut self.warnings, span, message);
     }

@@ -13,7 +13,7 @@ pub struct Flow {
     pub server: usize,
     /// Transport protocol.
     pub protocol: Protocol,
-    /// Packets of SCTP travel in UDP (RFC 6951).
+    /// True if SCTP packets are encapsulated in UDP (RFC 6951).
     pub udp_encapsulation: bool,
     /// SCTP options of the client's endpoint.
     pub client_options: sctp::Config,
@@ -23,10 +23,10 @@ pub struct Flow {
     pub client_tcp: tcp::Config,
     /// TCP options of the server's endpoint; used only by flows over TCP.
     pub server_tcp: tcp::Config,
-    /// As soon as it is connected, the client sends the message by which NetPerfMeter names a data
-    /// connection.
+    /// True if the client sends NetPerfMeter's identifying message of a data connection as soon as it is
+    /// connected.
     pub identify: bool,
-    /// When the client connects, from the start of the run.
+    /// Time from the start of the run until the client connects.
     pub connect_time: Distribution<Span>,
     /// Time from `connect_time` to the start of transmission.
     pub start_time: Distribution<Span>,
@@ -57,14 +57,14 @@ pub struct Flow {
     pub stream_resets: StreamResets,
 }
 
-/// Resets of the streams of a flow over SCTP, which the client asks for (RFC 6525).
+/// Resets of the streams of an SCTP flow, requested by the client (RFC 6525).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamResets {
-    /// When, from the start of transmission.
+    /// Times of the resets, from the start of transmission.
     pub times: Vec<Span>,
-    /// What is reset.
+    /// The direction that is reset, or the whole association.
     pub kind: StreamResetType,
-    /// The streams; none: all.
+    /// Numbers of the streams; empty: all streams.
     pub streams: Vec<u16>,
 }
 
@@ -110,8 +110,8 @@ pub struct Traffic {
     pub frame_size: Distribution<ByteCount>,
     /// Largest message; larger frames are sent as several messages.
     pub max_msg_size: ByteCount,
-    /// Limit of the messages that wait for their first transmission. A saturated sender keeps so many
-    /// waiting; a paced sender drops messages beyond it.
+    /// Limit of the messages that wait for their first transmission. A saturated sender keeps this number of
+    /// messages waiting; a paced sender drops messages beyond it.
     pub queue_size: u32,
     /// Probability with which a message is sent unordered.
     pub unordered: Probability,
@@ -119,12 +119,12 @@ pub struct Traffic {
     pub unreliable: Probability,
     /// When a message is abandoned.
     pub reliability: sctp::Reliability,
-    /// Streams that the messages take in turn, from stream 0 on.
+    /// Number of streams. The messages use the streams in turn, from stream 0 on.
     pub streams: u16,
 }
 
-/// Alternating active times and pauses of a paced sender. It starts with an active time of at least one
-/// frame.
+/// Alternating active times and pauses of a paced sender. The sender starts with an active time of at least
+/// one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OnOff {
     /// Length of an active time, drawn for each.

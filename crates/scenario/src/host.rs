@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 pub struct RealHost {
     /// Index of its node in [`Scenario::nodes`](super::Scenario::nodes).
     pub node: usize,
-    /// How it is attached.
+    /// How the host is attached.
     pub attachment: Attachment,
 }
 
@@ -14,9 +14,10 @@ pub struct RealHost {
 pub enum Attachment {
     /// The program of the host sends and receives UDP datagrams.
     Udp {
-        /// Addresses of the host, one for each of its links; port 0: the port is learned.
+        /// Addresses of the host, one for each of its links. Port 0: the emulator learns the port.
         at: Vec<SocketAddr>,
-        /// Where the programs of other hosts reach it, one for each link; port 0: the system chooses.
+        /// Addresses at which other hosts reach this host, one for each link. Port 0: the system chooses the
+        /// port.
         appears_at: Vec<SocketAddr>,
     },
     /// The host has a TUN device for each of its links.
@@ -25,7 +26,7 @@ pub enum Attachment {
         device: String,
         /// Network namespace of the devices; by default that of the emulator.
         namespace: Option<String>,
-        /// Addresses and lengths of prefixes, one for each link; empty: those of a simulated host.
+        /// Addresses and prefix lengths, one for each link. If empty, those of a simulated host are used.
         addresses: Vec<(IpAddr, u8)>,
     },
     /// Queues of the Rust program that runs the emulation.

@@ -55,11 +55,11 @@ pub enum NodeKind {
     Router,
     /// A router that translates addresses and UDP ports.
     Nat {
-        /// Index of the link in [`Scenario::links`] that leads outside; its other links lead inside.
+        /// Index in [`Scenario::links`] of the link to the outside. All other links of the NAT lead inside.
         outside: usize,
         /// A mapping expires when no packet has left through it for this time.
         timeout: Span,
-        /// When it forgets all mappings.
+        /// Times at which the NAT drops all mappings.
         rebind_at: Vec<Instant>,
     },
 }

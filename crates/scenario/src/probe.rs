@@ -6,7 +6,7 @@ use units::{ByteCount, Instant, Span};
 pub struct Probe {
     /// The quantity.
     pub quantity: ProbeQuantity,
-    /// The flow or link that it is recorded of.
+    /// The flow or link whose quantity is recorded.
     pub target: ProbeTarget,
     /// First instant recorded.
     pub from: Instant,

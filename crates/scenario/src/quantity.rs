@@ -62,7 +62,7 @@ pub(super) trait Quantity: Sized {
     /// The units there are, and which of them `unit` may stand for.
     fn expected_units(unit: &str) -> String {
         let units = || Self::UNITS.iter().map(|(name, _)| *name);
-        // The nearest word to a rate in bytes would be one in bits, which is eight times less.
+        // The nearest word to `MB/s` would be `Mbit/s`, which is an eighth of that rate.
         match unit.strip_suffix("B/s").map(|prefix| format!("{prefix}bit/s")) {
             Some(bits) if units().any(|name| name == bits) => format!("1 {unit} is 8 {bits}"),
             _ => expected_one_of(unit, units()),
@@ -70,8 +70,8 @@ pub(super) trait Quantity: Sized {
     }
 }
 
-/// The message about a number with a comma, if it would be right without: as the decimal point, or between
-/// thousands.
+/// The message about a comma in a number. Returned only if the number would be valid with a decimal point in
+/// place of the comma, or without a comma between thousands.
 pub(super) fn comma<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<String> {
     let text = text.trim();
     let right = |other: &str| text.contains(',') && parse(&text.replace(',', other)).is_some();
@@ -87,7 +87,7 @@ pub(super) fn comma<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<
     }
 }
 
-/// The number of a quantity of any kind in its base unit, and the end of names of numbers of this kind.
+/// The number of a quantity of any kind in its base unit, and the suffix of column names for this kind.
 pub(super) fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
     let rate = || BitRate::parse(text).map(|rate| (rate.as_bps() as f64, "bps"));
     let time = || Span::parse(text).map(|time| (time.as_secs_f64(), "s"));

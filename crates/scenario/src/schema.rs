@@ -13,7 +13,7 @@ pub fn schema() -> String {
     format!("{schema:#}\n")
 }
 
-/// Adds to flows the camelCase names of paper 001.
+/// Adds the camelCase names of paper 001 to the schema of flows.
 fn understand_camel_case(schema: &mut Json) {
     match schema {
         Json::Object(members) => {

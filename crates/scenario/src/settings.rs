@@ -3,16 +3,16 @@
 use super::diagnostic::expected_one_of;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
-/// The file `text` with values replaced or added: pairs of a key and its new value.
+/// Returns the file `text` with values replaced or added. `values` are pairs of a key and its new value.
 ///
-/// A key is written with dots, as the default name of an axis is: `link.a-b.rate` or `sctp.mine.cmt.sfr`. An
-/// element of a list is named by its `name`, by the nodes it is `between`, or by its number from 1; `*`
-/// stands for all of them. A part that contains a dot is written in quotes. A value is TOML, and text if it
-/// is not: `5 Mbit/s` needs no quotes. Comments and everything else stay as they are. Whether the file is
-/// right afterwards is found when it is parsed.
+/// A key is written with dots, like the default name of an axis: `link.a-b.rate` or `sctp.mine.cmt.sfr`. An
+/// element of a list is named by its `name`, by the nodes in `between`, or by its number from 1; `*` stands
+/// for all elements. A part that contains a dot is written in quotes. A value that is not valid TOML is taken
+/// as text: `5 Mbit/s` needs no quotes. Comments and all other values remain. Only parsing shows whether the
+/// new file is valid.
 ///
 /// # Errors
-/// A key that the file has no place for; the message says what was expected there.
+/// If the file has no place for a key. The message says which keys were expected there.
 pub fn with_values<'v>(
     text: &str,
     values: impl IntoIterator<Item = (&'v str, &'v str)>,
@@ -57,7 +57,7 @@ impl<'k> Place<'k> {
         &self.parts[self.at]
     }
 
-    /// The place below the current part; none if that is the last one.
+    /// The place below the current part; none if the current part is the last one.
     fn below(self) -> Option<Self> {
         (self.at + 1 < self.parts.len()).then(|| Place { at: self.at + 1, ..self })
     }
@@ -71,7 +71,7 @@ fn set_in_table(table: &mut dyn TableLike, place: Place<'_>, value: &Value) -> R
     match (place.below(), table.get_mut(place.part())) {
         (Some(below), Some(item)) => set_in_item(item, below, value),
         (Some(below), None) => {
-            // Where a table is missing it is made: parsing knows which keys there may be.
+            // A missing table is created here. Parsing the file shows later whether its keys are valid.
             let mut made = InlineTable::new();
             set_in_table(&mut made, below, value)?;
             table.insert(place.part(), Item::Value(made.into()));

@@ -18,7 +18,7 @@ pub struct Sweep {
     warnings: Vec<Diagnostic>,
 }
 
-/// What another process needs to make the same [`Sweep`], before [`Sweep::restrict`].
+/// Data from which another process creates the same [`Sweep`], before [`Sweep::restrict`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     /// The text of the file.
@@ -86,12 +86,12 @@ impl Sweep {
         &self.recipe.text
     }
 
-    /// Warnings about the file, each with its place in it. The file can be used all the same.
+    /// Warnings about the file, with their positions. A file with warnings can be used.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// How another process makes the same sweep.
+    /// Returns the data from which another process creates the same sweep.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -130,7 +130,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Removes the captures of every scenario; true if there were any.
+    /// Removes the captures of every scenario. Returns true if there were any.
     pub fn drop_captures(&mut self) -> bool {
         let had = self.variants.iter().any(|variant| !variant.scenario.captures.is_empty());
         self.variants.iter_mut().for_each(|variant| variant.scenario.captures.clear());

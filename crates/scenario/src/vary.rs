@@ -31,8 +31,8 @@ pub enum AxisValue {
 }
 
 impl AxisValue {
-    /// The number of a quantity such as `10 Mbit/s` in the base unit of its kind, and the end of names of
-    /// columns that hold such numbers: `bps`, `s`, `bytes` or `hz`.
+    /// The number of a quantity such as `10 Mbit/s` in the base unit of its kind, and the suffix of columns
+    /// with such numbers: `bps`, `s`, `bytes` or `hz`.
     pub fn in_base_unit(&self) -> Option<(f64, &'static str)> {
         match self {
             AxisValue::Text(text) => quantity::in_base_unit(text),
@@ -42,7 +42,7 @@ impl AxisValue {
 }
 
 impl Axis {
-    /// The end of the name of the column of numbers, if all values are quantities of one kind.
+    /// The suffix of the column with numbers, if all values are quantities of one kind.
     pub fn unit(&self) -> Option<&'static str> {
         let mut units = self.values.iter().map(|value| Some(value.in_base_unit()?.1));
         let first = units.next()??;
@@ -199,9 +199,9 @@ pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis>
     axes.into_iter().map(|(axis, _)| axis).collect()
 }
 
-/// Makes the values of an axis distinct, since the results know a combination by them: values of its first
-/// site that are not are joined with those of the sites that advance with it. Notes a fault if all sites have
-/// the same values.
+/// Makes the values of an axis distinct, since the results identify a combination by these values. Equal
+/// values of its first site are joined with the values of the sites that advance with it. Notes a fault if
+/// values are equal at all sites.
 fn tell_apart(axis: &mut Axis, together: &[&Site], text: &str, faults: &mut Faults) {
     for site in &together[1..] {
         if equal_pair(&axis.values).is_none() {

@@ -109,7 +109,7 @@ fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     }
 }
 
-/// Prints how many packets a capture lacks, or why it is incomplete.
+/// Prints how many packets a capture lacks. Returns an error if the capture could not be written.
 fn tell_capture(Captured { file, left_out, failure }: &Captured) -> Result<(), Failure> {
     let file = file.display();
     if *left_out > 0 {

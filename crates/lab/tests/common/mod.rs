@@ -7,9 +7,9 @@ use lab::scenario::*;
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
-/// A client and a server joined by disjoint paths, each host - router - router - host, with the given rate
-/// and a delay of 1 ms between the routers. The path `n` (from 1) is network `n`; its links come three by
-/// three.
+/// A client and a server joined by disjoint paths host - router - router - host, with the given rate, and
+/// with a delay of 1 ms between the routers. Path `n` (from 1) is network `n`. In `links` the three links of
+/// each path follow one another.
 pub fn disjoint_paths(rate: BitRate, paths: u8) -> Scenario {
     let host =
         |name: &str| Node { name: name.into(), kind: NodeKind::Host { jitter: Span::from_micros(20) } };
@@ -82,7 +82,7 @@ pub fn impair(link: &mut Link, change: impl Fn(&mut ChannelSpec)) {
     change(&mut link.back);
 }
 
-/// A saturated flow of full packets from node 0 to node 1, unordered, measured from 5 s to 30 s after its
+/// A saturated flow of full, unordered packets from node 0 to node 1, measured from 5 s to 30 s after its
 /// start.
 pub fn saturated_flow(name: &str) -> Flow {
     let options = sctp::Config {
@@ -162,7 +162,7 @@ pub fn window_scalar(output: &RunOutput, window: &str, flow: &str, path: Option<
     one.value
 }
 
-/// `s` seconds after the start.
+/// The instant `s` seconds after the start of the run.
 pub fn at(s: u64) -> Instant {
     Instant::ZERO + Span::from_secs(s)
 }

@@ -64,7 +64,7 @@ pub(crate) struct Fields<'t> {
     layers: Vec<&'t Table>,
     place: String,
     span: Range<usize>,
-    /// Keys that an unknown key was probably meant to be. They are not reported as missing, too.
+    /// Valid keys for which the table probably has a misspelt key. These are not also reported as missing.
     misspelt: Vec<&'static str>,
 }
 

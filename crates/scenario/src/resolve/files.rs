@@ -10,8 +10,7 @@ use std::sync::Arc;
 use transport::utf8;
 use units::Span;
 
-/// Reads each file once for all combinations of a sweep. Their paths are relative to the folder of the
-/// scenario.
+/// Reads each file once for all combinations of a sweep. Relative paths start at the folder of the scenario.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
@@ -20,7 +19,8 @@ pub(crate) struct Files {
     deliveries: Known<Trace>,
 }
 
-/// What files contain, or why they cannot be used, by their names and the time after which all begins anew.
+/// Contents of files, or why they cannot be used. The key is the name and the time after which a trace
+/// repeats.
 type Known<T> = BTreeMap<(String, Option<Span>), Result<Arc<T>, String>>;
 
 /// Bytes of the largest file that is read.

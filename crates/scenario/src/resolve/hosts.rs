@@ -61,7 +61,7 @@ fn host(
     Some(RealHost { node, attachment })
 }
 
-/// What attaches a host, in the words of messages.
+/// The kind of an attachment, for messages.
 fn kind(attachment: &Attachment) -> &'static str {
     match attachment {
         Attachment::Udp { .. } => "`udp`",
@@ -99,7 +99,7 @@ fn attachment(table: &RealTable, name: &At<String>, ends: usize, faults: &mut Fa
             }
             tun_devices(table, ends, faults)
         }
-        // A misspelt key has been noted.
+        // A misspelt key was noted already, so no missing key is reported.
         (None, None) if !faults.is_empty() => None,
         (None, None) => {
             let message = format!(
@@ -167,7 +167,7 @@ fn one_for_each_link(found: usize, ends: usize, span: &Range<usize>, faults: &mu
     Some(())
 }
 
-/// Notes flows that real hosts cannot have. True if there are none.
+/// Notes flows that real hosts cannot have. Returns true if there are no such flows.
 pub(super) fn flows(
     file: &FileTable,
     flows: &[Flow],

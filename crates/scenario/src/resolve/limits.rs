@@ -1,5 +1,5 @@
-//! Limits of a scenario, so that none uses all memory. They are far above the sizes that can be simulated in
-//! a day.
+//! Limits of a scenario, so that no scenario uses all memory. The limits are far above the sizes that can be
+//! simulated in a day.
 
 use super::flows::Group;
 use crate::decode::At;
@@ -71,8 +71,8 @@ pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &m
 /// The time at which a scenario ends if every handshake takes no time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedEnd {
-    /// When the last flow stops and the last transfer begins. For exponential and Pareto connect and start
-    /// times, their mean is taken.
+    /// Time at which the last flow stops and the last transfer begins. Exponential and Pareto connect and
+    /// start times count with their means.
     pub at: Instant,
     /// True if all connect and start times are bounded: all flows have then stopped by `at`, unless a
     /// handshake takes long.
@@ -156,7 +156,7 @@ fn most_waiting(flow: &Flow) -> u64 {
     };
     match flow.protocol {
         Protocol::Sctp => both(flow.client_options.send_buffer, flow.server_options.send_buffer, queued),
-        // TCP keeps no messages, but filling its buffer takes time for each.
+        // TCP stores no messages, but each message that fills its buffer costs time.
         Protocol::Tcp => {
             let messages = both(flow.client_tcp.send_buffer, flow.server_tcp.send_buffer, buffered);
             if messages > WAITING { messages } else { 0 }

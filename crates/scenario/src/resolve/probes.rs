@@ -58,8 +58,8 @@ fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<V
     Some(probes)
 }
 
-/// Notes a quantity that does not belong to what the table names, or to its times; `None` if there is a
-/// fault.
+/// Notes a quantity that does not fit the flows, links or times in the table. Returns `None` if a fault was
+/// noted.
 fn fits(table: &ProbeTable, quantity: &At<ProbeQuantity>, faults: &mut Faults) -> Option<()> {
     use ProbeQuantity::{Bursts, Drops, Queue, QueueAverage, SentThroughput, Sequence, Throughput};
     let kind = quantity.value;
