@@ -180,7 +180,7 @@ fn compare(case: &Case, rivals: &[&str]) {
     }
 }
 
-/// Runs a case and prints what it counted, CPU seconds and peak memory in KiB: the parent reads this.
+/// Runs a case and prints its counters, CPU seconds and peak memory in KiB, for the parent process.
 fn measure(name: &str) {
     let case = CASES.iter().find(|case| case.name == name).expect("a known case");
     let scenario = (case.build)();

@@ -34,7 +34,7 @@ fn ack_bytes(output: &RunOutput, path: u8) -> f64 {
     path_scalar(output, "transfer", Some(path), "ack_bytes")
 }
 
-// The first handshake packet on the first path is lost, so the server numbers this path as its second.
+// In the second case the first handshake packet on the first path is lost: the server numbers it as second.
 #[test]
 fn acknowledgements_count_for_the_path_of_their_data() {
     for down in ["", r#", down = [["0 s", "500 ms"]]"#] {

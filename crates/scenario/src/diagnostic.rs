@@ -24,7 +24,7 @@ pub struct Diagnostic {
     pub width: usize,
     /// Text of the line.
     pub source: String,
-    /// What is wrong, what was expected, and the most similar valid word if there is one.
+    /// The error, the expected value, and the most similar valid word if there is one.
     pub message: String,
 }
 

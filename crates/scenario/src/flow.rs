@@ -69,7 +69,7 @@ pub struct StreamResets {
 }
 
 named! {
-    /// What a reset of streams is about; in INET `streamResetType` 6 to 9.
+    /// The streams that a reset concerns; in INET `streamResetType` 6 to 9.
     #[derive(Default)]
     "stream reset type" StreamResetType {
         /// Streams on which the client sends.
@@ -133,22 +133,22 @@ pub struct OnOff {
     pub off: Distribution<Span>,
 }
 
-/// The times at which a sender is turned on and off in turn, NetPerfMeter's on/off events. Without any it is
-/// always on; otherwise it is off until the first one.
+/// The times at which a sender is turned on and off in turn: NetPerfMeter's on/off events. Without any change
+/// the sender is always on; otherwise it is off until the first change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// In order.
+    /// The changes, in the order of time.
     pub times: Vec<Change>,
-    /// The changes begin anew after the last one.
+    /// True if the changes begin anew after the last one.
     pub repeat: bool,
 }
 
-/// When a sender is turned on, or off.
+/// The time at which a sender is turned on or off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
-    /// This long after the start of transmission; at the time of the change before it if that is later.
+    /// At this time after the start of transmission, or at the time of the previous change if that is later.
     At(Distribution<Span>),
-    /// This long after the change before it. The first change of all counts from the start of transmission.
+    /// At this time after the previous change. The first change counts from the start of transmission.
     After(Distribution<Span>),
 }
 

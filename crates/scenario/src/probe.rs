@@ -66,12 +66,12 @@ named! {
         /// "window-edge" (the chunk up to which the peer's receive window has room for chunks of the greatest
         /// size so far, beside those that arrived early) of the flow. SCTP only.
         Sequence = "sequence",
-        /// The peer's receive window as the sender knows it, bytes. For SCTP the bytes in flight are
+        /// The peer's receive window in bytes, as known to the sender. For SCTP the bytes in flight are
         /// subtracted; for TCP they are not.
         PeerRwnd = "peer-rwnd",
-        /// What keeps the sender from sending more, of the flow and of each path: 0 the application, 1 the
-        /// send buffer, 2 the peer's receive window, 3 head-of-line blocking, 4 the scheduler, 5 pacing or a
-        /// burst limit, 6 cwnd, 7 cwnd in loss recovery, 8 a timeout. SCTP and TCP only.
+        /// The limit of the sender, for the flow and for each path: 0 the application, 1 the send buffer, 2
+        /// the peer's receive window, 3 head-of-line blocking, 4 the scheduler, 5 pacing or a burst limit, 6
+        /// cwnd, 7 cwnd in loss recovery, 8 a timeout. SCTP and TCP only.
         Limit = "limit",
         /// Payload in bit/s over each interval: received by the flow's server, or carried by the link.
         Throughput = "throughput",
@@ -80,7 +80,7 @@ named! {
         SentThroughput = "sent-throughput",
         /// Packets waiting in the queue of a link.
         Queue = "queue",
-        /// Average queue that a RED queue computes.
+        /// Average queue length that a RED queue computes.
         QueueAverage = "queue-average",
         /// Packets that a link has dropped since the start of the run.
         Drops = "drops",

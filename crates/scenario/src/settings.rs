@@ -45,7 +45,7 @@ fn parts(key: &str) -> Result<Vec<String>, String> {
     Ok(parts)
 }
 
-/// How far a key was followed.
+/// The parts of a key, and the index of the part that is looked up next.
 #[derive(Clone, Copy)]
 struct Place<'k> {
     parts: &'k [String],

@@ -98,9 +98,9 @@ pub(crate) struct Flow {
     pub(crate) identifies: bool,
     /// Resets of streams by the client.
     pub(crate) stream_resets: StreamResets,
-    /// When the connection was established at the client.
+    /// Time at which the connection was established at the client.
     pub(crate) connected: Option<Instant>,
-    /// When transmission started.
+    /// Time at which transmission started.
     pub(crate) started: Option<Instant>,
     pub(crate) measured: Measured,
     pub(crate) fate: Fate,

@@ -20,7 +20,7 @@ pub(crate) struct TransferSource {
     pub(crate) free: VecDeque<usize>,
     /// The client port of the next new lane.
     pub(crate) next_port: Option<u16>,
-    /// When each transfer began.
+    /// Start time of each transfer.
     pub(crate) begun: Vec<Instant>,
     /// Delivered transfers, in the order of completion.
     pub(crate) done: Vec<Done>,

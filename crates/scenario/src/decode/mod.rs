@@ -93,7 +93,7 @@ impl<'t> Fields<'t> {
         Some(Fields { layers: vec![table], place: place.to_owned(), span: item.span.clone(), misspelt })
     }
 
-    /// This table; `below` supplies the keys that are missing in it.
+    /// Returns this table with `below` as the next layer, for keys that are missing in this table.
     pub fn over(mut self, below: &Fields<'t>) -> Self {
         self.layers.extend(&below.layers);
         self
@@ -183,7 +183,7 @@ pub(crate) fn describe(item: &Item) -> String {
     }
 }
 
-/// Notes that `item` is not what was expected.
+/// Notes that `item` is not the expected value.
 pub(crate) fn mismatch<T>(item: &Item, expected: &str, faults: &mut Faults) -> Option<T> {
     faults.note(item.span.clone(), format!("expected {expected}; found {}", describe(item)));
     None

@@ -15,9 +15,9 @@ pub(crate) struct BucketTable(pub Option<At<TokenBucket>>);
 table! {
     /// A token bucket.
     struct Table in "a token bucket" {
-        /// Rate of the tokens, each of which is a byte on the wire.
+        /// Rate of the tokens. Each token stands for a byte on the wire.
         rate: BitRate;
-        /// Tokens that the bucket holds, at least as many as the largest packet needs.
+        /// Number of tokens that the bucket can hold: at least as many as the largest packet needs.
         burst: ByteCount;
     }
 }
@@ -29,7 +29,7 @@ impl Decode for BucketTable {
             Value::Table(_) => {
                 let Table { rate, burst } = Table::decode(item, faults)?;
                 let bucket = TokenBucket { rate, burst };
-                // Whether the burst suffices for the packets of the link is checked with the link.
+                // The link checks later that the burst suffices for its packets.
                 checked(bucket, bucket.check(ByteCount::new(1)), item, faults)
                     .map(|value| BucketTable(Some(At { value, span: item.span.clone() })))
             }
@@ -50,7 +50,7 @@ impl Decode for BucketTable {
 }
 
 impl Show for BucketTable {
-    /// Only the default, none, is ever written.
+    /// Only the default is ever written: no bucket.
     fn show(&self) -> Json {
         json!("none")
     }

@@ -2,7 +2,7 @@ use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use net::SpecFault;
 
-/// The value if its own check finds nothing; otherwise notes the fault at the key that is wrong.
+/// Returns the value if it passes its own check; otherwise notes a fault at the wrong key.
 pub(super) fn checked<T>(
     value: T,
     check: Result<(), SpecFault>,

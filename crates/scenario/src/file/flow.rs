@@ -18,13 +18,13 @@ table! {
         name: At<String>;
         /// Number of such flows, each with its own association: `name-1`, `name-2` and so on.
         count: At<u32> = At { value: 1, span: 0..0 };
-        /// The host that connects (the active one).
+        /// The host that connects (the active host).
         client: At<String>;
         /// The host that listens.
         server: At<String>;
         /// Transport protocol.
         protocol: At<Protocol> = At { value: Protocol::Sctp, span: 0..0 };
-        /// Packets of SCTP travel in UDP, port 9899 at both ends (RFC 6951), as a NAT needs.
+        /// Encapsulates SCTP packets in UDP with port 9899 at both ends (RFC 6951), as a NAT requires.
         udp_encapsulation: At<bool> = At { value: false, span: 0..0 };
         /// Name of the SCTP option set; by default all options have their defaults.
         sctp: Option<At<String>>;
@@ -34,10 +34,10 @@ table! {
         tcp: Option<At<String>>;
         /// Name of the server's TCP option set; by default the client's.
         server_tcp: Option<At<String>>;
-        /// As soon as it is connected, the client sends the message of 26 bytes by which NetPerfMeter names a
-        /// data connection.
+        /// The client sends NetPerfMeter's message of 26 bytes that identifies a data connection, as soon as
+        /// it is connected.
         identify: bool = false;
-        /// When the client connects.
+        /// Time at which the client connects.
         connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
         /// Time from `connect_time` to the start of transmission.
         start_time: Distribution<Span> = Distribution::Constant(Span::from_secs(1));
@@ -60,12 +60,13 @@ table! {
         networks: Option<At<Vec<At<u16>>>>;
         /// IP version of the addresses of both ends: 4 or 6.
         ip_version: IpVersion = IpVersion::V4;
-        /// When the client resets streams, from the start of transmission; SCTP with `stream_reset` only.
+        /// Times at which the client resets streams, from the start of transmission; SCTP with `stream_reset`
+        /// only.
         stream_request_time: Vec<At<Span>>;
-        /// What it resets: its outgoing streams, the incoming ones, both, or all streams of both directions
-        /// and the TSNs.
+        /// The streams that the client resets: its outgoing streams, the incoming streams, both, or all
+        /// streams of both directions and the TSNs.
         stream_reset_type: StreamResetType = StreamResetType::Outgoing;
-        /// The streams that it resets; an empty list: all.
+        /// Numbers of the streams that the client resets; an empty list: all streams.
         stream_to_reset: Vec<At<u16>>;
         /// Whether the server sends the same traffic as the client.
         bidirectional: Option<At<bool>>;
@@ -85,22 +86,22 @@ table! {
         /// Messages that a saturated sender keeps waiting for their first transmission; a paced sender drops
         /// messages beyond this number.
         queue_size: At<u32> = At { value: 1000, span: 0..0 };
-        /// Length of the active times of a paced sender, which alternate with pauses; with `off`.
+        /// Length of the active times of a paced sender, between which it pauses; requires `off`.
         on: Option<At<Distribution<Span>>>;
-        /// Length of the pauses of a paced sender; with `on`.
+        /// Length of the pauses of a paced sender; requires `on`.
         off: Option<At<Distribution<Span>>>;
-        /// When the sender is turned on, off, on and so on, from the start of transmission. An empty list: it
-        /// is always on.
+        /// Times at which the sender is turned on, off, on and so on, from the start of transmission. With an
+        /// empty list the sender is always on.
         on_off: Vec<At<ChangeWord>>;
-        /// Whether these times begin anew after the last one.
+        /// Whether the times of `on_off` begin anew after the last one.
         on_off_repeat: At<bool> = At { value: false, span: 0..0 };
         /// Probability with which a message is sent unordered; SCTP only.
         unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
-        /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at
-        /// least: `outbound_streams` of the sender, `max_inbound_streams` of the receiver.
+        /// Number of streams that the messages use in turn; SCTP only. The sender's `outbound_streams` and
+        /// the receiver's `max_inbound_streams` must not be smaller.
         streams: At<u16> = At { value: 1, span: 0..0 };
-        /// Fraction of messages that may be abandoned, as `reliability` says; SCTP only, with `pr_sctp` on
-        /// both sides. By default 0, and 1 if there is a `reliability`.
+        /// Fraction of messages that may be abandoned according to `reliability`; SCTP only, with `pr_sctp`
+        /// on both sides. By default 0, and 1 if there is a `reliability`.
         unreliable: Option<At<Probability>>;
         /// When such a message is abandoned: at the end of its lifetime, instead of a further retransmission,
         /// or when a message with a smaller priority number needs room in the send buffer. By default it is
@@ -150,7 +151,7 @@ impl Record for BothTraffics {
     }
 }
 
-/// When a sender is turned on or off: `{ at = "5 s" }` or `{ after = "5 s" }`.
+/// A time at which a sender is turned on or off: `{ at = "5 s" }` or `{ after = "5 s" }`.
 pub(crate) struct ChangeWord(pub Change);
 
 const CHANGE: &str = "{ at = \"5 s\" }, from the start, or { after = \"5 s\" }, from the change before";

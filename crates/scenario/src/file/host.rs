@@ -5,35 +5,36 @@ use serde_json::{Value as Json, json};
 use std::net::{IpAddr, SocketAddr};
 
 table! {
-    /// How a host of an emulated scenario exists.
+    /// A host of an emulated scenario that is not simulated.
     struct HostTable in "[[host]]" {
         /// Name of a [[node]] that is a host.
         name: At<String>;
-        /// What stands at that host in place of a simulated one; only for `anabranch emulate`.
+        /// The attachment of the real host in place of the simulated one; only for `anabranch emulate`.
         real: RealTable;
     }
 }
 
 table! {
-    /// What a real host is attached by: UDP sockets, TUN devices, or queues of the Rust program that runs the
+    /// The attachment of a real host: UDP sockets, TUN devices, or queues of the Rust program that runs the
     /// emulation.
     struct RealTable in "`real` of [[host]]" {
-        /// The UDP addresses of its program, one for each of its links in the order of the file, such as
-        /// "127.0.0.1:4001". With port 0, the port is learned from the first datagram.
+        /// The UDP addresses of the host's program, one for each link of the host in the order of the file,
+        /// such as "127.0.0.1:4001". Port 0 is replaced by the port of the first datagram.
         udp: Option<At<OneOrMore<At<Socket>>>>;
-        /// The UDP addresses at which programs of the other hosts reach it, one for each of `udp`; by default
-        /// the same IP addresses with ports that the system chooses, which are printed.
+        /// The UDP addresses at which programs of the other hosts reach this host, one for each of `udp`. By
+        /// default the same IP addresses, with ports that the system chooses and the emulator prints.
         appears_at: Option<At<OneOrMore<At<Socket>>>>;
-        /// Name of its TUN device; with several links, `-1`, `-2` and so on are appended. By default "ana".
+        /// Name of the host's TUN device; with several links, `-1`, `-2` and so on are appended. By default
+        /// "ana".
         tun: Option<At<String>>;
-        /// Name of the network namespace of its TUN devices. One that does not exist is made, and removed at
-        /// the end.
+        /// Name of the network namespace of the TUN devices. A namespace that does not exist is created, and
+        /// is removed at the end.
         namespace: Option<At<String>>;
-        /// Addresses of its TUN devices with the length of their prefixes, one for each link, such as
-        /// "10.1.0.1/24"; by default the addresses that a simulated host would have.
+        /// Addresses of the TUN devices with their prefix lengths, one for each link, such as "10.1.0.1/24";
+        /// by default the addresses that a simulated host would have.
         addresses: Option<At<OneOrMore<At<Interface>>>>;
-        /// Its packets pass through queues of the Rust program that runs the emulation; not for `anabranch
-        /// emulate`.
+        /// Packets of the host pass through queues of the Rust program that runs the emulation; not for
+        /// `anabranch emulate`.
         in_process: bool = false;
     }
 }

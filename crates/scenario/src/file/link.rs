@@ -10,24 +10,23 @@ use units::{ByteCount, Instant, Probability, Span};
 table! {
     /// A full-duplex link.
     struct LinkTable in "[[link]]" {
-        /// The two nodes that it joins.
+        /// The two nodes that the link joins.
         between: At<[At<String>; 2]>;
         /// Unique name; by default the names of both nodes joined by `-`.
         name: Option<At<String>>;
-        /// The independent network it belongs to; 0 belongs to all.
+        /// The independent network of the link; network 0 belongs to all networks.
         net_id: At<u16> = At { value: 0, span: 0..0 };
-        /// Largest IP packet that it carries; larger ones are dropped.
+        /// Largest IP packet that the link carries; larger packets are dropped.
         mtu: ByteCount = ByteCount::new(1500);
         /// Bytes added to each packet on the wire, such as 7 for PPP or 38 for Ethernet.
         framing: u16 = 0;
         /// Outages, each from one time to another, such as [["10 s", "15 s"]].
         down: Vec<At<[Instant; 2]>>;
-        /// Time after which the hosts at its ends notice that it failed or was repaired. Their SCTP
-        /// associations then remove the address that they have there, and restore it. By default they do not
-        /// notice.
+        /// Time after which the hosts at both ends notice that the link failed or was repaired. Their SCTP
+        /// associations then remove or restore their address on the link. By default hosts do not notice.
         carrier_delay: Option<Span>;
-        /// Times at which a host at one of its ends gets another address there. Its SCTP associations remove
-        /// the old one and add the new one; with `asconf` their peers learn of it.
+        /// Times at which a host at one end gets another address on the link. Its SCTP associations replace
+        /// the old address by the new one; with `asconf` their peers learn the new address.
         renumber: Vec<RenumberTable>;
         + directions: BothDirections;
     }
@@ -38,7 +37,7 @@ table! {
     struct RenumberTable in "`renumber`" {
         /// The host, one of the two ends of the link.
         node: At<String>;
-        /// When.
+        /// Time at which the host gets the address.
         at: Instant;
     }
 }
@@ -46,18 +45,18 @@ table! {
 table! {
     /// One direction of a link.
     struct DirectionTable in "a direction of [[link]]" {
-        /// Rate of the transmitter: constant, or as a table says that changes with time.
+        /// Rate of the transmitter: constant, or a table of how it changes with time.
         rate: RateTable;
-        /// Propagation delay: constant, or as a table says that changes with time. Packets keep their order.
+        /// Propagation delay: constant, or a table of how it changes with time. Packets keep their order.
         delay: Course<Span> = Course::Constant(Span::ZERO);
-        /// Additional random delay of each packet, uniform from zero to this. Packets keep their order,
+        /// Additional random delay of each packet, uniform from zero to this time. Packets keep their order,
         /// unless a table { up_to = "1 ms", reorder = true } lets them overtake each other.
         jitter: Jitter = Jitter::NONE;
-        /// Token bucket that drops packets which come faster, in front of the queue.
+        /// Token bucket in front of the queue. Drops packets that exceed its rate and burst.
         policer: BucketTable = BucketTable(None);
         /// The queue in front of the transmitter.
         queue: QueueTable = DEFAULT_QUEUE;
-        /// Token bucket that delays packets which would leave faster, behind the queue.
+        /// Token bucket behind the queue. Delays packets that exceed its rate and burst.
         shaper: BucketTable = BucketTable(None);
         /// Probability that a packet is lost, or a table of losses in bursts.
         loss: Loss = Loss::Single(Probability::ZERO);
@@ -72,8 +71,8 @@ table! {
     }
 }
 
-/// The direction from the first node to the second, and the other one, for which the `back` table has the
-/// values that differ.
+/// Both directions of a link: from the first node to the second, and back. The `back` table has the values of
+/// the second direction that differ from those of the first.
 pub(crate) struct BothDirections {
     pub forward: DirectionTable,
     pub back: DirectionTable,

@@ -64,19 +64,20 @@ table! {
     struct NodeTable in "[[node]]" {
         /// Unique name: letters, digits, `_`, `-` and `.`.
         name: At<String>;
-        /// Number of such nodes; above 1 they are called `name-1`, `name-2` and so on. A link or a flow that
-        /// refers to `name` is then created for each of them.
+        /// Number of nodes with these keys. If above 1, they have the names `name-1`, `name-2` and so on, and
+        /// a link or flow that refers to `name` is created for each of them.
         count: At<u32> = At { value: 1, span: 0..0 };
         /// Hosts are the ends of flows; routers forward packets; NATs also translate addresses and ports.
         kind: NodeWord = NodeWord::Host;
         /// Longest processing time of a host: each arriving packet waits a random time from zero to this.
         jitter: Option<At<Span>>;
-        /// Of a NAT: name of the node at the other end of its outside link; all its other links lead inside.
+        /// Of a NAT: name of the node at the other end of its outside link. All other links of the NAT lead
+        /// inside.
         outside: Option<At<String>>;
         /// Of a NAT: a mapping expires when no packet has left through it for this time; by default 5 min.
         timeout: Option<At<Span>>;
-        /// Of a NAT: when it forgets all mappings, so that packets leave from another port and answers to the
-        /// old one are dropped.
+        /// Of a NAT: times at which it drops all mappings, so that packets leave from another port and
+        /// answers to the old port are dropped.
         rebind_at: Vec<At<Instant>>;
     }
 }

@@ -145,7 +145,7 @@ pub fn sctp_options(text: &str, name: &str) -> Result<sctp::Config, ScenarioErro
 /// As [`sctp_options`], but options that the text leaves out keep the values of `base`.
 ///
 /// # Errors
-/// Everything that is wrong, with its place.
+/// All faults, with their positions.
 pub fn sctp_options_over(base: sctp::Config, text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
     read_text(text, name, |set, faults| {
         if let Some(inherit) = member(set, INHERIT) {
@@ -158,11 +158,11 @@ pub fn sctp_options_over(base: sctp::Config, text: &str, name: &str) -> Result<s
     })
 }
 
-/// Reads changes of the options of an existing association; options that the text leaves out keep the values
-/// of `base`. Whether the values work together is checked by `Endpoint::set_options`.
+/// Reads changes of the options of an existing association. Options that the text leaves out keep the values
+/// of `base`. `Endpoint::set_options` checks later whether the values fit together.
 ///
 /// # Errors
-/// Everything that is wrong, with its place.
+/// All faults, with their positions.
 pub fn assoc_options_over(
     mut base: sctp::AssocOptions,
     text: &str,

@@ -22,8 +22,8 @@ table! {
     struct ProbeTable in "[[probe]]" {
         /// The quantity, or a list of quantities.
         quantity: OneOrMore<At<ProbeQuantity>>;
-        /// Name of the flow, or a list of names. If it has a `count`, `name` records all of its flows and
-        /// `name-1` the first. `*` stands for any characters.
+        /// Name of the flow, or a list of names. For a flow with a `count`, `name` stands for all its flows
+        /// and `name-1` for the first. `*` stands for any characters.
         flow: Option<OneOrMore<At<String>>>;
         /// Name of the link, such as `a-b`, or a list of names; `b-a` is its direction from b to a. `*`
         /// stands for any characters of names of links as they are written.
@@ -36,8 +36,8 @@ table! {
         window: Option<At<String>>;
         /// Interval of recording, or "change".
         every: At<Every> = At { value: Every::Change, span: 0..0 };
-        /// For quantity "bursts": the longest time between two packets of one burst; by default 0, packets
-        /// that arrive at one instant.
+        /// For quantity "bursts": the longest time between two packets of one burst. By default 0: a burst is
+        /// packets that arrive at one instant.
         gap: Option<At<Span>>;
     }
 }
@@ -50,7 +50,7 @@ table! {
         /// Name of the file in the directory of the run.
         file: At<String>;
         /// Largest size of the file: it ends before the first packet that does not fit, and the run has a
-        /// warning. By default no limit for `anabranch run`, and 100 MB for each file of a sweep.
+        /// warning. By default unlimited for `anabranch run`, and 100 MB for each file of a sweep.
         limit: Option<ByteCount>;
     }
 }

@@ -25,7 +25,7 @@ named! {
         Red = "red",
         /// Controlled delay.
         Codel = "codel",
-        /// A queue under CoDel for each flow, in turn.
+        /// One CoDel queue for each flow, served in turn.
         FqCodel = "fq-codel",
         /// Proportional integral controller, enhanced.
         Pie = "pie",
@@ -36,13 +36,13 @@ words!(QueueWord, RedQuirk);
 table! {
     /// First in, first out.
     struct DropTailTable in "`queue` of kind drop-tail" {
-        /// Which queue.
+        /// Name of the discipline.
         kind: QueueWord;
-        /// Packets it holds; by default 100.
+        /// Number of packets that the queue can hold; by default 100.
         packets: Option<u32>;
-        /// Bytes it holds, instead of `packets`.
+        /// Number of bytes that the queue can hold, instead of `packets`.
         bytes: Option<At<ByteCount>>;
-        /// Time in which the link sends what it holds, instead of `packets`.
+        /// Time in which the link sends the contents of a full queue, instead of `packets`.
         delay: Option<At<Span>>;
     }
 }
@@ -51,11 +51,11 @@ table! {
     /// Random early detection. The thresholds are either all numbers of packets, or all sizes such as "30
     /// kB".
     struct RedTable in "`queue` of kind red" {
-        /// Which queue.
+        /// Name of the discipline.
         kind: QueueWord;
         /// Average queue length below which nothing is dropped.
         min: At<Threshold>;
-        /// Average queue length from which every packet is dropped; with `gentle`, from twice this.
+        /// Average queue length from which every packet is dropped; with `gentle`, from twice this length on.
         max: At<Threshold>;
         /// Drop probability when the average queue length reaches `max`.
         max_p: Probability = Probability::new(0.02).unwrap_or_default();
@@ -81,13 +81,13 @@ table! {
 table! {
     /// CoDel (RFC 8289).
     struct CodelTable in "`queue` of kind codel" {
-        /// Which queue.
+        /// Name of the discipline.
         kind: QueueWord;
-        /// Delay that packets may have for ever.
+        /// Delay that packets may have permanently.
         target: Span = CodelSpec::default().target;
-        /// How long they may have more, about a round-trip time.
+        /// Time for which packets may have a longer delay: about a round-trip time.
         interval: Span = CodelSpec::default().interval;
-        /// Packets it holds.
+        /// Number of packets that the queue can hold.
         packets: u32 = CodelSpec::default().limit;
         /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = false;
@@ -97,13 +97,13 @@ table! {
 table! {
     /// FQ-CoDel (RFC 8290).
     struct FqCodelTable in "`queue` of kind fq-codel" {
-        /// Which queue.
+        /// Name of the discipline.
         kind: QueueWord;
-        /// Delay that packets of a flow may have for ever.
+        /// Delay that packets of a flow may have permanently.
         target: Span = CodelSpec::default().target;
-        /// How long they may have more, about a round-trip time.
+        /// Time for which packets may have a longer delay: about a round-trip time.
         interval: Span = CodelSpec::default().interval;
-        /// Packets that all flows together hold.
+        /// Number of packets that all queues together can hold.
         packets: u32 = FqCodelSpec::default().codel.limit;
         /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = true;
@@ -117,15 +117,15 @@ table! {
 table! {
     /// PIE (RFC 8033).
     struct PieTable in "`queue` of kind pie" {
-        /// Which queue.
+        /// Name of the discipline.
         kind: QueueWord;
         /// Delay to keep (QDELAY_REF).
         target: Span = PieSpec::default().target;
-        /// How often the drop probability changes (T_UPDATE).
+        /// Interval between changes of the drop probability (T_UPDATE).
         update: Span = PieSpec::default().update;
-        /// How long a burst passes after the queue was short (MAX_BURST).
+        /// Time for which a burst passes without drops after the queue was short (MAX_BURST).
         max_burst: Span = PieSpec::default().max_burst;
-        /// Packets it holds.
+        /// Number of packets that the queue can hold.
         packets: u32 = PieSpec::default().limit;
         /// Whether ECN-capable packets are marked instead of dropped while the probability is at most 10 %.
         ecn: bool = false;

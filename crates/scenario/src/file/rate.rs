@@ -33,10 +33,10 @@ words!(RateModelKind);
 table! {
     /// Values that change at the times of a file.
     struct FileOfSteps in "a trace" {
-        /// File with a time in seconds and the rate in Mbit/s or the delay in ms from then on in each line,
-        /// with a comma between them; its path is relative to the folder of the scenario.
+        /// File with one line for each change: a time in seconds, a comma, and the rate in Mbit/s or the
+        /// delay in ms from this time on. A relative path starts at the folder of the scenario.
         trace: At<String>;
-        /// Time after which all begins anew. By default the last value stays.
+        /// Time after which the trace begins anew. By default the last value remains.
         repeat: Option<At<Span>>;
     }
 }
@@ -44,20 +44,20 @@ table! {
 table! {
     /// Delivery opportunities of a file.
     struct DeliveriesTable in "`rate` with deliveries" {
-        /// File in the format of Mahimahi, with the time of a delivery of 1500 bytes in milliseconds in each
-        /// line; its path is relative to the folder of the scenario.
+        /// File in the format of Mahimahi: each line is the time of a delivery of 1500 bytes, in
+        /// milliseconds. A relative path starts at the folder of the scenario.
         deliveries: At<String>;
     }
 }
 
 table! {
-    /// How a random value changes.
+    /// The random changes of a value.
     struct ShapeTable in "a model" {
-        /// How the value changes.
+        /// Model of the changes.
         model: RateModelKind;
         /// Coefficient of variation: standard deviation over mean. The default depends on the model.
         cv: Option<f64>;
-        /// How long the value stays similar. The default depends on the model.
+        /// Time for which the value stays similar. The default depends on the model.
         time_scale: Option<Span>;
     }
 }
@@ -118,7 +118,7 @@ impl<V: Decode + Quantity> Record for StepsTable<V> {
     }
 }
 
-/// A time and the value from then on.
+/// A time, and the value from that time on.
 struct Step<V>(Span, V);
 
 impl<V: Decode + Quantity> Decode for Step<V> {
@@ -203,7 +203,7 @@ impl<V: Varying + Quantity + Decode> Course<V> {
         }
     }
 
-    /// Schemas of the ways in which it is written.
+    /// Schemas of all notations of the value.
     fn schemas(definitions: &mut Definitions) -> Vec<Json> {
         vec![
             V::schema(definitions),

@@ -15,7 +15,7 @@ pub fn keys(options: &mut dyn Options) -> Vec<&'static str> {
     keys
 }
 
-/// Sets the options to the values of the table; false if a fault was noted.
+/// Sets the options to the values of the table. Returns false if a fault was noted.
 pub fn apply(fields: &Fields<'_>, options: &mut dyn Options, faults: &mut Faults) -> bool {
     let mut right = true;
     options.each(&mut |setting| {

@@ -68,7 +68,7 @@ table! {
     }
 }
 
-/// Losses: each by itself, or in bursts.
+/// Losses of single packets, or losses in bursts.
 #[derive(Clone, Copy)]
 pub(crate) enum Loss {
     Single(Probability),

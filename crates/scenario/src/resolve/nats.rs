@@ -33,7 +33,7 @@ fn has_no_keys_of_a_nat(table: &NodeTable, faults: &mut Faults) -> bool {
     stray.is_none()
 }
 
-/// Longest time after which `rfc4787#section-4.3` wants a NAT to keep a mapping by default.
+/// Default timeout of a mapping: the least default that `rfc4787#section-4.3` recommends.
 const TIMEOUT: Span = Span::from_secs(300);
 
 fn nat(table: &NodeTable, at: usize, nodes: &mut Nodes, links: &[Link], faults: &mut Faults) -> Option<()> {

@@ -10,7 +10,7 @@ use wire::{Cause, Chunk};
 pub struct AssociationReport {
     /// Number of the association in the capture, from 0.
     pub association: usize,
-    /// Address and port of both sides; the first is the one that sent the first packet.
+    /// Address and port of both sides. Side 0 sent the first packet.
     pub sides: [(IpAddr, u16); 2],
     /// The last step of the handshake.
     pub handshake: Handshake,

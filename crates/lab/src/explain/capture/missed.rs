@@ -4,7 +4,7 @@ use net::Undecoded;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Why a part of a capture was not decoded.
+/// The reason why a part of a capture was not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missed {
     /// A captured packet in which no IP packet was found.
