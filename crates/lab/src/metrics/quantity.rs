@@ -42,13 +42,13 @@ quantities! {
     RECEIVED_MESSAGES = "messages";
     /// Messages handed to the receiving application that were sent unordered.
     UNORDERED_MESSAGES = "unordered_messages";
-    /// Payload the transport took from the sending application, in bytes.
+    /// Payload that the transport accepted from the sending application, in bytes.
     OFFERED_BYTES = "offered_bytes";
-    /// Messages the transport took from the sending application.
+    /// Messages that the transport accepted from the sending application.
     OFFERED_MESSAGES = "offered_messages";
     /// Messages of a paced application that were not sent because the send queue was full.
     DROPPED_MESSAGES = "dropped_messages";
-    /// Messages that the transport took and never delivered, over the whole run. Zero if the flow ended
+    /// Messages that the transport accepted and never delivered, over the whole run. Zero if the flow ended
     /// gracefully and no message was abandoned.
     UNDELIVERED_MESSAGES = "undelivered_messages";
     /// Packets with DATA that reached the receiving endpoint.
@@ -61,8 +61,8 @@ quantities! {
     SACKS = "sack_packets";
     /// [`SACKS`] / [`DATA_PACKETS_RECEIVED`]: 0.5 when every second packet is acknowledged.
     SACKS_PER_DATA_PACKET = "sacks_per_data_packet";
-    /// Bytes of the packets with a SACK and no data that the receiving endpoint sent, with the IP header, in
-    /// all and on each path.
+    /// Bytes of packets with a SACK and no data that the receiving endpoint sent, with IP headers, of the
+    /// flow and of each path.
     ACK_BYTES = "ack_bytes";
     /// [`ACK_BYTES`] / [`RECEIVED_BYTES`].
     ACK_SHARE = "ack_share";
@@ -70,8 +70,8 @@ quantities! {
     DATA_PACKETS = "data_packets";
     /// Payload sent with all retransmissions, in bytes, of the flow and of each path.
     SENT_BYTES = "sent_user_bytes";
-    /// Bytes of all packets this end sent, those that only acknowledge among them: headers of the transport,
-    /// payload and retransmissions, without IP and link, of the flow and of each path.
+    /// Bytes of all packets that this end sent, also of packets with only an acknowledgement: headers of the
+    /// transport, payload and retransmissions, without IP and link headers, of the flow and of each path.
     TRANSPORT_BYTES = "sent_transport_bytes";
     /// Chunks retransmitted after missing reports, of the flow and of each path that lost them.
     FAST_RETRANSMISSIONS = "fast_retransmissions";
@@ -80,18 +80,19 @@ quantities! {
     TIMER_RETRANSMISSIONS = "timer_retransmissions";
     /// [`FAST_RETRANSMISSIONS`] + [`TIMER_RETRANSMISSIONS`], of the flow and of each path.
     RETRANSMISSIONS = "retransmitted_chunks";
-    /// Window cuts by fast retransmission, of the flow and of each path.
+    /// Reductions of cwnd by fast retransmission, of the flow and of each path.
     FAST_RECOVERIES = "fast_recoveries";
-    /// Chunks taken for lost by fast retransmission of which the sender noticed that they had arrived, of the
-    /// flow and of each path that lost them. Only senders with `loss_detection = "rack"` notice.
+    /// Chunks that fast retransmission took for lost although they had arrived, if the sender noticed this,
+    /// of the flow and of each path that seemed to lose them. Only senders with `loss_detection = "rack"`
+    /// notice it.
     NEEDLESS_RETRANSMISSIONS = "needless_retransmissions";
     /// Fast recoveries undone because all their retransmissions were needless, of the flow and of each path.
     UNDONE_RECOVERIES = "undone_recoveries";
     /// Expiries of the retransmission timer T3, of the flow and of each path.
     TIMEOUTS = "timeouts";
     /// Share of the time during which a missing chunk, last sent on this path, blocked the whole flow
-    /// (head-of-line blocking). The shares of all paths add up to the flow's share of that limit in
-    /// [`LIMITED_BY`].
+    /// (head-of-line blocking). The shares of all paths add up to `limited_by_head_of_line_share` of the
+    /// flow.
     BLOCKS = "blocks_share";
     /// Smoothed round-trip time of a path at `stop_time`, in seconds.
     SRTT = "srtt_s";
@@ -107,8 +108,9 @@ macro_rules! limited_by {
 }
 
 /// Share of the time during which each limit kept the sender from sending more: of the flow, and of each
-/// path. They have the order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add up to 1,
-/// and so do those of each path. None for UDP, and none in a window in which the sender had never sent.
+/// path. The quantities have the order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add
+/// up to 1, and so do those of each path. Not reported for UDP, nor for a window that ends before the sender
+/// first sends.
 pub const LIMITED_BY: [Quantity; transport::Limit::ALL.len()] = limited_by!(
     "application" "send_buffer" "peer_window" "head_of_line" "scheduler" "pacing" "cwnd" "recovery" "timeout"
 );
@@ -119,7 +121,7 @@ pub const HANDSHAKE: &str = "handshake_s";
 /// γ = 8 · (sum of [`TRANSPORT_BYTES`] of both ends) / L, in bit/s: headers, payload, retransmissions and
 /// acknowledgements of a flow, both ways, without IP and link.
 pub const LOAD: &str = "transport_load_bps";
-/// γ / R, R being that of the direction from the client, or if nothing is sent there, of the other.
+/// γ / R. R is that of the direction from the client or, if nothing is sent there, of the other direction.
 pub const LOAD_SHARE: &str = "load_share";
 
 /// Name in results for all flows together. Each direction that carries data counts as a flow, and with CMT
@@ -136,9 +138,9 @@ pub const SYSTEM_UTILISATION: &str = "system_utilisation";
 /// Σλ / n, in bit/s (paper 003, section 5.2).
 pub const AVERAGE_THROUGHPUT: &str = "average_flow_throughput_bps";
 
-/// Σλ / rate of the link, over all paths of flows that lead over this direction of it: the link utilisation
-/// of paper 003 (equation 3), which counts packets lost before the link, and not headers. If flows are
-/// measured at different times, it adds rates of different times.
+/// Σλ / rate of the link, over all paths of flows that use this direction of the link: the link utilisation
+/// of paper 003 (equation 3). It counts packets that are lost before the link, and does not count headers. If
+/// flows are measured at different times, rates of different times are added.
 pub const LINK_THROUGHPUT: &str = "throughput_utilisation";
 
 /// Packets that arrived at the queue of the link.
@@ -152,10 +154,10 @@ pub const LINK_UTILISATION: &str = "utilisation";
 /// Largest number of packets in the queue since the start of the run.
 pub const LINK_QUEUE_MAX: &str = "queue_max_packets";
 
-/// Mappings that a NAT made in the whole run. The name of the flow in quantities of a NAT is `nat:` and that
-/// of its node.
+/// Mappings that a NAT created in the whole run. The column `flow` of a NAT's quantities has `nat:` and the
+/// name of its node.
 pub const NAT_MAPPINGS: &str = "nat_mappings";
-/// Packets that a NAT dropped in the whole run: from outside without a mapping, or not of UDP.
+/// Packets that a NAT dropped in the whole run: from outside without a mapping, or not UDP.
 pub const NAT_DROPS: &str = "nat_drops";
 
 /// Short transfers that were delivered. Each window counts the transfers that began in it.
@@ -176,7 +178,7 @@ pub const COMPLETION_TIME: &str = "completion-time";
 /// A series: the bytes of each transfer, at its end.
 pub const TRANSFER_SIZE: &str = "transfer-size";
 
-/// Bursts that a probe counted. The name of the flow in all quantities of bursts is that of flow and link,
+/// Bursts that a probe counted. The column `flow` of quantities of bursts has the flow and the link, such as
 /// `transfer@link:r1-r2`.
 pub const BURSTS: &str = "bursts";
 /// Mean length of a burst in packets.
