@@ -1,6 +1,6 @@
-// The sliders and choices of a scenario, and the settings that they stand for.
+// The sliders and choices of a scenario, and the settings that they change.
 
-/** The value of a control as the scenario file would say it. */
+/** The value of a control in the notation of a scenario file. */
 function setting(control, value) {
   if (control.values === undefined) return control.unit === '%' ? String(Number((value / 100).toFixed(6)))
     : control.unit === 'packets' ? String(value) : `${value} ${control.unit}`;
@@ -72,7 +72,7 @@ class Controls {
     return label;
   }
 
-  /** Pairs of a key and its value, of all controls that differ from the file or choose one of its variations. */
+  /** Pairs of key and value of all controls that differ from the file or choose one of its variations. */
   settings() {
     const used = this.list.filter(({ control, value }) => control.always || value !== control.value);
     return used.flatMap(({ control, value }) =>

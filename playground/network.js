@@ -4,7 +4,7 @@ const LANE = 7;
 const QUEUE_HEIGHT = 13;
 /** Below this width of the picture, texts are short. */
 const NARROW = 520;
-/** How long a dropped packet is shown, in milliseconds. */
+/** Time for which a dropped packet is shown, in milliseconds. */
 const FALL = 700;
 
 class Network {
@@ -48,7 +48,7 @@ class Network {
     return hosts || (narrow && feeds.length > 0) ? 2 * number + back : null;
   }
 
-  /** Draws the state of a run; `real` is the time on the wall in milliseconds. */
+  /** Draws the state of a run; `real` is the wall-clock time in milliseconds. */
   draw(run, real) {
     const { pen, width, height } = surface(this.canvas);
     this.pen = pen;
@@ -98,7 +98,7 @@ class Network {
     return { x: along('x') + aside * dy / size, y: along('y') - aside * dx / size, angle: Math.atan2(dy, dx) };
   }
 
-  /** Place of a packet that has made `part` of its way in a direction. */
+  /** Place of a packet that has travelled the fraction `part` of a link in this direction. */
   on(direction, part) {
     const back = direction % 2 === 1;
     const line = this.lines[direction >> 1];
@@ -175,7 +175,7 @@ class Network {
     });
   }
 
-  /** Name and properties of a link, where there is room: fast links without delay have none to show. */
+  /** Name and properties of a link, if there is room. Fast links without delay have no properties to show. */
   drawLabel(run, link, flying) {
     const { name, directions: [forward] } = this.scenario.links[link];
     if (forward.delay < 1e-4) return;
@@ -206,7 +206,7 @@ class Network {
     const cell = waiting === 0 ? 0 : this.queueWidth * full / waiting;
     pen.fillStyle = theme.wire;
     pen.fillRect(x, y, this.queueWidth, QUEUE_HEIGHT);
-    // The next packet to leave is at the right.
+    // The next packet to be sent is at the right.
     for (let place = 0; place < waiting; place += 1) {
       const packet = packets[place];
       pen.fillStyle = packet === undefined ? theme.soft : this.paint(packet[3], packet[4]);
@@ -229,7 +229,7 @@ class Network {
     }
   }
 
-  /** Upper left corner of a queue: beside its link, near the node that it belongs to. */
+  /** Upper left corner of a queue: beside its link, near the node that sends from the queue. */
   queuePlace(direction) {
     const line = this.lines[direction >> 1];
     const back = direction % 2 === 1;

@@ -3,7 +3,7 @@
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 /** Milliseconds of a frame that the simulation may take. */
 const BUDGET = 24;
-/** Milliseconds between two pictures of the curves, which cost more than the network. */
+/** Milliseconds between two pictures of the curves. Drawing the curves takes longer than drawing the network. */
 const CURVES_EVERY = 90;
 
 const element = id => document.getElementById(id);
@@ -54,7 +54,7 @@ class Page {
     this.rebuild(0);
   }
 
-  /** Builds the run with the present settings, and brings it to the time that was reached. */
+  /** Builds a run with the present settings, and simulates it up to the time that the last run had reached. */
   rebuild(until = Math.max(this.run?.now ?? 0, this.catchUp)) {
     const settings = this.controls.settings();
     this.command(settings);
@@ -66,7 +66,7 @@ class Page {
       return;
     }
     element('error').hidden = true;
-    // While a slider is dragged, the run before it stays the one to compare with.
+    // While a slider is dragged, the curves are compared with the run before the change.
     if (this.run !== null && this.run.now > this.catchUp - NANOSECOND) this.before = this.run.flows;
     if (until === 0) this.before = null;
     this.run?.free();
@@ -105,7 +105,7 @@ class Page {
     requestAnimationFrame(again => this.frame(again));
   }
 
-  /** Simulates some seconds, or as much of them as `budget` milliseconds are enough for. */
+  /** Simulates some seconds, but stops after `budget` milliseconds of real time. */
   advance(seconds, budget = BUDGET) {
     const { run } = this;
     if (run === null || run.over) return;
@@ -176,7 +176,7 @@ class Page {
     plot(element('queue'), queues, { ...axis, unit: 'packets' });
   }
 
-  /** The colour of the only path that takes a link; else one of its own. */
+  /** The colour of the path if only one path uses a link; otherwise a separate colour. */
   queueColour(direction, place) {
     const name = this.run.scenario.links[direction >> 1].name;
     const own = [...this.run.paths.values()].find(series => series.link === name);
@@ -236,7 +236,7 @@ class Page {
   }
 }
 
-/** For tests and the curious: the page, and the digest of a whole run of one of the scenarios. */
+/** For tests and for the console: the page, and the digest of a whole run of a scenario. */
 window.anabranch = { ready: false, page: null, digest: null };
 
 async function start() {

@@ -1,6 +1,6 @@
 // Curves over time on a canvas.
 
-/** Steps of about `count` round numbers up to `most`. */
+/** About `count` round numbers from 0 to `most`, at equal distances. */
 function ticks(most, count) {
   const raw = most / count;
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -24,14 +24,14 @@ function surface(canvas) {
   return { pen, width, height };
 }
 
-/** The colour of a variable of the style sheet. */
+/** The colour in a variable of the style sheet. */
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
 const EDGE = { left: 46, right: 10, top: 10, bottom: 24 };
 
-/** Draws curves: each has `time`, `values`, a `colour`, and `dashed` or `width` if it is special. */
+/** Draws curves. Each curve has `time`, `values`, a `colour`, and optionally `dashed` or `width`. */
 function plot(canvas, curves, { length, now, unit }) {
   const { pen, width, height } = surface(canvas);
   let most = 0;

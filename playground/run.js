@@ -1,10 +1,10 @@
 'use strict';
-// A run in the module, and the samples that were fetched from it.
+// A run in the WebAssembly module, and the samples that were fetched from the module.
 
-/** Numbers in a row of each kind, as the module writes them. */
+/** Number of values in a row of each kind, as in the module. */
 const ROW = { path: 9, flow: 4, link: 7, packet: 6 };
 
-/** The module rounds times to this. */
+/** The module rounds times to multiples of this. */
 const NANOSECOND = 1e-9;
 
 /** Calls `take` with each row of a flat array. */

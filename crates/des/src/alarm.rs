@@ -3,8 +3,8 @@ use units::Instant;
 /// The wake-up of one component.
 ///
 /// A kernel cannot remove events, so a wake-up that moves leaves a stale event behind. The alarm recognises
-/// stale events and keeps their number small: a later due time schedules no event until the pending one
-/// fires, only an earlier one does.
+/// stale events and keeps their number small: only an earlier due time schedules another event at once. For a
+/// later due time the alarm waits until the pending event fires.
 ///
 /// ```
 /// # use anabranch_des::{Alarm, Kernel, Wake};
@@ -54,7 +54,8 @@ impl Alarm {
 
     /// Sets the due time; [`Instant::FAR`] switches the alarm off.
     ///
-    /// If it returns an instant, the caller must schedule the wake-up event of the component at that time.
+    /// If the function returns an instant, the caller must schedule the wake-up event of the component at
+    /// that time.
     #[inline]
     #[must_use = "the event must be scheduled"]
     pub fn set(&mut self, due: Instant) -> Option<Instant> {

@@ -1,7 +1,7 @@
 use units::Instant;
 
-/// Number of children of a node: four lie in one or two cache lines, and the tree is half as deep as a binary
-/// one.
+/// Number of children of a node. Four children lie in one or two cache lines, and a tree with four children
+/// is half as deep as a binary tree.
 const ARITY: usize = 4;
 
 /// A pending event.

@@ -4,8 +4,8 @@ use units::{Instant, Span};
 
 /// An event queue and its clock.
 ///
-/// Events run in the order of their time, and events of the same instant in the order they were scheduled.
-/// `E` is copied often: keep it small (16 bytes at most).
+/// Events run in the order of their time, and events of the same instant in the order in which they were
+/// scheduled. `E` should be small (16 bytes at most), because events are copied often.
 ///
 /// ```
 /// # use anabranch_des as des;
@@ -83,8 +83,8 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Schedules an event beyond the horizon, or one for which the near queue is full.
-    #[inline(never)] // so that [`Self::schedule`] needs no registers for it
+    /// Schedules an event beyond the horizon, or an event for which the near queue is full.
+    #[inline(never)] // not inlined, so that [`Self::schedule`] needs no registers for this
     fn defer(&mut self, time: Instant, number: u64, event: E) {
         if time < self.horizon && time < self.draw_horizon_in() {
             self.near.insert(time, number, event);

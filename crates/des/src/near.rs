@@ -5,7 +5,7 @@ use units::Instant;
 ///
 /// Each event has one of eight places, and the bytes of `order` list the places in the order of the events.
 /// The rank of a new event is the number of events before it: the places from that rank on move up by a byte.
-/// No branch depends on times, since it would be unpredictable.
+/// No branch depends on times: the processor could not predict such a branch.
 #[derive(Debug)]
 pub(crate) struct Near<E> {
     /// Nanoseconds after `base`; [`FREE`] at places without an event.
@@ -59,7 +59,7 @@ impl<E: Copy> Near<E> {
         self.entries.as_ref().filter(|_| !self.is_empty()).map(|entries| &entries[self.place(0)])
     }
 
-    /// Removes the first event; there must be one.
+    /// Removes the first event. The queue must not be empty.
     #[inline]
     pub(crate) fn pop(&mut self) {
         self.vacate(self.place(0));
@@ -72,7 +72,7 @@ impl<E: Copy> Near<E> {
         self.free |= 1 << place;
     }
 
-    /// Sets the base: no later event is before it. The queue must be empty.
+    /// Sets the base, the earliest time of all later events. The queue must be empty.
     #[inline]
     pub(crate) fn begin(&mut self, base: Instant) {
         debug_assert!(self.is_empty());

@@ -40,7 +40,7 @@ pub(crate) enum Reaction {
 }
 
 /// All counters of an end since the start of the run. The difference of two tallies covers the time between
-/// them.
+/// the two.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) received: Received,

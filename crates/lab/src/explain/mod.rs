@@ -88,7 +88,7 @@ impl Diagnosis {
         self.limits.first().copied()
     }
 
-    /// The share of a limit.
+    /// The share of the time of a limit.
     pub fn share(&self, limit: Limit) -> f64 {
         share(&self.limits, limit)
     }

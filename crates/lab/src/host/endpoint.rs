@@ -51,7 +51,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// On stream 0, in order, and retransmitted until it arrives.
+    /// The plain service: on stream 0, in order, and retransmitted until the message arrives.
     pub(crate) const PLAIN: Service =
         Service { stream: 0, unordered: false, reliability: sctp::Reliability::Reliable };
 }
@@ -92,7 +92,7 @@ pub(crate) enum Ending {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) bytes: u64,
-    /// True if it is the end of a message.
+    /// True if the data ends a message.
     pub(crate) end_of_record: bool,
     pub(crate) unordered: bool,
 }

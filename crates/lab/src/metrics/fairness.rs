@@ -1,7 +1,7 @@
 //! Fairness among flows.
 
-/// Jain's fairness index (Σx)² / (n Σx²) (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984): 1 if all are
-/// equal, 1/n if one flow has everything. It is 1 if all values are zero or there are no flows.
+/// Jain's fairness index (Σx)² / (n Σx²) (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984): 1 if all values
+/// are equal, 1/n if one flow has everything. The index is 1 if all values are zero or there are no flows.
 pub(super) fn fairness(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 }

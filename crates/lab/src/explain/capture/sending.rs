@@ -56,7 +56,8 @@ pub struct PathReport {
     pub rtt: Option<Rtt>,
     /// SACKs that returned on the path.
     pub sacks: u64,
-    /// Bytes of these SACKs: of the packet with its IP header if it has no data, otherwise of the chunk.
+    /// Bytes of these SACKs. A packet without data counts whole, with its IP header; otherwise only the chunk
+    /// counts.
     pub sack_bytes: u64,
 }
 
@@ -267,7 +268,7 @@ impl Sending {
         ack.each_duplicate(|tsn| self.on_duplicate(tsn));
         let cumulative = self.unwrap(ack.cumulative);
         if self.cumulative.is_some_and(|before| cumulative < before) {
-            return; // another SACK overtook it
+            return; // a later SACK overtook this SACK
         }
         self.cumulative = Some(cumulative);
         while let Some(entry) = self.chunks.first_entry().filter(|entry| *entry.key() <= cumulative) {

@@ -67,7 +67,7 @@ impl Sightings {
         self.order.push_back((frame.at, digest));
     }
 
-    /// True if the packet was not seen at another place. Must be called in the order of time.
+    /// Returns true if the packet was not seen at another place. Must be called in the order of time.
     pub(super) fn is_new(&mut self, frame: &Frame<'_>, ip: &IpPacket<'_>) -> bool {
         self.forget(frame.at);
         let between = (ip.src.min(ip.dst), ip.src.max(ip.dst));
