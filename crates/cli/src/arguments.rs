@@ -19,7 +19,7 @@ pub fn command() -> Command {
 /// in Python.
 const HELP: &str = "{usage-heading} {usage}\n\n{about}.\n\n{all-args}{after-help}";
 
-/// The subcommands that all systems have.
+/// The subcommands that exist on all operating systems.
 fn portable() -> Command {
     Command::new("anabranch")
         .version(env!("CARGO_PKG_VERSION"))

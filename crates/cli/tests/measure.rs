@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 /// A server process that is killed at the end of the test.
 struct Server {
     child: Child,
-    /// Ports of TCP and UDP data, and of SCTP in UDP.
+    /// The port of `-p`, and the port of SCTP in UDP.
     ports: [String; 2],
     /// The line about metrics.
     metrics: String,

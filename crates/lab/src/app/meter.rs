@@ -92,8 +92,8 @@ impl Meter {
         }
     }
 
-    /// The next time at which the source is turned on or off, from the start of transmission; `None` if there
-    /// is none.
+    /// The next time at which the source is turned on or off, from the start of transmission; `None` if no
+    /// change follows.
     pub(crate) fn next_change(&mut self) -> Option<Span> {
         self.source.as_mut().filter(|_| self.sending)?.next_change()
     }

@@ -142,7 +142,7 @@ pub(crate) struct PathCounts {
     pub(crate) data_packets: u64,
     /// Payload including retransmissions.
     pub(crate) user_bytes: ByteCount,
-    /// All packets, without the IP header.
+    /// Bytes of all packets, without the IP header.
     pub(crate) packet_bytes: ByteCount,
     /// Packets with an acknowledgement and no data, including IP headers; `None` if they are not counted.
     pub(crate) ack_bytes: Option<ByteCount>,

@@ -20,7 +20,7 @@ pub(crate) use windows::{Edge, Windows};
 use crate::app::{Flow, TransferSource};
 use crate::host::Side;
 
-/// Warnings about the numbers.
+/// Returns warnings about the numbers of a run.
 pub(crate) fn warnings(
     flows: &[Flow],
     sources: &[TransferSource],

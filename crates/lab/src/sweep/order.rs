@@ -59,7 +59,7 @@ impl Order {
     }
 }
 
-/// Rough estimate of the work of a run: the bits that its links could carry until the last flow ends.
+/// Rough estimate of the work of a run: the bits that all links could carry until the last flow ends.
 fn bits(scenario: &Scenario) -> f64 {
     let ends = scenario.flows.iter().map(|flow| flow.stop_time).max().unwrap_or_default();
     let rate = |rate: Option<units::BitRate>| rate.map_or(0.0, |rate| rate.as_bps() as f64);

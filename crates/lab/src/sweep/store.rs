@@ -36,19 +36,19 @@ pub struct RunRecord {
     pub replica: u32,
     /// Hash of all inputs of the run.
     pub hash: String,
-    /// [`RunOutput::digest`].
+    /// As [`RunOutput::digest`].
     pub digest: u64,
-    /// [`RunOutput::packet_hops`].
+    /// As [`RunOutput::packet_hops`].
     pub packet_hops: u64,
-    /// [`RunOutput::events`].
+    /// As [`RunOutput::events`].
     pub events: u64,
-    /// [`RunOutput::simulated`].
+    /// As [`RunOutput::simulated`].
     pub simulated: Span,
-    /// [`RunOutput::paths`]; empty if an older version simulated the run and stored none.
+    /// As [`RunOutput::paths`]; empty if an older version simulated the run and stored none.
     pub paths: Vec<FlowPaths>,
-    /// [`RunOutput::warnings`].
+    /// As [`RunOutput::warnings`].
     pub warnings: Vec<String>,
-    /// [`RunOutput::failures`].
+    /// As [`RunOutput::failures`].
     pub failures: Vec<String>,
     /// Wall time of the run.
     pub wall: Span,
