@@ -1,8 +1,9 @@
-//! Packets per second through the emulator: CPU time of its thread and lateness, at given rates.
+//! Measures the emulator at given packet rates: the packets per second that pass, the CPU time of the
+//! emulation thread, and how late packets leave.
 //!
-//! `cargo bench -p anabranch-emulate` sends 5000 to 100,000 datagrams per second through one link, with
-//! in-process doors and, on Linux, with UDP sockets. `-- --door in-process --rate 50000 --seconds 10 --size
-//! 1400 --spin` chooses.
+//! `cargo bench -p anabranch-emulate` sends 5000 to 100,000 datagrams per second through one link. Hosts
+//! attach by in-process queues (doors) and, on Linux, also by UDP sockets. To run a single case instead:
+//! `-- --door in-process --rate 50000 --seconds 10 --size 1400 --spin`.
 #![allow(clippy::disallowed_types, reason = "emulation works in real time")]
 
 use anabranch_emulate::{Control, Door, DoorPacket, InProcess, Outcome};
@@ -14,9 +15,9 @@ use std::time::{Duration, Instant};
 use transport::PacketBuf;
 use units::Span;
 
-/// The generator sends what is due so often.
+/// Interval at which the generator wakes and sends the datagrams that are due.
 const TICK: Duration = Duration::from_micros(200);
-/// After the last datagram, so that all packets leave the network.
+/// Time to wait after the last datagram, so that all packets leave the network.
 const REST: Duration = Duration::from_millis(200);
 
 struct Options {
@@ -27,12 +28,12 @@ struct Options {
     spin: bool,
 }
 
-/// What the ends of the link counted.
+/// Numbers of datagrams at both ends of the link, and the time.
 struct Counts {
     sent: u64,
     received: u64,
     took: Duration,
-    /// CPU time of the thread that emulates.
+    /// CPU time of the emulation thread.
     cpu: Option<Duration>,
 }
 
@@ -85,7 +86,7 @@ fn options() -> Options {
             "--seconds" => options.time = Duration::from_secs(number(value())),
             "--size" => options.size = number(value()) as usize,
             "--spin" => options.spin = true,
-            // Cargo adds it.
+            // Cargo adds this argument.
             "--bench" => {}
             other => panic!("unknown option {other}"),
         }
@@ -146,8 +147,8 @@ fn in_process(rate: u64, options: &Options) -> (Counts, Outcome) {
     (Counts { sent, received: sink.join().expect("no panic"), took, cpu }, outcome)
 }
 
-/// Calls `send` so often each second; gives how many datagrams it took, the time, and the CPU time of the
-/// emulation in it.
+/// Calls `send` `rate` times per second for `time`. Returns the number of datagrams that `send` accepted, the
+/// duration, and the CPU time of the emulation.
 fn generate(rate: u64, time: Duration, mut send: impl FnMut() -> bool) -> (u64, Duration, Option<Duration>) {
     let before = cpu();
     let began = Instant::now();
@@ -169,7 +170,7 @@ fn generate(rate: u64, time: Duration, mut send: impl FnMut() -> bool) -> (u64, 
     (sent, took, after.zip(before).map(|(after, before)| after.saturating_sub(before)))
 }
 
-/// CPU time of the threads with the name `emulate`, which Linux tells.
+/// CPU time of the threads with the name `emulate`; `None` if the system does not report it.
 fn cpu() -> Option<Duration> {
     let named = |task: &std::fs::DirEntry| {
         std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim() == "emulate")

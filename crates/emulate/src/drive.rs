@@ -8,14 +8,14 @@ use lab::scenario::Scenario;
 use std::time::{Duration, Instant as Clock, SystemTime};
 use units::{Instant, Span};
 
-/// Controls an emulation from outside.
+/// Limits and options of an emulation.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    /// When it ends by itself; none: when [`RunControl::cancel`] is set.
+    /// Duration of the emulation; `None`: it runs until [`RunControl::cancel`] is set.
     pub time: Option<Duration>,
-    /// Poll without sleeping in the last microseconds before an event, for less lateness and more CPU time.
+    /// Polls in the last microseconds before an event instead of sleeping: less lateness, more CPU time.
     pub spin: bool,
-    /// The flag that ends it, and the folder of captures.
+    /// The flag that ends the emulation, and the folder of captures.
     pub run: RunControl,
 }
 
@@ -27,10 +27,10 @@ pub(crate) fn since(began: Clock) -> Instant {
     Instant::ZERO + Span::from_nanos(began.elapsed().as_nanos() as u64)
 }
 
-/// Emulates from `began` on until `control` ends it.
+/// Emulates until `control` ends the emulation. `began` is its start time.
 ///
 /// # Errors
-/// [`EmulateError`] if it cannot go on, or a capture cannot be written.
+/// [`EmulateError`] if the emulation cannot go on, or a capture cannot be written.
 pub(crate) fn drive(
     mut emulator: Emulator,
     mut doors: impl Doors,
@@ -55,12 +55,12 @@ pub(crate) fn drive(
     Ok((outcome, emulator.finish(scenario, &control.run)?))
 }
 
-/// An error of a host, by its index in the scenario.
+/// An error of a host; `node` is the index of the host in the scenario.
 pub(crate) fn problem(scenario: &Scenario, node: usize, problem: String) -> EmulateError {
     EmulateError::Host { host: scenario.nodes[node].name.clone(), problem }
 }
 
-/// The node of a scenario in the network.
+/// The number in the network of a node of the scenario.
 pub(crate) fn node_of(
     scenario: &Scenario,
     network: &net::Network,

@@ -1,5 +1,5 @@
-//! The engine: packets of real hosts enter the network when they are read, and leave it when their events are
-//! due.
+//! The engine of the emulation: packets of real hosts enter the network when the engine reads them, and leave
+//! the network when the time of their delivery has come.
 
 use crate::error::EmulateError;
 use crate::lateness::Lateness;
@@ -13,21 +13,21 @@ use units::{Instant, Span};
 
 /// Where packets enter and leave the emulated network.
 pub trait Doors {
-    /// Gives all packets that can be read now to `enter`, up to a limit that keeps the rest of the emulation
-    /// in time.
+    /// Passes the packets that can be read now to `enter`. A limit on their number keeps the rest of the
+    /// emulation in time.
     fn read(&mut self, enter: &mut dyn FnMut(NodeId, Entry, &mut Vec<u8>));
 
     /// Writes a packet to a real host; false if it could not be written.
     fn write(&mut self, to: NodeId, packet: &Packet<'_>) -> bool;
 
-    /// Waits until a packet can be read, for `longest` at most.
+    /// Waits until a packet can be read, at most for `longest`.
     ///
     /// # Errors
-    /// The system's, if it cannot wait.
+    /// The error of the system if it cannot wait.
     fn wait(&mut self, longest: Span) -> io::Result<()>;
 }
 
-/// Packet that a real host sends.
+/// A packet that a real host sends.
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// The payload of an IP packet.
@@ -36,19 +36,19 @@ pub enum Entry {
     Whole(Whole),
 }
 
-/// Most packets in the network: those that come beyond it are dropped. A link of 2.5 Gbit/s with a delay of 1
-/// s holds so many.
+/// Maximum number of packets in the network; further packets are dropped. A link of 2.5 Gbit/s with a delay
+/// of 1 s holds about this number.
 const MOST_PACKETS: usize = 1 << 18;
 
-/// Longest wait, so that a request to stop is seen.
+/// Longest wait, so that the thread sees a request to stop.
 const LONGEST_WAIT: Span = Span::from_millis(100);
 
 /// The emulated network of a scenario.
 pub struct Emulator {
     live: Live,
-    /// Packets that were read and have not entered the network yet.
+    /// Packets that the engine has read and that have not entered the network yet.
     read: Vec<(NodeId, Entry, Vec<u8>)>,
-    /// Buffers for what is read.
+    /// Buffers for packets to be read.
     spare: Vec<Vec<u8>>,
     lateness: Lateness,
     entered: u64,
@@ -89,13 +89,14 @@ impl Emulator {
         })
     }
 
-    /// The simulated part.
+    /// The simulated part of the emulation: the network and the simulated hosts.
     pub fn live(&self) -> &Live {
         &self.live
     }
 
-    /// Lets in what real hosts have sent by now, runs the events that are due, and writes what they deliver.
-    /// `clock` gives the time since the emulation began. Returns the time of the next event.
+    /// Passes packets of real hosts into the network, runs the events that are due, and writes the packets
+    /// that these events deliver. `clock` returns the time since the emulation began. Returns the time of the
+    /// next event.
     pub fn turn(&mut self, clock: &impl Fn() -> Instant, doors: &mut impl Doors) -> Option<Instant> {
         self.run(clock(), clock, doors);
         let Emulator { spare, read, .. } = self;
@@ -103,8 +104,8 @@ impl Emulator {
             let bytes = std::mem::replace(bytes, spare.pop().unwrap_or_default());
             read.push((from, entry, bytes));
         });
-        // With a time from before the packets were read, one that came just before that would leave too
-        // early.
+        // The packets enter at a time after they were read. With an earlier time, a packet that arrived in
+        // between would leave too early.
         let now = clock();
         self.run(now, clock, doors);
         self.enter();
@@ -112,7 +113,7 @@ impl Emulator {
         self.live.next()
     }
 
-    /// Lets the packets that were read into the network.
+    /// Passes the packets that were read into the network.
     fn enter(&mut self) {
         let Emulator { live, read, spare, .. } = self;
         for (from, entry, mut bytes) in read.drain(..) {
@@ -144,7 +145,7 @@ impl Emulator {
     /// Waits until the next event is due, or a packet can be read.
     ///
     /// # Errors
-    /// The system's, if it cannot wait.
+    /// The error of the system if it cannot wait.
     pub fn wait(
         &self,
         next: Option<Instant>,
@@ -155,7 +156,7 @@ impl Emulator {
         doors.wait(due)
     }
 
-    /// What happened up to now.
+    /// The results of the emulation up to `now`.
     pub fn outcome(&self, now: Instant) -> Outcome {
         let network = self.live.network();
         let count = |(link, names): (net::LinkId, &[String; 2])| {
@@ -178,7 +179,7 @@ impl Emulator {
         }
     }
 
-    /// Ends the simulated part, for its results and captures.
+    /// Ends the simulated part, and returns its results and captures.
     ///
     /// # Errors
     /// [`EmulateError`] if a capture cannot be written.

@@ -1,7 +1,7 @@
 use lab::output::RunError;
 use std::io;
 
-/// The emulation cannot begin, or cannot go on.
+/// Error: why an emulation cannot begin, or cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulateError {
     /// The scenario has no real host.
@@ -9,15 +9,15 @@ pub enum EmulateError {
         "no host of this scenario is real; expected a [[host]] with `real`, or `anabranch run` to simulate it"
     )]
     NoRealHost,
-    /// A host cannot be attached as the scenario says.
+    /// A host cannot be attached in the way that the scenario requires.
     #[error("\"{host}\": {problem}")]
     Host {
         /// Name of the host.
         host: String,
-        /// What is wrong and what to do.
+        /// The problem, and the remedy.
         problem: String,
     },
-    /// A network that cannot be built, or a capture that cannot be written.
+    /// The network cannot be built, or a capture cannot be written.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The system cannot wait for packets.

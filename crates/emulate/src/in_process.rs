@@ -18,17 +18,16 @@ use std::time::{Duration, Instant as Clock};
 use transport::{Datagram, Ecn, Endpoint, PacketBuf};
 use units::{Instant, Span};
 
-/// Packets that a door holds in each direction, as the queue of a network card does. Further ones are
-/// dropped.
+/// Maximum number of packets that a door holds in each direction, like the queue of a network card. Further
+/// packets are dropped.
 const QUEUE: usize = 1024;
-/// Packets that may enter before other work has its turn.
+/// Maximum number of packets that may enter before the emulation does other work.
 const READS: usize = 256;
 
 /// Emulates the network of a scenario in a thread of this process, without sockets, devices or network
 /// namespaces.
-///
-/// Each real host of the scenario has a [`Door`], whichever way of attaching it the scenario names. Dropping
-/// this value ends the emulation.
+/// Each real host of the scenario has a [`Door`], even if the scenario attaches the host in another way.
+/// Dropping this value ends the emulation.
 ///
 /// ```
 /// use anabranch_emulate::{Control, Door, InProcess};
@@ -79,18 +78,18 @@ const READS: usize = 256;
 #[derive(Debug)]
 pub struct InProcess {
     control: Control,
-    /// None once it has been joined.
+    /// The thread of the emulation; `None` after it was joined.
     thread: Option<JoinHandle<Result<(Outcome, RunOutput), EmulateError>>>,
 }
 
 impl InProcess {
-    /// Begins to emulate. Gives the door of each real host, in the order of the scenario.
+    /// Begins to emulate. Returns the door of each real host, in the order of the scenario.
     ///
     /// # Errors
-    /// [`EmulateError`] if it cannot begin.
+    /// [`EmulateError`] if the emulation cannot begin.
     ///
     /// # Panics
-    /// If the system has no thread left.
+    /// If the system cannot start another thread.
     pub fn start(scenario: &Scenario, control: &Control) -> Result<(InProcess, Vec<Door>), EmulateError> {
         let (scenario, given) = (scenario.clone(), control.clone());
         let (ready, is_ready) = sync_channel(1);
@@ -98,7 +97,7 @@ impl InProcess {
             let began = Clock::now();
             let emulator = Emulator::new(&scenario, &given.run)?;
             let (inside, doors) = open(&scenario, &emulator, began)?;
-            // The send fails if the caller has gone.
+            // The send fails if the caller no longer exists.
             let _ = ready.send(doors);
             drive(emulator, inside, &scenario, &given, began)
         };
@@ -107,12 +106,12 @@ impl InProcess {
         let mut emulation = InProcess { control: control.clone(), thread: Some(thread) };
         match is_ready.recv() {
             Ok(doors) => Ok((emulation, doors)),
-            // The thread has ended by an error.
+            // The thread ended with an error before it sent the doors.
             Err(_) => emulation.join().map(|_| unreachable!("it told that it was ready")),
         }
     }
 
-    /// Ends it, and gives what happened and the results of simulated hosts.
+    /// Ends the emulation, and returns its outcome and the results of simulated hosts.
     ///
     /// # Errors
     /// [`EmulateError`] if the emulation could not go on.
@@ -131,7 +130,7 @@ impl Drop for InProcess {
     fn drop(&mut self) {
         self.control.run.cancel.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A panic was printed by the thread.
+            // If the thread panicked, it has already printed the reason.
             let _ = thread.join();
         }
     }
@@ -140,7 +139,7 @@ impl Drop for InProcess {
 /// A packet at a [`Door`], without its IP header.
 #[derive(Clone, Debug)]
 pub struct DoorPacket {
-    /// Source address: one of the sender's.
+    /// Source address: an address of the host that sends the packet.
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
@@ -152,19 +151,19 @@ pub struct DoorPacket {
     pub payload: PacketBuf,
 }
 
-/// The emulation has ended.
+/// Error: the emulation has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the emulation has ended")]
 pub struct Ended;
 
-/// A real host's way into the emulated network: a bounded queue in each direction.
+/// The way of a real host into the emulated network: a bounded queue in each direction.
 #[derive(Debug)]
 pub struct Door {
     number: usize,
     own: Vec<InterfaceAddress>,
     began: Clock,
     into: SyncSender<(usize, DoorPacket)>,
-    /// Packets of this door in `into`.
+    /// Number of packets of this door that wait in `into`.
     entering: Arc<AtomicUsize>,
     out: Receiver<DoorPacket>,
     buf: PacketBuf,
@@ -195,14 +194,14 @@ impl Door {
             self.entering.fetch_sub(1, Ordering::Relaxed);
             return Ok(false);
         }
-        // All doors together have room for their queues, so that it never waits.
+        // The channel has room for the full queues of all doors. So this call never waits.
         self.into.send((self.number, packet)).map(|()| true).map_err(|_| Ended)
     }
 
-    /// Waits for a packet, for `longest` at most.
+    /// Waits for a packet, at most for `longest`; returns `None` if no packet arrived.
     ///
     /// # Errors
-    /// [`Ended`] once the emulation has ended and all packets were taken.
+    /// [`Ended`] once the emulation has ended and all packets were received.
     pub fn receive(&self, longest: Span) -> Result<Option<DoorPacket>, Ended> {
         match self.out.recv_timeout(Duration::from_nanos(longest.as_nanos())) {
             Ok(packet) => Ok(Some(packet)),
@@ -211,10 +210,11 @@ impl Door {
         }
     }
 
-    /// Runs a sans-IO endpoint for one turn: sends what it has, waits for a packet or for its next timer, but
-    /// `longest` at most, and passes it what has come. The caller polls the events.
+    /// Runs a sans-IO endpoint for one turn. The turn sends the packets of the endpoint, waits for a packet
+    /// or for the next timer of the endpoint, at most for `longest`, and passes arrived packets to the
+    /// endpoint. The caller polls the events.
     ///
-    /// Packets of other protocols are dropped. Packets that the endpoint wants in UDP are sent without.
+    /// Packets of other protocols are dropped. The door sends each packet without UDP encapsulation.
     ///
     /// # Errors
     /// [`Ended`] once the emulation has ended.
@@ -261,13 +261,13 @@ impl Door {
     }
 }
 
-/// The other sides of all doors.
+/// The inner ends of all doors.
 struct Inside {
     ends: Vec<End>,
     from: Receiver<(usize, DoorPacket)>,
-    /// A packet that ended a wait.
+    /// A packet that ended a wait and has not entered the network yet.
     first: Option<(usize, DoorPacket)>,
-    /// Keeps `from` open when all doors are gone.
+    /// Keeps the channel of `from` open after all doors were dropped.
     _into: SyncSender<(usize, DoorPacket)>,
 }
 

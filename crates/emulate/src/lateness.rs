@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use units::Span;
 
-/// A packet that leaves later than this marks the run late.
+/// Lateness of a single packet above which a run is late.
 pub const LATEST: Span = Span::from_millis(20);
 
-/// The 99th percentile of lateness above which a run is late: 10 % of the smallest one-way delay of a link,
-/// and 1 ms at least.
+/// Limit of the 99th percentile of lateness, above which a run is late: 10 % of the smallest one-way delay of
+/// a link, at least 1 ms.
 pub fn allowed(smallest_delay: Span) -> Span {
     (smallest_delay / 10).max(Span::from_millis(1))
 }
@@ -16,8 +16,8 @@ pub fn allowed(smallest_delay: Span) -> Span {
 const STEPS: u64 = 16;
 const BUCKETS: usize = 64 * STEPS as usize;
 
-/// The times from the event that delivers a packet to the moment at which it is written, as a histogram of
-/// constant size.
+/// A histogram of constant size of the lateness of packets. Lateness is the time from the event that delivers
+/// a packet until the packet is written.
 ///
 /// A percentile is at most 6.25 % too large. The maximum is exact.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Default for Lateness {
     }
 }
 
-/// The bucket of a time: exact below 16 ns, above that 16 of them for each doubling.
+/// The bucket of a time. Below 16 ns each bucket holds one value; above, 16 buckets cover each doubling.
 fn bucket(nanos: u64) -> usize {
     if nanos < STEPS {
         return nanos as usize;
@@ -53,14 +53,14 @@ fn upper(bucket: usize) -> u64 {
 }
 
 impl Lateness {
-    /// Notes a packet that was written so late.
+    /// Records a packet that was written `late` after its delivery was due.
     pub fn note(&mut self, late: Span) {
         self.buckets[bucket(late.as_nanos())] += 1;
         self.count += 1;
         self.most = self.most.max(late);
     }
 
-    /// Packets noted.
+    /// Number of recorded packets.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -83,14 +83,14 @@ impl Lateness {
         self.most
     }
 
-    /// Whether the emulation was too late to be compared: the 99th percentile exceeds [`allowed`], or one
-    /// packet [`LATEST`].
+    /// True if the emulation was too late to be compared with a simulation: the 99th percentile exceeds
+    /// [`allowed`], or a packet was later than [`LATEST`].
     pub fn is_late(&self, smallest_delay: Span) -> bool {
         self.percentile(0.99) > allowed(smallest_delay) || self.most > LATEST
     }
 
-    /// The percentiles and the histogram, in seconds: of each bucket that is not empty its upper end and its
-    /// packets.
+    /// The percentiles and the histogram as JSON, in seconds. The histogram has the upper end and the number
+    /// of packets of each bucket that is not empty.
     pub fn as_json(&self) -> Value {
         let seconds = |span: Span| span.as_secs_f64();
         let filled = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);

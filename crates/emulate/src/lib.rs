@@ -1,8 +1,8 @@
-//! The network of a scenario on the wall clock, between real programs: their packets cross its links, queues
-//! and impairments.
+//! Emulation of a scenario in real time: packets of real programs cross the links, queues and impairments of
+//! the scenario.
 //!
-//! [`Emulator`] is the engine, to which the caller gives the time and the [`Doors`] of the network.
-//! [`InProcess`] has doors for the threads of a program; on Linux, [`run`] has doors of UDP sockets and of
+//! [`Emulator`] is the engine; the caller passes the time and the [`Doors`] of the network to it.
+//! [`InProcess`] has doors for the threads of a program. On Linux, [`run`] has doors of UDP sockets and of
 //! TUN devices.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "emulation works in real time")]

@@ -7,9 +7,9 @@ use units::Span;
 /// Result of an emulation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// When it began, microseconds since 1970; none if the caller's clock is not that of the system.
+    /// Start time in microseconds since 1970; `None` if the clock of the caller is not that of the system.
     pub begun: Option<u64>,
-    /// Length of the run.
+    /// Duration of the emulation.
     pub time: Span,
     /// Packets that real hosts sent.
     pub entered: u64,
@@ -19,11 +19,11 @@ pub struct Outcome {
     pub refused: u64,
     /// Packets that were dropped because the network held too many.
     pub overflowed: u64,
-    /// Packets to addresses that no host has, or without a route.
+    /// Packets without a route, or to addresses that no host has.
     pub unroutable: u64,
-    /// How late packets left.
+    /// Lateness of the packets that left.
     pub lateness: Lateness,
-    /// Too late to be compared with a simulation.
+    /// True if the emulation was too late to be compared with a simulation.
     pub late: bool,
     /// The smallest delay of a link.
     pub smallest_delay: Span,
@@ -34,15 +34,15 @@ pub struct Outcome {
 /// Counters of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkCounts {
-    /// The link, and the nodes from which and to which it leads.
+    /// Names of the link and of the nodes at its beginning and at its end.
     pub name: String,
-    /// Packets that arrived at its queue.
+    /// Packets that arrived at the queue of the link.
     pub offered: u64,
-    /// Packets that reached its other end.
+    /// Packets that reached the other end of the link.
     pub delivered: u64,
-    /// Their bytes, framing included.
+    /// Bytes of the delivered packets, including framing.
     pub delivered_bytes: u64,
-    /// Packets that its queue marked as "congestion experienced".
+    /// Packets that the queue marked as "congestion experienced".
     pub marked: u64,
     /// Dropped packets by cause; causes without a packet are left out.
     pub drops: Vec<(&'static str, u64)>,

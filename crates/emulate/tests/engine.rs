@@ -1,4 +1,4 @@
-//! The engine with a clock and doors of the test: no kernel, no waiting, the same result each time.
+//! The engine with a clock and doors of the test: no kernel, no waiting, and always the same result.
 
 use anabranch_emulate::{Doors, Emulator, Entry};
 use lab::output::RunControl;
@@ -26,7 +26,7 @@ fn scenario_with(name: &str, link: &str) -> Scenario {
     lab::parse(&text, "test.toml").expect("is right").variants()[0].scenario.clone()
 }
 
-/// What waits to be read, and what was written with its time.
+/// Doors in memory: packets to read, and written packets with their times.
 #[derive(Default)]
 struct Memory {
     incoming: Vec<(NodeId, Entry, Vec<u8>)>,
@@ -56,7 +56,7 @@ impl Doors for &mut Memory {
     }
 }
 
-/// A packet of ICMP, which no simulated host knows.
+/// An ICMP packet; simulated hosts do not process ICMP.
 fn ping(length: usize) -> Vec<u8> {
     let total = (length as u16).to_be_bytes();
     let mut bytes = vec![0x45, 2, total[0], total[1], 0, 0, 0x40, 0, 64, 1, 0, 0];
@@ -97,7 +97,7 @@ impl World {
 fn a_whole_packet_crosses_the_link_unchanged_after_its_transmission_and_delay() {
     let mut world = World::new("");
     world.ping(1000);
-    // 8 ms at 1 Mbit/s, then 10 ms.
+    // 8 ms of serialization at 1 Mbit/s, then 10 ms of delay.
     let due = world.turn(500);
     assert_eq!(due, Some(Instant::ZERO + Span::from_micros(18_500)));
     world.turn(18_499);
@@ -108,7 +108,7 @@ fn a_whole_packet_crosses_the_link_unchanged_after_its_transmission_and_delay() 
     assert!(bytes == ping(1000), "not a byte differs");
 }
 
-/// It may have come at the end of the 5 ms, and is not taken for one of their beginning.
+/// The packet may have arrived at the end of the 5 ms, so it must not count as sent at their beginning.
 #[test]
 fn a_packet_does_not_leave_too_early_if_it_was_read_late() {
     let mut world = World::new("");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use transport::PacketBuf;
 use units::Span;
 
-/// Longer than anything that must happen takes.
+/// Time limit of the test; much longer than it should take.
 const SOON: Duration = Duration::from_secs(60);
 const MESSAGES: u32 = 1500;
 const LENGTH: usize = 1000;
@@ -42,7 +42,7 @@ fn endpoint(door: &Door, port: u16) -> Endpoint {
     Endpoint::new(config).expect("is right")
 }
 
-/// The server: receives all messages and gives their numbers. It goes on until the client has all
+/// The server: receives all messages and returns their numbers. Continues until the client has received all
 /// acknowledgements.
 fn receive(mut door: Door, mut server: Endpoint) -> Vec<u32> {
     let mut numbers = Vec::new();

@@ -1,7 +1,6 @@
-//! TUN mode: ping and the TCP of the kernel through emulated links, between network namespaces that the
-//! emulation makes.
+//! TUN mode: ping, and TCP of the kernel, through emulated links. The emulation makes the network namespaces.
 //!
-//! All of it runs in a network and mount namespace of its own, so that nothing remains of it.
+//! All tests run in separate network and mount namespaces, so that they leave nothing behind.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
@@ -49,7 +48,7 @@ fn the_printed_scenario_carries_the_printed_ping() {
     }
 }
 
-/// Scenario and command of docs/emulate.md.
+/// Tests the scenario and the command of docs/emulate.md.
 fn printed() {
     inside::hide_names();
     let section = include_str!("../../../docs/emulate.md").split("## TUN mode").nth(1).expect("the section");
@@ -93,7 +92,7 @@ fn within() {
     }
 }
 
-/// The RTT is that of both directions of the link at least.
+/// Tests that the RTT is at least the delay of both directions of the link.
 fn ping() {
     if Command::new("ping").arg("-V").output().is_err() {
         return namespace::skip("ping in it", "the program ping");
@@ -110,13 +109,13 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The call fails if the process has ended.
+        // The call fails if the process has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A transfer from client to server by the TCP of the kernel.
+/// Transfers data from client to server by TCP of the kernel, and returns the duration.
 fn transfer() -> Duration {
     let test = inside::this_test(NAME);
     let mut server = in_namespace("emu-s", &test);

@@ -1,4 +1,4 @@
-//! A simulated host and a real one, an endpoint of crate `io`, in one association.
+//! An association between a simulated host and a real host (an endpoint of the crate `io`).
 #![cfg(target_os = "linux")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! Real endpoints of crate `io` on both sides of emulated links.
+//! Real endpoints of the crate `io` on both sides of emulated links.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const MESSAGE: usize = 1200;
 
-/// Two real hosts, joined by as many links as each has addresses.
+/// Two real hosts, joined by one link for each address of a host.
 fn scenario(client: &str, server: &str, links: &str) -> String {
     format!(
         "[[node]]\nname = \"client\"\n[[node]]\nname = \"server\"\n\
@@ -46,7 +46,7 @@ impl World {
         World { emulation, client: connection, server: accepted, _endpoints: [client, server] }
     }
 
-    /// Sends messages from client to server; gives the time from the first to the last.
+    /// Sends messages from client to server. Returns the time from the first to the last message.
     fn transfer(&self, messages: usize) -> Duration {
         let sender = self.client.clone();
         let sending = std::thread::spawn(move || {
@@ -76,7 +76,8 @@ fn a_transfer_between_real_endpoints_keeps_the_rate_and_the_delay_of_the_emulate
     let goodput = (messages * MESSAGE * 8) as f64 / took / 1e6;
     let outcome = world.emulation.stop();
     println!("goodput {goodput:.2} Mbit/s, RTT {rtt:?}\n{}", outcome.render());
-    // The link cannot be faster, however late this process is: only the last packets may come at once.
+    // The goodput can hardly exceed the rate of the link: if this process is late, only the last packets
+    // may arrive together.
     assert!(goodput < 24.0, "{goodput} Mbit/s over 20 Mbit/s");
     let forward = &outcome.links[0];
     assert!(

@@ -1,5 +1,5 @@
-//! A simulated host and a real one, a program with usrsctp, in one association over two emulated links: the
-//! ExtInterface of paper 001.
+//! An association over two emulated links between a simulated host and a real host that runs usrsctp, like
+//! the ExtInterface of paper 001.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -18,7 +18,7 @@ use program::Report;
 use std::path::Path;
 
 const NAME: &str = "a_simulated_host_and_usrsctp_transfer_all_data_over_two_emulated_links";
-/// The addresses of both hosts, which they get by their order in the scenario.
+/// The addresses of both hosts. The order of the hosts in the scenario determines the addresses.
 const REAL: [&str; 2] = ["10.1.0.1", "10.2.0.1"];
 const SIMULATED: &str = "10.1.0.2";
 
@@ -58,12 +58,12 @@ fn scenario(client: &str, server: &str) -> String {
     )
 }
 
-/// The simulated host answers: it is the server of the association.
+/// The simulated host is the server of the association.
 fn usrsctp_sends(program: &Path) {
     let emulation = Emulation::start(&scenario("real", "simulated"));
     let report = usrsctp(program, &["send", "1", "2", REAL[0], REAL[1], SIMULATED], "");
-    // A flow whose client is real has no results. That usrsctp ends gracefully says that the simulated host
-    // acknowledged all.
+    // A flow with a real client has no results. If usrsctp ends gracefully, the simulated host acknowledged
+    // all data.
     finish(emulation, &report, 0);
     assert!(report.data.bytes > 1_000_000, "{} in 2 s over 30 Mbit/s", report.json);
 }
@@ -73,14 +73,14 @@ fn usrsctp_receives(program: &Path) {
     let emulation = Emulation::start(&scenario("simulated", "real"));
     let report = usrsctp(program, &["receive", "1", "0", REAL[0], REAL[1]], "listening\n");
     let results = finish(emulation, &report, 1);
-    // What the sender took and no simulated receiver got: all messages of the whole run.
+    // All messages of the whole run: the sender accepted them, and no simulated receiver received them.
     let taken = results.scalars.iter().find(|scalar| scalar.quantity == "undelivered_messages");
     let taken = taken.expect("the flow has it").value;
     assert_eq!(taken, report.data.messages as f64, "what the simulated host sent was not received");
     assert!(report.data.bytes > 2_000_000, "{} in 4 s over 30 Mbit/s", report.json);
 }
 
-/// Runs usrsctp at the real host, where it says `first` when it is ready, until the association has ended.
+/// Runs usrsctp at the real host until the association has ended. usrsctp prints `first` when it is ready.
 fn usrsctp(program: &Path, arguments: &[&str], first: &str) -> Report {
     let mut line = vec![program.as_os_str()];
     line.extend(arguments.iter().map(std::ffi::OsStr::new));
@@ -91,7 +91,7 @@ fn usrsctp(program: &Path, arguments: &[&str], first: &str) -> Report {
     Report::read(&running.finish())
 }
 
-/// Ends the emulation; `forward` is the direction of the links that carries the data.
+/// Ends the emulation and checks it; `forward` is the direction of the links that carries the data.
 fn finish(emulation: Emulation, report: &Report, forward: usize) -> RunOutput {
     let (outcome, results) = emulation.stop_with_results();
     println!("{}\n{}", report.json, outcome.render());

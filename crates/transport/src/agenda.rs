@@ -2,11 +2,12 @@ use units::Instant;
 
 /// Schedule of an endpoint: the connections with packets or events to poll, and the next time of each
 /// connection.
-///
+/// The entry of a connection is one block of memory. So a packet for one of many connections reads few cache
+/// lines.
 /// The entry of a connection is one block of memory, so that a packet for one of many reads few cache lines.
 ///
-/// A time may be too early, but never too late. A retransmission timer moves to a later time with every
-/// acknowledgement, which costs nothing here: when the early time comes, the caller sets the new time.
+/// A stored time may be too early, but never too late. Each acknowledgement moves a retransmission timer to a
+/// later time; the schedule keeps the early time. When this time comes, the caller sets the new time.
 #[derive(Debug, Default)]
 pub struct Agenda {
     /// Entries by slot. The first `armed` entries also hold the heap of times: `at` and `slot` of one heap
@@ -16,12 +17,12 @@ pub struct Agenda {
     queues: [Queue; 2],
 }
 
-/// Queue of the schedule: what a connection is polled for when its turn comes.
+/// The two queues of the schedule: connections with packets, and connections with events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Packets.
+    /// Connections that may have packets to send.
     Send,
-    /// Events.
+    /// Connections that may have events.
     Tell,
 }
 

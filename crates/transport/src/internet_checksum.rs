@@ -15,7 +15,7 @@ pub fn internet_checksum(protocol: u8, src: IpAddr, dst: IpAddr, segment: Octets
             IpAddr::V6(v6) => words(&v6.octets()),
         };
     }
-    // Zeros that are not stored add nothing, and stand at the end.
+    // The zeros that are not stored stand at the end, and add nothing to the sum.
     sum += words(segment.head);
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);

@@ -169,7 +169,7 @@ mod tests {
         let read = times.until(at(1000));
         assert_eq!(read.of(Limit::Cwnd), Span::from_millis(300));
         assert_eq!(read.of(Limit::Timeout), Span::from_millis(700));
-        // Not more than the time of the present limit.
+        // The reassigned time is at most the time of the present limit.
         let mut short = LimitTimes::default();
         short.enter(at(0), Some(Limit::Application));
         short.enter(at(500), Some(Limit::Cwnd));

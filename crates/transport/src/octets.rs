@@ -25,7 +25,7 @@ impl<'a> Octets<'a> {
         self.head.len() + self.zeros
     }
 
-    /// True for no bytes.
+    /// True if there are no bytes.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -47,7 +47,7 @@ impl<'a> Octets<'a> {
         }
     }
 
-    /// A copy of the first `N` bytes, if there are that many.
+    /// A copy of the first `N` bytes; `None` if there are fewer bytes.
     #[inline]
     pub fn first_chunk<const N: usize>(&self) -> Option<[u8; N]> {
         match self.head.first_chunk::<N>() {
@@ -137,7 +137,7 @@ impl PacketBuf {
         self.head.len() + self.zeros
     }
 
-    /// True for no bytes.
+    /// True if there are no bytes.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

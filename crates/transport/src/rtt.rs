@@ -53,7 +53,7 @@ impl SmoothedRtt {
 
 /// The least round-trip time of the last 15 to 30 s that had samples (`rfc8985#section-6.2`, step 1).
 ///
-/// A minimum over all time would stay if a path became longer for good, and the difference would look like a
+/// A minimum over all time would stay too low after the path became longer. The difference would look like a
 /// queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LeastRtt {
@@ -90,8 +90,7 @@ impl LeastRtt {
     }
 }
 
-/// Weight of a new sample. For eighths and quarters, the usual weights, integer arithmetic gives the same
-/// result.
+/// Weight of a new sample. The usual weights, 1/8 and 1/4, use integer arithmetic with the same result.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     weight: f64,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 ///
 /// An id is the number of the slot and a generation that counts the values of the slot. Free slots are reused
 /// in the order in which they became free, until their generations are used up. So the memory depends on the
-/// largest number of values at a time, not on the age of the slab.
+/// largest number of values that existed at the same time, not on the age of the slab.
 #[derive(Debug)]
 #[repr(C)] // what a lookup reads first
 pub struct Slab<T> {

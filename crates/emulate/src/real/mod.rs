@@ -19,11 +19,12 @@ use tun::Devices;
 use udp::Sockets;
 use units::Span;
 
-/// Emulates the network of a scenario until `control` ends it. Once packets can pass, `ready` gets a line for
-/// each way into the network. Whatever was made for real hosts is removed when it returns.
+/// Emulates the network of a scenario until `control` ends the emulation. Once packets can pass, calls `ready`
+/// with one line of text for each way into the network. Before the function returns, it removes the devices
+/// and namespaces that it made.
 ///
 /// # Errors
-/// [`EmulateError`] if it cannot begin or go on.
+/// [`EmulateError`] if the emulation cannot begin or go on.
 pub fn run(
     scenario: &Scenario,
     control: &Control,
@@ -49,7 +50,7 @@ pub fn run(
     }
 }
 
-/// Waits until one of the descriptors can be read, for `longest` at most.
+/// Waits until a descriptor can be read, at most for `longest`.
 fn wait(descriptors: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
     let timeout = TimeSpec::from(Duration::from_nanos(longest.as_nanos()));
     match ppoll(descriptors, Some(timeout), None) {

@@ -1,4 +1,4 @@
-//! Network namespaces, as `ip netns` names them.
+//! Named network namespaces, which `ip netns` shows, too.
 
 use nix::sched::{CloneFlags, setns};
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 
-/// A named network namespace, which is removed when it is dropped if it was made here.
+/// A named network namespace. If this program made the namespace, dropping this value removes it.
 #[derive(Debug)]
 pub(super) struct Namespace {
     name: String,
@@ -15,10 +15,10 @@ pub(super) struct Namespace {
 }
 
 impl Namespace {
-    /// The namespace of that name, which is made if there is none.
+    /// The namespace with this name. Makes the namespace if it does not exist.
     ///
     /// # Errors
-    /// The system's, with the words of `ip`.
+    /// The error of the system, with the message of `ip`.
     pub(super) fn named(name: &str) -> io::Result<Namespace> {
         let mut namespace = Namespace { name: name.to_owned(), made: false };
         if !namespace.path().exists() {
@@ -33,13 +33,13 @@ impl Namespace {
         PathBuf::from("/run/netns").join(&self.name)
     }
 
-    /// Runs `work` inside; what it opens stays there.
+    /// Runs `work` inside the namespace. A socket or device that `work` opens stays in the namespace.
     ///
     /// # Errors
-    /// The system's, and those of `work`.
+    /// The error of the system, or of `work`.
     pub(super) fn inside<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         let file = File::open(self.path())?;
-        // A thread of its own: a thread that entered a namespace stays there.
+        // A separate thread, because a thread cannot easily leave a namespace that it entered.
         thread::scope(|scope| {
             let inside = scope.spawn(|| {
                 setns(&file, CloneFlags::CLONE_NEWNET)?;

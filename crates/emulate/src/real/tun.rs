@@ -1,4 +1,4 @@
-//! TUN mode: a TUN device for each link end of a real host, in a network namespace or not.
+//! TUN mode: a TUN device for each link end of a real host, optionally in a network namespace.
 
 use super::namespace::Namespace;
 use super::wait;
@@ -17,19 +17,19 @@ use units::Span;
 
 /// Longest packet of a TUN device.
 const LONGEST: usize = 65_535;
-/// Packets that each device may give before other work has its turn.
+/// Maximum number of packets to read from a device before the emulation does other work.
 const READS: usize = 64;
-/// Length of the prefix of automatic addresses: those of a network are 10.net.x.y.
+/// Prefix length of automatic addresses. The addresses of one network are 10.net.x.y.
 const PREFIX: u8 = 16;
 
 /// The devices of an emulation.
 pub(super) struct Devices {
     ends: Vec<End>,
-    /// The end of each address of the network.
+    /// The link end of each address of the network, as an index into `ends`.
     by_address: BTreeMap<IpAddr, usize>,
     bytes: Vec<u8>,
     packet: Vec<u8>,
-    /// Last, so that they are removed after the devices in them.
+    /// The last field: the namespaces are removed after the devices in them.
     _namespaces: Vec<Namespace>,
 }
 
@@ -38,7 +38,7 @@ struct End {
     device: SyncDevice,
 }
 
-/// A device to be made.
+/// A device that is to be made.
 struct Wanted {
     name: String,
     addresses: Vec<(IpAddr, u8)>,
@@ -46,7 +46,7 @@ struct Wanted {
 }
 
 impl Devices {
-    /// Makes the devices, and their namespaces if there are none. Gives a line for each device, too.
+    /// Makes the devices, and the namespaces that do not exist. Also returns a line of text for each device.
     pub(super) fn open(
         scenario: &Scenario,
         network: &Network,
@@ -145,7 +145,7 @@ impl Doors for Devices {
             for _ in 0..READS {
                 let Ok(length) = device.recv(&mut self.bytes) else { break };
                 let bytes = &self.bytes[..length.min(LONGEST)];
-                // Router solicitations and the like go to nobody.
+                // The network has no receiver for multicast packets such as router solicitations.
                 let Some(whole) = Whole::read(bytes).filter(|whole| !whole.dst.is_multicast()) else {
                     continue;
                 };

@@ -1,7 +1,7 @@
-//! UDP mode: a socket for each link end, without any privilege.
+//! UDP mode: a socket for each link end. This mode needs no privileges.
 //!
-//! The socket of a link end stands for the host there: programs of other hosts send to it to reach that host,
-//! and get from it what that host sends.
+//! The socket of a link end represents the host of that end. Programs of other hosts send to the socket to
+//! reach this host, and receive from the socket the packets that this host sends.
 
 use super::wait;
 use crate::drive::{node_of, problem};
@@ -22,20 +22,20 @@ use units::Span;
 const HEADER: usize = 8;
 /// UDP port of SCTP at simulated hosts (`rfc6951#section-7`).
 const ENCAPSULATION: u16 = 9899;
-/// Trains of datagrams that one call reads at most, and the length of the longest.
+/// Maximum number of trains of datagrams that one call reads, and the length of the longest train.
 const TRAINS: usize = 8;
 const TRAIN: usize = 65_536;
-/// Calls for each socket before other work has its turn.
+/// Maximum number of calls for each socket before the emulation does other work.
 const CALLS: usize = 8;
-/// Bytes asked for each buffer of the kernel, which grants what its limits allow.
+/// Requested size of each buffer of the kernel in bytes. The kernel may grant less.
 const BUFFER: usize = 4 << 20;
 
 /// The sockets of an emulation.
 pub(super) struct Sockets {
     ends: Vec<End>,
-    /// The end of each address of the network.
+    /// The link end of each address of the network, as an index into `ends`.
     by_address: BTreeMap<IpAddr, usize>,
-    /// The end of each real program.
+    /// The link end of each real program, as an index into `ends`.
     by_program: BTreeMap<SocketAddr, usize>,
     bytes: Vec<u8>,
 }
@@ -43,9 +43,9 @@ pub(super) struct Sockets {
 /// A link end of a host.
 struct End {
     node: NodeId,
-    /// The host's address there, in the network.
+    /// The address of the host at this link, in the network.
     address: IpAddr,
-    /// The program of a real host.
+    /// The program of a real host; `None` for a simulated host.
     program: Option<Program>,
     socket: UdpSocket,
     state: UdpSocketState,
@@ -53,7 +53,7 @@ struct End {
 
 struct Program {
     at: SocketAddr,
-    /// The port of the program is the source port of its latest datagram.
+    /// The scenario gives no port. The port is the source port of the latest datagram from the address.
     learns: bool,
 }
 
@@ -66,7 +66,7 @@ struct Wanted {
 }
 
 impl Sockets {
-    /// Binds the sockets. Gives a line for each of them, too.
+    /// Binds the sockets. Also returns a line of text for each socket.
     pub(super) fn open(
         scenario: &Scenario,
         network: &Network,
@@ -109,7 +109,7 @@ impl Sockets {
         Ok((Sockets { ends, by_address, by_program, bytes: vec![0; TRAINS * TRAIN] }, ways))
     }
 
-    /// The end from which a datagram of `from` comes, and its port is learned if it has none yet.
+    /// The link end that a datagram of `from` comes from. Records the port if the port is not known yet.
     fn sender(&mut self, from: SocketAddr) -> Option<usize> {
         if let Some(&known) = self.by_program.get(&from) {
             return Some(known);
@@ -124,7 +124,7 @@ impl Sockets {
         Some(at)
     }
 
-    /// Lets in a train of datagrams that arrived at the socket of an end.
+    /// Passes a train of datagrams that arrived at the socket of an end into the network.
     fn enter(
         &mut self,
         to: usize,
@@ -132,7 +132,7 @@ impl Sockets {
         train: &[u8],
         enter: &mut dyn FnMut(NodeId, Entry, &mut Vec<u8>),
     ) {
-        // Nobody may answer to port 0.
+        // A reply to port 0 is impossible.
         let Some(from) = (meta.addr.port() != 0).then(|| self.sender(meta.addr)).flatten() else { return };
         let (src, dst) = (&self.ends[from], &self.ends[to]);
         let port = dst.program.as_ref().map_or(ENCAPSULATION, |program| program.at.port());
@@ -164,7 +164,7 @@ impl Doors for Sockets {
                 let mut slices: [IoSliceMut<'_>; TRAINS] =
                     std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
                 let End { socket, state, .. } = &self.ends[to];
-                // Errors are those of datagrams that were sent, which are lost.
+                // An error belongs to a datagram that was sent earlier and is lost.
                 let Ok(trains) = state.recv(UdpSockRef::from(socket), &mut slices, &mut meta) else { break };
                 for (meta, train) in meta[..trains].iter().zip(bytes.chunks_exact(TRAIN)) {
                     self.enter(to, meta, &train[..meta.len.min(TRAIN)], enter);
@@ -206,8 +206,8 @@ impl Doors for Sockets {
     }
 }
 
-/// Binds the socket of a link end. If the system may choose the port, it is that of the host's end before if
-/// it is free: programs then reach all its addresses at one port.
+/// Binds the socket of a link end. If the system may choose the port, tries the port of the previous end of
+/// the host first. Then programs reach all addresses of the host at one port.
 fn bind_beside(address: SocketAddr, before: Option<&End>) -> io::Result<(UdpSocket, UdpSocketState)> {
     if let (0, Some(before)) = (address.port(), before) {
         let port = before.socket.local_addr()?.port();
@@ -236,7 +236,7 @@ fn ecn(bits: Option<EcnCodepoint>) -> Ecn {
     }
 }
 
-/// The link ends of real hosts, and of the simulated hosts that have flows with them.
+/// Lists the link ends of real hosts, and of simulated hosts that have flows with real hosts.
 fn wanted(scenario: &Scenario) -> Result<Vec<Wanted>, EmulateError> {
     let mut all = Vec::new();
     for RealHost { node, attachment } in &scenario.real {

@@ -1,5 +1,5 @@
-//! Tests of TUN mode: they run again in a network and mount namespace of their own, so that nothing remains
-//! of them.
+//! Runs a test of TUN mode again in separate network and mount namespaces, so that the test leaves nothing
+//! behind.
 
 #[path = "../../../io/tests/common/namespace.rs"]
 pub mod namespace;
@@ -8,10 +8,10 @@ use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::process::Command;
 
-/// Set in the process that is inside; it tells what to do there.
+/// Name of the environment variable that holds the role of the process inside the namespaces.
 pub const ROLE: &str = "ANABRANCH_TEST_ROLE";
 
-/// What this machine lacks for [`run_again`].
+/// Returns the first requirement of [`run_again`] that this machine lacks; `None` if it lacks none.
 pub fn missing() -> Option<String> {
     if namespace::in_new_namespace().is_none() {
         return Some("the permission to make network namespaces, or unshare".to_owned());
@@ -25,30 +25,29 @@ pub fn missing() -> Option<String> {
     device.is_err().then(|| "/dev/net/tun".to_owned())
 }
 
-/// Runs a test again, with this role, in namespaces in which nothing but this test has network namespaces
-/// with names.
+/// Runs a test again with this role, in namespaces without named network namespaces of other programs.
 ///
 /// # Panics
-/// If the test fails there.
+/// If the test fails in the namespaces.
 pub fn run_again(test: &str, role: impl AsRef<OsStr>) {
     let mut again = namespace::in_new_namespace().expect("it was allowed before");
     let again = again.args(["--mount", "--kill-child", "--fork", "--"]).args(this_test(test)).env(ROLE, role);
     assert!(again.status().expect("unshare runs").success(), "the test failed in its namespace");
 }
 
-/// Hides the names of other network namespaces; the first step inside.
+/// Hides the names of other network namespaces. This is the first step inside the namespaces.
 pub fn hide_names() {
     let status = Command::new("mount").args(["-t", "tmpfs", "none", "/run"]).status().expect("it runs");
     assert!(status.success(), "a file system over /run, where `ip netns` keeps its names");
 }
 
-/// The command line of one test alone.
+/// The command line that runs one test alone.
 pub fn this_test(test: &str) -> Vec<String> {
     let program = std::env::current_exe().expect("the test has a name").display().to_string();
     [&program, "--exact", test, "--nocapture"].map(str::to_owned).into()
 }
 
-/// A command in a network namespace of that name.
+/// A command that runs in the network namespace `name`.
 pub fn in_namespace(name: &str, arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{name}")).args(arguments);

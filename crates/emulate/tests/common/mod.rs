@@ -1,4 +1,4 @@
-//! An emulation in a thread of its own, between endpoints of crate `io`.
+//! An emulation in a separate thread, between endpoints of the crate `io`.
 #![allow(dead_code)] // Each test uses a part of it.
 
 pub mod inside;
@@ -12,13 +12,13 @@ use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Longer than anything that must happen takes.
+/// Time limit of waits in tests; much longer than they should take.
 pub const SOON: Duration = Duration::from_secs(20);
 
 pub struct Emulation {
     control: Control,
     thread: Option<JoinHandle<(Outcome, RunOutput)>>,
-    /// The lines that tell how to reach the hosts.
+    /// The lines of text that describe how to reach the hosts.
     pub ways: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Emulation {
         Emulation { control, thread, ways }
     }
 
-    /// Where programs of other hosts reach this one over its first link.
+    /// The socket address at which programs of other hosts reach this host over its first link.
     pub fn address(&self, host: &str) -> SocketAddr {
         let start = format!("{host} appears at ");
         let way = self.ways.iter().find_map(|way| way.strip_prefix(&start)).expect("has a socket");
@@ -53,7 +53,7 @@ impl Emulation {
         self.stop_with_results().0
     }
 
-    /// Ends it and gives the results of its simulated hosts, too.
+    /// Ends the emulation. Also returns the results of its simulated hosts.
     pub fn stop_with_results(mut self) -> (Outcome, RunOutput) {
         self.control.run.cancel.store(true, Ordering::Relaxed);
         self.thread.take().expect("runs").join().expect("no panic")
@@ -76,7 +76,7 @@ pub fn local(last: u8) -> IpAddr {
     [127, 0, 0, last].into()
 }
 
-/// The addresses with the UDP port of an endpoint, as a list of TOML.
+/// The addresses, each with the UDP port of the endpoint, as a list in TOML.
 pub fn sockets(addresses: &[IpAddr], endpoint: &blocking::Endpoint) -> String {
     let list: Vec<String> =
         addresses.iter().map(|address| format!("\"{address}:{}\"", endpoint.udp_port())).collect();

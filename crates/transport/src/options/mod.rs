@@ -60,7 +60,7 @@ pub enum OptionValue<'a> {
     Maybe(&'a mut dyn Maybe),
     /// Any number of values of one kind.
     List(&'a mut dyn List),
-    /// Options below a name of their own.
+    /// A group of options, with a name for the group.
     Group(&'a mut dyn Options),
 }
 
@@ -263,8 +263,8 @@ pub fn wrong_option(options: &mut dyn Options, path: &'static str) -> ConfigErro
 ///
 /// Each option has a documentation, a type and a default. If not every value of the type can work, the
 /// declaration describes the valid values in words and as a test, which may read all options. Scenario keys,
-/// their schema, the tables in `docs/` and the types for Python are made from this declaration, so the
-/// documentation is written for all of their readers.
+/// their schema, the tables in `docs/` and the types for Python are made from this declaration. So the
+/// documentation of an option must suit all of their readers.
 ///
 /// A struct `in "name"` is a group: its errors name options as `name.option`. `as bytes` makes a whole number
 /// a size.

@@ -2,9 +2,9 @@
 
 /// Declares a struct with some of the options of a struct that [`options!`](crate::options) declared.
 ///
-/// The declaration lists names and types. `of` copies the options from the whole struct, `over` replaces them
-/// in it. Through [`Options`](crate::Options) they have the documentation, kinds and checks of the whole
-/// struct.
+/// The declaration lists names and types. `of` copies the values of these options from the whole struct;
+/// `over` returns a whole struct with these values. [`Options`](crate::Options) gives each option the
+/// documentation, kind and check that the whole struct declares.
 ///
 /// ```
 /// use anabranch_transport::{Options, options, options_subset};
