@@ -1,4 +1,4 @@
-//! The end of a connection (`rfc9293#section-3.6`): every state on every way.
+//! The end of a connection (`rfc9293#section-3.6`): all states, in all orders.
 
 use anabranch_tcp::segment::Flags;
 use anabranch_tcp::{CloseReason, Config, Event, Payload, State};
@@ -11,7 +11,7 @@ fn pair() -> TcpPair {
     TcpPair::connected(&Config::qualnet())
 }
 
-/// The states of both sides after each step, without repetitions.
+/// The sequence of states of both sides, without repetitions.
 fn states(pair: &mut TcpPair, span: Span) -> [Vec<Option<State>>; 2] {
     let mut seen = [Vec::new(), Vec::new()];
     let until = pair.now + span;
@@ -38,7 +38,7 @@ fn normal_close_passes_through_all_states() {
     assert_eq!(client, [Some(State::FinWait1), Some(State::FinWait2)]);
     assert_eq!(server, [Some(State::Established), Some(State::CloseWait)]);
     assert_eq!(pair.events(Side::Server), [Event::PeerClosed]);
-    // The other direction still works.
+    // The other direction can still send.
     pair.send(Side::Server, Payload::Filler(20_000));
     pair.run_for(Span::from_secs(5));
     assert_eq!(pair.received_bytes(Side::Client), 20_000);
@@ -67,7 +67,7 @@ fn simultaneous_close_passes_through_closing() {
     }
 }
 
-/// The FIN that acknowledges ours goes from FIN-WAIT-1 to TIME-WAIT at once.
+/// In FIN-WAIT-1, a FIN that also acknowledges our FIN leads directly to TIME-WAIT.
 #[test]
 fn fin_that_acknowledges_our_fin_leads_to_time_wait() {
     let mut pair = pair();
@@ -82,7 +82,7 @@ fn fin_that_acknowledges_our_fin_leads_to_time_wait() {
     assert_eq!(client, [Some(State::FinWait1), Some(State::TimeWait)]);
 }
 
-/// Each segment of the end in turn is lost, and sent again.
+/// Loses each segment of the close in turn; the segment is retransmitted.
 #[test]
 fn lost_segments_of_the_close_are_retransmitted() {
     for lost in 0..4 {
@@ -106,7 +106,7 @@ fn lost_segments_of_the_close_are_retransmitted() {
     }
 }
 
-/// In TIME-WAIT the peer's FIN is acknowledged again, and the wait begins anew (`rfc9293#section-3.10.7.4`,
+/// In TIME-WAIT a repeated FIN is acknowledged again, and restarts the timer (`rfc9293#section-3.10.7.4`,
 /// eighth).
 #[test]
 fn time_wait_acknowledges_a_repeated_fin() {
@@ -131,7 +131,7 @@ fn time_wait_acknowledges_a_repeated_fin() {
     assert!(pair.now >= gone);
 }
 
-/// The same ends meet again while the client waits (`rfc9293#section-3.10.7.4`, MAY-2; `rfc6191`).
+/// In TIME-WAIT a SYN with the same addresses and ports arrives (`rfc9293#section-3.10.7.4`, MAY-2; `rfc6191`).
 #[test]
 fn new_syn_replaces_a_connection_in_time_wait() {
     for timestamps in [true, false] {
@@ -169,7 +169,7 @@ fn abort_resets_the_peer() {
     }
 }
 
-/// R2 of `rfc9293#section-3.8.3`.
+/// Tests the limit R2 of `rfc9293#section-3.8.3`.
 #[test]
 fn connection_ends_after_r2_without_an_acknowledgement() {
     let mut pair = pair();
@@ -178,7 +178,7 @@ fn connection_ends_after_r2_without_an_acknowledgement() {
     assert!(!pair.run_dry() || pair.state(Side::Client).is_none());
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::TimedOut }]);
     let sent: Vec<_> = pair.sent.iter().filter(|sent| sent.len > 0).collect();
-    // Two segments of the initial window, then one for each of twelve expiries.
+    // Two segments of the initial window, then one retransmission for each of twelve expiries.
     assert_eq!(sent.len(), 2 + 12);
 }
 

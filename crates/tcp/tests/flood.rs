@@ -1,4 +1,4 @@
-//! SYN floods (`rfc4987`): who begins connections without receiving at its addresses keeps nobody out.
+//! SYN floods (`rfc4987`): peers that do not receive at their addresses cannot keep other peers out.
 
 use anabranch_tcp::Seq;
 use anabranch_tcp::segment::{Flags, Header, Options, SackBlocks, Timestamps, seal};
@@ -7,7 +7,7 @@ use testkit::{Fate, Side, TcpPair};
 use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Span};
 
-/// Places of an endpoint of a [`TcpPair`].
+/// Maximum number of connections of an endpoint of a [`TcpPair`].
 const LIMIT: usize = 16;
 
 fn forge(port: u16, seq: u32, ack: u32, flags: Flags, options: &Options) -> PacketBuf {
@@ -37,7 +37,7 @@ fn syn_options() -> Options {
     }
 }
 
-/// SYNs of `count` peers from port `first` on, none of which ever answers.
+/// Sends SYNs of `count` peers with ports from `first` on. These peers never answer.
 fn flood(pair: &mut TcpPair, first: u16, count: u16) {
     for port in first..first + count {
         let syn = forge(port, u32::from(port) * 7919, 0, Flags::SYN, &syn_options());
@@ -46,7 +46,7 @@ fn flood(pair: &mut TcpPair, first: u16, count: u16) {
     }
 }
 
-/// The two profiles, and a peer without any option.
+/// The two profiles, and a configuration without any option.
 fn configs() -> [Config; 3] {
     let plain = Config {
         timestamps: false,
@@ -67,8 +67,8 @@ fn transfers_both_ways(pair: &mut TcpPair) {
     assert_eq!(pair.received_bytes(Side::Client), 200_000);
 }
 
-/// A flood of ten times the limit before the handshake of a client, and of as much in each of its round-trip
-/// times.
+/// The flood has ten times the limit of connections before the handshake, and again in each round trip of the
+/// handshake.
 #[test]
 fn a_client_connects_before_during_and_after_a_syn_flood() {
     for (n, config) in configs().into_iter().enumerate() {
@@ -89,7 +89,7 @@ fn a_client_connects_before_during_and_after_a_syn_flood() {
     }
 }
 
-/// Only half-open connections give way, and the user's `connect` gets a place, too.
+/// A new connection replaces only half-open connections. `connect` of the user gets a place, too.
 #[test]
 fn established_connections_survive_a_syn_flood() {
     let mut pair = TcpPair::connected(&Config::modern());
@@ -104,13 +104,13 @@ fn established_connections_survive_a_syn_flood() {
     assert_eq!(pair.state(Side::Server), Some(State::Established));
 }
 
-/// While the flood lasts, the answer to a SYN is kept nowhere: the client repeats what is lost.
+/// During the flood the server keeps no state for its SYN ACK: the client retransmits lost segments.
 #[test]
 fn lost_segments_of_a_handshake_with_a_cookie_are_retransmitted() {
     for lost in 0..3 {
         let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
         flood(&mut pair, 10_000, LIMIT as u16);
-        // What the server sends to the flood is no segment of the client's handshake.
+        // The answers of the server to the flood do not belong to the handshake of the client.
         let mut number = 0;
         pair.on_wire(move |sent| {
             let client = sent.header.destination_port == Side::Client.port() || sent.from == Side::Client;
@@ -131,7 +131,7 @@ fn transfers(pair: &mut TcpPair) {
     assert_eq!(pair.received_bytes(Side::Client), 50_000);
 }
 
-/// With timestamps a cookie keeps window scale, SACK and ECN; without, the MSS alone.
+/// With timestamps a cookie encodes window scale, SACK and ECN; without timestamps only the MSS.
 #[test]
 fn syn_cookie_encodes_the_options() {
     let modern = Config { ecn: true, ..Config::modern() };
@@ -156,25 +156,25 @@ fn syn_cookie_encodes_the_options() {
         let data = pair.sent.iter().find(|sent| sent.from == Side::Server && sent.len > 0).unwrap();
         assert_eq!(data.ecn == Ecn::Capable0, keeps);
         assert_eq!(data.len, if keeps { 1448 } else { 1460 });
-        // The clock of the timestamps does not run backwards (rfc7323#section-5.3).
+        // The timestamps must not run backwards (rfc7323#section-5.3).
         if let (Some(first), Some(later)) = (answer.options.timestamps, data.options.timestamps) {
             assert!(later.value.wrapping_sub(first.value) < 1000);
         }
-        // A window beyond 65535 bytes can be used only if both ends remember the scale.
+        // A window beyond 65535 bytes works only if both ends remember the scale.
         pair.send(Side::Client, Payload::Filler(2_000_000));
         pair.run_for(Span::from_secs(60));
         assert_eq!(pair.received_bytes(Side::Server), 2_000_000);
     }
 }
 
-/// What acknowledges the answer to a SYN with sequence number 1000 from a port, and the time in that answer.
+/// The acknowledgment number and the timestamps that accept the cookie for a SYN (number 1000) from a port.
 fn cookie_for(pair: &mut TcpPair, port: u16) -> (u32, Timestamps) {
     pair.sent.clear();
     pair.inject(Side::Server, Ecn::NotCapable, &forge(port, 1000, 0, Flags::SYN, &syn_options()));
     (pair.sent[0].header.seq.0.wrapping_add(1), pair.sent[0].options.timestamps.expect("a time"))
 }
 
-/// Whoever did not get the cookie cannot open a connection; nor can whoever got it elsewhere, or long ago.
+/// A cookie is refused from another peer, with other numbers, or after its period.
 #[test]
 fn syn_cookie_opens_only_its_own_connection() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
@@ -196,7 +196,7 @@ fn syn_cookie_opens_only_its_own_connection() {
     assert!(!opens(&mut pair, 30_000, 1002, cookie), "another number");
     assert!(opens(&mut pair, 30_000, 1001, cookie));
     assert_eq!(pair.endpoint(Side::Server).connections().count(), LIMIT);
-    // A cookie is over after 64 to 128 s, whether others were sent meanwhile or not.
+    // A cookie expires after 64 to 128 s, even if no other cookie was sent in this time.
     for (wait, accepted) in [(60, true), (129, false)] {
         let (cookie, _) = cookie_for(&mut pair, 30_002 + wait);
         pair.run_for(Span::from_secs(wait.into()));
@@ -205,8 +205,8 @@ fn syn_cookie_opens_only_its_own_connection() {
     }
 }
 
-/// The peer repeats its SYN, which creates a half-open connection this time. Then it acknowledges the SYN
-/// cookie of the first SYN-ACK.
+/// The peer repeats its SYN, which creates a half-open connection this time. Then the peer acknowledges the
+/// cookie that answered its first SYN.
 #[test]
 fn syn_cookie_is_accepted_for_a_connection_that_is_half_open_meanwhile() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());

@@ -1,4 +1,4 @@
-//! Windows, buffers, delayed acknowledgements, and what keeps segments from being silly.
+//! Windows, buffers, delayed acknowledgements, and avoidance of silly windows.
 
 use anabranch_tcp::segment::Flags;
 use anabranch_tcp::{Config, DelayedAck, Event, Payload};
@@ -38,7 +38,7 @@ fn every_second_segment_is_acknowledged_and_the_last_after_200_ms() {
     assert_eq!(bare(&pair, Side::Server).len(), 5);
 }
 
-/// A burst of five is two trains and one segment more. The rule of two holds that one back, as does Linux.
+/// A burst of five segments is two trains of two and a single segment, whose ACK is delayed, as in Linux.
 #[test]
 fn trains_end_with_psh_and_are_acknowledged_whole() {
     let acks_of = |push_trains| {
@@ -56,7 +56,7 @@ fn trains_end_with_psh_and_are_acknowledged_whole() {
     assert_eq!(acks_of(false), (vec![false; 5], vec![at(2001), at(4001)]));
 }
 
-/// The third segment waits for the fourth, and the fifth, with PSH, waits for none.
+/// The third segment waits for the fourth; the fifth has PSH and is acknowledged without waiting.
 #[test]
 fn a_train_behind_a_single_segment_is_acknowledged_twice() {
     let acks_of = |push_trains| {
@@ -107,7 +107,7 @@ fn zero_window_is_probed_until_it_opens() {
         .filter(|sent| sent.len == 1)
         .map(|sent| sent.at.as_nanos() / 1_000_000_000)
         .collect();
-    // 1, 2, 4, ... seconds apart.
+    // The probes are 1, 2, 4, ... seconds apart.
     let gaps: Vec<u64> = probes.windows(2).map(|w| w[1] - w[0]).collect();
     assert_eq!(gaps[..5], [2, 4, 8, 16, 32]);
     let stats = pair.stats(Side::Client);
@@ -118,7 +118,7 @@ fn zero_window_is_probed_until_it_opens() {
     assert_eq!(pair.stats(Side::Client).timeouts, 0);
 }
 
-/// The update that opens the window is lost: a probe finds out.
+/// The window update is lost; a probe finds that the window is open.
 #[test]
 fn a_lost_window_update_does_not_stall() {
     let config = Config { receive_buffer: ByteCount::new(8000), ..config() };
@@ -133,7 +133,8 @@ fn a_lost_window_update_does_not_stall() {
     assert_eq!(pair.received_bytes(Side::Server), 30_000);
 }
 
-/// A reader of ten bytes at a time makes no silly segments: every one is full (`rfc9293#section-3.8.6.2`).
+/// The reader takes ten bytes at a time; still all segments except window probes are full
+/// (`rfc9293#section-3.8.6.2`).
 #[test]
 fn receiver_avoids_silly_windows() {
     let config = Config { receive_buffer: ByteCount::new(4000), ..config() };
@@ -221,8 +222,8 @@ fn idle_time_restarts_from_the_initial_window() {
     assert_eq!(data(&pair).len(), 2);
 }
 
-/// With delayed acknowledgements and no byte counting a window grows half as fast again in a round trip; with
-/// byte counting it doubles (`rfc3465#section-2.2`).
+/// With delayed acknowledgements, slow start grows the window by half per round trip without byte counting,
+/// and doubles the window with byte counting (`rfc3465#section-2.2`).
 #[test]
 fn slow_start_counts_acks_or_bytes() {
     let windows = |abc| {
@@ -239,7 +240,7 @@ fn slow_start_counts_acks_or_bytes() {
     assert_eq!(windows(Some(2)), [8, 16, 32, 64]);
 }
 
-/// The push flag stands where the buffer ran empty, and a FIN goes with the last data.
+/// The segment that empties the send buffer has PSH, and the last data segment has the FIN.
 #[test]
 fn last_segment_has_psh_and_fin() {
     let mut pair = TcpPair::connected(&Config { initial_window: 4, ..config() });
@@ -257,7 +258,7 @@ fn last_segment_has_psh_and_fin() {
     assert_eq!(pair.events(Side::Server), [Event::PeerClosed]);
 }
 
-/// The window field and the option of the SYN, for a buffer that needs a shift (`rfc7323#section-2.2`).
+/// A large buffer needs a shift: the test checks window fields and the option (`rfc7323#section-2.2`).
 #[test]
 fn large_window_is_scaled() {
     let config = Config { receive_buffer: ByteCount::new(1_000_000), ..config() };
@@ -269,8 +270,7 @@ fn large_window_is_scaled() {
     assert_eq!(pair.info(Side::Server).peer_rwnd.get(), 1_000_000);
 }
 
-/// The first timeout is Karn's: a segment that was sent again is no sample without timestamps
-/// (`rfc6298#section-3`).
+/// Karn's rule: without timestamps, a retransmitted segment gives no RTT sample (`rfc6298#section-3`).
 #[test]
 fn retransmission_gives_an_rtt_sample_only_with_timestamps() {
     let rto = |timestamps| {

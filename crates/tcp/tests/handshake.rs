@@ -1,4 +1,4 @@
-//! The handshake (`rfc9293#section-3.5`), and what its options agree upon.
+//! The handshake (`rfc9293#section-3.5`), and the options that both sides agree on.
 
 use anabranch_tcp::Seq;
 use anabranch_tcp::segment::{Flags, Header, Options};
@@ -30,7 +30,7 @@ fn handshake_has_three_segments() {
         assert_eq!(pair.events(side), [Event::Connected]);
         assert_eq!(pair.info(side).srtt, Some(Span::from_millis(20)));
     }
-    // rfc9293#section-3.5: a SYN takes one number, and the first acknowledgement counts it.
+    // rfc9293#section-3.5: a SYN takes one sequence number, and the first acknowledgement covers the SYN.
     assert_eq!((pair.sent[2].offset, pair.sent[2].ack), (1, 1));
 }
 
@@ -54,9 +54,9 @@ fn simultaneous_open_succeeds() {
     assert_eq!(pair.received_bytes(Side::Server), 5000);
 }
 
-/// Whichever of the three is lost, it is sent again, and the timeout doubles. Data begins with one segment,
-/// and with a timeout of three seconds if nothing measured the round trip (`rfc5681#section-3.1`;
-/// `rfc6298#section-5`, 5.7).
+/// If one of the three segments is lost, it is retransmitted, and the timeout doubles. Then data begins with
+/// a window of one segment, and with an RTO of three seconds if there is no RTT sample
+/// (`rfc5681#section-3.1`; `rfc6298#section-5`, 5.7).
 #[test]
 fn lost_segments_of_the_handshake_are_retransmitted() {
     for lost in 0..3 {
@@ -158,7 +158,7 @@ fn options_are_used_if_both_sides_offer_them() {
         assert_eq!((data.ecn, data.len), (Ecn::NotCapable, 536));
         assert!(!answer.has(Flags::ECE));
     }
-    // Variants without selective acknowledgements do not ask for them.
+    // Variants without selective acknowledgements do not offer the option.
     let reno = Config { variant: Variant::Reno, ..all.clone() };
     assert!(!syns(&reno, &all).0.options.sack_permitted);
 }
@@ -172,7 +172,7 @@ fn syn(from: &TcpSent, seq: u32) -> PacketBuf {
     buf
 }
 
-/// An old SYN arrives after the new one: the client resets what it never asked for, and connects
+/// An old SYN arrives after the new SYN. The client resets the connection of the old SYN and connects
 /// (`rfc9293#section-3.5`, figure 8).
 #[test]
 fn old_duplicate_syn_is_reset() {
@@ -185,7 +185,7 @@ fn old_duplicate_syn_is_reset() {
     let resets = pair.sent.iter().filter(|sent| sent.has(Flags::RST)).count();
     assert_eq!(resets, 1);
     assert_eq!(pair.state(Side::Client), Some(State::Established));
-    // The user of the server never knew of the first.
+    // The server reported no event for the old SYN.
     assert_eq!(pair.state(Side::Server), Some(State::Established));
     assert_eq!(pair.events(Side::Server), [Event::Connected]);
     assert_eq!(pair.endpoint(Side::Server).connections().count(), 1);
@@ -201,6 +201,6 @@ fn initial_sequence_numbers_depend_on_seed_and_clock() {
         pair.sent[0].header.seq
     };
     assert_eq!(first(0), first(0));
-    // A tick every four microseconds.
+    // The clock ticks every four microseconds.
     assert_eq!(first(4).distance_from(first(0)), 1000);
 }

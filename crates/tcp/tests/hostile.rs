@@ -1,4 +1,4 @@
-//! Segments of a stranger or a cheating peer do no harm (`rfc5961`, `rfc7323#section-5`).
+//! Segments of an attacker or of a cheating peer do no harm (`rfc5961`, `rfc7323#section-5`).
 
 use anabranch_tcp::Seq;
 use anabranch_tcp::segment::{Flags, Header, Options, SackBlock, Timestamps, seal};
@@ -9,8 +9,8 @@ use testkit::{Fate, Side, TcpPair};
 use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Span};
 
-/// A connection in the middle of a transfer, and the numbers an observer would see: the next the server
-/// expects, and its own.
+/// A connection after transfers in both directions, and two sequence numbers that an observer would see: the
+/// next number that the server expects from the client, and the next number of the server.
 fn busy(config: &Config) -> (TcpPair, Seq, Seq) {
     let mut pair = TcpPair::connected(config);
     pair.send(Side::Client, Payload::Filler(3000));
@@ -44,7 +44,7 @@ fn plain() -> Config {
     Config { timestamps: false, ..Config::qualnet() }
 }
 
-/// Injects a segment into the server and says how many answers it gave.
+/// Injects a segment into the server and returns the number of segments that the server sends in response.
 fn answers(pair: &mut TcpPair, packet: &PacketBuf) -> usize {
     let before = pair.sent.len();
     pair.inject(Side::Server, Ecn::NotCapable, packet);
@@ -116,7 +116,7 @@ fn paws_drops_segments_with_old_timestamps() {
     assert!(!pair.received(Side::Server).windows(4).any(|w| w == b"old!"));
 }
 
-/// SACK blocks that cannot be: below, above, inverted, half a circle away.
+/// Impossible SACK blocks: below SND.UNA, above SND.NXT, inverted, half a circle away.
 #[test]
 fn impossible_sack_blocks_are_ignored() {
     let mut pair = TcpPair::connected(&Config { initial_window: 10, ..plain() });
@@ -144,8 +144,8 @@ fn impossible_sack_blocks_are_ignored() {
     }
 }
 
-/// The peer acknowledges what it cannot have, to make us send faster: it is not believed, and what it does
-/// acknowledge piece by piece grows the window by no more than whole segments with byte counting
+/// The peer acknowledges data that it cannot have, to make us send faster; we ignore these acknowledgements.
+/// The peer also divides acknowledgements; with byte counting the window grows only by the acknowledged bytes
 /// (`rfc3465#section-3.1`).
 #[test]
 fn optimistic_and_divided_acks_do_not_inflate_the_window() {
@@ -179,7 +179,7 @@ fn a_window_that_shrinks_stops_new_data_only() {
     );
     pair.send(Side::Client, Payload::Filler(20_000));
     let (una, seq) = (pair.sent[0].header.seq, pair.sent[0].header.ack);
-    // The forged window is 1000 bytes, where 8000 were sent already.
+    // The forged window is 1000 bytes, but 8000 bytes are in flight already.
     let ack = forge(Side::Client, seq, una.add(2000), Flags::ACK, &Options::default(), &[]);
     pair.inject(Side::Client, Ecn::NotCapable, &ack);
     assert_eq!(pair.info(Side::Client).flight.get(), 6000);
@@ -189,7 +189,7 @@ fn a_window_that_shrinks_stops_new_data_only() {
     assert_eq!(pair.received_bytes(Side::Server), 20_000, "what was sent is sent again");
 }
 
-/// Segments of one byte with a gap after each do not eat the memory.
+/// Segments of one byte, with a gap after each, use only bounded memory.
 #[test]
 fn memory_for_one_byte_segments_is_bounded() {
     let config = Config { receive_buffer: ByteCount::new(60_000), ..plain() };
@@ -199,7 +199,7 @@ fn memory_for_one_byte_segments_is_bounded() {
         pair.keep_log = false;
         pair.inject(Side::Server, Ecn::NotCapable, &crumb);
     }
-    // The stream goes on all the same.
+    // The transfer still continues.
     let filling = vec![2; 50_000];
     for (n, part) in filling.chunks(1000).enumerate() {
         let part = forge(Side::Server, next.add(n as u32 * 1000), ack, Flags::ACK, &Options::default(), part);
@@ -221,7 +221,7 @@ fn any_segment() -> impl Strategy<Value = (u32, u32, u8, Vec<u8>, Vec<(u32, u32)
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Any segments of someone who sees the numbers: nothing panics, and time always passes.
+    /// Sends arbitrary segments with plausible sequence numbers: nothing panics, and time always advances.
     #[test]
     fn arbitrary_segments_do_not_panic(segments in prop::collection::vec(any_segment(), 1..40), modern in any::<bool>()) {
         let base = if modern { Config::modern() } else { Config::qualnet() };

@@ -1,5 +1,4 @@
-//! Tests of later extensions of TCP: RACK-TLP, proportional rate reduction, limited transmit, duplicate
-//! reports, ECN.
+//! Tests of later extensions of TCP: RACK-TLP, proportional rate reduction, limited transmit, D-SACK, ECN.
 
 use anabranch_tcp::segment::Flags;
 use anabranch_tcp::{Config, DelayedAck, Ecn, Payload, Variant};
@@ -32,8 +31,8 @@ fn lose(pair: &mut TcpPair, numbers: &[u64]) {
     });
 }
 
-/// The last segment of a burst is lost. Without a probe only the timer finds out; with it, twice the round
-/// trip and the delay that an acknowledgement may have (`rfc8985#section-7.2`).
+/// The last segment of a burst is lost. Without a probe, only the retransmission timer detects the loss. The
+/// probe is sent after two round trips plus the possible delay of an acknowledgement (`rfc8985#section-7.2`).
 #[test]
 fn tail_loss_probe_repairs_a_lost_tail() {
     let run = |rack_tlp| {
@@ -50,10 +49,10 @@ fn tail_loss_probe_repairs_a_lost_tail() {
     assert_eq!((stats.timeouts, stats.loss_probes), (1, 0));
     let (fast, stats) = run(true);
     assert_eq!((stats.timeouts, stats.loss_probes), (0, 1));
-    // One segment in flight: its acknowledgement may be delayed, and the probe comes no later than the timer
-    // would.
+    // One segment in flight: its acknowledgement may be delayed, so the probe would not be earlier than the
+    // retransmission timer.
     assert_eq!(fast, slow);
-    // With two segments in flight no acknowledgement is delayed: 2 * 20 ms after the last sign of progress.
+    // With two segments in flight no acknowledgement is delayed: the probe comes 2 * 20 ms after the last ACK.
     let run_two = {
         let mut pair = TcpPair::connected(&config());
         lose(&mut pair, &[3, 4]);
@@ -66,8 +65,8 @@ fn tail_loss_probe_repairs_a_lost_tail() {
     assert_eq!(run_two, (Span::from_millis(60), 1));
 }
 
-/// A probe that repaired the loss alone still cuts the window (`rfc8985#section-7.4.2`); one that was not
-/// needed does not.
+/// If the probe alone repaired the loss, the window is still reduced (`rfc8985#section-7.4.2`). If no data
+/// was lost, the window is not reduced.
 #[test]
 fn tail_loss_probe_that_repairs_a_loss_reduces_the_window() {
     let mut pair = TcpPair::connected(&config());
@@ -96,7 +95,7 @@ fn tail_loss_probe_that_repairs_a_loss_reduces_the_window() {
     assert_eq!(pair.info(Side::Client).ssthresh, None);
 }
 
-/// A retransmission that is lost, too, is found by time; RFC 6675 needs the timer (`rfc8985#section-3.1`).
+/// RACK detects the loss of a retransmission by time (`rfc8985#section-3.1`); RFC 6675 needs the RTO.
 #[test]
 fn rack_detects_a_lost_retransmission() {
     for (rack_tlp, timeouts) in [(true, 0), (false, 1)] {
@@ -115,8 +114,8 @@ fn rack_detects_a_lost_retransmission() {
     }
 }
 
-/// A segment that is overtaken by more than three: a loss for those that count, late for those that know the
-/// clock, once they have seen it happen (`rfc8985#section-6.2`, step 4).
+/// More than three later segments overtake a segment. Without RACK, the segment counts as lost. RACK waits
+/// longer once it has seen reordering (`rfc8985#section-6.2`, step 4).
 #[test]
 fn rack_distinguishes_reordering_from_loss() {
     let recoveries = |rack_tlp| {
@@ -125,7 +124,7 @@ fn rack_distinguishes_reordering_from_loss() {
         let mut n = 0;
         pair.on_wire(move |sent| {
             n += u32::from(sent.len > 0);
-            // A fifth of the round trip late, ten segments: within a quarter.
+            // The segment is late by a fifth of the RTT (ten segments), less than a quarter of the RTT.
             if sent.len > 0 && n % 100 == 50 { Fate::Late(Span::from_millis(4)) } else { Fate::Arrives }
         });
         pair.send(Side::Client, Payload::Filler(4000 * MSS as u32));
@@ -134,13 +133,13 @@ fn rack_distinguishes_reordering_from_loss() {
         pair.stats(Side::Client).recoveries
     };
     let (by_time, by_count) = (recoveries(true), recoveries(false));
-    // As long as it was not seen, three segments that arrived above still mean a loss.
+    // Until RACK has seen reordering, three segments that arrived above a hole still indicate a loss.
     assert!(by_time <= 5, "{by_time}");
     assert!(by_count >= 20, "{by_count}");
 }
 
-/// Window 3, and the first is lost: two duplicate acknowledgements are not enough, but each sends a new
-/// segment, whose acknowledgements are (`rfc3042#section-2`).
+/// The window is 3, and the first segment is lost. Two duplicate acknowledgements are not enough, but each of
+/// them releases a new segment, whose acknowledgements complete the three (`rfc3042#section-2`).
 #[test]
 fn limited_transmit_enables_fast_retransmit() {
     for variant in [Variant::NewReno, Variant::Sack] {
@@ -156,13 +155,13 @@ fn limited_transmit_enables_fast_retransmit() {
     }
 }
 
-/// In a recovery without further loss, half as many segments leave as arrive, evenly: never a silent half
-/// window and then a burst (`rfc6937#section-1`).
+/// In a recovery without further loss, the sender sends one segment for every two delivered. There is no
+/// silent half of the window with a burst behind it (`rfc6937#section-1`).
 #[test]
 fn prr_sends_evenly_in_recovery() {
     let longest_silence = |prr| {
         let mut pair = TcpPair::connected(&Config { prr, rack_tlp: false, initial_window: 40, ..config() });
-        // Spread the flight over a round trip.
+        // Spreads the flight over a round trip.
         pair.set_wire(Span::from_millis(50), Some(BitRate::from_mbps(4)));
         lose(&mut pair, &[5]);
         pair.send(Side::Client, Payload::Filler(400 * MSS as u32));
@@ -176,13 +175,13 @@ fn prr_sends_evenly_in_recovery() {
             .collect();
         times.windows(2).map(|w| w[1].since(w[0])).max().unwrap()
     };
-    // The flight of 40 arrives in 83 ms: a segment for every other acknowledgement, or nothing for half of
-    // the flight.
+    // The flight of 40 segments arrives in 83 ms. With PRR every other acknowledgement releases a segment;
+    // without, the sender is silent for half of the flight.
     assert!(longest_silence(true) < Span::from_millis(10));
     assert!(longest_silence(false) > Span::from_millis(30));
 }
 
-/// Data that arrives twice is reported in the first block, once (`rfc2883#section-4`).
+/// Data that arrives twice is reported once, in the first SACK block (`rfc2883#section-4`).
 #[test]
 fn dsack_reports_a_duplicate_segment() {
     for dsack in [true, false] {
@@ -211,7 +210,7 @@ fn dsack_reports_a_duplicate_segment() {
 fn ce_marks_reduce_the_window_once_a_round_trip() {
     let mut pair = TcpPair::connected(&Config { ecn: true, initial_window: 20, ..config() });
     pair.mark = true;
-    // Three segments of one flight are marked, the third to the fifth.
+    // The third to the fifth segment of one flight are marked.
     let mut n = 0;
     pair.on_wire(move |sent| {
         n += u32::from(sent.len > 0);
@@ -222,7 +221,7 @@ fn ce_marks_reduce_the_window_once_a_round_trip() {
     let stats = pair.stats(Side::Client);
     assert_eq!((stats.ecn_reductions, stats.recoveries, stats.timeouts), (1, 0, 0));
     assert!(stats.user_bytes_retransmitted.is_zero());
-    // Two acknowledgements without an echo had made the window 22.
+    // Two earlier acknowledgements without ECE had raised the window to 22 segments.
     assert_eq!(pair.info(Side::Client).ssthresh, Some(ByteCount::new(11 * MSS)));
     let echoes: Vec<_> = pair.sent.iter().filter(|s| s.from == Side::Server && s.has(Flags::ECE)).collect();
     let told: Vec<_> = data(&pair).into_iter().filter(|s| s.has(Flags::CWR)).collect();
@@ -234,7 +233,7 @@ fn ce_marks_reduce_the_window_once_a_round_trip() {
     assert!(bare.into_iter().all(|sent| sent.ecn == Ecn::NotCapable));
 }
 
-/// Retransmissions may not be marked (`rfc3168#section-6.1.5`).
+/// Retransmissions are not ECN-capable (`rfc3168#section-6.1.5`).
 #[test]
 fn retransmissions_are_not_ect() {
     let mut pair = TcpPair::connected(&Config { ecn: true, ..config() });

@@ -1,11 +1,11 @@
-//! Bytes arrive intact and in order, whatever the network does, and the connection ends well.
+//! Bytes arrive intact and in order over a network with random faults, and the connection ends gracefully.
 
 use anabranch_tcp::{CloseReason, Config, Event, Payload, Variant};
 use bytes::Bytes;
 use testkit::{Fate, Side, TcpPair};
 use units::{BitRate, ByteCount, Span};
 
-/// A small generator, so that a run is its number.
+/// A random number generator. The number of a run is the seed, so that each run can be repeated.
 struct Draw(u64);
 
 impl Draw {
@@ -45,7 +45,7 @@ fn config(draw: &mut Draw) -> Config {
         pacing: draw.chance(30),
         send_buffer: ByteCount::new([2_000, 20_000, 200_000][draw.below(3) as usize]),
         receive_buffer: ByteCount::new([1_500, 9_000, 65_535][draw.below(3) as usize]),
-        // TIME-WAIT is long enough to answer a FIN that is lost many times.
+        // TIME-WAIT is long enough to answer a FIN whose acknowledgement is lost many times.
         time_wait: Span::from_secs(3600),
         max_retransmissions: 40,
         max_syn_retransmissions: 40,
@@ -53,7 +53,7 @@ fn config(draw: &mut Draw) -> Config {
     }
 }
 
-/// Data in pieces of any size, bytes and filler.
+/// Data in pieces of random size, some stored bytes and some filler.
 fn data(draw: &mut Draw) -> (Vec<Payload>, Vec<u8>) {
     let (mut pieces, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..draw.below(12) {

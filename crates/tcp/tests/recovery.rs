@@ -1,6 +1,6 @@
 //! One to four losses in one window, as in Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and
-//! SACK TCP", CCR 1996: a link of 0.8 Mbit/s and 100 ms, segments of 1000 bytes, every one acknowledged, and
-//! a window of 15 segments (numbers 14 to 28) of which 14, then 26 and 28, then 24 are lost.
+//! SACK TCP", CCR 1996. The link has 0.8 Mbit/s and 100 ms, a segment has 1000 bytes, and each segment is
+//! acknowledged. Of a window of 15 segments (numbers 14 to 28), 14 is lost, then also 26 and 28, then 24.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Variant};
 use testkit::{Fate, Side, TcpPair};
@@ -15,12 +15,11 @@ struct Outcome {
     recoveries: u64,
     /// Slow start thresholds, in the order they were set.
     thresholds: Vec<u64>,
-    /// From the first fast retransmission until everything sent before it is acknowledged, in round-trip
-    /// times.
+    /// Time in round trips from the first fast retransmission until all data sent earlier is acknowledged.
     round_trips: f64,
-    /// Segments sent more than once, by their number.
+    /// Numbers of the segments that were sent more than once.
     again: Vec<u64>,
-    /// The window right after that, in segments.
+    /// The window at the end of this time, in segments.
     cwnd_after: f64,
 }
 
@@ -108,9 +107,9 @@ fn tahoe_slow_starts_from_the_first_hole_without_a_timeout() {
         assert_eq!((outcome.timeouts, outcome.recoveries), (0, 1), "{outcome:?}");
         assert_eq!(outcome.thresholds, [7500]);
     }
-    // One loss: a window of one, and the acknowledgement of the whole flight makes it two.
+    // One loss: the window is one segment, and the acknowledgement of the whole flight makes it two.
     assert_eq!(lose(Variant::Tahoe, &[14]).cwnd_after, 2.0);
-    // Tahoe does not know which segments arrived: it retransmits those between the holes too.
+    // Tahoe does not know which segments arrived: it also retransmits the segments between the holes.
     assert_eq!(lose(Variant::Tahoe, &[14, 24, 26, 28]).again, [14, 24, 25, 26, 27, 28]);
 }
 
@@ -121,7 +120,7 @@ fn reno_repairs_one_loss_halves_twice_for_two_and_times_out_for_more() {
     assert!((one.round_trips - 1.0).abs() < 0.1, "{one:?}");
     let two = lose(Variant::Reno, &[14, 28]);
     assert_eq!((two.timeouts, two.recoveries), (0, 2));
-    // 20 segments were sent until the partial acknowledgement left seven in flight.
+    // 20 segments were sent before the partial acknowledgement, which left seven in flight.
     assert_eq!(two.thresholds, [7500, 3500]);
     for lost in &LOSSES[2..] {
         let outcome = lose(Variant::Reno, lost);
@@ -141,8 +140,8 @@ fn newreno_repairs_one_hole_in_a_round_trip_with_one_cut() {
     }
 }
 
-/// A hole at the very end of the flight is known only when three later segments arrive, half a round trip
-/// after the first retransmission: so two round trips and a half at most, however many holes.
+/// A hole at the end of the flight is detected only when three later segments arrive, half a round trip after
+/// the first retransmission. So recovery takes at most two and a half round trips for any number of holes.
 #[test]
 fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
     for rack_tlp in [false, true] {
@@ -155,8 +154,8 @@ fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
                 assert!(outcome.round_trips < 2.6, "{outcome:?}");
                 assert_eq!(outcome.again, lost);
             }
-            // Holes that the flight itself reveals are sent again within one, as soon as pipe has come down
-            // to the halved window.
+            // Holes that the flight itself reveals are retransmitted within one round trip, once pipe has
+            // fallen to the halved window.
             let early = lose_with(&config, &[14, 16, 18, 20]);
             assert!(early.round_trips < 1.8, "{early:?}");
             assert_eq!((early.timeouts, early.recoveries, early.again), (0, 1, vec![14, 16, 18, 20]));
@@ -164,8 +163,8 @@ fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
     }
 }
 
-/// Ten segments in flight, and nothing more to send: the window at the third duplicate acknowledgement, and
-/// after. In segments: Tahoe c = 1, s = 5; Reno c = 5 + 3, then 5.
+/// Ten segments are in flight, and there is no more data. The test checks the window at and after the third
+/// duplicate acknowledgement, in segments: Tahoe c = 1, s = 5; Reno c = 5 + 3, then 5.
 #[test]
 fn windows_after_the_third_duplicate_ack() {
     for (variant, at_third, after) in
@@ -187,8 +186,8 @@ fn windows_after_the_third_duplicate_ack() {
     }
 }
 
-/// Segments 1 and 4 of a flight of ten are lost: NewReno stays in recovery for two round trips and cuts once,
-/// Reno cuts twice, SACK sends both again within one round trip.
+/// Segments 1 and 4 of a flight of ten are lost. NewReno stays in recovery for two round trips and reduces
+/// cwnd once, Reno reduces it twice, SACK retransmits both segments within one round trip.
 #[test]
 fn recovery_of_two_losses_in_ten_segments() {
     let run = |variant| {
@@ -221,14 +220,14 @@ fn recovery_of_two_losses_in_ten_segments() {
     assert!(trips < 1.1, "{trips}");
 }
 
-/// After a timeout, duplicate acknowledgements for what was sent before it begin no recovery
+/// After a timeout, duplicate acknowledgements of data sent before the timeout begin no recovery
 /// (`rfc6582#section-3.2`).
 #[test]
 fn duplicate_acks_for_data_from_before_a_timeout_begin_no_recovery() {
     for variant in Variant::ALL {
         let mut pair = TcpPair::connected(&Config { initial_window: 8, ..config(*variant) });
         let lost_until = pair.now + Span::from_millis(900);
-        // The first segment and all acknowledgements are lost for a while, so that the timer expires.
+        // The first segment and all acknowledgements are lost for a time, so that the timer expires.
         pair.on_wire(move |sent| {
             let early = sent.at < lost_until;
             if early && (sent.from == Side::Server || sent.offset == 1) { Fate::Lost } else { Fate::Arrives }
@@ -241,9 +240,9 @@ fn duplicate_acks_for_data_from_before_a_timeout_begin_no_recovery() {
     }
 }
 
-/// New segments go on being sent for those that arrive while a hole is repaired, and FlightSize grows; but
-/// what arrived is no reason to take the network for larger: a timeout then sets no threshold above the first
-/// cut.
+/// While a hole is repaired, arriving segments release new segments, and FlightSize grows. But arrived
+/// segments do not show a larger capacity of the path: a later timeout must not set ssthresh above the value
+/// of the first reduction.
 #[test]
 fn timeout_in_recovery_does_not_raise_ssthresh() {
     for variant in [Variant::NewReno, Variant::Sack] {
@@ -253,7 +252,7 @@ fn timeout_in_recovery_does_not_raise_ssthresh() {
         pair.on_wire(move |sent| {
             let number = u64::from(sent.offset - 1) / MSS;
             let data = sent.from == Side::Client && sent.len > 0;
-            // Too many holes for one a round trip; or one that is lost again when it is repaired.
+            // Either more holes than recovery can repair (one per round trip), or a retransmission is lost.
             let hit = data
                 && match variant {
                     Variant::Sack => number == 20,

@@ -19,9 +19,9 @@ use tun::Devices;
 use udp::Sockets;
 use units::Span;
 
-/// Emulates the network of a scenario until `control` ends the emulation. Once packets can pass, calls `ready`
-/// with one line of text for each way into the network. Before the function returns, it removes the devices
-/// and namespaces that it made.
+/// Emulates the network of a scenario until `control` ends the emulation. Once packets can pass, calls
+/// `ready` with one line of text for each way into the network. Before the function returns, it removes the
+/// devices and namespaces that it made.
 ///
 /// # Errors
 /// [`EmulateError`] if the emulation cannot begin or go on.

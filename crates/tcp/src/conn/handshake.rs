@@ -86,8 +86,8 @@ impl Connection {
         (0..MAX_SHIFT).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(MAX_SHIFT)
     }
 
-    /// Processes a segment before our SYN is answered (`rfc9293#section-3.10.7.3`). False: answer with a
-    /// reset.
+    /// Processes a segment before our SYN is answered (`rfc9293#section-3.10.7.3`). Returns false if the
+    /// caller must answer with a reset.
     pub(super) fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment<'_>, retry: Retry) -> bool {
         let flags = segment.header.flags;
         let acked = flags.has(Flags::ACK);

@@ -9,14 +9,14 @@ use crate::sequence::ORIGIN;
 use crate::tx::Ack;
 use units::Instant;
 
-/// Outcome of a segment.
+/// Result of processing a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handled {
     /// The connection processed or dropped it.
     Here,
     /// The segment must be answered with a reset, as if there were no connection.
     Refused,
-    /// The segment is the SYN of a new connection, and the old one is over.
+    /// The segment is the SYN of a new connection, which replaces this connection.
     Anew,
 }
 

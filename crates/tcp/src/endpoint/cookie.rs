@@ -1,4 +1,4 @@
-//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN when all places are taken.
+//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN when the maximum number of connections exists.
 //!
 //! The sequence number encodes the state of the connection. The connection begins once the peer acknowledges
 //! the cookie and so proves that it receives at its address.
@@ -87,7 +87,7 @@ impl Cookies {
         }
     }
 
-    /// The SYN ACK that answers `syn`; no state is kept.
+    /// The SYN ACK with a cookie that answers `syn`. The endpoint keeps no state for it.
     pub(super) fn answer(
         &mut self,
         now: Instant,

@@ -175,7 +175,7 @@ impl Endpoint {
         match connection.handle(now, &segment, ecn) {
             Handled::Here => self.schedule(slot),
             Handled::Refused => {
-                // The peer may acknowledge a cookie after a later SYN of it has found a place.
+                // The peer may acknowledge a cookie although its later SYN began a half-open connection.
                 if self.slab.is_half_open(slot)
                     && let Some(opened) = self.opened(now, &segment, ends)
                 {

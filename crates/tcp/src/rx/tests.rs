@@ -19,7 +19,7 @@ fn blocks(rx: &mut Receiver) -> Vec<(u64, u64)> {
     rx.sack(4).into_iter().map(|(l, r)| ((l - NEXT) / 100, (r - NEXT) / 100)).collect()
 }
 
-/// The example of `rfc2018#section-5`, cases 2 and 3: every second segment is lost; newest block first.
+/// The example of `rfc2018#section-5`, cases 2 and 3: each second segment is lost; the newest block is first.
 #[test]
 fn the_block_that_changed_last_comes_first() {
     let mut rx = receiver(false);
@@ -56,7 +56,7 @@ fn duplicates_are_reported_first_and_once() {
     assert_eq!(blocks(&mut rx), [(3, 4), (5, 6)]);
 }
 
-/// Overlapping segments, a FIN out of order, and nothing beyond it.
+/// Tests overlapping segments, a FIN out of order, and data beyond the FIN.
 #[test]
 fn the_end_is_where_the_fin_stands() {
     let mut rx = receiver(false);

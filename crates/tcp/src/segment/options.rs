@@ -110,7 +110,7 @@ impl Options {
     }
 
     /// Drops the last SACK blocks while the aligned options are too long for a header, so that every parsed
-    /// segment can be written. Only a segment with blocks and options of a SYN loses any; nobody sends that.
+    /// segment can be written. Blocks are lost only in a segment that also has the options of a SYN.
     fn drop_blocks_without_room(&mut self) {
         while self.len() > ROOM {
             self.sack.pop();

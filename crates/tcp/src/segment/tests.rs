@@ -91,7 +91,7 @@ fn unknown_options_are_passed_over_and_impossible_ones_refused() {
     assert_eq!(with(&[1, 1, 1, 253]), Err(SegmentError::Option));
 }
 
-/// Without the no-operations, more options fit than we can write. Found by the fuzz target `segment`.
+/// Options without the alignment may be longer than the written options can be. Found by fuzzing `segment`.
 #[test]
 fn blocks_that_would_not_fit_when_aligned_are_dropped() {
     let mut bytes = vec![0; 20];

@@ -143,8 +143,8 @@ impl Sender {
         }
     }
 
-    /// Reduces the window for ECE once a round trip (`rfc3168#section-6.1.2`). True if the window must not
-    /// grow.
+    /// Reduces the window for ECE once a round trip (`rfc3168#section-6.1.2`). Returns true if the window
+    /// must not grow.
     fn take_congestion(&mut self, now: Instant, ack: &Ack, delta: &AckDelta) -> bool {
         if !self.ecn.enabled || !ack.congestion {
             return false;
@@ -169,7 +169,7 @@ impl Sender {
 }
 
 impl Ack {
-    /// False if the echoed timestamp is older than `sent_at`, that is, of an earlier transmission.
+    /// False if the echoed timestamp is older than `sent_at`: then an earlier transmission is acknowledged.
     fn answers(&self, sent_at: Instant) -> Option<bool> {
         self.echo.map(|ms| ms >= sent_at.as_nanos() / 1_000_000)
     }

@@ -13,7 +13,7 @@ impl Sender {
             abc_limit: self.config.abc,
             grow_full_only: self.config.grow_full_only,
         };
-        // Slow start lasts until the first loss.
+        // No threshold is set: slow start lasts until the first loss.
         let setup = Setup {
             paced: self.config.pacing,
             knobs: self.config.knobs,

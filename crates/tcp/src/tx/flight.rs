@@ -78,16 +78,16 @@ pub(crate) struct Flight {
     sacked_segments: u64,
     /// [`Self::lose_by_sack`] has examined all segments below this index.
     judged: u64,
-    /// Transmissions in the order of time, including outdated ones, which are skipped. Only for RACK.
+    /// Transmissions in the order of time. Outdated entries are skipped. Used only by RACK.
     by_time: Option<VecDeque<(u64, Instant)>>,
-    /// State of the path at the last transmission of each segment. Only for rate samples.
+    /// State of the path at the last transmission of each segment. Used only for rate samples.
     records: Option<VecDeque<SendRecord>>,
     /// Bytes of transmissions that became lost since the last call of [`Self::take_newly_lost`].
     newly_lost: u64,
 }
 
 impl Flight {
-    /// An empty flight at `position`. `by_time`: the caller will use [`Self::lose_by_time`].
+    /// An empty flight at `position`. `by_time` is true if the caller will use [`Self::lose_by_time`].
     pub(crate) fn new(position: u64, by_time: bool) -> Self {
         Flight {
             first: 0,
@@ -266,8 +266,8 @@ impl Flight {
         }
     }
 
-    /// Processes a SACK block. Calls `tell` with every newly acknowledged segment, and returns their bytes.
-    /// Ignores partly covered segments.
+    /// Processes a SACK block. Calls `tell` with every newly acknowledged segment, and returns the sum of
+    /// their bytes. Ignores partly covered segments.
     pub(crate) fn sack(
         &mut self,
         left: u64,
@@ -328,8 +328,8 @@ impl Flight {
         }
     }
 
-    /// Marks all segments as lost after an expiry of the retransmission timer, except selectively
-    /// acknowledged ones; with `forget` these, too (`rfc2018#section-8`).
+    /// Marks the segments as lost after an expiry of the retransmission timer, except selectively
+    /// acknowledged segments. With `forget`, those segments are marked, too (`rfc2018#section-8`).
     pub(crate) fn lose_all(&mut self, forget: bool, mut unless: impl FnMut(&Sent) -> bool) {
         if forget {
             self.forget_sacks();

@@ -70,7 +70,7 @@ pub(crate) struct Sender {
     /// The next segment is sent regardless of the windows.
     forced: Option<Forced>,
     last_sent: Instant,
-    /// Number of segments in the last train, while it may continue at the same time.
+    /// Number of segments in the current train, which may continue at the same time.
     train: u64,
     /// The user's data did not fit completely, and [`Event::Writable`](crate::Event::Writable) was not
     /// reported since.
@@ -95,9 +95,9 @@ struct PeerWindow {
 #[derive(Debug, Default)]
 struct Ecn {
     enabled: bool,
-    /// The next new data carries CWR.
+    /// The next segment of new data must carry CWR.
     tell: bool,
-    /// ECE was answered with a reduction for all bytes below this position.
+    /// The window was already reduced for ECE on data below this position.
     answered: u64,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Recovery {
     /// A partial acknowledgement has arrived.
     partial: bool,
     pub(super) prr: Option<Prr>,
-    /// Index from which NextSeg rule 3 has not retransmitted a hole yet (`rfc6675#section-4`).
+    /// NextSeg rule 3 looks for holes from this index on (`rfc6675#section-4`).
     pub(super) hole: u64,
     /// End of the flight when rule 4 retransmitted a segment (RescueRxt).
     pub(super) rescue: Option<u64>,

@@ -83,10 +83,10 @@ impl Sender {
         self.timers.reorder = None;
     }
 
-    /// Bytes of a recovery that may still be in the network. FlightSize grows while a recovery repairs one
-    /// hole per round trip. Half of it would be a threshold above the capacity of the path: the next slow
-    /// start would lose as much again and end in another timeout (`rfc5681#section-3.2`, step 4: segments
-    /// that left the network inflate the window).
+    /// Bytes of a recovery that may still be in the network. While a recovery repairs one hole per round
+    /// trip, FlightSize includes arrived segments and grows. Half of FlightSize as ssthresh would exceed the
+    /// capacity of the path, and the next slow start would end in another timeout (`rfc5681#section-3.2`,
+    /// step 4: segments that left the network inflate the window).
     fn not_arrived(&self, recovery: &Recovery) -> u64 {
         let arrived = match self.variant {
             Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),

@@ -11,8 +11,8 @@ const LEAST: u64 = 2;
 const PER_SECOND: f64 = 1024.0;
 
 impl Sender {
-    /// Adds a new segment to its train. True if it is the last of several segments of the train. `before`:
-    /// the send time of the previous segment.
+    /// Adds a new segment to the current train. Returns true if the segment ends a train of several segments.
+    /// `before` is the send time of the previous segment.
     #[inline(never)]
     pub(super) fn ends_train(&mut self, now: Instant, before: Instant, limit: u64) -> bool {
         let so_far = if before == now { self.train } else { 0 };

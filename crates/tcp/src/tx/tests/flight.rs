@@ -1,4 +1,4 @@
-//! Compares the flight with a model that examines every segment each time.
+//! Compares the flight with a simple model that examines every segment at each step.
 
 use super::super::flight::{Flight, SentState};
 use proptest::prelude::*;
@@ -142,7 +142,7 @@ fn lose_by_sack(flight: &mut Flight, model: &mut [Model]) {
         assert!(s.state == SentState::Sacked || below == is_lost(model, s), "{s:?}");
     }
     flight.lose_by_sack(boundary);
-    // The model does not know which segments were examined before: it copies losses, and checks the sums.
+    // The model does not record which segments were examined: it copies the losses, then checks the sums.
     for (n, s) in model.iter_mut().enumerate() {
         let sent = &flight[flight.first_index() + n as u64];
         if s.state == SentState::InFlight && sent.state == SentState::Lost {

@@ -282,7 +282,7 @@ fn without_a_pacing_rate_there_is_no_pacing_timer() {
     assert_eq!(rig.sender.timers.pacing, None);
 }
 
-/// Largest number of segments sent at one instant; 50 are queued whenever all earlier ones are acknowledged.
+/// Largest number of segments sent at one time. The user sends 50 segments when all earlier are acknowledged.
 fn largest_burst(pacing: bool) -> u64 {
     let [config, _] = configs();
     let mut rig = Rig::with_own_control(Config { pacing, initial_window: 60, ..config });
