@@ -1,9 +1,9 @@
-//! What it costs to carry a packet over a link: `cargo bench -p anabranch-net`, and behind `--` words of the
-//! cases to run.
+//! Measures the cost of a packet that crosses a link: `cargo bench -p anabranch-net`. Words after `--` select
+//! the cases to run.
 //!
-//! A client keeps a window of packets of 1500 bytes under way to a server behind two routers, so each packet
-//! crosses three links: queueing, transmission, propagation, a route lookup and an event at each; sending and
-//! releasing are included.
+//! A client keeps a window of packets of 1500 bytes in the network to a server behind two routers, so each
+//! packet crosses three links. Each link costs queueing, transmission, propagation, a route lookup and an
+//! event. The cost of sending and releasing a packet is included.
 
 use des::{Kernel, Streams};
 use net::{
@@ -124,7 +124,7 @@ fn run(case: &Case) {
     println!("{:<44} {:6.1} ns per packet-hop ({:.1} M hops)", case.name, nanos / hops, hops / 1e6);
 }
 
-/// Time this process has run; on systems that do not tell, the time of day, for an idle machine.
+/// CPU time of this process. If the system does not report it, the wall clock, for an idle machine.
 fn cpu_nanos() -> f64 {
     let scheduled = std::fs::read_to_string("/proc/self/schedstat").ok();
     match scheduled.and_then(|line| line.split_whitespace().next()?.parse().ok()) {

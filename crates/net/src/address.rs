@@ -1,12 +1,12 @@
 use crate::ids::LinkId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A host's address pair on one of its links.
+/// The addresses of a host on one of its links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceAddress {
     /// The link.
     pub link: LinkId,
-    /// The network the link belongs to.
+    /// The network of the link.
     pub net_id: u8,
     /// 10.net.x.y unless [set](crate::NetworkBuilder::set_address).
     pub ipv4: Ipv4Addr,
@@ -83,14 +83,14 @@ fn key(address: IpAddr) -> u128 {
     }
 }
 
-/// An address that two interfaces claim.
+/// Error: two interfaces have this address.
 pub(crate) struct Ambiguous(pub IpAddr);
 
 impl AddressTable {
     pub fn new(interfaces: &[InterfaceAddress]) -> Result<Self, Ambiguous> {
         let addresses: Vec<IpAddr> =
             interfaces.iter().flat_map(|i| [IpAddr::V4(i.ipv4), IpAddr::V6(i.ipv6)]).collect();
-        // Three quarters of the slots are free, so that a search is short, and ends.
+        // Three quarters of the slots are free, so that each search is short and ends.
         let capacity = (addresses.len() * 4).next_power_of_two().max(2);
         let shift = 64 - capacity.trailing_zeros();
         let free = Slot { key: FREE, id: AddressId(0) };
@@ -119,7 +119,7 @@ impl AddressTable {
         self.addresses[id.index()]
     }
 
-    /// The slot that has `key`, or the free one where it belongs.
+    /// The slot that holds `key`; if there is none, the free slot for it.
     #[inline]
     fn search(&self, key: u128) -> usize {
         let word = (key >> 64) as u64 ^ (key as u64).rotate_left(32);

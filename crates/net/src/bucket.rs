@@ -1,15 +1,15 @@
 use crate::fault::SpecFault;
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// A token bucket: it fills at a rate up to a burst, and a packet takes as many tokens as it has bytes on the
-/// wire.
+/// A token bucket. It gains tokens at a rate, up to a burst. A packet takes as many tokens as it has bytes on
+/// the wire.
 ///
 /// In an interval of length t at most `burst + rate * t` bytes pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenBucket {
-    /// How fast tokens come.
+    /// Rate at which the bucket gains tokens.
     pub rate: BitRate,
-    /// Tokens that the bucket holds; it is full at the beginning.
+    /// Maximum number of tokens, in bytes. The bucket is full at the beginning.
     pub burst: ByteCount,
 }
 
@@ -33,7 +33,7 @@ const UNITS_PER_BYTE: u128 = 8_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Bucket {
     spec: TokenBucket,
-    /// In the units above, as of `at`.
+    /// Tokens at the time `at`, in the units of [`UNITS_PER_BYTE`].
     tokens: u128,
     at: Instant,
 }
@@ -49,7 +49,7 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
-    /// Takes the tokens of a packet at `now` if there are enough: whether there were.
+    /// Takes the tokens of a packet at `now`. Returns false, and takes none, if there are too few.
     pub fn take(&mut self, now: Instant, bytes: u64) -> bool {
         self.fill(now);
         let cost = u128::from(bytes) * UNITS_PER_BYTE;
@@ -60,14 +60,14 @@ impl Bucket {
         enough
     }
 
-    /// Takes the tokens of a packet as soon as there are enough, at `now` or later: the time at which that
-    /// is.
+    /// Takes the tokens of a packet as soon as there are enough. Returns the time at which there are enough,
+    /// `now` or later.
     pub fn wait(&mut self, now: Instant, bytes: u64) -> Instant {
         self.fill(now);
         let cost = u128::from(bytes) * UNITS_PER_BYTE;
         let missing = cost.saturating_sub(self.tokens);
         let nanos = missing.div_ceil(u128::from(self.spec.rate.as_bps().max(1)));
-        // What comes in the last nanosecond beyond the cost is kept: the packet takes its tokens within it.
+        // The bucket keeps tokens that it gains in the last nanosecond beyond the cost of the packet.
         self.tokens = (self.tokens + u128::from(self.spec.rate.as_bps()) * nanos).saturating_sub(cost);
         self.at += Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
         self.at
@@ -78,7 +78,7 @@ impl Bucket {
 mod tests {
     use super::*;
 
-    /// 8 Mbit/s are a byte in a microsecond.
+    /// At 8 Mbit/s the bucket gains one byte per microsecond.
     fn bucket(burst: u64) -> Bucket {
         Bucket::new(TokenBucket { rate: BitRate::from_mbps(8), burst: ByteCount::new(burst) })
     }
@@ -93,7 +93,7 @@ mod tests {
         assert!(bucket.take(us(0), 1500) && bucket.take(us(0), 1500));
         assert!(!bucket.take(us(1499), 1500), "1499 tokens");
         assert!(bucket.take(us(1500), 1500));
-        // It fills up to its size only: after 10 ms 3000 bytes, not 10,000.
+        // The bucket is never more than full: it has 3000 bytes after 10 ms, not 10,000.
         assert!(bucket.take(us(11_500), 3000) && !bucket.take(us(11_500), 1));
     }
 

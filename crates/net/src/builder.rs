@@ -25,10 +25,10 @@ pub struct NetworkBuilder {
     nats: BTreeMap<NodeId, NatSpec>,
 }
 
-/// Why no network can be built.
+/// Error: why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// Two nodes have one name. Random streams and captures are named after nodes.
+    /// Two nodes have the same name. Random streams and captures are named after nodes.
     #[error("two nodes are called `{0}`")]
     DuplicateName(String),
     /// Both ends of a link are the same node.
@@ -37,32 +37,32 @@ pub enum ConfigError {
     /// A link has cost 0. Routing needs positive costs.
     #[error("the link {0} has cost 0")]
     NoCost(String),
-    /// A part of a channel with a wrong parameter.
+    /// A parameter of a part of a channel is wrong.
     #[error("the {part} of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
     Channel {
         /// The name of the link.
         link: String,
-        /// Transmitter, policer, queue, shaper or wire, by the key of scenario files.
+        /// The key in scenario files of the transmitter, policer, queue, shaper or wire.
         part: &'static str,
-        /// What is wrong.
+        /// The wrong parameter, and its valid values.
         fault: SpecFault,
     },
     /// A network has more host interfaces than IPv4 addresses 10.net.x.y.
     #[error("network {0} has more than 65534 host interfaces")]
     TooManyInterfaces(u8),
-    /// A NAT is a host, or its outside link does not end there.
+    /// A NAT is not a router, or its outside link does not end at the NAT.
     #[error("`{0}` cannot be a NAT: expected a router, and an outside link that ends there")]
     WrongNat(String),
-    /// An address was set for a node without an interface there: a router, or not an end of that link.
+    /// An address was set for a node without an interface on the link: a router, or not an end of the link.
     #[error("`{0}` has no interface on the link {1} to set an address of")]
     NoInterface(String, String),
-    /// Two interfaces have one address.
+    /// Two interfaces have the same address.
     #[error("the address {0} is given twice")]
     DuplicateAddress(IpAddr),
 }
 
-/// The interfaces grouped by node, the range of each host, and spare addresses, which are the last
-/// interfaces.
+/// All interfaces, grouped by node, with the range of each host. Spare addresses are interfaces at the end
+/// of the list.
 struct Assigned {
     interfaces: Vec<InterfaceAddress>,
     hosts: Vec<Option<Host>>,
@@ -75,13 +75,13 @@ impl NetworkBuilder {
         Self::default()
     }
 
-    /// Adds a node. Each node needs another name.
+    /// Adds a node. The name of each node must be unique.
     pub fn add_node(&mut self, name: &str, kind: NodeKind) -> NodeId {
         self.nodes.push((name.to_owned(), kind));
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    /// Adds a link; two nodes may have several.
+    /// Adds a link. There may be several links between two nodes.
     ///
     /// # Panics
     /// If an end is not a node of this builder.
@@ -91,13 +91,13 @@ impl NetworkBuilder {
         LinkId(self.links.len() as u32 - 1)
     }
 
-    /// Sets an address of a host's interface in place of the automatic one of the same family.
+    /// Sets an address of a host's interface; it replaces the automatic address of the same family.
     pub fn set_address(&mut self, node: NodeId, link: LinkId, address: IpAddr) {
         self.overrides.push((node, link, address));
     }
 
-    /// Gives a host's interface a further address, which replaces the one before it with
-    /// [`Network::renumber`].
+    /// Gives a host's interface a spare address. [`Network::renumber`] replaces the current address of the
+    /// interface by its next spare address.
     pub fn add_spare_address(&mut self, node: NodeId, link: LinkId) {
         self.spares.push((node, link));
     }
@@ -107,7 +107,7 @@ impl NetworkBuilder {
         self.nats.insert(router, spec);
     }
 
-    /// Assigns addresses, computes routes and builds the network. Its random streams come from `streams`.
+    /// Assigns addresses, computes routes and builds the network. `streams` provides its random streams.
     ///
     /// # Errors
     /// [`ConfigError`] names the first node or link that does not fit.
@@ -137,7 +137,7 @@ impl NetworkBuilder {
         matches!(self.nodes[node.index()].1, NodeKind::Host { .. })
     }
 
-    /// Whether the node has an address on that link: a host, or a NAT on its outside link.
+    /// True if the node has an address on the link: it is a host, or a NAT with this outside link.
     fn has_address(&self, node: NodeId, link: LinkId) -> bool {
         self.is_host(node) || self.nats.get(&node).is_some_and(|nat| nat.outside == link)
     }
@@ -146,8 +146,8 @@ impl NetworkBuilder {
         self.nodes[node.index()].0.clone()
     }
 
-    /// "a-b" for the first link of two nodes, "a-b#2" for the second: independent of the links of other
-    /// nodes.
+    /// Names of the links: "a-b" for the first link between two nodes, "a-b#2" for the second. A name does
+    /// not depend on the links of other nodes.
     fn link_names(&self) -> Vec<String> {
         let mut seen = BTreeMap::new();
         let mut names = Vec::with_capacity(self.links.len());
@@ -190,7 +190,7 @@ impl NetworkBuilder {
         Ok(())
     }
 
-    /// Both the interfaces of a node and the numbers within a network follow the order of links.
+    /// Assigns the interfaces of each node, and the numbers within each network, in the order of the links.
     fn assign_addresses(&self, names: &[String]) -> Result<Assigned, ConfigError> {
         let mut of_node: Vec<Vec<InterfaceAddress>> = vec![Vec::new(); self.nodes.len()];
         let mut used = BTreeMap::new();
@@ -258,7 +258,7 @@ impl NetworkBuilder {
         Routes::compute(&forwards, &edges, &targets)
     }
 
-    /// A NAT, which gets the routes that lead outside from there.
+    /// Builds a NAT. The NAT takes over the routes of its node over the outside link.
     fn nat(&self, node: NodeId, spec: &NatSpec, hosts: &[Option<Host>], routes: &mut Routes) -> Nat {
         let link = &self.links[spec.outside.index()];
         let outward = if link.a == node { spec.outside.forward() } else { spec.outside.backward() };

@@ -10,12 +10,12 @@ use crate::wire::Wire;
 use des::Random;
 use units::{ByteCount, Instant, Span};
 
-/// One direction of a link at work: queue, transmitter and wire.
+/// One direction of a link at run time: queue, transmitter and wire.
 ///
-/// If the discipline of the queue is an [`Admission`], the whole way of a packet is computed when it is
-/// offered: its transmission starts when all before it have ended. So the end of a transmission is no event,
-/// and a crossing of the link costs one event, the arrival. A discipline that is a [`Server`](crate::Server)
-/// has a [`Line`].
+/// If the discipline of the queue is an [`Admission`], the start of transmission and the arrival of a packet
+/// are computed when the packet is offered: its transmission starts after all earlier transmissions. So the
+/// end of a transmission is no event, and the only event is the arrival. A discipline that is a
+/// [`Server`](crate::Server) has a [`Line`].
 #[derive(Debug)]
 #[repr(C, align(64))] // what each packet looks at comes first, in as few cache lines as it fits: of many links few are in the cache
 pub(crate) struct Channel {
@@ -25,7 +25,7 @@ pub(crate) struct Channel {
     /// The node at the far end.
     pub to: u32,
     pub to_host: bool,
-    /// An event for the arrival of the first flight with a packet is in the kernel.
+    /// The kernel holds an event for the arrival of the first flight with a packet.
     pub armed: bool,
     pub up: bool,
 
@@ -36,15 +36,15 @@ pub(crate) struct Channel {
     lateness: Lateness,
 
     queue: Kind,
-    /// Observers of the channel; none if there are none.
+    /// Observers of the channel; `None` if there are none.
     pub taps: Option<Box<Taps>>,
     pub counters: Counters,
-    /// Number of failures; a packet outside the order of the wire that started before one is lost.
+    /// Number of failures. A packet outside the order of the wire is lost if a failure came after its start.
     pub epoch: u16,
 }
 
-/// Captures of the two interfaces at the ends of a channel, and whether packets that come to its queue are
-/// noted.
+/// Captures of the two interfaces at the ends of a channel, and whether the network reports the packets that
+/// arrive at the queue.
 #[derive(Debug, Default)]
 pub(crate) struct Taps {
     pub watched: bool,
@@ -52,16 +52,16 @@ pub(crate) struct Taps {
     pub receiver: Option<Tap>,
 }
 
-/// What makes packets take different times on their way; they keep their order.
+/// Causes of a varying delay of packets, which keep their order.
 #[derive(Debug)]
 pub(crate) enum Lateness {
-    /// Nothing: the propagation delay is constant, and the far end needs no time.
+    /// The propagation delay is constant, and the node at the far end needs no time.
     None,
     Host(HostJitter),
     Delay(Box<ChangingDelay>),
 }
 
-/// The processing time of the host at the far end. It is part of the time of arrival.
+/// The random processing time of the host at the far end, which is part of the arrival time.
 #[derive(Debug)]
 pub(crate) struct HostJitter {
     pub most: Span,
@@ -69,7 +69,7 @@ pub(crate) struct HostJitter {
     pub last_arrival: Instant,
 }
 
-/// A propagation delay that changes. A packet that would overtake another arrives with it.
+/// A propagation delay that changes. A packet that would overtake another packet arrives together with it.
 #[derive(Debug)]
 pub(crate) struct ChangingDelay {
     pub segments: Segments<Span>,
@@ -77,7 +77,7 @@ pub(crate) struct ChangingDelay {
     pub host: Option<HostJitter>,
 }
 
-/// When a packet leaves the queue and when it arrives.
+/// The times at which a packet leaves the queue and arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
     pub start: Instant,
@@ -91,7 +91,7 @@ pub(crate) enum Detour {
     Drop(DropCause),
     /// The packet passes with a mark.
     Mark(Passage),
-    /// A server decides about it.
+    /// A server decides about the packet.
     Serve,
 }
 
@@ -141,7 +141,7 @@ impl Channel {
         u64::from(self.framing) + u64::from(ip_header)
     }
 
-    /// Decides on a packet that arrives at `now`; if it passes, its way is known.
+    /// Decides on a packet that arrives at `now`. If the packet passes, returns its times.
     #[inline(always)] // into `Network::enqueue`
     pub fn offer(&mut self, now: Instant, parcel: Parcel) -> Result<Passage, Detour> {
         self.counters.offered += 1;
@@ -175,7 +175,7 @@ impl Channel {
         if verdict == Verdict::Mark { Err(Detour::Mark(passage)) } else { Ok(passage) }
     }
 
-    /// Asks a queue of any kind; drop-tail, the most frequent one, need not take this way.
+    /// Asks the discipline of any queue. Drop-tail, the most frequent discipline, has a faster way.
     #[inline(never)]
     fn admit(&mut self, now: Instant, backlog: Backlog, parcel: Parcel) -> Result<Verdict, Detour> {
         match &mut self.queue {
@@ -186,7 +186,7 @@ impl Channel {
         }
     }
 
-    /// When a packet arrives whose transmission ends at `end`.
+    /// The arrival time of a packet whose transmission ends at `end`.
     #[inline]
     fn arrival(&mut self, end: Instant) -> Instant {
         match &mut self.lateness {
@@ -205,7 +205,7 @@ impl Channel {
         }
     }
 
-    /// The line of a channel whose discipline is a server.
+    /// The line of a channel whose discipline is a server; otherwise `None`.
     pub fn line(&mut self) -> Option<&mut Line> {
         match &mut self.queue {
             Kind::Server(line) => Some(line),
@@ -220,7 +220,7 @@ impl Channel {
         }
     }
 
-    /// The packet whose transmission starts at `now`, chosen by the server, and its way; `None` while the
+    /// The packet whose transmission starts at `now`, chosen by the server, and its times; `None` while the
     /// transmitter is busy or no packet waits.
     pub fn serve(&mut self, now: Instant) -> Option<(Queued, Passage)> {
         let Kind::Server(line) = &mut self.queue else { return None };
@@ -231,7 +231,7 @@ impl Channel {
         Some((queued, Passage { start: now, arrival: self.arrival(end) }))
     }
 
-    /// Counts the queue length of a server, after the transmissions that start now.
+    /// Records the queue length of a server, after the transmissions that start now.
     pub fn note_queue_length(&mut self) {
         if let Kind::Server(line) = &mut self.queue {
             self.counters.queue_max = self.counters.queue_max.max(line.waiting.packets);
@@ -253,8 +253,8 @@ impl Channel {
         }
     }
 
-    /// Returns to the initial state, with no packet queued or on the wire. Those of a server must have been
-    /// drained.
+    /// Returns to the initial state, with no packet queued or on the wire. The caller must drain a server
+    /// before.
     pub fn reset(&mut self, now: Instant) {
         self.epoch = self.epoch.wrapping_add(1);
         self.flights = Flights::new();
@@ -282,7 +282,7 @@ impl HostJitter {
 }
 
 impl ChangingDelay {
-    /// When a packet arrives whose transmission ends at `end`: the delay of that time counts.
+    /// The arrival time of a packet whose transmission ends at `end`; the delay at that time applies.
     #[inline(never)] // away from links with a constant delay
     fn arrival(&mut self, end: Instant) -> Instant {
         self.segments.advance_to(end);

@@ -1,24 +1,24 @@
 use std::fmt;
 use units::ByteCount;
 
-/// Why a packet was dropped.
+/// The reason for a dropped packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
-    /// The queue's limit was reached.
+    /// The queue was full.
     QueueFull,
-    /// RED dropped it early, with its average between the thresholds.
+    /// RED dropped the packet early: the average was between the thresholds.
     RedEarly,
-    /// RED dropped it with its average above the upper threshold.
+    /// RED dropped the packet because the average was above the upper threshold.
     RedForced,
-    /// CoDel or PIE dropped it, because packets waited too long.
+    /// CoDel or PIE dropped the packet because packets waited too long.
     Delayed,
-    /// The policer had too few tokens.
+    /// The policer had too few tokens for the packet.
     Policed,
-    /// Lost on the wire.
+    /// The packet was lost on the wire.
     Loss,
-    /// A bit error in framing or IP header.
+    /// The packet had a bit error in its framing or IP header.
     Damaged,
-    /// Larger than the link's MTU.
+    /// The packet was larger than the MTU of the link.
     TooBig,
     /// The link was down, or went down while the packet was queued or on the wire.
     LinkDown,
@@ -71,9 +71,9 @@ pub struct Counters {
     pub offered: u64,
     /// Packets that reached the other end.
     pub delivered: u64,
-    /// Bytes of these packets on the wire, framing included.
+    /// Bytes of the delivered packets on the wire, including framing.
     pub delivered_bytes: ByteCount,
-    /// The largest number of packets that waited at a time.
+    /// The largest number of packets that waited at the same time.
     pub queue_max: u64,
     /// Copies that the wire made.
     pub duplicated: u64,

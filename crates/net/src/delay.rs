@@ -7,14 +7,14 @@ use std::fmt;
 use std::sync::Arc;
 use units::Span;
 
-/// The propagation delay of a direction of a link. One that becomes shorter lets no packet overtake another.
+/// The propagation delay of one direction of a link. If it becomes shorter, packets still keep their order.
 #[derive(Clone, PartialEq)]
 pub enum DelaySpec {
-    /// Always the same.
+    /// The delay is constant.
     Constant(Span),
-    /// Changes at given times.
+    /// The delay changes at given times.
     Series(Arc<DelaySeries>),
-    /// Random.
+    /// The delay is random.
     Model(DelayModel),
 }
 
@@ -25,7 +25,7 @@ impl DelaySpec {
     /// No delay.
     pub const ZERO: DelaySpec = DelaySpec::Constant(Span::ZERO);
 
-    /// The delay, or the mean of one that changes in the long run.
+    /// The delay; if the delay varies, its long-term mean.
     pub fn mean(&self) -> Span {
         match self {
             DelaySpec::Constant(delay) => *delay,
@@ -34,7 +34,7 @@ impl DelaySpec {
         }
     }
 
-    /// The shortest delay that it can have.
+    /// The shortest possible delay.
     pub fn least(&self) -> Span {
         match self {
             DelaySpec::Constant(delay) => *delay,
@@ -50,7 +50,7 @@ impl DelaySpec {
         }
     }
 
-    /// The constant part, and the part that changes, of the direction `name` of a link.
+    /// The constant part and the varying part of the delay in the direction `name` of a link.
     pub(crate) fn build(&self, streams: &Streams, name: &str) -> (Span, Option<Segments<Span>>) {
         match self {
             DelaySpec::Constant(delay) => (*delay, None),
@@ -76,7 +76,7 @@ impl From<Span> for DelaySpec {
 }
 
 impl fmt::Debug for DelaySpec {
-    /// A constant delay is shown as its time alone: stored runs are named by a hash of this form.
+    /// Formats a constant delay as its time alone: the laboratory stores runs under a hash of this text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DelaySpec::Constant(delay) => delay.fmt(f),

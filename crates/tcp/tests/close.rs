@@ -131,7 +131,7 @@ fn time_wait_acknowledges_a_repeated_fin() {
     assert!(pair.now >= gone);
 }
 
-/// In TIME-WAIT a SYN with the same addresses and ports arrives (`rfc9293#section-3.10.7.4`, MAY-2; `rfc6191`).
+/// A SYN with the same ends arrives in TIME-WAIT (`rfc9293#section-3.10.7.4`, MAY-2; `rfc6191`).
 #[test]
 fn new_syn_replaces_a_connection_in_time_wait() {
     for timestamps in [true, false] {

@@ -52,7 +52,7 @@ fn tail_loss_probe_repairs_a_lost_tail() {
     // One segment in flight: its acknowledgement may be delayed, so the probe would not be earlier than the
     // retransmission timer.
     assert_eq!(fast, slow);
-    // With two segments in flight no acknowledgement is delayed: the probe comes 2 * 20 ms after the last ACK.
+    // With two segments in flight no ACK is delayed: the probe is sent 2 * 20 ms after the last ACK.
     let run_two = {
         let mut pair = TcpPair::connected(&config());
         lose(&mut pair, &[3, 4]);

@@ -12,8 +12,8 @@ const UDP_HEADER: usize = 8;
 
 /// A capture of the UDP datagrams of real sockets at one interface.
 ///
-/// A socket tells addresses, ports, ECN and payload of a datagram. All else in the headers is made up: a time
-/// to live of 64, no fragmentation.
+/// A socket reports only the addresses, ports, ECN and payload of a datagram. The writer invents the other
+/// header fields: a time to live of 64, no fragmentation.
 pub struct DatagramCapture<W: Write> {
     file: PcapNg<W>,
     bytes: Vec<u8>,
@@ -26,8 +26,8 @@ impl<W: Write> fmt::Debug for DatagramCapture<W> {
 }
 
 impl<W: Write> DatagramCapture<W> {
-    /// Begins a file of at most `limit` bytes: once a datagram does not fit, it and all further ones are left
-    /// out.
+    /// Begins a file of at most `limit` bytes. The first datagram that does not fit and all later datagrams
+    /// are left out.
     ///
     /// # Errors
     /// Errors of `sink`.
@@ -35,7 +35,7 @@ impl<W: Write> DatagramCapture<W> {
         Ok(DatagramCapture { file: PcapNg::new(sink, &[interface], limit.get())?, bytes: Vec::new() })
     }
 
-    /// Records a datagram, `at` counted from 1970.
+    /// Records a datagram; `at` is the time since 1970.
     pub fn record(
         &mut self,
         at: Instant,

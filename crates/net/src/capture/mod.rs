@@ -21,15 +21,15 @@ pub use read::{
 
 /// Completes the IP payload of a captured packet in place.
 ///
-/// A stack that declares its checksum offloaded has it computed here.
+/// For a stack with offloaded checksums, this function computes the checksum.
 pub type FinishPacket = fn(protocol: Protocol, src: IpAddr, dst: IpAddr, payload: &mut [u8]);
 
-/// How packets are captured.
+/// Options of a capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CaptureOptions {
     /// Completes the IP payload of packets that are not corrupted.
     pub finish: Option<FinishPacket>,
-    /// Largest size of the file: once a packet does not fit, it and all further ones are left out.
+    /// Maximum size of the file. The first packet that does not fit and all later packets are left out.
     pub limit: Option<ByteCount>,
 }
 

@@ -6,7 +6,7 @@ use units::Instant;
 pub(super) struct PcapNg<W: Write> {
     sink: io::BufWriter<W>,
     block: Vec<u8>,
-    /// The first error, after which nothing more is written.
+    /// The first write error; after it, nothing more is written.
     failed: Option<io::Error>,
     /// Bytes that may still be written.
     room: u64,
@@ -28,7 +28,7 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// LINKTYPE_RAW: IPv4 or IPv6, told apart by the version.
+/// LINKTYPE_RAW: IPv4 or IPv6 packets; the version field tells which.
 const RAW_IP: u16 = 101;
 
 const OPT_END: u16 = 0;
@@ -65,7 +65,7 @@ impl<W: Write> PcapNg<W> {
         Ok(file)
     }
 
-    /// True once a packet was left out: all further ones are, too, so that the file has no gap.
+    /// True once a packet was left out. Then all later packets are left out, too, so that no gap appears.
     pub fn is_full(&self) -> bool {
         self.left_out > 0
     }
@@ -75,7 +75,7 @@ impl<W: Write> PcapNg<W> {
         self.left_out += 1;
     }
 
-    /// Writes one packet, or leaves it out. [`PcapNg::finish`] returns an error of it.
+    /// Writes one packet, or leaves it out. [`PcapNg::finish`] returns a write error.
     pub fn packet(
         &mut self,
         at: Instant,
@@ -99,7 +99,7 @@ impl<W: Write> PcapNg<W> {
             self.option(OPT_COMMENT, comment.as_bytes());
         }
         self.option(OPT_END, &[]);
-        // With the length at the end of the block.
+        // The block also ends with its length, in four bytes.
         if self.block.len() as u64 + 4 > self.room {
             return self.leave_out();
         }

@@ -4,13 +4,13 @@ use super::{IpPacket, Undecoded};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-/// Most memory of fragments whose packets are not whole, roughly.
+/// Approximate maximum memory for fragments of incomplete packets.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Memory that a fragment takes beside its bytes, roughly.
+/// Approximate memory of a fragment in addition to its bytes.
 const OVERHEAD: usize = 64;
 
-/// Most bytes of a packet.
+/// Maximum number of bytes of a packet.
 const LONGEST: usize = 65_535;
 
 type Key = (IpAddr, IpAddr, u8, u32);
@@ -19,7 +19,7 @@ type Key = (IpAddr, IpAddr, u8, u32);
 #[derive(Debug, Default)]
 pub struct Fragments {
     packets: BTreeMap<Key, Parts>,
-    /// The packets in the order of their first fragments; some may be gone.
+    /// The packets in the order of their first fragments. Some of these packets may no longer exist.
     order: VecDeque<(Key, u64)>,
     number: u64,
     cost: usize,
@@ -30,13 +30,13 @@ pub struct Fragments {
 struct Parts {
     number: u64,
     cost: usize,
-    /// Bytes of the payload, once the last fragment is there.
+    /// Bytes of the payload; known once the last fragment has arrived.
     total: Option<usize>,
     /// Bytes of the fragments, captured or not.
     length: usize,
     /// Length and captured bytes, by offset.
     parts: BTreeMap<usize, (usize, Box<[u8]>)>,
-    /// Header bytes of all fragments.
+    /// Bytes of the headers of all fragments.
     headers: usize,
 }
 
@@ -48,7 +48,7 @@ pub struct Reassembled {
 }
 
 impl Reassembled {
-    /// The innermost packet in it, as [`Frame::ip`](super::Frame::ip) finds it.
+    /// The innermost IP packet in this packet, as [`Frame::ip`](super::Frame::ip) finds it.
     ///
     /// # Errors
     /// [`Undecoded`], if there is none.
@@ -58,7 +58,7 @@ impl Reassembled {
 }
 
 impl Fragments {
-    /// Takes a fragment, and returns the packet that it completes.
+    /// Adds a fragment. Returns the packet if the fragment completes one.
     pub fn take(&mut self, ip: &IpPacket<'_>) -> Option<Reassembled> {
         let fragment = ip.fragment?;
         let key = (ip.src, ip.dst, ip.protocol, ip.id);
@@ -80,7 +80,7 @@ impl Fragments {
         (waiting.cost, self.cost) = (waiting.cost + cost, self.cost + cost);
         waiting.length += ip.payload_length;
         waiting.headers += ip.length - ip.payload_length;
-        // Of two packets with the same identification the later one may still become whole.
+        // If two packets have the same identification, the later packet can still become complete.
         if let Some((length, bytes)) = waiting.parts.insert(fragment.offset, part) {
             let cost = bytes.len() + OVERHEAD;
             (waiting.cost, self.cost) = (waiting.cost - cost, self.cost - cost);
@@ -108,7 +108,8 @@ impl Fragments {
         }
     }
 
-    /// Fragments whose packets were not put together so far: others are missing, overlap, or came too late.
+    /// Number of fragments of packets that were not reassembled: other fragments are missing, overlap, or
+    /// came too late.
     pub fn left_over(&self) -> u64 {
         self.lost + self.packets.values().map(|parts| parts.parts.len() as u64).sum::<u64>()
     }
@@ -131,7 +132,7 @@ impl Parts {
         let mut payload = Vec::with_capacity(payload_length);
         for (length, bytes) in self.parts.values() {
             payload.extend_from_slice(bytes);
-            // Behind bytes that were not captured nothing can be placed.
+            // Bytes after a gap of uncaptured bytes have no place in the payload.
             if bytes.len() < *length {
                 break;
             }

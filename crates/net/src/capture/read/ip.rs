@@ -1,4 +1,4 @@
-//! From the header of IP to its payload, and on through tunnels.
+//! Finds the payload of IP packets, also inside of tunnels.
 
 use super::link::{after, ethernet, half, of_type};
 use super::{Frame, Undecoded};
@@ -21,9 +21,9 @@ pub struct IpPacket<'a> {
     pub length: usize,
     /// Time to live, or hop limit.
     pub ttl: u8,
-    /// Identification of IPv4, or of the fragments of IPv6; else zero.
+    /// Identification of an IPv4 packet or of an IPv6 fragment; otherwise zero.
     pub id: u32,
-    /// Part of a packet that this fragment holds; none for a whole packet.
+    /// The part of the packet that this fragment holds; `None` for a whole packet.
     pub fragment: Option<Fragment>,
 }
 
@@ -36,7 +36,7 @@ pub struct Fragment {
     pub more: bool,
 }
 
-/// IPv6 extension headers of a packet, and tunnels within each other, that are looked behind.
+/// Maximum number of IPv6 extension headers, and of nested tunnels, that are skipped.
 const MOST_HEADERS: usize = 8;
 
 const IP_IN_IP: u8 = 4;
@@ -47,13 +47,13 @@ const ESP: u8 = 50;
 const GTP_U_PORT: u16 = 2152;
 const VXLAN_PORT: u16 = 4789;
 
-/// The innermost IP packet of a frame; none if it is not to hold one.
+/// The innermost IP packet of a frame; `None` if the protocol of the frame is not IP.
 pub(super) fn of_frame<'a>(frame: &Frame<'a>) -> Result<Option<IpPacket<'a>>, Undecoded> {
     let Some(bytes) = super::link::ip_of(frame)? else { return Ok(None) };
     innermost(packet(bytes)?)
 }
 
-/// The innermost packet in tunnels, up to one that is a fragment; none of a tunnel's own messages.
+/// The innermost packet in tunnels, or the first fragment on the way; `None` for control messages of tunnels.
 pub(super) fn innermost(mut ip: IpPacket<'_>) -> Result<Option<IpPacket<'_>>, Undecoded> {
     for _ in 0..MOST_HEADERS {
         if ip.fragment.is_some() {
@@ -89,7 +89,7 @@ fn v4(ip: &[u8]) -> Result<IpPacket<'_>, Undecoded> {
     let total = usize::from(u16::from_be_bytes([fixed[2], fixed[3]]));
     let place = u16::from_be_bytes([fixed[6], fixed[7]]);
     let (offset, more) = (usize::from(place & 0x1fff) * 8, place & 0x2000 != 0);
-    // A sender that leaves the division to its interface is seen with length 0.
+    // With segmentation offload, a capture at the sender shows length 0.
     let total = if total == 0 { ip.len() } else { total };
     let payload_length = total.checked_sub(header).filter(|_| header >= 20).ok_or(Undecoded::Malformed)?;
     let payload = after(ip, header)?;
@@ -152,7 +152,7 @@ fn v6(ip: &[u8]) -> Result<IpPacket<'_>, Undecoded> {
     })
 }
 
-/// What stands behind a header of GRE (RFC 2784 and 2890, and version 1 of PPTP).
+/// Returns the IP packet behind a header of GRE (RFC 2784 and 2890, and version 1 of PPTP).
 fn gre(bytes: &[u8]) -> Result<Option<&[u8]>, Undecoded> {
     const CHECKSUM: u16 = 0x8000;
     const ROUTING: u16 = 0x4000;
@@ -168,13 +168,13 @@ fn gre(bytes: &[u8]) -> Result<Option<&[u8]>, Undecoded> {
     let options = flags & (CHECKSUM | KEY | SEQUENCE | acknowledgement);
     let begin = 4 + 4 * options.count_ones() as usize;
     match bytes.get(begin..) {
-        // A packet of PPTP that only acknowledges.
+        // The PPTP packet is only an acknowledgement.
         Some([]) => Ok(None),
         rest => of_type(half(bytes, 2)?, rest.ok_or(Undecoded::Cut)?),
     }
 }
 
-/// What a tunnel in UDP carries; none if the ports are of no tunnel.
+/// Returns the packet inside a tunnel over UDP; `None` if no port is that of a tunnel.
 fn tunnel_in_udp(bytes: &[u8]) -> Option<Result<Option<&[u8]>, Undecoded>> {
     let ports = [half(bytes, 0).ok()?, half(bytes, 2).ok()?];
     let inner = bytes.get(8..)?;
@@ -187,7 +187,7 @@ fn tunnel_in_udp(bytes: &[u8]) -> Option<Result<Option<&[u8]>, Undecoded>> {
     }
 }
 
-/// What a packet of GTP-U version 1 carries (3GPP TS 29.281); none of messages of the tunnel itself.
+/// Returns the packet inside GTP-U version 1 (3GPP TS 29.281); `None` for control messages of the tunnel.
 fn gtp_u(bytes: &[u8]) -> Result<Option<&[u8]>, Undecoded> {
     const PACKET: u8 = 255;
     let (&[flags, kind, ..], mut rest) = bytes.split_first_chunk::<8>().ok_or(Undecoded::Cut)?;

@@ -1,4 +1,4 @@
-//! From the frame of a link to IP: Ethernet and what may stand between it and IP, PPP, Linux cooked, loopback
+//! Finds the IP packet in the frame of a link: Ethernet with headers before IP, PPP, Linux cooked, loopback
 //! and raw IP.
 
 use super::{Frame, Undecoded};
@@ -23,15 +23,15 @@ const MPLS: [u16; 2] = [0x8847, 0x8848];
 const PPPOE_SESSION: u16 = 0x8864;
 const PPP: u16 = 0x880b;
 const BRIDGED: u16 = 0x6558;
-/// EtherTypes below are lengths: spanning tree and the like.
+/// EtherTypes below this value are lengths, for example in frames of the spanning tree protocol.
 const LEAST_ETHERTYPE: u16 = 0x600;
 /// Frames that never hold IP: ARP, RARP, PPPoE discovery, 802.1X, LLDP, loop tests.
 const NO_IP: [u16; 6] = [0x0806, 0x8035, 0x8863, 0x888e, 0x88cc, 0x9000];
 
-/// VLAN tags and MPLS labels of a frame that are looked behind.
+/// Maximum number of VLAN tags and MPLS labels that are skipped in a frame.
 const MOST_TAGS: usize = 8;
 
-/// Where the IP packet of a frame begins; none of a frame that is not to hold one.
+/// The IP packet of a frame; `None` if the protocol of the frame is not IP.
 type Begin<'a> = Result<Option<&'a [u8]>, Undecoded>;
 
 /// The IP packet in a frame.
@@ -50,13 +50,13 @@ pub(super) fn ip_of<'a>(frame: &Frame<'a>) -> Begin<'a> {
     }
 }
 
-/// From what a frame was seen beside its interface: cooked captures of all interfaces have one interface in
-/// the file.
+/// A number for the place of capture of a frame, besides its interface: a cooked capture of all interfaces
+/// has only one interface in the file.
 pub(super) fn sight(frame: &Frame<'_>) -> u64 {
     match frame.link_type {
-        // The kind of packet (to us, to others, sent), and the sender's address.
+        // The kind of packet (to this host, to others, sent), and the address of the sender.
         link_type::LINUX_COOKED => number(frame.bytes, 0, 2) << 48 | number(frame.bytes, 6, 6),
-        // The index of the interface.
+        // The index of the interface of the host.
         link_type::LINUX_COOKED_2 => number(frame.bytes, 4, 4),
         _ => 0,
     }
@@ -71,7 +71,7 @@ pub(super) fn ethernet(bytes: &[u8]) -> Begin<'_> {
     of_type(half(bytes, 12)?, after(bytes, 14)?)
 }
 
-/// What stands behind an EtherType.
+/// Returns the IP packet behind an EtherType.
 pub(super) fn of_type(mut kind: u16, mut bytes: &[u8]) -> Begin<'_> {
     for _ in 0..MOST_TAGS {
         if !VLAN.contains(&kind) {
@@ -104,10 +104,11 @@ fn ppp(bytes: &[u8]) -> Begin<'_> {
     const IPV4: u16 = 0x0021;
     const IPV6: u16 = 0x0057;
     const MPLS: u16 = 0x0281;
-    /// Protocols that control the link or the network: LCP, IPCP and so on.
+    /// Protocols from this number on control the link or the network: for example LCP and IPCP.
     const CONTROL: u16 = 0x8000;
     let bytes = if half(bytes, 0)? == ADDRESS_AND_CONTROL { after(bytes, 2)? } else { bytes };
-    // A protocol below 256 may be sent in one byte, which is odd.
+    // PPP may compress a protocol number below 256 to one byte. That byte is an odd number; the first byte of
+    // an uncompressed protocol field is even.
     let first = *bytes.first().ok_or(Undecoded::Cut)?;
     let (kind, rest) =
         if first & 1 == 1 { (u16::from(first), &bytes[1..]) } else { (half(bytes, 0)?, after(bytes, 2)?) };
@@ -124,8 +125,8 @@ fn mpls(mut bytes: &[u8]) -> Begin<'_> {
         let last = half(bytes, 2)? & 0x0100 != 0;
         bytes = after(bytes, 4)?;
         if last {
-            // No type follows: the first half byte is the version of IP, or that of a pseudowire's control
-            // word.
+            // No type follows: the first half byte is the version of IP, or belongs to the control word of a
+            // pseudowire.
             let version = bytes.first().ok_or(Undecoded::Cut)? >> 4;
             return if version == 4 || version == 6 { Ok(Some(bytes)) } else { Err(Undecoded::Mpls) };
         }

@@ -1,7 +1,7 @@
 //! Reads capture files of any program: pcapng and classic pcap.
 //!
-//! Files may be hostile: a packet takes at most [`MOST_BYTES`], an interface of a section costs a few bytes
-//! for each of its own in the file, and whatever else a file claims is only skipped.
+//! Files may be hostile. A packet takes at most [`MOST_BYTES`] of memory, and an interface takes a few bytes
+//! for each of its bytes in the file. All other data of a file is only skipped.
 
 mod fragments;
 mod ip;
@@ -15,16 +15,16 @@ pub use ip::{Fragment, IpPacket};
 use std::io::{self, BufRead, Read as _};
 use units::Instant;
 
-/// Most bytes of a packet that are read; more than any interface captures.
+/// Maximum number of bytes of a packet that are read; no interface captures more.
 const MOST_BYTES: u32 = 1 << 18;
 
-/// Why a capture cannot be read.
+/// Error: why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file does not begin as pcapng or pcap files do.
+    /// The file does not begin like a pcapng or pcap file.
     #[error("not a capture: expected pcapng or pcap")]
     NotACapture,
     /// The file breaks the rules of its format.
@@ -35,29 +35,29 @@ pub enum CaptureError {
 /// A captured packet with the headers of its link.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// When, since 1970.
+    /// Time of capture since 1970.
     pub at: Instant,
-    /// The interface, from 0 in the order of the file.
+    /// The number of the interface, from 0 in the order of the file.
     pub interface: u32,
-    /// The type of its link (LINKTYPE_ of the tcpdump group).
+    /// The type of the link (LINKTYPE_ of the tcpdump group).
     pub link_type: u16,
-    /// The bytes that were captured.
+    /// The captured bytes.
     pub bytes: &'a [u8],
-    /// The bytes that the packet had.
+    /// Length of the packet in bytes, captured or not.
     pub length: u32,
 }
 
 impl<'a> Frame<'a> {
-    /// The innermost IP packet in it, or a fragment of one; none in a frame of a protocol beside IP, such as
-    /// ARP.
+    /// The innermost IP packet in this frame, or a fragment of a packet; `None` if the protocol of the frame
+    /// is not IP (for example ARP).
     ///
     /// # Errors
-    /// [`Undecoded`], if there may be one that cannot be found.
+    /// [`Undecoded`] if the frame may hold an IP packet that cannot be found.
     pub fn ip(&self) -> Result<Option<IpPacket<'a>>, Undecoded> {
         ip::of_frame(self)
     }
 
-    /// Tells frames that were captured at different places: of one packet, each place may have one.
+    /// Identifies the place of capture: a file may hold the same packet once for each place.
     pub fn sight(&self) -> (u32, u64) {
         (self.interface, link::sight(self))
     }
@@ -72,7 +72,7 @@ pub enum Undecoded {
     EtherType(u16),
     /// The protocol of PPP is not known.
     Ppp(u16),
-    /// The labels of MPLS are followed by something else than IP.
+    /// After the labels of MPLS there is no IP packet.
     Mpls,
     /// The payload is encrypted (ESP).
     Encrypted,
@@ -80,7 +80,7 @@ pub enum Undecoded {
     Cut,
     /// A header breaks the rules of its protocol.
     Malformed,
-    /// There are too many headers within each other.
+    /// The frame has too many nested headers.
     Nested,
 }
 
@@ -99,7 +99,7 @@ impl std::fmt::Display for Undecoded {
     }
 }
 
-/// What the packet at hand is, without its bytes.
+/// Data of the current packet, without its bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
     at: Instant,
@@ -123,7 +123,7 @@ enum Format {
     PcapNg(pcapng::PcapNg),
 }
 
-/// True if a file that begins so is a capture.
+/// True if a file that begins with these bytes is a capture.
 pub fn is_capture(first: [u8; 4]) -> bool {
     first == pcapng::MAGIC || pcap::Pcap::order(first).is_some()
 }
@@ -132,7 +132,7 @@ impl<R: BufRead> CaptureReader<R> {
     /// Reads the beginning of a capture.
     ///
     /// # Errors
-    /// [`CaptureError`], if it is none.
+    /// [`CaptureError`] if the file is not a capture.
     pub fn new(mut source: R) -> Result<Self, CaptureError> {
         let mut first = [0; 4];
         if !fill(&mut source, &mut first)? {
@@ -146,10 +146,10 @@ impl<R: BufRead> CaptureReader<R> {
         Ok(CaptureReader { source, format, bytes: Vec::new(), truncated: false })
     }
 
-    /// The next packet; none at the end, also at that of a file which ends in the middle of a packet.
+    /// The next packet; `None` at the end of the file, also if the file ends in the middle of a packet.
     ///
     /// # Errors
-    /// [`CaptureError`]; what follows cannot be found then.
+    /// [`CaptureError`]; then the rest of the file cannot be read.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
         let CaptureReader { source, format, bytes, truncated } = self;
         let read = match format {
@@ -176,7 +176,7 @@ impl<R: BufRead> CaptureReader<R> {
     }
 }
 
-/// What follows in a file.
+/// Result of the search for the next packet in a file.
 enum Next {
     Packet(Head),
     End,
@@ -193,8 +193,8 @@ fn fill(source: &mut impl BufRead, bytes: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Reads `length` bytes in place of what `bytes` held; false if the file ends before. Allocates no more than
-/// there is.
+/// Replaces the contents of `bytes` by the next `length` bytes; false if the file ends before. Allocates no
+/// more memory than the file has bytes.
 fn read(source: &mut impl BufRead, length: u32, bytes: &mut Vec<u8>) -> Result<bool, CaptureError> {
     if length > MOST_BYTES {
         return Err(CaptureError::Damaged("a packet of more than 256 KiB"));
@@ -209,7 +209,7 @@ fn skip(source: &mut impl BufRead, length: u64) -> io::Result<bool> {
     Ok(io::copy(&mut io::Read::take(source, length), &mut io::sink())? == length)
 }
 
-/// The order of the bytes of numbers.
+/// The byte order of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Little,

@@ -4,21 +4,21 @@ use super::{CaptureError, Head, Next, Order, fill, read};
 use std::io::BufRead;
 use units::Instant;
 
-/// How the packets of a file are to be read.
+/// Format of the packets of a file.
 #[derive(Debug)]
 pub(super) struct Pcap {
     order: Order,
-    /// Nanoseconds of the unit of the fraction of a second.
+    /// Nanoseconds in one unit of the fraction of a second.
     unit: u64,
     link_type: u16,
 }
 
-/// Magic number of files with microseconds, and with nanoseconds.
+/// Magic number of files with times in microseconds, and in nanoseconds.
 const MICROS: u32 = 0xa1b2_c3d4;
 const NANOS: u32 = 0xa1b2_3c4d;
 
 impl Pcap {
-    /// The order of bytes and the unit of time of a file that begins so.
+    /// The byte order and the time unit of a file that begins with these bytes.
     pub(super) fn order(first: [u8; 4]) -> Option<(Order, u64)> {
         [Order::Little, Order::Big].into_iter().find_map(|order| match order.u32(first) {
             MICROS => Some((order, 1000)),
@@ -33,7 +33,7 @@ impl Pcap {
         if !fill(source, &mut rest)? {
             return Err(CaptureError::Damaged("it ends in its header"));
         }
-        // The upper half says how long a frame check sequence is.
+        // The upper half gives the length of the frame check sequence.
         let link_type = order.u32([rest[16], rest[17], rest[18], rest[19]]) as u16;
         Ok(Pcap { order, unit, link_type })
     }

@@ -1,11 +1,11 @@
-//! pcapng files (draft-ietf-opsawg-pcapng): sections of blocks, of which descriptions of interfaces and
-//! packets are read.
+//! pcapng files (draft-ietf-opsawg-pcapng): sections of blocks. The reader uses the blocks that describe
+//! interfaces or hold packets.
 
 use super::{CaptureError, Head, MOST_BYTES, Next, Order, fill, read, skip};
 use std::io::BufRead;
 use units::Instant;
 
-/// The type of a section header, which is the same in both orders of bytes.
+/// The type of a section header, which is the same in both byte orders.
 pub(super) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 const INTERFACE: u32 = 1;
@@ -14,10 +14,10 @@ const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 const SECTION: u32 = 0x0a0d_0d0a;
 
-/// Type and length before a block's body, and the length behind it.
+/// Bytes of a block outside its body: type and length before the body, and the length after it.
 const FRAME: u32 = 12;
 
-/// Largest description of an interface in bytes; a longer one is refused.
+/// Maximum length of the description of an interface in bytes; a longer one is an error.
 const MOST_DESCRIPTION: u32 = 1 << 16;
 
 const IF_TSRESOL: u16 = 9;
@@ -27,23 +27,23 @@ const IF_TSOFFSET: u16 = 14;
 pub(super) struct PcapNg {
     order: Order,
     interfaces: Vec<Interface>,
-    /// Interfaces of earlier sections.
+    /// Number of interfaces of earlier sections.
     before: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link_type: u16,
-    /// Most bytes that it captures of a packet; 0: all.
+    /// Maximum number of bytes that the interface captures of a packet; 0: no limit.
     snap: u32,
     /// Units of time in a second.
     units: u64,
-    /// Seconds to be added to times.
+    /// Seconds to add to each time.
     offset: i64,
 }
 
 impl PcapNg {
-    /// Reads the section header behind its type.
+    /// Reads the rest of the first section header; its type was read already.
     pub(super) fn new(source: &mut impl BufRead) -> Result<Self, CaptureError> {
         let mut file = PcapNg { order: Order::Little, interfaces: Vec::new(), before: 0 };
         if !file.section(source)? {
@@ -52,7 +52,7 @@ impl PcapNg {
         Ok(file)
     }
 
-    /// A section begins: its type was read. False if the file ends.
+    /// Begins a section whose type was read. Returns false if the file ends.
     fn section(&mut self, source: &mut impl BufRead) -> Result<bool, CaptureError> {
         let mut head = [0; 8];
         if !fill(source, &mut head)? {
@@ -179,7 +179,7 @@ impl PcapNg {
         Ok((true, Some(head)))
     }
 
-    /// A packet of the first interface, without a time.
+    /// Reads a simple packet block: a packet of the first interface, without a time.
     fn simple_packet(
         &mut self,
         source: &mut impl BufRead,
@@ -210,7 +210,7 @@ impl PcapNg {
 
 const BAD_LENGTH: CaptureError = CaptureError::Damaged("a block whose length cannot be");
 
-/// Units of time in a second: a negative power of ten, or with the highest bit of two.
+/// Units of time in a second: a power of ten, or a power of two if the highest bit is set.
 fn units(resolution: u8) -> Result<u64, CaptureError> {
     let units = match resolution {
         0x80.. => 1u64.checked_shl(u32::from(resolution & 0x7f)),

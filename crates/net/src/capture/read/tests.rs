@@ -31,7 +31,7 @@ impl io::Write for Sink {
     }
 }
 
-/// Capture made by our own writer.
+/// A capture that our own writer made.
 fn written() -> Vec<u8> {
     let sink = Sink::default();
     let mut file = PcapNg::new(sink.clone(), &["a", "b"], u64::MAX).expect("memory");
@@ -109,7 +109,7 @@ fn ip_is_found_behind_each_link() {
     }
 }
 
-/// What is found in a frame of Ethernet whose IPv4 packet has this protocol and payload.
+/// The result for an Ethernet frame with an IPv4 packet of this protocol and payload.
 fn within(protocol: u8, payload: &[u8]) -> Result<u8, Undecoded> {
     let mut bytes = vec![0; 12];
     bytes.extend([0x08, 0x00, 0x45, 0, 0, (20 + payload.len()) as u8, 0, 0, 0, 0, 64, protocol, 0, 0]);
@@ -135,7 +135,7 @@ fn ip_is_found_in_tunnels() {
     vxlan.extend([0; 12]);
     vxlan.extend([0x08, 0x00]);
     assert_eq!(behind(17, &vxlan), Ok(17));
-    // An echo request of GTP-U carries nothing.
+    // An echo request of GTP-U contains no packet.
     assert_eq!(within(17, &udp(gtp, &[0x32, 1, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0])), Ok(0));
 }
 
@@ -159,7 +159,7 @@ fn what_is_not_decoded_says_why() {
     assert_eq!(within(47, &[0, 0, 0x88, 0xbe, 0, 0]), Err(Undecoded::EtherType(0x88be)));
 }
 
-/// The bytes from `from` to `to` of a payload of 64 bytes of protocol 132, as a fragment.
+/// A fragment with the bytes `from` to `to` of a payload of 64 bytes of protocol 132.
 fn fragment(id: u32, [from, to]: [usize; 2], payload: &[u8]) -> IpPacket<'_> {
     let fragment = Some(Fragment { offset: from, more: to < payload.len() });
     let (payload, payload_length) = (&payload[from..to], to - from);
@@ -189,7 +189,7 @@ fn fragments_in_any_order_become_one_packet() {
         assert_eq!((ip.payload, ip.payload_length, ip.fragment), (&payload[..], 64, None));
         assert!(found.iter().all(Option::is_none) && fragments.left_over() == 0);
     }
-    // One is missing, then one is cut: what stands behind the cut has no place.
+    // One fragment is missing, then one is cut: bytes after the cut have no known place.
     let mut fragments = Fragments::default();
     assert!(fragments.take(&fragment(7, [0, 16], &payload)).is_none());
     assert_eq!(fragments.left_over(), 1);
