@@ -27,8 +27,8 @@ pub(crate) enum NetAction {
 impl NetEvent {
     /// The link fails in both directions, until its repair.
     ///
-    /// Packets in its queues and on its wire are dropped, and those that come before the repair. The caller
-    /// schedules this event.
+    /// Until the repair, the link drops the packets in its queues and on its wire, and all packets that
+    /// arrive. The caller schedules this event.
     pub fn fail(link: LinkId) -> Self {
         Self::encode(LINK, link.0, FAIL)
     }
@@ -38,7 +38,7 @@ impl NetEvent {
         Self::encode(LINK, link.0, REPAIR)
     }
 
-    /// The NAT at a node forgets its mappings, so that the next packets that leave get other ports.
+    /// The NAT at a node forgets its mappings, so that packets to the outside get other ports from then on.
     ///
     /// The caller schedules this event.
     pub fn rebind(nat: NodeId) -> Self {
@@ -83,7 +83,7 @@ const ARRIVE_ALONE: u64 = 1;
 const TRANSMIT: u64 = 2;
 const LINK: u64 = 3;
 
-/// What happens to a link, or to the NAT of a node.
+/// Codes of events of a link, and of the NAT of a node.
 const FAIL: u32 = 0;
 const REPAIR: u32 = 1;
 const REBIND: u32 = 2;

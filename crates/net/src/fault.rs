@@ -1,14 +1,14 @@
 /// A wrong parameter of a queue, a token bucket, a rate or a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpecFault {
-    /// The parameter.
+    /// Name of the parameter.
     pub field: &'static str,
-    /// The value that was expected.
+    /// The valid values.
     pub expected: &'static str,
 }
 
 impl SpecFault {
-    /// The first parameter that is not sound.
+    /// The first wrong parameter.
     pub(crate) fn first(
         checks: impl IntoIterator<Item = (bool, &'static str, &'static str)>,
     ) -> Result<(), SpecFault> {

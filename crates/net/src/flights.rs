@@ -5,25 +5,25 @@ use units::{ByteCount, Instant};
 
 /// One packet between the entrance of the queue and the far end of a channel.
 ///
-/// The flight carries all that a router needs, so that forwarding does not read the stored packet.
+/// The flight holds all data that a router needs, so that forwarding does not read the stored packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
-    /// When the packet leaves the queue and its transmission starts.
+    /// The time at which the packet leaves the queue and its transmission starts.
     pub start: Instant,
     pub arrival: Instant,
-    /// `None` if the entry only counts for the queue: its packet is lost on the wire, or outside the order of
-    /// the wire.
+    /// `None` if this entry only counts as a packet in the queue: the packet is lost on the wire, or travels
+    /// outside the order of the wire.
     pub packet: Option<PacketId>,
     pub parcel: Parcel,
 }
 
-/// The packets of a channel in their order: those on the wire first, then those that wait.
+/// The packets of a channel in order: first the packets on the wire, then the waiting packets.
 ///
-/// Start times tell which of them still wait, so that the end of a transmission needs no event.
+/// The start times show which packets still wait, so that the end of a transmission needs no event.
 #[derive(Debug)]
 pub(crate) struct Flights {
     ring: Vec<Flight>,
-    /// Counters of packets, wrapping; a slot's index is the counter's low bits.
+    /// Counters of packets, which wrap. The low bits of a counter are the index of the slot.
     head: u32,
     waiting: u32,
     tail: u32,
@@ -43,7 +43,7 @@ impl Flights {
         &self.ring[counter as usize & (self.ring.len() - 1)]
     }
 
-    /// Notes that no packet waits any more, which [`Self::backlog`] would find packet by packet.
+    /// Records that no packet waits any more; faster than [`Self::backlog`], which examines each packet.
     #[inline]
     pub fn all_started(&mut self) {
         self.waiting = self.tail;
@@ -103,7 +103,7 @@ impl Flights {
     #[inline]
     pub fn pop(&mut self) -> Option<Flight> {
         let flight = *self.front()?;
-        // Without a branch: it would be unpredictable.
+        // No branch here, because the CPU could not predict it.
         let started_now = u32::from(self.waiting == self.head);
         self.waiting_bytes -= u64::from(flight.parcel.size() * started_now);
         self.waiting = self.waiting.wrapping_add(started_now);
@@ -111,14 +111,14 @@ impl Flights {
         Some(flight)
     }
 
-    /// Removes entries without a packet from the front that have left the queue.
+    /// Removes from the front the entries without a packet that have left the queue.
     pub fn pop_shadows(&mut self) {
         while self.head != self.waiting && self.slot(self.head).packet.is_none() {
             self.head = self.head.wrapping_add(1);
         }
     }
 
-    /// Arrival of the first entry that has a packet.
+    /// Arrival time of the first entry that has a packet.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
         let mut counter = self.head;
@@ -150,7 +150,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list, over growth and wrapping of the counters.
+        /// Compares with a plain list, while the storage grows and the counters wrap.
         #[test]
         fn order_and_backlog_match_a_plain_list(steps in prop::collection::vec((0u8..3, 0u64..5, 1u32..2000), 1..400)) {
             let mut flights = Flights::new();
@@ -168,7 +168,7 @@ mod tests {
                     let popped = flights.pop().and_then(|flight| flight.packet);
                     prop_assert_eq!(popped, model.pop_front().and_then(|flight| flight.packet));
                 }
-                // With an idle transmitter, `all_started` must agree.
+                // While the transmitter is idle, `all_started` must give the same result.
                 if last_start <= now {
                     flights.all_started();
                 }

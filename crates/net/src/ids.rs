@@ -37,7 +37,7 @@ impl LinkId {
 }
 
 impl LinkDir {
-    /// The link this is a direction of.
+    /// The link of this direction.
     pub fn link(self) -> LinkId {
         LinkId(self.0 / 2)
     }

@@ -2,26 +2,26 @@ use crate::fault::SpecFault;
 use des::Random;
 use units::{Probability, Span};
 
-/// Impairments of a wire, behind queue and transmitter. The default has none.
+/// Impairments of a wire, which follows the queue and the transmitter. By default there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairments {
-    /// Each packet has a further delay, uniform from zero to this. A packet that would overtake another
-    /// arrives with it.
+    /// Each packet has an additional random delay, uniform from zero to this value. A packet that would
+    /// overtake another packet arrives together with it.
     pub jitter: Span,
     /// Packets may overtake each other by their jitter.
     pub jitter_reorders: bool,
     /// Probability that a packet is lost.
     pub loss: Probability,
-    /// Losses in bursts, beside the others.
+    /// Losses in bursts, in addition to `loss`.
     pub loss_bursts: Option<LossBursts>,
     /// Probability that a packet arrives twice.
     pub duplication: Probability,
-    /// Probability that a packet is held back by `reordering_delay`, so that later ones overtake it.
+    /// Probability that a packet is held back by `reordering_delay`, so that later packets overtake it.
     pub reordering: Probability,
-    /// How long such a packet is held back.
+    /// Time by which a packet is held back.
     pub reordering_delay: Span,
-    /// Probability that a bit is inverted. An error in framing or IP header loses the packet; a packet with
-    /// an error in the payload arrives as corrupted.
+    /// Probability that a bit is inverted. A packet with an error in framing or IP header is lost; a packet
+    /// with an error in the payload arrives as corrupted.
     pub bit_errors: Probability,
 }
 
@@ -37,10 +37,10 @@ impl Impairments {
 /// wire is in a good or in a bad state, and after each packet it may change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossBursts {
-    /// Probability to go from the good to the bad state after a packet (p).
+    /// Probability of a change from the good to the bad state after a packet (p).
     pub to_bad: Probability,
-    /// Probability to go from the bad to the good state after a packet (r): a bad state lasts 1/r packets on
-    /// average.
+    /// Probability of a change from the bad to the good state after a packet (r). A bad state lasts 1/r
+    /// packets on average.
     pub to_good: Probability,
     /// Probability that a packet is lost in the good state.
     pub good: Probability,
@@ -52,7 +52,7 @@ impl LossBursts {
     /// Checks that the wire leaves each of the two states.
     ///
     /// # Errors
-    /// [`SpecFault`] names the probability that is 0.
+    /// [`SpecFault`] with the probability that is 0.
     pub fn check(&self) -> Result<(), SpecFault> {
         SpecFault::first([
             (!self.to_bad.is_zero(), "p", "a probability above 0"),
@@ -60,13 +60,13 @@ impl LossBursts {
         ])
     }
 
-    /// Share of the packets that find the bad state, p / (p + r). The wire begins in it with this
-    /// probability.
+    /// Fraction of packets in the bad state, p / (p + r). This is also the probability that the wire begins
+    /// in the bad state.
     pub(crate) fn share_of_bad(&self) -> f64 {
         self.to_bad.get() / (self.to_bad.get() + self.to_good.get())
     }
 
-    /// Share of the packets that are lost, (r good + p bad) / (p + r).
+    /// Fraction of packets that are lost, (r good + p bad) / (p + r).
     pub fn mean(&self) -> f64 {
         let bad = self.share_of_bad();
         (1.0 - bad) * self.good.get() + bad * self.bad.get()

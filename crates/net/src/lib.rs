@@ -1,11 +1,11 @@
 //! A packet-level network: links, routers, hosts, routing over independent networks, and captures.
 //!
 //! A link has in each direction a queue, a transmitter and a wire with impairments. Packets are real bytes in
-//! pooled slots. The network knows IP addresses, and of transports only their protocol number and ports.
+//! pooled slots. The network uses IP addresses, and of the transports only protocol numbers and ports.
 //!
 //! A packet that crosses a link costs one event: its arrival. If the discipline of the queue is a [`Server`],
-//! a packet that waits costs one more. To add a queue discipline, write one file in `src/queue/` and one line
-//! in its `mod.rs`, which tells how; from outside this crate, implement [`Discipline`] and use
+//! a waiting packet costs one more event. To add a queue discipline, write one file in `src/queue/` and one
+//! line in its `mod.rs`, which describes the steps. Outside this crate, implement [`Discipline`] and use
 //! [`QueueSpec::custom`].
 //!
 //! Build a [`NetworkBuilder`], then run a loop of [`des::Kernel::pop`] and

@@ -8,11 +8,11 @@ use units::{Instant, Span};
 
 /// A router that translates addresses and UDP ports.
 ///
-/// The NAT has an address on its outside link only. Packets that leave there get this address and an outside
-/// port, the same for all destinations (endpoint-independent mapping); packets that come from there to an
-/// outside port go to the address and port that it stands for, whoever sent them (endpoint-independent
-/// filtering). Other packets that would cross the NAT are dropped: those without a mapping, and those of
-/// other protocols than UDP.
+/// The NAT has an address on its outside link only. A packet that leaves over this link gets this address and
+/// an outside port, the same port for all destinations (endpoint-independent mapping). A packet that arrives
+/// over this link for an outside port goes to the mapped address and port, from any sender
+/// (endpoint-independent filtering). The NAT drops all other packets that would cross it: packets without a
+/// mapping, and packets of other protocols than UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NatSpec {
     /// The link that leads outside; all other links of the router lead inside.
@@ -24,23 +24,23 @@ pub struct NatSpec {
 /// Counters of a NAT since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NatCounters {
-    /// Mappings made.
+    /// Number of mappings made.
     pub mappings: u64,
-    /// Packets dropped: without a mapping, not of UDP, or with all outside ports in use.
+    /// Packets dropped: packets without a mapping, not of UDP, or while all outside ports are in use.
     pub dropped: u64,
 }
 
 /// Outside ports: the dynamic ports of [RFC 6335](https://www.rfc-editor.org/rfc/rfc6335#section-6).
 const PORTS: RangeInclusive<u16> = 49_152..=u16::MAX;
 
-/// A NAT at work.
+/// A NAT at run time.
 #[derive(Debug)]
 pub(crate) struct Nat {
-    /// The direction of its outside link that leads away from it.
+    /// The direction of the outside link that leads away from the NAT.
     pub outward: u32,
-    /// Interface of the NAT on that link.
+    /// Interface of the NAT on the outside link.
     pub interface: u32,
-    /// For each interface whether its packets leave over the outside link.
+    /// For each destination interface: true if packets to it leave over the outside link.
     pub outside: Vec<bool>,
     pub counters: NatCounters,
     timeout: Span,
@@ -49,7 +49,7 @@ pub(crate) struct Nat {
     next_port: u16,
 }
 
-/// The source of packets inside.
+/// Address and port of a sender on the inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Inside {
     pub address: AddressId,
@@ -59,7 +59,7 @@ pub(crate) struct Inside {
 #[derive(Clone, Copy, Debug)]
 struct Mapping {
     port: u16,
-    /// When the last packet left through it.
+    /// Time at which the last packet left through the mapping.
     used: Instant,
 }
 
@@ -77,7 +77,7 @@ impl Nat {
         }
     }
 
-    /// The outside port of a packet that leaves; none if all ports are in use.
+    /// The outside port of a packet that leaves; `None` if all ports are in use.
     pub fn outgoing(&mut self, now: Instant, from: Inside) -> Option<u16> {
         if !self.is_alive(now, from) {
             self.forget(from);
@@ -96,7 +96,7 @@ impl Nat {
         self.by_port.get(&port).copied().filter(|&inside| self.is_alive(now, inside))
     }
 
-    /// Forgets all mappings. New ones get other ports.
+    /// Forgets all mappings. New mappings get other ports.
     pub fn rebind(&mut self) {
         self.mappings.clear();
         self.by_port.clear();
@@ -112,7 +112,7 @@ impl Nat {
         }
     }
 
-    /// The next port that no live mapping has.
+    /// The next port without a live mapping.
     fn free_port(&mut self, now: Instant) -> Option<u16> {
         for _ in PORTS {
             let port = self.next_port;
@@ -177,7 +177,7 @@ mod tests {
         }
         assert_eq!(nat.outgoing(at(2), inside(20_000)), None);
         let seven = nat.outgoing(at(2), inside(7)).unwrap();
-        // All but number 7 have ended.
+        // All mappings except number 7 have expired.
         let given: Vec<_> =
             (20_000..36_383).map(|port| nat.outgoing(at(30), inside(port)).unwrap()).collect();
         assert!(!given.contains(&seven));

@@ -32,9 +32,9 @@ pub struct Network {
     pool: Pool,
     routes: Routes,
     addresses: AddressTable,
-    /// By the number of the interface; spare addresses come last.
+    /// All interfaces by number; spare addresses are at the end.
     interfaces: Vec<InterfaceAddress>,
-    /// As `interfaces` without spare addresses, each with the address that it has now.
+    /// The interfaces without spare addresses, each with its present address.
     current: Vec<InterfaceAddress>,
     /// Addresses that interfaces may get, in this order.
     spares: Vec<Spare>,
@@ -43,9 +43,9 @@ pub struct Network {
     arrivals: Vec<Arrival>,
     digest: Digest,
     unroutable: u64,
-    /// An interface has another address than in the beginning.
+    /// An interface no longer has its first address.
     renumbered: bool,
-    /// By node.
+    /// NATs by the number of the node.
     nats: BTreeMap<u32, Nat>,
 }
 
@@ -56,14 +56,14 @@ pub(crate) struct NodeInfo {
     pub host: Option<Host>,
 }
 
-/// A host's or a NAT's interfaces: `first..end` of all.
+/// The interfaces of a host or a NAT: the range `first..end` of all interfaces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Host {
     pub first: usize,
     pub end: usize,
 }
 
-/// A further address of a host's interface.
+/// A spare address of a host's interface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spare {
     pub node: NodeId,
@@ -75,11 +75,11 @@ pub(crate) struct Spare {
 pub struct Delivered {
     /// The host.
     pub node: NodeId,
-    /// For [`Network::packet`], and then [`Network::release`].
+    /// The packet, for [`Network::packet`] and then [`Network::release`].
     pub packet: PacketId,
 }
 
-/// A packet that has arrived at the queue of a watched link, dropped there or not.
+/// A packet that has arrived at the queue of a watched link, even if it is dropped there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Time of arrival.
@@ -101,9 +101,9 @@ pub struct Arrival {
 pub struct Route {
     /// The first link.
     pub link: LinkDir,
-    /// The host's IPv4 address there.
+    /// The IPv4 address of the host on this link.
     pub ipv4: Ipv4Addr,
-    /// The host's IPv6 address there.
+    /// The IPv6 address of the host on this link.
     pub ipv6: Ipv6Addr,
 }
 
@@ -135,8 +135,8 @@ impl Network {
         }
     }
 
-    /// The addresses of a host, in the order of its links; that of a NAT on its outside link; none for a
-    /// router.
+    /// The addresses of a node: of a host on all its links, in their order; of a NAT on its outside link. A
+    /// router has none.
     pub fn addresses(&self, node: NodeId) -> &[InterfaceAddress] {
         match self.nodes[node.index()].host {
             Some(Host { first, end }) => &self.current[first..end],
@@ -144,8 +144,8 @@ impl Network {
         }
     }
 
-    /// Gives a host's interface its next spare address; returns the old address and the new one, or none if
-    /// there is none left. Packets to the old address are delivered as before: see
+    /// Gives a host's interface its next spare address. Returns the old address and the new address; `None`
+    /// if no spare address is left. Packets to the old address are still delivered: see
     /// [`Network::is_to_old_address`].
     pub fn renumber(&mut self, node: NodeId, link: LinkId) -> Option<[InterfaceAddress; 2]> {
         let next = self.spares.iter().position(|spare| spare.node == node && spare.address.link == link)?;
@@ -171,9 +171,9 @@ impl Network {
         &self.nodes[node.index()].name
     }
 
-    /// The route from a host to `dst`; `None` if there is none.
+    /// The route from a host to `dst`; `None` if there is no route.
     ///
-    /// Also `None` for a router, which has no addresses: see [`Network::next_hop`].
+    /// For a router the result is also `None`, because it has no addresses: see [`Network::next_hop`].
     pub fn route(&self, node: NodeId, dst: IpAddr) -> Option<Route> {
         let link = self.next_hop(node, dst)?;
         let own = self.addresses(node).iter().find(|interface| interface.link == link.link())?;
@@ -188,8 +188,8 @@ impl Network {
         direction.or_else(|| outward().map(|nat| nat.outward)).map(LinkDir)
     }
 
-    /// The links that packets from address `src` of `node` to `dst` cross, in order. Without a route, it ends
-    /// where that ends.
+    /// The links that packets from address `src` of `node` to `dst` cross, in order. If the route is
+    /// incomplete, the list ends at its last link.
     pub fn way(&self, node: NodeId, src: IpAddr, dst: IpAddr) -> Vec<LinkDir> {
         let first = self
             .addresses
@@ -213,9 +213,9 @@ impl Network {
         self.way(node, src, dst).last().is_some_and(|last| owns(self.channels[last.index()].to))
     }
 
-    /// The direction in which a host sends packets from `src`: over the link on which it has that address if
-    /// `dst` can be reached from there, as hosts with several uplinks route by source address; else as the
-    /// route to `dst` says.
+    /// The first link of packets from `src` of a host, as hosts with several uplinks route by source address:
+    /// the link with the address `src`, if `dst` can be reached over it; otherwise the first link of the
+    /// route to `dst`.
     #[inline]
     fn first_hop(&self, node: NodeId, src: AddressId, dst: AddressId) -> Option<u32> {
         let direction = self.routes.direction(node.0, dst.interface())?;
@@ -243,8 +243,8 @@ impl Network {
 
     /// Sends a packet from a host: the bytes in `head`, then `outgoing.zeros` zero bytes.
     ///
-    /// `head` is left empty and keeps a buffer. A packet that cannot be sent (unknown address, addresses of
-    /// two families, or no route) is dropped and counted: see [`Network::unroutable`].
+    /// Leaves an empty buffer in `head`. A packet that cannot be sent (unknown address, addresses of two
+    /// families, or no route) is dropped and counted: see [`Network::unroutable`].
     #[inline]
     pub fn send(
         &mut self,
@@ -269,7 +269,7 @@ impl Network {
         self.enqueue(schedule, direction, packet, Parcel::new(dst.interface(), size, 0, ecn));
     }
 
-    /// Handles an event at its time; returns the packet that thereby arrives at a host.
+    /// Handles an event at its time. Returns the packet if the event delivers one to a host.
     #[inline]
     pub fn handle(&mut self, schedule: &mut impl Schedule, event: NetEvent) -> Option<Delivered> {
         match event.action() {
@@ -300,7 +300,7 @@ impl Network {
         }
     }
 
-    /// A delivered packet.
+    /// The packet of a delivery.
     #[inline]
     pub fn packet(&self, id: PacketId) -> Packet<'_> {
         let stored = self.pool.get(id);
@@ -322,7 +322,7 @@ impl Network {
         self.pool.release(id);
     }
 
-    /// Notes from now on the packets that arrive at a queue, for [`Network::take_arrivals`].
+    /// From now on, records the packets that arrive at a queue, for [`Network::take_arrivals`].
     pub fn watch(&mut self, direction: LinkDir) {
         self.channels[direction.index()].taps.get_or_insert_default().watched = true;
     }
@@ -337,35 +337,35 @@ impl Network {
         &self.channels[direction.index()].counters
     }
 
-    /// The packets that wait for a transmitter at `now`, the time of the kernel.
+    /// The packets that wait for a transmitter at `now`, which must be the time of the kernel.
     pub fn backlog(&mut self, direction: LinkDir, now: Instant) -> Backlog {
         self.channels[direction.index()].backlog(now)
     }
 
-    /// The average queue length of RED in its own unit, as of the last arrival.
+    /// The average queue length of RED at the last arrival, in the unit of the queue.
     ///
     /// `None` for disciplines without an average.
     pub fn red_average(&self, direction: LinkDir) -> Option<f64> {
         self.channels[direction.index()].average_queue()
     }
 
-    /// Number of packets dropped for an unknown address or without a route.
+    /// Number of packets dropped because of an unknown address or a missing route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
 
-    /// Number of links crossed by all packets together.
+    /// Number of links crossed, summed over all packets.
     pub fn packet_hops(&self) -> u64 {
         self.channels.iter().map(|channel| channel.counters.delivered).sum()
     }
 
-    /// Number of packets under way, or delivered and not released.
+    /// Number of packets in the network, or delivered and not released.
     pub fn packets_in_use(&self) -> usize {
         self.pool.in_use()
     }
 
-    /// Fingerprint of all deliveries to hosts: time, link, size, stored length and first 16 stored bytes of
-    /// each.
+    /// Hash of all deliveries to hosts: of each, the time, link, size, stored length and first 16 stored
+    /// bytes.
     pub fn digest(&self) -> u64 {
         self.digest.value()
     }

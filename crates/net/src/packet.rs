@@ -9,15 +9,15 @@ use units::Instant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Protocol {
-    /// [RFC 9293](https://www.rfc-editor.org/rfc/rfc9293).
+    /// TCP ([RFC 9293](https://www.rfc-editor.org/rfc/rfc9293)).
     Tcp = 6,
-    /// [RFC 768](https://www.rfc-editor.org/rfc/rfc768).
+    /// UDP ([RFC 768](https://www.rfc-editor.org/rfc/rfc768)).
     Udp = 17,
-    /// [RFC 9260](https://www.rfc-editor.org/rfc/rfc9260).
+    /// SCTP ([RFC 9260](https://www.rfc-editor.org/rfc/rfc9260)).
     #[default]
     Sctp = 132,
-    /// A whole IP packet of a real host, header included, with any protocol. The number is reserved and never
-    /// on the wire.
+    /// A whole IP packet of a real host, including its header, with any protocol. The number 255 is reserved
+    /// and never appears on the wire.
     Opaque = 255,
 }
 
@@ -41,7 +41,7 @@ impl PacketId {
 /// A packet to send, apart from its stored bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Source address: one of the sender's.
+    /// Source address: an address of the host that sends the packet.
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
@@ -64,20 +64,20 @@ pub struct Packet<'a> {
     pub protocol: Protocol,
     /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// When its sender handed it to the network.
+    /// Time at which its sender passed the packet to the network.
     pub sent_at: Instant,
     /// The stored bytes of the IP payload.
     pub head: &'a [u8],
     /// Number of zero bytes that follow the stored bytes.
     pub zeros: usize,
-    /// A bit error has inverted bits of the payload: the receiver must verify the checksum of the transport,
-    /// even if checksums are otherwise offloaded.
+    /// Bits of the payload were inverted. The receiver must verify the checksum of the transport, even if
+    /// checksums are otherwise offloaded.
     pub corrupted: bool,
 }
 
 /// A packet as it is stored, in one cache line.
 ///
-/// With many packets under way, each has left the cache when it arrives.
+/// With many packets in the network, a packet is no longer in the cache when it arrives.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Stored {
@@ -87,34 +87,34 @@ pub(crate) struct Stored {
     pub protocol: Protocol,
     pub ecn: Ecn,
     pub corrupted: bool,
-    /// Links crossed, and the epoch of the channel when it sent the packet. Only set for packets outside the
-    /// order of the wire.
+    /// Number of links crossed, and the epoch of the channel when it sent the packet. Set only for packets
+    /// outside the order of the wire.
     pub hops: u8,
     pub epoch: u16,
-    /// Bytes of the head, or [`SPILLED`].
+    /// Length of the head in bytes, or [`SPILLED`].
     len: u8,
     head: [u8; INLINE],
     pub sent_at: Instant,
 }
 
 impl Stored {
-    /// Bytes of an IP header that is not among the stored bytes.
+    /// Length of an IP header that is not among the stored bytes; otherwise zero.
     pub fn header_outside(&self) -> u32 {
         if self.protocol == Protocol::Opaque { 0 } else { self.dst.header_len() }
     }
 
-    /// Bytes of an IP header without options among the stored bytes.
+    /// Length of an IP header without options that is among the stored bytes; otherwise zero.
     pub fn header_inside(&self) -> u32 {
         self.dst.header_len() - self.header_outside()
     }
 }
 
-/// The longest head that is stored with its packet.
+/// Maximum length of a head that is stored with its packet.
 ///
-/// Room for a DATA chunk without its payload, or a SACK with two gap ack blocks.
+/// A DATA chunk without its payload fits, or a SACK with two Gap Ack Blocks.
 const INLINE: usize = 36;
 
-/// The head is longer than [`INLINE`] and stored in [`Pool::spills`].
+/// Value of `len` for a head that is longer than [`INLINE`] and stored in [`Pool::spills`].
 const SPILLED: u8 = u8::MAX;
 
 #[cfg(target_pointer_width = "64")]
@@ -124,7 +124,7 @@ const _: () = assert!(size_of::<Stored>() == 64);
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Stored>,
-    /// Long heads, each at the index of its packet.
+    /// Long heads, by the index of the packet.
     spills: Vec<Vec<u8>>,
     free: Vec<PacketId>,
 }
@@ -132,7 +132,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// Stores a packet and leaves an empty buffer in `head`.
     ///
-    /// If the packet keeps the buffer of `head`, that is the buffer of an earlier packet.
+    /// If the packet keeps the buffer of `head`, `head` gets the buffer of an earlier packet.
     #[inline]
     pub fn store(
         &mut self,
@@ -183,7 +183,7 @@ impl Pool {
         id
     }
 
-    /// The place of the long head of a packet.
+    /// The buffer for the long head of a packet.
     fn spill(&mut self, id: PacketId) -> &mut Vec<u8> {
         let at = id.index();
         if at >= self.spills.len() {
@@ -207,7 +207,7 @@ impl Pool {
         &self.spills[id.index()]
     }
 
-    /// The stored bytes of a packet, to change them.
+    /// The stored bytes of a packet, as a mutable slice.
     pub fn head_mut(&mut self, id: PacketId) -> &mut [u8] {
         let stored = &mut self.slots[id.index()];
         match stored.head.get_mut(..usize::from(stored.len)) {
@@ -244,7 +244,7 @@ impl Pool {
         &mut self.slots[id.index()]
     }
 
-    /// Inverts one bit of the payload. If it lies among the zeros, those up to it are stored.
+    /// Inverts one bit of the payload. If the bit lies among the zeros, the zeros up to it are stored first.
     pub fn invert_bit(&mut self, id: PacketId, bit: u64) {
         let byte = (bit / 8) as usize;
         let (head, len) = (self.get(id).head, self.get(id).len);
@@ -275,7 +275,7 @@ impl Pool {
 
 /// Copies at most [`INLINE`] bytes.
 ///
-/// Of 20 to 36 bytes, two copies of fixed lengths, which may overlap, cost less than one of a variable
+/// For 20 to 36 bytes, two copies of fixed lengths, which may overlap, are faster than one copy of variable
 /// length.
 #[inline]
 fn copy_short(to: &mut [u8; INLINE], from: &[u8]) {
@@ -315,7 +315,7 @@ mod tests {
         let heads: Vec<Vec<u8>> =
             (0..100).map(|length: u8| (0..length).map(|n| n ^ length).collect()).collect();
         let ids: Vec<PacketId> = heads.iter().map(|head| store(&mut pool, &mut head.clone(), 0)).collect();
-        // Slots are used again with heads of other lengths.
+        // Slots are reused with heads of other lengths.
         for &id in &ids {
             pool.release(id);
         }

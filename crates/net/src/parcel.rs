@@ -3,9 +3,9 @@ use transport::Ecn;
 /// Data of a packet that each hop needs, in two words that stay in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
-    /// Interface it goes to.
+    /// Destination interface of the packet.
     pub dst: u32,
-    /// From the lowest bit: bytes of the IP packet, whether it is ECN-capable, links crossed.
+    /// From the lowest bit: size of the IP packet in bytes, ECN capability, number of links crossed.
     hops_ecn_and_size: u32,
 }
 
@@ -14,11 +14,11 @@ const SIZE_MASK: u32 = (1 << SIZE_BITS) - 1;
 const HOPS_SHIFT: u32 = SIZE_BITS + 1;
 
 impl Parcel {
-    /// Fills unused slots.
+    /// A placeholder for unused slots.
     pub const NONE: Parcel = Parcel { dst: 0, hops_ecn_and_size: 0 };
 
-    /// A packet of `size` bytes, header included, that has crossed `hops` links. Sizes stop at 8 MiB, far
-    /// above what IP can carry, and hops are counted modulo 256.
+    /// A packet of `size` bytes, including the header, that has crossed `hops` links. The size is at most 8
+    /// MiB, far above the limit of IP, and hops are counted modulo 256.
     #[inline]
     pub fn new(dst: u32, size: u32, hops: u8, ecn: Ecn) -> Self {
         let ecn_capable = u32::from(ecn != Ecn::NotCapable);
@@ -27,7 +27,7 @@ impl Parcel {
         Parcel { dst, hops_ecn_and_size }
     }
 
-    /// The packet on its way to another interface.
+    /// The same data with another destination interface.
     pub fn to(self, dst: u32) -> Self {
         Parcel { dst, ..self }
     }

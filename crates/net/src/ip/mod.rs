@@ -1,4 +1,4 @@
-//! IP packets: the headers that captures and real hosts get, and whole packets that real hosts send.
+//! IP packets: headers of packets for captures and real hosts, and whole packets that real hosts send.
 
 mod header;
 mod whole;

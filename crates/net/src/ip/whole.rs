@@ -1,4 +1,4 @@
-//! Whole IP packets: what is read from and written to the devices of real hosts.
+//! Whole IP packets, as devices of real hosts read and write them.
 
 use super::header::{Label, checksum, write_header};
 use crate::packet::{Packet, Protocol};
@@ -15,14 +15,14 @@ pub struct Whole {
     pub dst: IpAddr,
     /// ECN field.
     pub ecn: Ecn,
-    /// The transport protocol, if simulated hosts know it.
+    /// The transport protocol; `None` if simulated hosts do not have it.
     pub protocol: Option<Protocol>,
-    /// Where the payload of the transport is in the packet.
+    /// The range of the transport payload within the packet.
     pub payload: Range<usize>,
 }
 
 impl Whole {
-    /// Reads the header; none if this is no whole IP packet, or has bytes behind its end.
+    /// Reads the header; `None` if the bytes are not a whole IP packet, or have further bytes behind it.
     ///
     /// Fragments and packets with IPv6 extension headers have no known protocol.
     pub fn read(bytes: &[u8]) -> Option<Whole> {
@@ -56,7 +56,7 @@ fn read_ipv4(bytes: &[u8]) -> Option<Whole> {
     }
     let address =
         |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]).into();
-    // More fragments follow, or this is not the first one.
+    // True if more fragments follow, or if this fragment is not the first.
     let is_fragment = u16::from_be_bytes([header[6], header[7]]) & 0x3fff != 0;
     Some(Whole {
         src: address(12),
@@ -86,7 +86,7 @@ fn read_ipv6(bytes: &[u8]) -> Option<Whole> {
 }
 
 impl Packet<'_> {
-    /// Appends this packet as a whole IP packet, with the ECN field that it has now.
+    /// Appends this packet as a whole IP packet, with its present ECN field.
     pub fn write_whole(&self, out: &mut Vec<u8>) {
         let start = out.len();
         if self.protocol == Protocol::Opaque {

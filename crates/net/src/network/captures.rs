@@ -9,16 +9,16 @@ use std::io::{self, Write};
 use units::Instant;
 
 impl Network {
-    /// Captures interfaces, each given by link, node and its name in the file, in one pcapng file from now
-    /// on.
+    /// Begins to capture interfaces in one pcapng file. Each interface is given by link, node, and its name
+    /// in the file.
     ///
-    /// The file has packets sent, packets received (at a host, after its processing time), and packets
-    /// dropped on the way out with the cause as a comment. A packet is sent when an
-    /// [`Admission`](crate::Admission) accepts it, or when a [`Server`](crate::Server) has it transmitted.
+    /// The file has packets sent, packets received (by a host, after its processing time), and packets
+    /// dropped on the way out, with the cause as a comment. A packet counts as sent when an
+    /// [`Admission`](crate::Admission) accepts it, or when a [`Server`](crate::Server) selects it.
     ///
     /// # Errors
     /// Errors of `sink`; and [`io::ErrorKind::InvalidInput`] if a node is not at an end of its link, or the
-    /// interface is captured already.
+    /// interface is already captured.
     pub fn capture(
         &mut self,
         interfaces: &[(LinkId, NodeId, &str)],
@@ -48,11 +48,11 @@ impl Network {
         Ok(())
     }
 
-    /// Ends all captures, writes out their buffers, and returns the number of packets that each left out for
-    /// its limit.
+    /// Ends all captures and writes out their buffers. Returns for each capture the number of packets that
+    /// were left out because of its limit.
     ///
     /// # Errors
-    /// The first error any of their sinks has had.
+    /// The first error of a sink.
     pub fn finish_captures(&mut self) -> io::Result<Vec<u64>> {
         for channel in &mut self.channels {
             if let Some(taps) = &mut channel.taps {

@@ -1,4 +1,4 @@
-//! A packet's way over a link: queue, wire, and arrival at the far end.
+//! The way of a packet over a link: queue, wire, and arrival at the far end.
 
 use super::Network;
 use crate::capture::Sighting;
@@ -50,7 +50,7 @@ impl Network {
         self.enqueue(schedule, direction, packet, parcel);
     }
 
-    /// Handles an offered packet that does not pass unchanged.
+    /// Handles an offered packet that is dropped, is marked, or goes to a server.
     #[cold]
     fn detour(
         &mut self,
@@ -85,7 +85,7 @@ impl Network {
     /// Source and destination port: in every transport the first two 16-bit words of the payload.
     pub(super) fn ports(&self, packet: PacketId) -> [u16; 2] {
         let head = match self.pool.get(packet).protocol {
-            // The position of the ports depends on the header.
+            // The position of the ports depends on the length of the header.
             Protocol::Opaque => &[],
             _ => self.pool.head(packet),
         };
@@ -115,7 +115,7 @@ impl Network {
         self.leave(schedule, direction, packet, parcel, passage);
     }
 
-    /// Puts a packet that the queue has passed on the wire.
+    /// Puts a packet that has passed the queue on the wire.
     #[inline(always)] // into `enqueue`, which calls it for nearly all packets
     fn leave(
         &mut self,
@@ -136,7 +136,7 @@ impl Network {
         }
     }
 
-    /// Puts a packet behind those under way.
+    /// Adds a packet behind the packets already in flight.
     #[inline(always)] // into `leave`, for the same reason
     fn fly(
         &mut self,
@@ -155,7 +155,7 @@ impl Network {
         }
     }
 
-    /// Draws what a wire with impairments does to a packet that has passed the queue.
+    /// Draws the effects of a wire with impairments on a packet that has passed the queue.
     fn cross_bad_wire(
         &mut self,
         schedule: &mut impl Schedule,
@@ -212,7 +212,7 @@ impl Network {
 
     /// Takes the first packet off the wire and schedules the next arrival.
     ///
-    /// `None` if a failure has made the event stale.
+    /// `None` if the event is stale because of a failure.
     #[inline]
     pub(super) fn first_arrival(
         &mut self,
@@ -289,7 +289,7 @@ impl Network {
         }
     }
 
-    /// Counts, captures and releases a packet that `direction` drops.
+    /// Counts, captures and releases a packet that is dropped in `direction`.
     #[cold]
     pub(super) fn lose(
         &mut self,

@@ -10,7 +10,7 @@ use crate::parcel::Parcel;
 use std::net::IpAddr;
 
 impl Network {
-    /// The node of that name.
+    /// The node with this name.
     pub fn node(&self, name: &str) -> Option<NodeId> {
         (0..).zip(&self.nodes).find(|(_, node)| node.name == name).map(|(number, _)| NodeId(number))
     }
@@ -28,7 +28,7 @@ impl Network {
         (0..self.channels.len() as u32 / 2).map(LinkId)
     }
 
-    /// Sends a whole IP packet from a real host. `bytes` is left empty and keeps a buffer.
+    /// Sends a whole IP packet from a real host. Leaves an empty buffer in `bytes`.
     ///
     /// A packet to an unknown address or without a route is dropped and counted: see [`Network::unroutable`].
     pub fn send_whole(

@@ -1,4 +1,4 @@
-//! Links whose discipline is a server: the packets wait in it, and the transmitter asks it for them.
+//! Links with a server as discipline: the server keeps the waiting packets until the transmitter asks it.
 
 use super::Network;
 use crate::capture::Sighting;
@@ -12,10 +12,10 @@ use std::net::IpAddr;
 use units::Instant;
 
 impl Network {
-    /// Gives a packet that arrives now to the server of a link.
+    /// Passes a packet that arrives now to the server of a link.
     ///
-    /// If a transmission ends now, the server first chooses the next packet, so that the result does not
-    /// depend on the order of the events of an instant.
+    /// If a transmission ends now, the server first chooses the next packet. So the result does not depend on
+    /// the order of simultaneous events.
     pub(super) fn queue_up(
         &mut self,
         schedule: &mut impl Schedule,
@@ -37,7 +37,7 @@ impl Network {
         }
     }
 
-    /// The transmitter of a link is free for a packet that waits, unless the event is stale.
+    /// Starts the next transmission of a link whose transmitter is free, unless the event is stale.
     pub(super) fn free(&mut self, schedule: &mut impl Schedule, direction: LinkDir) {
         let now = schedule.now();
         if !self.channels[direction.index()].line().is_some_and(|line| line.fire(now)) {
@@ -50,8 +50,8 @@ impl Network {
         }
     }
 
-    /// Starts the transmissions that can start now: several if they take no time, or share an opportunity of
-    /// a trace.
+    /// Starts the transmissions that can start now. There are several if they take no time, or share an
+    /// opportunity of a trace.
     fn transmit(&mut self, schedule: &mut impl Schedule, direction: u32) {
         let now = schedule.now();
         loop {

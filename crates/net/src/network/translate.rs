@@ -11,13 +11,13 @@ use std::net::IpAddr;
 use units::Instant;
 
 impl Network {
-    /// What each NAT has done.
+    /// The counters of each NAT.
     pub fn nats(&self) -> impl Iterator<Item = (NodeId, NatCounters)> {
         self.nats.iter().map(|(&node, nat)| (NodeId(node), nat.counters))
     }
 
-    /// The source address that packets from `src` at `node` bear when they arrive at `dst`, and the NAT
-    /// nearest to `dst` that translated it, if one did.
+    /// The source address of packets from `src` at `node` when they arrive at `dst`, and the NAT nearest to
+    /// `dst` that translated it, if there is one.
     pub fn source_at(&self, node: NodeId, src: IpAddr, dst: IpAddr) -> (IpAddr, Option<NodeId>) {
         let mut seen = (src, None);
         for direction in self.way(node, src, dst) {
@@ -30,7 +30,8 @@ impl Network {
         seen
     }
 
-    /// A packet has arrived at a node that has no route for it: a NAT translates it, any other node drops it.
+    /// Handles a packet at a node without a route for it: a NAT translates the packet, any other node drops
+    /// it.
     #[cold]
     pub(super) fn arrive_without_route(
         &mut self,
@@ -53,7 +54,7 @@ impl Network {
         }
     }
 
-    /// Translates a packet that has arrived at a NAT: the direction in which it goes on, if it does.
+    /// Translates a packet that has arrived at a NAT. Returns the next direction; `None` if it is dropped.
     fn translate(
         &mut self,
         now: Instant,
@@ -91,7 +92,7 @@ impl Network {
         Some((outward, parcel))
     }
 
-    /// Writes a port of a UDP header. Its checksum becomes zero, which says that there is none.
+    /// Writes a port of a UDP header, and sets the checksum to zero (no checksum).
     fn write_port(&mut self, packet: PacketId, at: usize, port: u16) {
         let head = self.pool.head_mut(packet);
         for (at, value) in [(at, port), (6, 0)] {

@@ -1,4 +1,4 @@
-//! The packets on a link at one moment, for those who watch a network at work.
+//! The packets on a link at one moment, for programs that show a running network.
 
 use super::Network;
 use crate::ids::LinkDir;
@@ -8,9 +8,9 @@ use units::Instant;
 /// A packet between the entrance of a link's queue and the far end of the link.
 #[derive(Clone, Copy, Debug)]
 pub struct UnderWay<'a> {
-    /// When its transmission starts: until then it waits in the queue.
+    /// Start of the transmission; until then the packet waits in the queue.
     pub start: Instant,
-    /// When it reaches the far end.
+    /// Time at which the packet reaches the far end.
     pub arrival: Instant,
     /// The packet.
     pub packet: Packet<'a>,
@@ -19,8 +19,8 @@ pub struct UnderWay<'a> {
 impl Network {
     /// The packets in one direction of a link, in the order in which they leave it.
     ///
-    /// Not among them are packets that wait in a queue which is a [`Server`](crate::Server), and packets that
-    /// are outside the order of the wire (jitter, reordering, duplicates).
+    /// Excluded are packets that wait in a [`Server`](crate::Server), and packets outside the order of the
+    /// wire (jitter, reordering, duplicates).
     pub fn under_way(&self, direction: LinkDir) -> impl Iterator<Item = UnderWay<'_>> {
         self.channels[direction.index()].flights.iter().filter_map(|flight| {
             let packet = self.packet(flight.packet?);
