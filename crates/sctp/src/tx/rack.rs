@@ -2,10 +2,10 @@
 //!
 //! A chunk is lost once a chunk that was sent later on its path has arrived, and the reordering window of the
 //! path has passed since. A retransmission does not count as the later chunk if it is acknowledged before the
-//! least RTT has passed (`rfc8985#section-6.2`, step 2). Until the sender sees reordering on a path, three missing reports
-//! suffice, too, and in fast recovery the reordering window is zero. Otherwise the window is a quarter of the
-//! least RTT. It grows by a quarter after each round trip in which a retransmission proves to be needless, up
-//! to an SRTT.
+//! least RTT has passed (`rfc8985#section-6.2`, step 2). Until the sender sees reordering on a path, three
+//! missing reports suffice, too, and in fast recovery the reordering window is zero. Otherwise the window is
+//! a quarter of the least RTT. It grows by a quarter after each round trip in which a retransmission proves
+//! to be needless, up to an SRTT.
 //!
 //! A retransmission was needless if the chunk is acknowledged before the retransmission leaves, or within
 //! half of the least RTT after it, or if the peer reports a duplicate. Once all retransmissions of a recovery
