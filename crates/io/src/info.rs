@@ -11,7 +11,7 @@ use units::{ByteCount, Span};
 pub struct LimitTimes(sctp::LimitTimes);
 
 impl LimitTimes {
-    /// What limits the sender now; none before it first sends.
+    /// The present limit of the sender; `None` before the sender first sends.
     pub fn present(&self) -> Option<Limit> {
         self.0.present()
     }
@@ -26,7 +26,7 @@ impl LimitTimes {
         self.0.total().into()
     }
 
-    /// The share of each limit in the time from `before` to these times; none if no time passed.
+    /// The share of each limit in the time from `before` to these times; `None` if no time passed.
     pub fn shares_since(&self, before: &LimitTimes) -> Option<impl Iterator<Item = (Limit, f64)>> {
         self.0.shares_since(&before.0)
     }
@@ -40,11 +40,11 @@ impl From<sctp::LimitTimes> for LimitTimes {
 
 /// The state of a path at one time, and its counters.
 ///
-/// It prints as a sentence with units.
+/// Prints as a sentence with units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PathInfo {
-    /// Its number, which does not change while the association exists, even if other paths are removed.
+    /// Number of the path. It stays the same while the association exists, even if other paths are removed.
     pub id: PathId,
     /// The peer's address.
     pub remote: IpAddr,
@@ -52,7 +52,7 @@ pub struct PathInfo {
     pub local: IpAddr,
     /// The peer's UDP port at this address; 0: packets are not encapsulated.
     pub udp_port: u16,
-    /// Whether it is active, potentially failed, inactive or unconfirmed.
+    /// State: active, potentially failed, inactive or unconfirmed.
     pub state: PathState,
     /// True if the path did not answer in time: new data avoids it while another path is usable.
     pub silent: bool,
@@ -60,7 +60,7 @@ pub struct PathInfo {
     pub is_primary: bool,
     /// Congestion window.
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` before the first.
+    /// Slow start threshold; `None` before the first reduction of the congestion window.
     pub ssthresh: Option<ByteCount>,
     /// `partial_bytes_acked` of congestion avoidance (`rfc9260#section-7.2.2`).
     pub partial_bytes_acked: ByteCount,
@@ -76,15 +76,15 @@ pub struct PathInfo {
     pub errors: u32,
     /// Path MTU with the IP header.
     pub mtu: ByteCount,
-    /// Its cost: the greater of those that the two ends set by
+    /// Cost of the path: the greater of the costs that the two ends set by
     /// [`PathOptions::cost`](crate::PathOptions::cost).
     pub cost: u16,
-    /// Its counters.
+    /// Counters of the path.
     pub stats: PathStats,
-    /// What kept the sender from sending more on this path, from its first message on.
+    /// Times for which each limit kept the sender from sending more on this path, from its first message on.
     pub limits: LimitTimes,
-    /// How long the whole sender was limited by head-of-line blocking because of a chunk last sent on this
-    /// path.
+    /// Time for which the whole sender was limited by head-of-line blocking because of a chunk last sent on
+    /// this path.
     pub blocks: Duration,
 }
 
@@ -144,7 +144,7 @@ impl fmt::Display for PathInfo {
 
 /// Counters and state of an association at one time.
 ///
-/// It prints as a sentence with units.
+/// Prints as a sentence with units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssocStats {
@@ -154,7 +154,7 @@ pub struct AssocStats {
     pub packets_received: u64,
     /// Data received.
     pub received: ReceiveStats,
-    /// Bytes in the send buffer: not yet sent, or sent and not yet acknowledged for good.
+    /// Bytes in the send buffer: not yet sent, not yet acknowledged, or acknowledged but still renegable.
     pub buffered: ByteCount,
     /// Messages waiting for their first transmission.
     pub unsent_messages: usize,
@@ -168,13 +168,13 @@ pub struct AssocStats {
     pub unauthenticated: u64,
     /// Messages abandoned (`rfc7496#section-4.4`).
     pub abandoned: sctp::Abandoned,
-    /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
+    /// True if both ends announced [`interleaving`](crate::Config::interleaving): messages use I-DATA chunks.
     pub interleaving: bool,
     /// RE-CONFIG requests sent, retransmissions included.
     pub reset_requests: u64,
     /// Resets performed, of streams of either direction or of the association.
     pub resets: u64,
-    /// What kept the sender from sending more, from its first message on.
+    /// Times for which each limit kept the sender from sending more, from its first message on.
     pub limits: LimitTimes,
 }
 

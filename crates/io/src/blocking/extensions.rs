@@ -25,7 +25,8 @@ impl Connection {
         block_on(self.inner.reset_streams(direction, streams))
     }
 
-    /// Begins to add streams: `outgoing` on which we send, and `incoming` on which the peer sends.
+    /// Begins to add streams: `outgoing` streams on which we send, and `incoming` ones on which the peer
+    /// sends.
     ///
     /// # Errors
     /// [`StreamError`]. After an error nothing has changed.
@@ -81,7 +82,7 @@ impl Connection {
         block_on(self.inner.activate_auth_key(key))
     }
 
-    /// Declares that a key which is not active will not be activated again.
+    /// Declares that this key, which must not be active, will not be activated again.
     ///
     /// # Errors
     /// [`KeyError`].

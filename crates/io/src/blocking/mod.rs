@@ -54,7 +54,7 @@ impl Endpoint {
         block_on(self.inner.connect(to)).map(Connection::from)
     }
 
-    /// As [`Self::connect`], with options of its own in place of those of the endpoint.
+    /// As [`Self::connect`], but with `config` in place of the options of the endpoint.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -112,8 +112,8 @@ impl Endpoint {
     /// As [`Self::close`], for at most `timeout`.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`]: the end goes on in the background. A program that exits before loses what was
-    /// not delivered.
+    /// [`WaitError::TimedOut`]: the connections are still shut down in the background. If the program exits
+    /// before that is complete, undelivered messages are lost.
     pub fn close_timeout(&self, timeout: Duration) -> Result<(), WaitError> {
         block_on_for(self.inner.close(), timeout).ok_or(WaitError::TimedOut)
     }
@@ -167,7 +167,7 @@ impl Connection {
     /// As [`Self::send`], for at most `timeout`.
     ///
     /// # Errors
-    /// [`SendError`], [`SendError::TimedOut`] if the time passed; the message is not taken then.
+    /// [`SendError`]; [`SendError::TimedOut`] if the time passed. After an error the message is not queued.
     pub fn send_timeout(&self, message: impl Into<Message>, timeout: Duration) -> Result<(), SendError> {
         block_on_for(self.inner.send(message), timeout).ok_or(SendError::TimedOut)?
     }
@@ -303,8 +303,8 @@ impl Connection {
     }
 }
 
-/// As [`crate::MessageWriter`], as a [`Write`]. `flush` does nothing, since the peer gets no message before
-/// its end.
+/// As [`crate::MessageWriter`], and a [`Write`]. `flush` does nothing, because the peer cannot get a part of
+/// a message.
 #[derive(Debug)]
 pub struct MessageWriter {
     inner: crate::MessageWriter,
@@ -317,7 +317,8 @@ impl From<crate::MessageWriter> for MessageWriter {
 }
 
 impl MessageWriter {
-    /// Ends the message. Without it, dropping the writer aborts the connection once a piece was queued.
+    /// Ends the message. A writer that is dropped without this call aborts the connection once a piece is
+    /// queued.
     ///
     /// # Errors
     /// [`SendError`]: [`SendError::Empty`] if nothing was written.

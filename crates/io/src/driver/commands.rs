@@ -21,7 +21,8 @@ impl Driver {
             // The endpoint is closing: the answer is dropped.
             Command::Connect(..) if self.leaving => {}
             Command::Connect(peer, config, answer) => {
-                // If the caller is gone, `send` returns the attempt, whose drop aborts the association.
+                // If the caller is gone, `send` returns the attempt; dropping the attempt aborts the
+                // association.
                 let _ = answer.send(self.connect(now, &peer, config));
             }
             Command::Listen => {
@@ -37,7 +38,7 @@ impl Driver {
             Command::Shutdown(id) => self.connections.shutdown(now, &mut self.endpoint, id),
             Command::Release(id) => self.connections.release(now, &mut self.endpoint, id),
             Command::Abort(id, reason) => self.endpoint.abort(id, &reason),
-            // If the caller is gone, it was done all the same.
+            // If the caller is gone, the address is added all the same.
             Command::AddAddress(address, device, answer) => {
                 let _ = answer.send(self.add_address(now, address, device));
             }
@@ -57,7 +58,7 @@ impl Driver {
         self.trace.on_begin(id, peer);
         if let Some(udp_port) = peer.udp_port {
             for &address in &peer.addresses {
-                // An address of another family than all of ours is no path.
+                // The call fails for an address without a path: no address of ours has the same family.
                 let _ = self.endpoint.set_remote_port(id, address, udp_port);
             }
         }

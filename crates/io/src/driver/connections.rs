@@ -15,7 +15,7 @@ use units::{Instant, Span};
 /// Interval of checks of connections that are closed in the background.
 const LOOK_EVERY: Span = Span::from_millis(100);
 
-/// All connections that have not ended.
+/// The connections of an endpoint that have not ended, or whose handles are not notified of the end yet.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     entries: BTreeMap<AssocId, Entry>,
@@ -25,7 +25,7 @@ pub(super) struct Connections {
     flushing: BTreeSet<AssocId>,
     /// Connections that are closed in the background.
     closing: BTreeSet<AssocId>,
-    /// Time of the next check of these connections.
+    /// Time of the next check of the connections in `closing`.
     next_look: Instant,
     /// Ended connections whose handles are not notified yet.
     ended: Vec<(Entry, ConnectionError)>,
@@ -47,8 +47,8 @@ impl Connections {
         Handle(mailbox)
     }
 
-    /// Accepts the next peer that requests an association if the backlog has room, and refuses it otherwise.
-    /// False if there is none.
+    /// Accepts the next association that a peer requests if the backlog has room, and refuses it otherwise.
+    /// Returns false if no request waits.
     pub(super) fn accept(&mut self, now: Instant, endpoint: &mut Endpoint, hub: &Arc<Hub>) -> bool {
         let Some(arrival) = endpoint.poll_arrival() else { return false };
         if !hub.backlog().has_room() {
@@ -56,7 +56,7 @@ impl Connections {
             trace::refused(&arrival, "backlog full");
             return true;
         }
-        // The call fails if the peer has given up.
+        // The call fails if the peer has ended its attempt.
         if let Ok(id) = endpoint.accept(now, arrival.id) {
             let handle = self.insert(id, hub, &hub.config);
             if let Some(entry) = self.entries.get_mut(&id) {
@@ -134,8 +134,8 @@ impl Connections {
         }
     }
 
-    /// As [`Self::shutdown`], but aborts an attempt, and a connection whose peer acknowledges nothing for too
-    /// long.
+    /// As [`Self::shutdown`], but aborts a connection without a complete handshake and without queued
+    /// messages. Later also aborts a connection whose peer acknowledges nothing for too long.
     pub(super) fn close(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         if entry.mailbox.phase() == Phase::Opening && entry.mailbox.outbox_is_empty() {
@@ -170,7 +170,7 @@ impl Connections {
         }
     }
 
-    /// Answers once all messages queued so far are acknowledged.
+    /// Sends `answer` once all messages queued so far are acknowledged.
     pub(super) fn flush(&mut self, id: AssocId, answer: oneshot::Sender<bool>) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.flush(answer);
@@ -184,7 +184,7 @@ impl Connections {
         self.flushing.retain(|id| entries.get_mut(id).is_some_and(|entry| entry.answer_flushes(endpoint)));
     }
 
-    /// Sends a heartbeat, and answers when the peer answers it.
+    /// Sends a heartbeat. Sends `answer` when the peer acknowledges the heartbeat.
     pub(super) fn heartbeat(
         &mut self,
         now: Instant,
@@ -226,7 +226,7 @@ fn offer(handle: Handle) {
     }
 }
 
-/// Handles the events that concern neither data nor the begin or end of the connection.
+/// Handles an event that concerns neither data nor the beginning or end of the connection.
 fn note(endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
     let mailbox = entry.mailbox.clone();
     match event {

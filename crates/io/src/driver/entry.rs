@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::{Instant, Span};
 
-/// Time without progress, in RTO.Max, after which a connection without handles is aborted: that of
-/// T5-shutdown-guard (`rfc9260#section-9.2`), which runs only once everything is acknowledged.
+/// A connection without handles is aborted after this time without progress, in units of RTO.Max. The timer
+/// T5-shutdown-guard (`rfc9260#section-9.2`) is as long, but runs only once everything is acknowledged.
 const STALL_RTOS: u64 = 5;
 
-/// Largest number of resets of the peer that wait until earlier data is read. With more resets, the first one
-/// is reported earlier.
+/// Largest number of stream resets by the peer whose reports wait until earlier data is read. With more
+/// resets, the oldest one is reported before that.
 const MOST_HELD: usize = 64;
 
 /// One connection.
@@ -24,27 +24,27 @@ pub(super) struct Entry {
     pub(super) mailbox: Arc<Mailbox>,
     /// Handle of a connection that the peer began, until its handshake is complete.
     pub(super) arrival: Option<Handle>,
-    /// The connection is listed as having messages for the stack.
+    /// True if the connection is in the list `Connections::sending`.
     pub(super) sends: bool,
-    /// The last handle was dropped: messages that arrive are discarded.
+    /// True once the last handle was dropped: messages that arrive are discarded.
     pub(super) released: bool,
-    /// Shut the association down once the outbox is empty.
+    /// True if the association is to be shut down once the outbox is empty.
     shutting_down: bool,
-    /// User bytes given to the stack.
+    /// User bytes passed to the stack.
     given: u64,
     /// User bytes that the stack abandoned.
     abandoned: u64,
-    /// The last piece passed to the stack did not end its message.
+    /// True if the last piece passed to the stack did not end its message.
     incomplete: bool,
-    /// The stack sends messages in the order of queueing: there is no stream scheduler, no message was
-    /// urgent, no stream waited for its reset, and the peer may not reset streams.
+    /// True if the stack sends messages in the order of queueing: there is no stream scheduler, no message
+    /// was urgent, no stream waited for its reset, and the peer may not reset streams.
     in_order: bool,
-    /// Flushes in the order of their bytes.
+    /// Unanswered flushes, in the order of `Flush::bytes`.
     flushes: VecDeque<Flush>,
-    /// Receipts of messages that the stack has.
+    /// Receipts of the tracked messages that were passed to the stack and are not acknowledged.
     receipts: BTreeMap<MessageId, Receipt>,
-    /// Receipts of lost messages. They are dropped once it is known whether the connection ended, which is
-    /// then the reason.
+    /// Receipts of lost messages. They are dropped only once it is known whether the connection has ended,
+    /// because the end is then the reason of the loss.
     failed: Vec<Receipt>,
     heartbeats: Vec<Heartbeat>,
     /// Resets of streams by the peer that are not reported yet.
@@ -94,8 +94,8 @@ impl Entry {
         }
     }
 
-    /// Moves messages from the outbox to the stack while the stack has room, and makes the calls between
-    /// them.
+    /// Moves messages from the outbox to the stack while the stack has room. Makes the calls that were queued
+    /// between the messages.
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
         let full = loop {
             match self.send_up_to_call(now, endpoint) {
@@ -119,8 +119,8 @@ impl Entry {
             let Parcel { message, receipt, .. } = parcel;
             let length = message.payload.len() as u64;
             match reliability {
-                // The lifetime of the message passed before the stack had room. The stack abandons the pieces
-                // of a message that has begun.
+                // The lifetime of the message ended in the outbox, so the message is lost. If the stack has
+                // the first pieces of the message already, the stack gets the rest, and abandons the message.
                 None if message.end_of_record && !*incomplete => {
                     *receipt = None;
                     lost = true;
@@ -177,14 +177,14 @@ impl Entry {
         }
     }
 
-    /// User bytes that the peer cannot renege. `buffered` falls as the cumulative TSN advances: with
-    /// `in_order` the first bytes queued are the first acknowledged.
+    /// User bytes that the peer cannot renege on. `buffered` falls as the cumulative TSN advances. If
+    /// `in_order`, bytes are acknowledged in the order in which they were queued.
     fn acked(&self, endpoint: &Endpoint) -> u64 {
         let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
         self.given.saturating_sub(stats.buffered.get())
     }
 
-    /// Passes readable data to the mailbox, unless a reset of the peer waits until earlier data is read.
+    /// Passes readable data to the mailbox, unless the report of a reset waits until earlier data is read.
     pub(super) fn deliver(&mut self, endpoint: &mut Endpoint) {
         self.announce_held(0);
         if !self.held.is_empty() {
@@ -205,7 +205,7 @@ impl Entry {
         self.announce_held(self.held.len().saturating_sub(MOST_HELD));
     }
 
-    /// Reports the resets before which everything has been read, and the first `regardless` ones.
+    /// Reports each reset whose earlier data has been read, and in any case the first `regardless` resets.
     fn announce_held(&mut self, regardless: usize) {
         let mut told = 0;
         while let Some(Event::StreamsReset { streams, .. }) = self.held.front()
@@ -216,7 +216,7 @@ impl Entry {
         }
     }
 
-    /// Answers once all messages queued so far are acknowledged.
+    /// Sends `answer` once all messages queued so far are acknowledged.
     pub(super) fn flush(&mut self, answer: oneshot::Sender<bool>) {
         if self.mailbox.take_lost() {
             let _ = answer.send(false);
@@ -228,11 +228,12 @@ impl Entry {
         self.flushes.push_back(Flush { bytes, abandoned: self.abandoned, answer });
     }
 
-    /// Answers the complete flushes, and those that wait for lost messages; false if none is left.
+    /// Answers the flushes that are complete, and those that wait for lost messages. Returns false if no
+    /// flush is left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
         let complete = self.flushes.iter().take_while(|flush| {
-            // Bytes abandoned since then may belong to messages queued after those of the flush.
+            // Bytes abandoned after the flush was requested may belong to messages queued after it.
             let first = flush.bytes + (abandoned - flush.abandoned) <= acked;
             (first && self.in_order) || (acked == given && flush.bytes <= given)
         });
@@ -254,14 +255,14 @@ impl Entry {
         }
     }
 
-    /// Handles a restart of the peer: data in flight is lost. False if a message is lost in part, so that its
-    /// rest would look like a message.
+    /// Handles a restart of the peer, in which data in flight is lost. Returns false if only a part of a
+    /// message is lost: the peer would mistake the rest for a whole message.
     pub(super) fn restart(&mut self) -> bool {
         self.lose();
         !self.incomplete
     }
 
-    /// Refuses further messages, and returns those in the outbox, which are lost.
+    /// Refuses further messages, and returns the messages in the outbox, which are lost.
     pub(super) fn refuse_messages(&mut self) -> VecDeque<Parcel> {
         let lost = self.mailbox.close_outbox();
         if !lost.is_empty() {
@@ -270,7 +271,7 @@ impl Entry {
         lost
     }
 
-    /// Sends the receipts of tracked messages that the peer has, from `first` to `last`.
+    /// Sends the receipts of the tracked messages from `first` to `last`, which the peer has received.
     pub(super) fn confirm(&mut self, first: MessageId, last: MessageId) {
         let mut delivered = self.receipts.split_off(&first);
         self.receipts.append(&mut delivered.split_off(&MessageId(last.0 + 1)));
@@ -289,7 +290,7 @@ impl Entry {
         self.failed.extend(self.receipts.remove(&message));
     }
 
-    /// Sends a heartbeat, and answers when the peer answers it.
+    /// Sends a heartbeat. Sends `answer` when the peer acknowledges the heartbeat.
     pub(super) fn heartbeat(
         &mut self,
         now: Instant,
@@ -300,7 +301,7 @@ impl Entry {
         self.heartbeats.retain(|heartbeat| !heartbeat.answer.is_canceled());
         match endpoint.heartbeat(now, self.mailbox.id, address) {
             Ok(()) => self.heartbeats.push(Heartbeat { address, answer }),
-            // Without an answer the caller waits for the end, which is near.
+            // The association is about to end. Without an answer, the caller waits for the reason of the end.
             Err(sctp::PathError::Closed) => {}
             // If the caller is gone, nobody needs the answer.
             Err(refusal) => drop(answer.send(Err(refusal.into()))),

@@ -19,11 +19,13 @@ pub(crate) struct Locals {
     named: Vec<(IpAddr, Option<String>)>,
     /// Requested size of each of a socket's two buffers.
     buffers: usize,
-    /// Addresses that were added (true) or removed since older handshakes began.
+    /// Addresses that were added (true) or removed while the endpoint existed. Older handshakes lack the
+    /// change.
     changed: BTreeMap<IpAddr, bool>,
     /// Removed addresses with sockets, and the times to close them.
     leaving: Vec<(IpAddr, Instant)>,
-    /// Time for which a removed address still receives: the peer may have to be asked again to delete it.
+    /// Time for which the socket of a removed address stays open. Meanwhile the request to delete the address
+    /// may be retransmitted.
     linger: Span,
 }
 
@@ -35,7 +37,7 @@ impl Locals {
     /// Notifies a new association of changes since its handshake began.
     pub(super) fn catch_up(&self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         for (&address, &added) in &self.changed {
-            // An association that cannot do it goes on with the addresses that it has.
+            // If the association refuses the change, it keeps the addresses that it has.
             let _ = match added {
                 true => endpoint.add_local_address(now, id, address),
                 false => endpoint.remove_local_address(now, id, address),
@@ -67,7 +69,7 @@ impl Driver {
         if !self.locals.named.is_empty()
             && let Err(source) = self.bind(address, device)
         {
-            // The earlier addresses were valid.
+            // The call cannot fail, because the earlier addresses were valid.
             let _ = self.endpoint.set_addresses(before);
             let address = SocketAddr::new(address, self.hub.ports.udp);
             return Err(BindError::Address { address, source }.into());
@@ -75,7 +77,7 @@ impl Driver {
         self.hub.places().addresses = addresses;
         self.locals.changed.insert(address, true);
         for id in self.connections.ids() {
-            // An association that cannot do it goes on with the addresses that it has.
+            // If the association refuses the change, it keeps the addresses that it has.
             let _ = self.endpoint.add_local_address(now, id, address);
         }
         Ok(())
@@ -106,7 +108,7 @@ impl Driver {
             self.locals.leaving.push((address, now + self.locals.linger));
         }
         for id in self.connections.ids() {
-            // An association without another path keeps it.
+            // An association without another path refuses the call and keeps the address.
             let _ = self.endpoint.remove_local_address(now, id, address);
         }
         Ok(())
@@ -138,8 +140,8 @@ impl Driver {
         }
     }
 
-    /// Adds and removes addresses to match the host's interfaces: the addresses to which the endpoint was
-    /// bound, or all that other hosts can reach. Loopback addresses are ignored.
+    /// Adds and removes addresses to match the host's interfaces. Considers the addresses to which the
+    /// endpoint was bound; without any, all addresses that other hosts can reach, so no loopback addresses.
     pub(super) fn follow_interfaces(&mut self, now: Instant) {
         let Ok(mut present) = working_addresses() else { return };
         let named = self.locals.named.clone();

@@ -48,7 +48,8 @@ pub(crate) struct Driver {
     connections: Connections,
     trace: Trace,
     commands: Vec<Command>,
-    /// The endpoint was closed or its last handle dropped: the driver ends once all connections have ended.
+    /// True once the endpoint was closed or its last handle dropped. The driver ends with the last
+    /// connection.
     leaving: bool,
     /// Dropped last, so that the sockets are closed and their ports free when the end is reported.
     _end: End,
@@ -111,7 +112,7 @@ impl Driver {
             self.follow_interfaces(now);
         }
         self.close_leaving(now);
-        // After reading, because a delay of this thread must not make a packet look late.
+        // Timers run after reading, so that a delay of this thread does not make a packet look late.
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.handle_timeout(now);
             self.transmit(now);
@@ -153,7 +154,7 @@ impl Driver {
                 more = true;
                 // Earlier commands, such as listening, take effect before these packets.
                 self.obey(now);
-                // After each datagram all packets are sent: Max.Burst limits the packets per SACK.
+                // All packets are sent after each datagram, because Max.Burst limits the packets per SACK.
                 for datagram in self.buffers.datagrams() {
                     let opened = match &mut self.guard {
                         None => Some(datagram),

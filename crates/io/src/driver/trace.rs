@@ -9,10 +9,10 @@ use tracing::{Level, debug, enabled, info};
 use units::{Instant, Span};
 
 const TARGET: &str = "anabranch_io";
-/// Shortest time between two looks at the counters of all paths: losses within it are one event.
+/// Shortest interval between two checks of all counters. Losses of one interval are one event.
 const LOOK_EVERY: Span = Span::from_millis(100);
 
-/// What was recorded of each association, which is what later events are compared with.
+/// The last logged states of each association. Later states are compared with them.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     associations: BTreeMap<AssocId, Recorded>,
@@ -28,7 +28,7 @@ struct Recorded {
 
 #[derive(Clone, Copy, Debug)]
 struct PathRecord {
-    /// The state that was told; none yet.
+    /// The state that was logged last; `None` before the first event.
     state: Option<PathState>,
     silent: bool,
     retransmissions: u64,
@@ -47,7 +47,7 @@ impl PathRecord {
 }
 
 impl Trace {
-    /// This end requests an association.
+    /// Logs that this end requests an association.
     pub(super) fn on_begin(&mut self, id: AssocId, peer: &Peer) {
         if enabled!(target: TARGET, Level::INFO) {
             let peer = self.record(id, &peer.addresses, peer.port);
@@ -86,7 +86,7 @@ impl Trace {
         }
     }
 
-    /// Looks for losses and silent paths, which no event of the stack tells.
+    /// Checks all paths for losses and silence, which no event of the stack reports.
     pub(super) fn look(&mut self, now: Instant, endpoint: &Endpoint) {
         if !enabled!(target: TARGET, Level::DEBUG) || now < self.next_look {
             return;
@@ -111,14 +111,14 @@ impl Trace {
         }
     }
 
-    /// Records an association, and gives the text for its peer.
+    /// Records an association, and returns the text that names its peer.
     fn record(&mut self, id: AssocId, addresses: &[IpAddr], port: u16) -> &str {
         let recorded = self.associations.entry(id).or_default();
         recorded.peer = peer_text(addresses, port);
         &recorded.peer
     }
 
-    /// Tells of the paths whose state is another one than was recorded.
+    /// Logs the paths whose state differs from the recorded one, and records the new state.
     fn compare_states(&mut self, endpoint: &Endpoint, id: AssocId) {
         let Some(recorded) = self.associations.get_mut(&id) else { return };
         for path in endpoint.paths(id).into_iter().flatten() {
@@ -131,7 +131,7 @@ impl Trace {
     }
 }
 
-/// An association that a peer requested is refused.
+/// Logs that an association requested by a peer is refused.
 pub(super) fn refused(arrival: &Arrival, reason: &str) {
     let peer = || peer_text(&arrival.peer_addresses, arrival.peer_port);
     info!(target: TARGET, peer = peer(), reason, "association refused");

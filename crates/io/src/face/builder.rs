@@ -81,8 +81,8 @@ impl<E> Builder<E> {
         self
     }
 
-    /// Sets the SCTP port; 0, the default, for any. If the UDP port is free, too, both get the same number,
-    /// which no other endpoint of this kind has at these addresses.
+    /// Sets the SCTP port; 0, the default, selects a free one. If the UDP port is 0, too, both ports get the
+    /// same number, which no other endpoint of this kind has at these addresses.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
@@ -151,17 +151,17 @@ impl<E> Builder<E> {
         self
     }
 
-    /// Puts a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them, and
-    /// [`mtu`](Config::mtu) becomes smaller by what the guard adds. ICMP messages are ignored: they quote
-    /// protected datagrams.
+    /// Puts a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them.
+    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. ICMP messages are ignored,
+    /// because they quote protected datagrams.
     #[must_use]
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
         self.guard = Some(Box::new(guard));
         self
     }
 
-    /// Adds a tap that sees each packet between endpoint and sockets. With a [guard](Self::guard) it sees
-    /// them unprotected: packets to send before the guard seals them, and those that the guard has opened.
+    /// Adds a tap that sees each packet between endpoint and sockets. With a [guard](Self::guard), the tap
+    /// sees unprotected packets: those to send before the guard seals them, and those that the guard opened.
     #[must_use]
     pub fn tap(mut self, tap: impl Tap + 'static) -> Self {
         self.tap = Some(Box::new(tap));
@@ -188,8 +188,8 @@ impl<E> Builder<E> {
             locals => locals.iter().map(|&(address, _)| address).collect(),
         };
         let port = match (self.port, self.udp_port) {
-            // Free UDP ports differ, so that several endpoints of this host may connect to one port of a
-            // peer.
+            // The system gives each endpoint another UDP port. With the same number as SCTP port, several
+            // endpoints of this host can connect to the same port of a peer.
             (0, 0) => udp_port,
             (0, _) => any_port(),
             (port, _) => port,
@@ -217,8 +217,8 @@ impl<E> Builder<E> {
         Ok(Endpoint::new(hub).into())
     }
 
-    /// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses one. If that port
-    /// is not free at another address, another one is tried.
+    /// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses a free port. If
+    /// that port is in use at another address, the next port is tried.
     fn bind_sockets(&self) -> Result<(Vec<Socket>, u16), BindError> {
         const TRIES: usize = 16;
         let mut tries = 0;
@@ -262,7 +262,7 @@ impl<E> Builder<E> {
 }
 
 /// The addresses of the host's interfaces, except loopback and link-local ones, up to the limit of an
-/// endpoint. A host with only loopback uses that.
+/// endpoint. If the host has only loopback addresses, returns these.
 fn interface_addresses() -> Result<Vec<IpAddr>, BindError> {
     const MOST: usize = 16;
     let all: Vec<IpAddr> = if_addrs::get_if_addrs()?.iter().map(|interface| interface.ip()).collect();

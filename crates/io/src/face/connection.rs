@@ -18,9 +18,9 @@ use wire::StreamId;
 
 /// An association.
 ///
-/// Clones are handles to the same association. When the last one is dropped, all queued messages are
-/// delivered in the background, arriving messages are discarded, and the association is shut down. It is
-/// aborted if the peer acknowledges nothing for five times RTO.Max meanwhile.
+/// Clones are handles to the same association. When the last handle is dropped, all queued messages are
+/// delivered in the background, arriving messages are discarded, and the association is shut down. The
+/// association is aborted if meanwhile the peer acknowledges nothing for five times RTO.Max.
 #[derive(Clone, Debug)]
 pub struct Connection {
     handle: Arc<Handle>,
@@ -223,7 +223,7 @@ impl Connection {
         self.ask(move |endpoint, _| endpoint.options(id)).await
     }
 
-    /// Changes such options.
+    /// Sets the options that [`Self::options`] returns.
     ///
     /// # Errors
     /// [`OptionsError`] names an option whose value cannot work; nothing changes then.
@@ -236,8 +236,8 @@ impl Connection {
         Ok(self.ask(set).await??)
     }
 
-    /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The peer
-    /// is told.
+    /// Sets the options of all paths from `local`, one of our addresses, which may be added later. The
+    /// options are also sent to the peer.
     ///
     /// # Errors
     /// [`ConnectionError`] once the connection has ended.
@@ -246,7 +246,7 @@ impl Connection {
         self.ask(move |endpoint, now| endpoint.set_path_options(now, id, local, options).ok()).await
     }
 
-    /// Runs a call in the driver thread, which gives none if the association has ended.
+    /// Runs a call in the driver thread. The call returns `None` if the association has ended.
     ///
     /// # Errors
     /// The reason of the end.
@@ -276,8 +276,8 @@ impl Connection {
         Ok(changed.await??)
     }
 
-    /// Takes no more messages, delivers those given, and waits for the end. Dropping the future does not stop
-    /// that.
+    /// Refuses further messages, delivers the queued ones, and waits for the end of the association. Dropping
+    /// the future does not stop the shutdown.
     ///
     /// # Errors
     /// [`ConnectionError`] if the association did not end gracefully.

@@ -52,7 +52,7 @@ fn no_call_hangs_once_the_driver_is_dead() {
     let mut events = near.events();
     ours.kill();
     assert_eq!(soon(near.closed()), DEAD);
-    // The peer may have acknowledged the message before.
+    // The peer may have acknowledged the message before the panic.
     assert!(matches!(soon(taken), Ok(()) | Err(NotDelivered::Ended(DEAD))));
     assert_eq!(soon(near.send("x")), Err(SendError::Ended(DEAD)));
     assert!(near.try_send("x").is_err());
@@ -109,7 +109,7 @@ fn calls_that_wait_end_when_the_driver_dies() {
         scope.spawn(|| assert_eq!(soon(near.closed()), DEAD));
         scope.spawn(|| assert!(soon(listener.accept()).is_err()));
         scope.spawn(|| assert_eq!(soon(near.flush()), Err(NotDelivered::Ended(DEAD))));
-        // The reset comes after messages that wait for room.
+        // The reset waits behind messages that wait for room.
         let reset = || soon(near.reset_streams(ResetDirection::Outgoing, &[]));
         scope.spawn(move || assert_eq!(reset(), Err(StreamError::Ended(DEAD))));
         // The peer does not exist, so the attempt waits for an answer.
@@ -134,8 +134,8 @@ fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
     let mut events = connection.events();
     first.kill();
     soon(first.close());
-    // No peer acknowledges it. It must be sent early enough that the next peer does not get it as an
-    // out-of-the-blue packet.
+    // The peer, which has ended, acknowledges nothing. The message is sent early, so that the next peer does
+    // not receive it as an out-of-the-blue packet.
     let lost = soon(connection.send_tracked("lost")).expect("is taken");
     while soon(connection.stats()).expect("is open").outstanding_chunks == 0 {}
     let again = bind(first.port(), first.udp_port());

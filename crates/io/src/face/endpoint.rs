@@ -39,9 +39,9 @@ impl Endpoint {
         Endpoint { hold: Arc::new(Hold { hub }) }
     }
 
-    /// Connects to a peer. If it has several addresses, the next one is tried after 250 ms without an answer,
-    /// or at once after a refusal; the attempt fails once all have refused. Dropping the future aborts the
-    /// attempt and its association.
+    /// Connects to a peer. If the peer has several addresses, the next address is tried after 250 ms without
+    /// an answer, or at once after a refusal. The attempt fails once all addresses have refused. Dropping the
+    /// future aborts the attempt and its association.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -49,7 +49,7 @@ impl Endpoint {
         self.begin(to.into(), None).await
     }
 
-    /// As [`Self::connect`], with options of its own in place of those of the endpoint.
+    /// As [`Self::connect`], but with `config` in place of the options of the endpoint.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -75,8 +75,8 @@ impl Endpoint {
 
     /// Adds a local address, for example when an uplink comes up: binds a UDP socket to it, and asks the
     /// peers of all connections by ASCONF to add it ([`Event::AddressChange`](sctp::Event::AddressChange)
-    /// reports the answers). Later connections have it from the beginning. An endpoint that was bound without
-    /// addresses needs no new socket. Dropping the future does not stop the change.
+    /// reports the answers). Later connections have the address from the beginning. An endpoint that was
+    /// bound without addresses needs no new socket. Dropping the future does not stop the change.
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.
@@ -103,10 +103,10 @@ impl Endpoint {
         receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::EndpointClosed)))
     }
 
-    /// Removes a local address, for example when an uplink goes down. Connections retransmit data in flight
-    /// from it on other paths at once, and those with ASCONF ask their peers to delete the address. Its
-    /// socket receives for RTO.Max more and is then closed. A connection without another path keeps the
-    /// address until it has one. Dropping the future does not stop the change.
+    /// Removes a local address, for example when an uplink goes down. Connections at once retransmit the data
+    /// in flight from this address on other paths, and connections with ASCONF ask their peers to delete the
+    /// address. The socket of the address is closed after RTO.Max. A connection without another path keeps
+    /// the address until another path exists. Dropping the future does not stop the change.
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.
@@ -159,7 +159,7 @@ impl Endpoint {
     }
 
     /// Shuts all connections down, and waits until they and the driver have ended. A connection is aborted if
-    /// its peer acknowledges nothing for five times RTO.Max. Dropping the future does not stop that.
+    /// its peer acknowledges nothing for five times RTO.Max. Dropping the future does not stop the shutdown.
     pub async fn close(&self) {
         self.hold.hub.tell(Command::Close);
         let hub = &self.hold.hub;

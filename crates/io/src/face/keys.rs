@@ -27,8 +27,8 @@ impl Connection {
         self.change(sctp::KeyError::Closed, move |endpoint, _| endpoint.activate_auth_key(id, key)).await
     }
 
-    /// Declares that a key which is not active will not be activated again. Once no data sent with it is
-    /// outstanding, [`Event::AuthKeyUnused`](sctp::Event::AuthKeyUnused) reports that.
+    /// Declares that this key, which must not be active, will not be activated again.
+    /// [`Event::AuthKeyUnused`](sctp::Event::AuthKeyUnused) reports when no data sent with it is outstanding.
     ///
     /// # Errors
     /// [`KeyError`].

@@ -35,7 +35,7 @@ impl Listener {
     }
 }
 
-/// Ends when the endpoint is closed.
+/// The stream of accepted connections; ends when the endpoint is closed.
 impl Stream for Listener {
     type Item = Connection;
 
@@ -52,7 +52,7 @@ impl Drop for Listener {
         backlog.stop_waiting(&self.place);
         let untaken = backlog.leave();
         drop(backlog);
-        // Their handles release them, which must not happen under the lock.
+        // Dropping the handles releases their connections, which must not happen under the lock.
         drop(untaken);
         self.hold.hub.tell(Command::Listen);
     }

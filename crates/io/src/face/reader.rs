@@ -15,7 +15,7 @@ struct Source {
     connection: Connection,
     stream: Option<StreamId>,
     place: Place,
-    /// The error that ends a [`Stream`] was given.
+    /// True once the [`Stream`] has returned the error that ends it.
     failed: bool,
 }
 
@@ -29,7 +29,7 @@ impl Source {
         received.map_ok(|message| message.map(Received::from))
     }
 
-    /// As [`Self::poll_recv`], but after the error there is nothing more.
+    /// As [`Self::poll_recv`], but returns `None` after the error.
     fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Item>> {
         if self.failed {
             return Poll::Ready(None);

@@ -48,8 +48,8 @@ impl Connection {
         self.reset(move |endpoint, now| endpoint.add_streams(now, id, outgoing, incoming)).await
     }
 
-    /// Begins to reset the association (`rfc6525`): all streams in both directions, and the TSNs. Otherwise
-    /// as [`Self::reset_streams`].
+    /// Begins to reset the association (`rfc6525`): all streams in both directions, and the TSNs. All else is
+    /// as for [`Self::reset_streams`].
     ///
     /// # Errors
     /// [`StreamError`]. After an error nothing has changed.

@@ -10,7 +10,7 @@ use wire::{Ppid, StreamId};
 /// Longest piece of a message.
 const PIECE: usize = 64 * 1024;
 
-/// A message that is given to send piece by piece, of any length.
+/// Sends one message of any length piece by piece.
 ///
 /// [`Self::finish`] ends the message; the peer delivers it as one. From the first piece to the end no other
 /// message of the connection is queued, because pieces of messages are not interleaved: other senders wait.
@@ -33,11 +33,11 @@ pub struct MessageWriter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// No byte of the message was queued yet.
+    /// No byte of the message is queued yet.
     Fresh,
-    /// A part of the message was queued.
+    /// A part of the message is queued.
     Begun,
-    /// The end of the message was queued.
+    /// The end of the message is queued.
     Finished,
 }
 

@@ -1,7 +1,7 @@
-//! Metrics of endpoints in the text format of Prometheus, and an answer to a request of HTTP for them.
+//! Metrics of endpoints in the text format of Prometheus, and an HTTP response that contains them.
 //!
-//! Peers cannot make series without bound: labels are numbers below fixed limits, local addresses, and at
-//! most 64 different addresses of peers.
+//! A peer cannot create an unbounded number of series. Labels are numbers below fixed limits, local
+//! addresses, and at most 64 different addresses of peers.
 //!
 //! ```
 //! use anabranch_io::{Endpoint, blocking::block_on, metrics::{EndpointMetrics, MetricText}};
@@ -26,14 +26,14 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 pub use text::{Kind, MetricText};
 
-/// Associations whose paths are shown, the oldest ones.
+/// Largest number of associations whose paths are shown; the oldest associations are shown.
 const MOST_ASSOCIATIONS: usize = 16;
-/// Paths of an association that are shown.
+/// Largest number of shown paths of an association.
 const MOST_PATHS: usize = 16;
-/// Different addresses of peers that become labels since the start; later ones are `other`.
+/// Largest number of different peer addresses that become labels; later addresses get the label `other`.
 const MOST_REMOTES: usize = 64;
 
-/// Name, kind and help of a metric of each path, and how it is read.
+/// A metric of each path: name, kind, help text, and the function that reads the value.
 type OfPath = (&'static str, Kind, &'static str, fn(&PathInfo) -> Option<f64>);
 
 const OF_PATHS: [OfPath; 8] = [
@@ -53,7 +53,7 @@ const OF_PATHS: [OfPath; 8] = [
     ("timeouts_total", Kind::Counter, "Expiries of T3-rtx.", |path| Some(path.stats.timeouts as f64)),
 ];
 
-/// Name and help of a counter of each socket, and how it is read.
+/// A counter of each socket: name, help text, and the function that reads the value.
 type OfSocket = (&'static str, &'static str, fn(&SocketStats) -> u64);
 
 const OF_SOCKETS: [OfSocket; 4] = [
@@ -65,17 +65,17 @@ const OF_SOCKETS: [OfSocket; 4] = [
     ("send_errors_total", "Packets that the system refused to send.", |socket| socket.send_errors),
 ];
 
-/// Writes the metrics of an endpoint, or of several ones, one after the other, that do the same work.
+/// Writes the metrics of an endpoint, or of several endpoints of which each replaces the one before.
 #[derive(Debug, Default)]
 pub struct EndpointMetrics {
-    /// The associations that are shown. The place of one is its label.
+    /// The associations that are shown. The index of an association is its label.
     shown: [Option<AssocId>; MOST_ASSOCIATIONS],
     remotes: BTreeSet<IpAddr>,
 }
 
 impl EndpointMetrics {
-    /// Writes the metrics of an endpoint; without one, or if it has ended, those of an endpoint without
-    /// associations and sockets.
+    /// Writes the metrics of an endpoint. If `endpoint` is `None` or has ended, writes the metrics of an
+    /// endpoint without associations and sockets.
     pub async fn write(&mut self, endpoint: Option<&Endpoint>, text: &mut MetricText) {
         let (associations, sockets) = match endpoint {
             Some(endpoint) => (endpoint.associations().await, endpoint.stats().sockets),
@@ -126,7 +126,7 @@ impl EndpointMetrics {
         }
     }
 
-    /// Gives the places of associations that have ended to others, the oldest first.
+    /// Gives the indices of associations that have ended to other associations, the oldest first.
     fn choose(&mut self, ids: impl Iterator<Item = AssocId> + Clone) {
         for place in &mut self.shown {
             *place = place.filter(|shown| ids.clone().any(|id| id == *shown));

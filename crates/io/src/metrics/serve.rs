@@ -3,21 +3,21 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How long a request may take, and its longest head.
+/// Longest time that a request may take, and longest head of a request in bytes.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LONGEST: usize = 8192;
 /// Longest pause within a request.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The address of an HTTP server in a text: `9464` is that port of 127.0.0.1, and `192.0.2.1:9464` or
-/// `[2001:db8::1]:9464` is reached from elsewhere, too.
+/// Parses the address of an HTTP server. `9464` is that port of 127.0.0.1. Other hosts can reach the server
+/// at `192.0.2.1:9464` or `[2001:db8::1]:9464`, too.
 pub fn address(text: &str) -> Option<SocketAddr> {
     let port = text.parse().map(|port: u16| (Ipv4Addr::LOCALHOST, port).into());
     port.or_else(|_| text.parse()).ok()
 }
 
-/// Answers a request of HTTP/1.1 (`rfc9112`) for `/metrics` with a text, and any other one with 404. A peer
-/// that is slow gets no answer.
+/// Answers an HTTP/1.1 request (`rfc9112`) for `/metrics` with a text, and any other request with 404. A
+/// slow peer gets no answer.
 pub fn answer(mut stream: TcpStream, text: impl FnOnce() -> MetricText) {
     let Some(head) = read_head(&mut stream) else { return };
     let target = head.strip_prefix("GET ").and_then(|rest| rest.split([' ', '?', '\r']).next());
@@ -29,11 +29,11 @@ pub fn answer(mut stream: TcpStream, text: impl FnOnce() -> MetricText) {
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     );
-    // Who does not take it asks again.
+    // A failed write needs no handling: the client can repeat its request.
     let _ = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(answer.as_bytes()));
 }
 
-/// The head of a request, up to the empty line.
+/// Reads the head of a request, up to the empty line.
 fn read_head(stream: &mut TcpStream) -> Option<String> {
     stream.set_nonblocking(false).and_then(|()| stream.set_read_timeout(Some(PAUSE))).ok()?;
     let begin = std::time::Instant::now();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Ipv6Addr, TcpListener, TcpStream};
 
-/// Samples by name and labels, of a text that keeps all rules of the format (Prometheus' "Exposition
-/// formats", version 0.0.4): HELP and TYPE once before the samples of a metric, no series twice.
+/// Returns the samples by name and labels. Checks all rules of the format (Prometheus' "Exposition formats",
+/// version 0.0.4): HELP and TYPE once before the samples of a metric, no series twice.
 fn parse(text: &str) -> BTreeMap<String, f64> {
     let (mut samples, mut families) = (BTreeMap::new(), BTreeMap::new());
     let mut current = "";
@@ -31,7 +31,7 @@ fn parse(text: &str) -> BTreeMap<String, f64> {
     samples
 }
 
-/// Names and quoted values between commas; in a value only `\\`, `\"` and `\n` are escaped.
+/// Checks names and quoted values, separated by commas. A value may only escape `\\`, `\"` and `\n`.
 fn check_labels(labels: &str) {
     let mut rest = labels;
     while !rest.is_empty() {
@@ -124,7 +124,7 @@ fn peers_cannot_make_series_without_bound() {
         samples.keys().filter(|series| series.contains("path_info")).cloned().collect()
     };
     assert_eq!(info(&full).len(), MOST_ASSOCIATIONS);
-    // A later association takes the place of one that ended, and makes no label of its own.
+    // A later association gets the label of an association that has ended, and no new label.
     for (connection, accepted) in all.drain(..8) {
         connection.abort("");
         accepted.closed();

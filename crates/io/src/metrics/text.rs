@@ -4,7 +4,7 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Only grows, and begins at 0 when what it counts begins; its name ends in `_total`.
+    /// A value that begins at 0 and only grows; the name ends in `_total`.
     Counter,
     /// Any value.
     Gauge,
@@ -31,7 +31,7 @@ impl MetricText {
         self
     }
 
-    /// Adds a sample with names and values of labels, whose values may be any text.
+    /// Adds a sample. Each label is a name and a value; the value may be any text.
     pub fn sample(&mut self, labels: &[(&str, &str)], value: f64) -> &mut Self {
         self.text.push_str(&self.name);
         for (n, (label, text)) in labels.iter().enumerate() {

@@ -12,7 +12,7 @@ const OPEN: usize = 16;
 /// Largest number of buffers kept for reuse.
 const SPARE: usize = 64;
 
-/// Packets of one length, except the last one, which may be shorter; one call sends them.
+/// Packets for one send call. All have the same length, except the last one, which may be shorter.
 #[derive(Debug)]
 pub(super) struct Batch {
     /// Addressing of all packets of the batch.
@@ -77,7 +77,7 @@ impl Batches {
         self.queue.pop_front()
     }
 
-    /// Puts a batch back that could not be sent now.
+    /// Puts back a batch that the kernel does not accept now.
     pub(super) fn put_back(&mut self, batch: Batch) {
         self.queue.push_front(batch);
     }

@@ -15,7 +15,7 @@ pub(crate) struct Report {
     pub(crate) what: Icmp,
 }
 
-/// The next relevant message, with the beginning of its packet in `quoted`; `None` if there is none.
+/// The next relevant message; `quoted` gets the beginning of the quoted packet. `None` if there is none.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn read(_: &UdpSocket, _: &mut Vec<u8>) -> Option<Report> {
     None
@@ -38,7 +38,7 @@ mod linux {
     /// Largest number of irrelevant messages that one call skips.
     const SKIPPED: usize = 16;
 
-    /// The next message, with the beginning of its packet in `quoted`; `None` if there is none.
+    /// The next message; `quoted` gets the beginning of the quoted packet. `None` if there is no message.
     pub(in super::super) fn read(socket: &UdpSocket, quoted: &mut Vec<u8>) -> Option<Report> {
         for _ in 0..SKIPPED {
             let report = read_one(socket, quoted)?;
@@ -80,7 +80,7 @@ mod linux {
         v4.or_else(|| storage.as_sockaddr_in6().map(|at| SocketAddr::new(IpAddr::V6(at.ip()), at.port())))
     }
 
-    /// Types and codes of RFC 792 and RFC 4443.
+    /// The meaning of types and codes of RFC 792 and RFC 4443.
     fn meaning(error: &sock_extended_err) -> Option<Icmp> {
         let too_big = Icmp::PacketTooBig { mtu: ByteCount::new(error.ee_info.into()) };
         match (error.ee_origin, error.ee_type, error.ee_code) {

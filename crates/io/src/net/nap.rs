@@ -7,15 +7,15 @@ use std::time::Duration;
 /// The shortest sleep. At high rates several packets leave at once, which costs less.
 const SHORTEST: Duration = Duration::from_micros(200);
 
-/// Longer sleeps may last a millisecond more.
+/// Sleeps up to this length are exact. Longer sleeps may last one millisecond more.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SHORT: Duration = Duration::from_millis(20);
 
 /// Waits until a source is ready or the time is over.
 ///
-/// [`Poll`] counts whole milliseconds on Linux and rounds up. A paced sender with timers that late sends in
-/// bursts, and at the end of slow start it lost four times as many packets as one with exact timers. So short
-/// sleeps are exact.
+/// [`Poll`] counts whole milliseconds on Linux and rounds up. A paced sender whose timers are so late sends
+/// bursts: at the end of slow start it lost four times as many packets as a sender with exact timers. So
+/// short sleeps are exact.
 ///
 /// # Errors
 /// The system's error.

@@ -1,6 +1,6 @@
 //! Datagrams that the kernel dropped because a socket's receive buffer was full.
 //!
-//! To the protocol they look like loss in the network, so that only this number shows the cause.
+//! The protocol cannot distinguish these drops from loss in the network; only this counter shows the cause.
 
 use std::fs;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ fn entry(line: &str) -> Option<(IpAddr, u16, u64)> {
     Some((parse_address(address)?, u16::from_str_radix(port, 16).ok()?, drops))
 }
 
-/// The kernel prints each word of 32 bits of an address as a number of its own byte order.
+/// Parses an address. The kernel prints each 32-bit word of it as a number in the byte order of the host.
 fn parse_address(digits: &str) -> Option<IpAddr> {
     let word = |n: usize| u32::from_str_radix(digits.get(8 * n..8 * n + 8)?, 16).ok().map(u32::to_ne_bytes);
     match digits.len() {

@@ -90,8 +90,8 @@ impl Socket {
                 Sent::Done
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Sent::Blocked,
-            // The device may refuse segmentation offload, or the error may be that of an earlier packet, so
-            // that this one was not sent. The packets can still be sent one by one.
+            // The device may refuse segmentation offload, or an error of an earlier packet may have stopped
+            // this call. The packets can still be sent one by one.
             Err(_) => self.send_in_pieces(batch, batch.segment),
         }
     }

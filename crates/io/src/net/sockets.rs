@@ -14,7 +14,7 @@ use transport::{Octets, Transmit};
 pub(crate) const WAKER: Token = Token(usize::MAX);
 /// The token of the watch of interfaces.
 const WATCH: Token = Token(usize::MAX - 1);
-/// Number of batches of a blocked socket from which no more packets are accepted.
+/// A blocked socket with this number of batches accepts no more packets.
 const WAITING: usize = 64;
 
 /// All sockets of a driver, and their readiness.
@@ -34,11 +34,11 @@ struct Entry {
     number: usize,
     socket: Socket,
     batches: Batches,
-    /// There may be something to read.
+    /// True if there may be datagrams to read.
     readable: bool,
-    /// The kernel's buffer is full.
+    /// True if the kernel's buffer is full.
     blocked: bool,
-    /// There may be ICMP messages to read.
+    /// True if there may be ICMP messages to read.
     reports: bool,
 }
 

@@ -90,7 +90,7 @@ impl fmt::Debug for Command {
 #[derive(Debug)]
 pub(crate) struct Hub {
     queue: Mutex<Queue>,
-    /// The driver is asleep or about to sleep.
+    /// True if the driver sleeps or is about to sleep.
     asleep: AtomicBool,
     waker: mio::Waker,
     backlog: Mutex<Backlog>,
@@ -190,7 +190,7 @@ impl Hub {
         commands.append(&mut self.queue().commands);
     }
 
-    /// Marks the driver as asleep; false if there are commands.
+    /// Marks the driver as asleep. Returns false if commands wait.
     pub(crate) fn fall_asleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         let sleeps = self.queue().commands.is_empty();
@@ -204,7 +204,7 @@ impl Hub {
         self.asleep.store(false, Ordering::SeqCst);
     }
 
-    /// Records the end of the driver: later commands are dropped.
+    /// Records the end of the driver: drops queued and later commands, wakes all callers, ends the backlog.
     pub(crate) fn end(&self) {
         let mut queue = self.queue();
         queue.ended = true;
@@ -221,7 +221,7 @@ impl Hub {
     /// Closes the backlog after the last listener was dropped.
     pub(crate) fn end_backlog(&self) {
         let (untaken, listeners) = self.backlog().end();
-        // Their handles release them, which must not happen under the lock.
+        // Dropping the handles releases their connections, which must not happen under the lock.
         drop(untaken);
         listeners.wake();
     }

@@ -4,7 +4,7 @@ use sctp::Received;
 use std::collections::{BTreeMap, VecDeque};
 use wire::StreamId;
 
-/// Largest number of bytes in the inbox. Further messages stay in the stack and so close the window.
+/// Largest number of bytes in the inbox. Further messages stay in the stack and reduce the a_rwnd.
 const LIMIT: usize = 128 * 1024;
 
 /// Bounded queue of messages. Streams with a separate reader have separate queues.
@@ -13,9 +13,9 @@ pub(crate) struct Inbox {
     messages: VecDeque<Received>,
     streams: BTreeMap<StreamId, Own>,
     bytes: usize,
-    /// The driver stopped at the limit.
+    /// True if the driver stopped at the limit.
     stopped: bool,
-    /// The driver adds no messages until these are read.
+    /// Messages that must be read before the driver adds more.
     awaited: Option<Awaited>,
 }
 
@@ -33,7 +33,7 @@ impl Awaited {
     }
 }
 
-/// The queue of one stream.
+/// The queue of one stream with a separate reader.
 #[derive(Debug, Default)]
 struct Own {
     readers: usize,
@@ -68,7 +68,7 @@ impl Inbox {
     }
 
     /// True if the driver should be notified that it can continue: there is room again, or the awaited
-    /// messages were read. True only once.
+    /// messages were read. The next call returns false.
     pub(super) fn resumes(&mut self) -> bool {
         let read = self.awaited.take_if(|awaited| awaited.messages == 0).is_some();
         let resumes = self.stopped && self.bytes <= LIMIT / 2;
@@ -77,7 +77,7 @@ impl Inbox {
     }
 
     /// True if messages of these streams are unread, or of any stream if the list is empty. Then the driver
-    /// adds no messages, and is notified once these are read.
+    /// adds no messages, and is notified once the unread messages are read.
     pub(super) fn awaits(&mut self, streams: &[StreamId]) -> bool {
         let mut awaited = Awaited { streams: streams.to_vec(), messages: 0 };
         let all = self.streams.values().flat_map(|own| &own.messages).chain(&self.messages);
@@ -96,7 +96,7 @@ impl Inbox {
         }
     }
 
-    /// Removes a reader of a stream. Messages that the last reader left join those of all streams.
+    /// Removes a reader of a stream. Unread messages of the last reader join the queue of all other streams.
     pub(super) fn close_stream(&mut self, stream: StreamId) {
         let Some(own) = self.streams.get_mut(&stream) else { return };
         own.readers -= 1;

@@ -46,14 +46,14 @@ pub(crate) struct Mailbox {
 #[derive(Debug)]
 struct Contents {
     phase: Phase,
-    /// The handshake was completed at some time.
+    /// True once the handshake was completed, also after the end of the connection.
     was_open: bool,
-    /// The application can queue no more messages.
+    /// True once the application can queue no more messages.
     shut: bool,
     outbox: Outbox,
-    /// The driver was notified of messages in the outbox.
+    /// True if the driver was notified of messages in the outbox.
     told: bool,
-    /// Queued messages were lost, which is not reported yet.
+    /// True if queued messages were lost and the loss is not reported yet.
     lost: bool,
     inbox: Inbox,
     event_queue: EventQueue,
@@ -128,8 +128,8 @@ impl Mailbox {
         }
     }
 
-    /// Ready once the handshake is complete or has failed. A connection that has ended since then counts as
-    /// open: the peer may have sent messages, which can still be read.
+    /// Ready once the handshake is complete or has failed. A connection whose handshake was complete counts
+    /// as open even if it has ended since: the peer may have sent messages, which can still be read.
     pub(crate) fn poll_open(&self, cx: &Context<'_>, place: &mut Place) -> Poll<Result<(), ConnectionError>> {
         let mut contents = self.lock();
         match &contents.phase {
@@ -277,15 +277,15 @@ impl Mailbox {
         self.lock().lost = true;
     }
 
-    /// True if messages were lost that were not reported; true only once.
+    /// True if the loss of messages was not reported yet. The next call returns false.
     pub(crate) fn take_lost(&self) -> bool {
         std::mem::take(&mut self.lock().lost)
     }
 
     // Receiving.
 
-    /// The next message of a stream, or of all those without a reader of their own; none once the connection
-    /// was shut down and everything was read.
+    /// The next message of a stream, or of all streams without a reader of their own. `None` once the
+    /// connection was shut down and everything was read.
     pub(crate) fn poll_receive(
         &self,
         cx: &Context<'_>,
@@ -313,8 +313,8 @@ impl Mailbox {
         self.lock().readers.leave(place);
     }
 
-    /// Moves messages to the inbox while there is room, or regardless of that. False if there was no room
-    /// left. Used only by the driver.
+    /// Moves messages to the inbox while there is room; with `regardless`, moves all of them. Returns false
+    /// if there was no room left. Used only by the driver.
     pub(crate) fn fill_inbox(&self, regardless: bool, mut next: impl FnMut() -> Option<Received>) -> bool {
         let mut contents = self.lock();
         let mut added = false;
@@ -346,7 +346,7 @@ impl Mailbox {
     }
 
     /// True if messages of these streams are unread, or of any stream if the list is empty. Then the driver
-    /// is notified once they are read.
+    /// is notified once those messages are read.
     pub(crate) fn awaits_reading(&self, streams: &[StreamId]) -> bool {
         self.lock().inbox.awaits(streams)
     }
@@ -437,7 +437,7 @@ impl Mailbox {
 }
 
 impl Contents {
-    /// Refuses messages that the stack would refuse, while the caller can be informed.
+    /// Refuses a message that the stack would refuse later, when the caller could no longer be informed.
     fn check(
         &self,
         message: &Message,
@@ -446,7 +446,7 @@ impl Contents {
     ) -> Result<(), SendError> {
         match &self.phase {
             Phase::Ended(reason) => return Err(SendError::Ended(reason.clone())),
-            // A message that was begun may be completed.
+            // The writer of an incomplete message may complete it.
             _ if self.shut && !self.outbox.is_writer(ticket) => return Err(SendError::Shut),
             Phase::Open { streams, .. } if message.stream.0 >= *streams => {
                 return Err(SendError::NoSuchStream { stream: message.stream, streams: *streams });

@@ -30,8 +30,8 @@ impl Parcel {
         Parcel { message, receipt, given: limited.then(Clock::now) }
     }
 
-    /// The rest of the message's reliability when it leaves for the stack, since the wait counts, too. `None`
-    /// if its lifetime has passed.
+    /// The reliability to pass to the stack. The time in the outbox is part of a limited lifetime. `None` if
+    /// the lifetime has passed.
     pub(crate) fn reliability(&self) -> Option<Reliability> {
         match (self.message.reliability, self.given) {
             (Reliability::Until(life), Some(given)) => {
@@ -75,7 +75,7 @@ pub(crate) struct Outbox {
     bytes: usize,
     urgent: VecDeque<Item>,
     urgent_bytes: usize,
-    /// The last piece taken out did not end its message, so its next piece follows.
+    /// True if the last piece taken out did not end its message, so that its next piece must follow.
     inside: bool,
     waiting: VecDeque<Waiting>,
     /// The caller whose message is not complete. Pieces of messages are not interleaved, so no other caller
@@ -189,7 +189,7 @@ impl Outbox {
         next.and_then(|waiting| waiting.waker.take()).into()
     }
 
-    /// All callers except the writer, when no new message is accepted.
+    /// Returns the wakers of all callers except the writer, when no new message is accepted.
     pub(super) fn all_callers(&mut self) -> Woken {
         self.waiting.drain(..).filter_map(|waiting| waiting.waker).collect()
     }
@@ -302,7 +302,7 @@ mod tests {
         assert!(!offer(&mut outbox, 1, &mut None));
     }
 
-    /// Length of the item that comes out next.
+    /// Removes the next item and returns its length.
     fn pop(outbox: &mut Outbox) -> usize {
         match outbox.pop() {
             Some(Item::Parcel(parcel)) => parcel.len(),
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(outbox.bytes(), 1101);
         assert!(outbox.offer(urgent(800), &mut None).is_err(), "as much as all others may take, and no more");
         assert_eq!([100, 101, 900].map(|_| pop(&mut outbox)), [100, 101, 900]);
-        // A message that had to wait keeps its place.
+        // A message that had to wait keeps its place in the queue.
         assert!(outbox.offer(urgent(100), &mut waits).is_ok() && waits.is_none());
         assert!(offer(&mut outbox, 50, &mut None));
         outbox.offer(urgent(10), &mut None).expect("there is room");

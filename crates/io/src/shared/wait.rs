@@ -82,8 +82,8 @@ impl<L: FnMut(&Place)> Drop for Leave<L> {
     }
 }
 
-/// Waits until `poll` is ready. `leave` removes the place that `poll` took, also when the future is dropped,
-/// so that callers with short repeated waits leave nothing behind.
+/// Waits until `poll` is ready. `leave` then removes the place that `poll` took, and also if the future is
+/// dropped: a caller with many short waits leaves no wakers behind.
 pub(crate) async fn wait<T>(
     mut poll: impl FnMut(&Context<'_>, &mut Place) -> Poll<T>,
     leave: impl FnMut(&Place),
@@ -105,7 +105,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     block_on_until(future, None).expect("a wait without a deadline ends with the result")
 }
 
-/// As [`block_on`], for at most `timeout`; `None` after that. Drops the future then, unless it was borrowed.
+/// As [`block_on`], for at most `timeout`. Returns `None` after that, and drops the future if it owns it.
 pub fn block_on_for<T>(future: impl Future<Output = T>, timeout: Duration) -> Option<T> {
     // A timeout beyond the range of the clock is unlimited.
     block_on_until(future, Instant::now().checked_add(timeout))

@@ -8,7 +8,7 @@ use wire::StreamId;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// A socket cannot have this address.
+    /// No socket could be bound to this address.
     #[error("cannot bind {address}: {source}{}", hint(source))]
     Address {
         /// The address and UDP port.
@@ -19,13 +19,13 @@ pub enum BindError {
     /// The host has no address to use.
     #[error("this host has no unicast address: name one with `local`")]
     NoAddress,
-    /// An option cannot work.
+    /// An option has an invalid value.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The operating system provided no random bytes.
     #[error(transparent)]
     Seed(#[from] SeedError),
-    /// The operating system provided no thread, or no way to wait for sockets.
+    /// The operating system could not create a thread, or could not wait for sockets.
     #[error("cannot start the driver: {0}")]
     System(#[from] io::Error),
 }
@@ -38,8 +38,8 @@ fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Reason why a connection ended. Every call on a connection or an endpoint that has ended says so by this
-/// type: it is the error, or the error has it in a variant `Ended`.
+/// Reason why a connection ended. Every call on an ended connection or endpoint returns this type as its
+/// error, or an error whose variant `Ended` contains it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
@@ -52,12 +52,12 @@ pub enum ConnectionError {
 }
 
 impl ConnectionError {
-    /// Both sides delivered everything.
+    /// True if both sides delivered everything.
     pub fn is_graceful(&self) -> bool {
         matches!(self, ConnectionError::Closed(CloseReason::Graceful))
     }
 
-    /// A graceful end is no error for those who wait for it.
+    /// Returns an error unless the end is graceful, for callers that wait for the end.
     pub(crate) fn graceful(&self) -> Result<(), ConnectionError> {
         if self.is_graceful() { Ok(()) } else { Err(self.clone()) }
     }
@@ -67,7 +67,7 @@ impl ConnectionError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotDelivered {
-    /// The connection ended before the peer had acknowledged it.
+    /// The connection ended before the peer had acknowledged the message.
     #[error(transparent)]
     Ended(ConnectionError),
     /// The message was lost although the connection had not ended: it was abandoned because of its
@@ -84,7 +84,7 @@ pub enum PathError {
     /// The connection ended.
     #[error(transparent)]
     Ended(#[from] ConnectionError),
-    /// The association cannot do it.
+    /// The association refuses the call.
     #[error(transparent)]
     Refused(#[from] sctp::PathError),
     /// The path failed before the peer answered.
@@ -129,7 +129,7 @@ pub enum KeyError {
     /// The connection ended.
     #[error(transparent)]
     Ended(#[from] ConnectionError),
-    /// The call cannot be done with this key.
+    /// The call is not possible with this key.
     #[error(transparent)]
     Refused(#[from] sctp::KeyError),
 }
@@ -141,7 +141,7 @@ pub enum AddressError {
     /// The connection ended, or the endpoint was closed.
     #[error(transparent)]
     Ended(#[from] ConnectionError),
-    /// A socket cannot have the address.
+    /// No socket could be bound to the address.
     #[error(transparent)]
     Bind(#[from] BindError),
     /// The endpoint has the address already.
@@ -168,7 +168,7 @@ pub enum AddressError {
         /// The requested address.
         address: IpAddr,
     },
-    /// The association cannot do it.
+    /// The association refuses the change.
     #[error(transparent)]
     Refused(#[from] sctp::AddressError),
 }
@@ -188,7 +188,7 @@ pub enum ConnectError {
     TimedOut,
 }
 
-/// Reason why a message was not taken.
+/// Reason why a message was not queued.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {

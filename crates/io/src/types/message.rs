@@ -54,15 +54,15 @@ impl Message {
         self
     }
 
-    /// Gives the message up once this time has passed: [`Reliability::Until`].
+    /// Abandons the message once this time has passed: [`Reliability::Until`].
     #[must_use]
     pub fn lifetime(self, lifetime: Duration) -> Self {
         self.reliability(Reliability::Until(lifetime.into()))
     }
 
-    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); the
-    /// protocol chooses it unless set. Messages behind it wait while the window of that path is full. Ignored
-    /// while the path is not active.
+    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)). Without it,
+    /// the protocol chooses the path. Later messages wait while the congestion window of that path is full.
+    /// Ignored while the path is not active.
     #[must_use]
     pub fn path(mut self, path: PathId) -> Self {
         self.inner.path = Some(path);
@@ -70,7 +70,7 @@ impl Message {
     }
 
     /// Marks a message as urgent. It overtakes messages and stream resets that wait for room in the send
-    /// buffer. Urgent messages have separate room there, as much as all others. See also
+    /// buffer. Urgent messages have separate room, of the same size as that of all other messages. See also
     /// [`sctp::Message::urgent`].
     #[must_use]
     pub fn urgent(mut self, urgent: bool) -> Self {

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Addresses of the peer; the handshake tries the first one first, and the peer may list more.
+    /// Addresses of the peer; the handshake begins with the first one. The peer may announce more addresses.
     pub addresses: Vec<IpAddr>,
     /// SCTP port of the peer.
     pub port: u16,
