@@ -1,4 +1,4 @@
-//! Local addresses that come and go (`rfc5061`), over loopback.
+//! Tests of local addresses that are added and removed (`rfc5061`), over loopback.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
@@ -58,7 +58,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Waits for the answer of the peer.
+/// Waits for the peer's answer to a change of an address. Returns true if the peer accepted the change.
 fn answer(events: &mut Events, change: AddressChange, address: IpAddr) -> bool {
     loop {
         match run(events.next()).expect("is open").expect("none is lost") {
@@ -105,7 +105,7 @@ fn a_transfer_moves_to_an_address_that_comes_and_off_one_that_goes() {
         }
     }
     assert_eq!(reading.join().expect("reads"), (0..MESSAGES).collect::<Vec<_>>());
-    // RTO.Max is 200 ms.
+    // The socket stays open for RTO.Max, which is 200 ms.
     wait_until("a closed socket", || client.stats().sockets.len() == 1);
     assert!(Endpoint::builder().local(FIRST).udp_port(client.udp_port()).bind().is_ok(), "the port is free");
     assert_eq!(client.local_addresses(), [SECOND]);
@@ -130,7 +130,7 @@ fn later_connections_have_the_addresses_that_the_endpoint_has_then() {
 #[test]
 fn an_address_that_comes_during_a_handshake_is_added_after_it() {
     let client = bind(FIRST, &with_asconf());
-    // Swallows the first INIT.
+    // This socket receives the first INIT and does not answer.
     let silent = std::net::UdpSocket::bind((SERVER, 0)).expect("binds");
     let udp_port = silent.local_addr().expect("is bound").port();
     let mut connecting = pin!(client.connect(Peer::from((SERVER, 5001)).udp_port(udp_port)));
@@ -215,7 +215,7 @@ fn the_socket_of_an_address_stays_open_as_long_as_a_connection_has_no_other_path
     wait_until("two paths", || active(&one) == [FIRST, SECOND]);
     run(one.remove_local_address(SECOND)).expect("there is another");
     run(client.remove_local_address(FIRST)).expect("the endpoint has another");
-    // Three times RTO.Max.
+    // 600 ms is three times RTO.Max.
     thread::sleep(Duration::from_millis(600));
     assert_eq!(client.stats().sockets.len(), 2);
     run(one.send("still here")).expect("is taken");

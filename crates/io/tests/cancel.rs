@@ -1,5 +1,5 @@
-//! Cancel safety over a lossy relay: each future is dropped after every number of polls, so at every await
-//! point.
+//! Tests of cancel safety over a lossy relay: each future is dropped after 0, 1, 2, ... polls, and so at
+//! every await point.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 mod common;
@@ -14,8 +14,8 @@ use testkit::Faults;
 
 const SEEDS: u64 = 5;
 
-/// Runs `make(k)` for at most k polls, for k from 0 on until it is ready; `check` looks at what each drop
-/// left.
+/// Polls the future `make()` at most k times and drops it, for k = 0, 1, 2, ... until a future is ready.
+/// Calls `check` after each drop.
 fn drop_at_every_poll<F: Future>(mut make: impl FnMut() -> F, mut check: impl FnMut(usize)) -> F::Output {
     for polls in 0..100 {
         if let Some(result) = poll_times(make(), polls, SOON) {
@@ -26,16 +26,15 @@ fn drop_at_every_poll<F: Future>(mut make: impl FnMut() -> F, mut check: impl Fn
     panic!("it was never ready");
 }
 
-/// Whether a message that one end sends arrives at the other.
+/// True if a message that one end sends arrives at the other end.
 fn works(one: &Connection, other: &Connection, text: &'static str) -> bool {
     one.send(text).is_ok()
         && matches!(other.recv_timeout(SOON), Ok(Some(received)) if received.data == text.as_bytes())
 }
 
-/// The first message that one of the accepted connections receives. The server may have accepted attempts,
-/// too, that the client then gave up. Those have ended, unless the ABORT was lost: the relay has a UDP port
-/// for each address of the client, so that the two may know the client by different ports, and one that it
-/// has forgotten lasts until its heartbeats fail.
+/// Returns the first message that any accepted connection receives. The server may also have accepted
+/// attempts that the client then gave up. Such connections have ended, unless the ABORT was lost: then the
+/// server's connection lasts until its heartbeats fail.
 fn first_received(world: &World) -> Vec<u8> {
     let (patience, mut accepted) = (Duration::from_millis(1), Vec::new());
     for _ in 0..SOON.as_millis() {
@@ -60,13 +59,13 @@ fn dropping_connect_aborts_the_attempt() {
         let connection = Connection::from(connection.expect("connects after other attempts were given up"));
         connection.send("hello").expect("is taken");
         assert_eq!(first_received(&world), b"hello");
-        // No attempt is left that the driver would wait for.
+        // No attempt is left: the driver need not wait for one.
         drop(connection);
         run(world.client.close());
     }
 }
 
-/// A shutdown would take a round trip, and the next attempt would find the association still there.
+/// A graceful shutdown would take a round trip, and the next attempt would find the old association.
 #[test]
 fn dropping_connect_when_the_peer_has_accepted_aborts_the_association() {
     let world = World::new(1, Faults::default(), &quick(Config::recommended()));
@@ -101,7 +100,7 @@ fn dropping_send_sends_nothing_and_dropping_recv_loses_nothing() {
             let mut received = Vec::new();
             for polls in 0.. {
                 match poll_times(other.recv(), polls % 4, Duration::from_micros(300)) {
-                    // A long message comes in parts where the receive buffer is full.
+                    // A long message arrives in parts if the receive buffer is full.
                     Some(Ok(Some(part))) => received.extend(part.end_of_record.then(|| part.data[0])),
                     Some(end) => {
                         assert_eq!(end, Ok(None));

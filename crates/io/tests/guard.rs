@@ -1,4 +1,4 @@
-//! A guard and a tap between endpoint and sockets.
+//! Tests of a guard and a tap between endpoint and sockets.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 #[path = "common/mod.rs"]
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Adds a byte in front, inverts all others, and keeps the first packet until its timer runs.
+/// A guard that adds a first byte, inverts all other bytes, and keeps the first packet until its timer runs.
 #[derive(Debug, Default)]
 struct Inverter {
     kept: Option<(Transmit, Vec<u8>)>,
@@ -64,7 +64,7 @@ impl Guard for Inverter {
 /// Source, destination and bytes of a datagram.
 type Seen = (SocketAddr, SocketAddr, Vec<u8>);
 
-/// Keeps what it sees: what was sent, and what was received.
+/// A tap that keeps the datagrams that were sent, and those that were received.
 #[derive(Clone, Debug, Default)]
 struct Notes(Arc<Mutex<[Vec<Seen>; 2]>>);
 
@@ -91,7 +91,7 @@ fn guarded_endpoints_exchange_messages_and_others_are_not_heard() {
     let client = builder(server.udp_port()).locals(CLIENT).guard(Inverter::default()).bind().expect("binds");
     let connection = client.connect_timeout((SERVER, server.port()), SOON).expect("connects in time");
     let accepted = listener.accept_timeout(SOON).expect("accepts in time");
-    // The thread returns the connection, since dropping it would end the association.
+    // The thread returns the connection, because dropping the connection would end the association.
     let reading = thread::spawn(move || {
         let in_order = (0..200_u8).all(|n| accepted.recv().expect("is open").is_some_and(|m| m.data[0] == n));
         (in_order, accepted)
@@ -110,7 +110,7 @@ fn guarded_endpoints_exchange_messages_and_others_are_not_heard() {
     assert!(matches!(waited, Err(ConnectError::TimedOut)), "no answer");
 }
 
-/// Taps both endpoints of a transfer and compares what they saw; `with` completes each builder.
+/// Compares the datagrams seen by taps at both ends of a transfer. `with` completes each builder.
 fn taps_see_the_same_packets(with: impl Fn(Builder) -> Builder) {
     let [ours, theirs] = [Notes::default(), Notes::default()];
     let server = with(builder(1).locals(SERVER).tap(theirs.clone())).bind().expect("binds");
@@ -128,7 +128,7 @@ fn taps_see_the_same_packets(with: impl Fn(Builder) -> Builder) {
     server.close_timeout(SOON).expect("closes in time");
     let [sent, received] = std::mem::take(&mut *ours.0.lock().expect("no panic"));
     let [sent_back, arrived] = std::mem::take(&mut *theirs.0.lock().expect("no panic"));
-    // What arrives was sent; at the end of an association not all that was sent arrives.
+    // Each datagram that arrived was sent. At the end of an association, not every sent datagram arrives.
     assert!(arrived.len() > 350 && received.len() > 50, "{} {}", arrived.len(), received.len());
     assert!(arrived.iter().all(|one| sent.contains(one)), "the same bytes and ports at both ends");
     assert!(received.iter().all(|one| sent_back.contains(one)), "the same bytes and ports at both ends");

@@ -1,4 +1,4 @@
-//! Two endpoints on loopback addresses: real sockets, no loss.
+//! Tests of two endpoints on loopback addresses: real sockets, no loss.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 use anabranch_io::blocking::{Connection, Endpoint};
@@ -120,7 +120,7 @@ fn what_nobody_reads_stops_the_sender() {
     assert_eq!(refused, SendError::TimedOut);
     assert_eq!(std::io::Error::from(refused).kind(), std::io::ErrorKind::TimedOut);
     let limits = sender.stats().expect("it is open").limits;
-    // Where the system lost a packet the window is full of what came behind it.
+    // If the system lost a packet, the receive window is full of data behind the gap (head-of-line blocking).
     let closed = limits.of(Limit::PeerWindow) + limits.of(Limit::HeadOfLine);
     assert!(
         closed > Duration::from_millis(100),
@@ -183,7 +183,7 @@ fn a_port_that_nobody_has_ends_the_attempt_at_once_and_the_endpoint_goes_on() {
     let client = endpoint(Some(&server));
     let refused = client.connect_timeout(
         anabranch_io::Peer::from((LOCAL, 5001)).udp_port(udp_port),
-        // The first INIT is sent again after 1 s at the earliest.
+        // The timer of the first INIT expires after 1 s at the earliest.
         Duration::from_millis(900),
     );
     assert!(matches!(refused, Err(ConnectError::Failed(_))), "{refused:?}");

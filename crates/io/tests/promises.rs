@@ -1,4 +1,4 @@
-//! Backpressure, and how connections and endpoints end.
+//! Tests of backpressure, and of the ends of connections and endpoints.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
@@ -26,7 +26,7 @@ fn world() -> World {
     World::new(1, NO_FAULTS, &small())
 }
 
-/// Gives messages until there is no room, also not after a while; tells how many.
+/// Sends messages until there is no room, even after some time. Returns the number of messages.
 fn fill(connection: &anabranch_io::Connection) -> usize {
     let mut given = 0;
     while poll_times(connection.send(vec![1; 20_000]), 100, Duration::from_millis(3)).is_some() {
@@ -63,7 +63,7 @@ fn senders_that_wait_get_room_in_the_order_in_which_they_came() {
         let messages = std::iter::from_fn(|| other.recv().expect("ends gracefully"));
         messages.skip(given).map(|message| message.data[0]).collect::<Vec<_>>()
     });
-    // The last ones are the first to ask, and small ones would fit before large ones.
+    // The last callers are polled first, and their small messages would fit before the large ones.
     wait_until("sends", || {
         for sending in waiting.iter_mut().rev() {
             if sending.as_mut().is_some_and(|sending| sending.as_mut().poll(&mut cx).is_ready()) {
@@ -137,12 +137,13 @@ fn what_nobody_reads_closes_the_window_and_is_counted() {
     wait_until("a closed window", || run(one.stats()).expect("is open").peer_rwnd.get() < 20_000);
     assert_eq!(other.unread(StreamId(3)), 2);
     assert!(other.unread(StreamId(0)) > 0);
-    // All of it: the window of a reader who stops earlier is filled again.
+    // Reads everything: the window would be full again if the reader stopped earlier.
     let mut left = given * 20_000 + 2;
     while left > 0 {
         left -= other.recv().expect("is open").expect("arrives").data.len();
     }
-    // A reader slower than the sender leaves it with what the last SACK said, so the next message asks.
+    // If the reader is slower than the sender, the sender's last SACK may show a small window. The next
+    // message makes the sender learn the present window.
     run(one.send("z")).expect("is taken");
     wait_until("an open window", || run(one.stats()).expect("is open").peer_rwnd.get() > 20_000);
 }
@@ -160,7 +161,7 @@ fn everything_received_can_be_read_after_the_end() {
     assert_eq!(read, (0..100).collect::<Vec<_>>());
 }
 
-/// The peer accepts, sends and ends the connection before the caller polls the attempt again.
+/// The peer accepts, sends a message and ends the connection before the caller polls the attempt again.
 #[test]
 fn an_attempt_whose_connection_has_ended_meanwhile_gives_the_connection_and_its_messages() {
     for graceful in [true, false] {
@@ -189,7 +190,7 @@ fn the_driver_ends_with_the_last_endpoint_listener_and_connection() {
     let connection = run(client.connect(peer)).expect("connects");
     let accepted = run(listener.accept()).expect("is open");
     drop((server, listener));
-    // The connection lives on without its endpoint.
+    // The connection works without a handle of its endpoint.
     run(accepted.send("alive")).expect("is taken");
     assert_eq!(run(connection.recv()).expect("is open").expect("arrives").data, "alive");
     drop(accepted);
@@ -245,7 +246,7 @@ fn a_peer_that_takes_nothing_cannot_keep_an_endpoint_from_closing() {
     fill(&one.into_async());
     let begin = Instant::now();
     run(world.client.close());
-    // Five times RTO.Max is 1 s.
+    // The connection is aborted after five times RTO.Max, which is 1 s.
     assert!(begin.elapsed() > Duration::from_millis(900), "{:?}", begin.elapsed());
     assert!(!other.closed().is_graceful());
 }
@@ -262,7 +263,7 @@ fn messages_that_a_peer_no_longer_takes_are_told() {
     let mut given = deliveries.len();
     let received = thread::scope(|scope| {
         scope.spawn(|| other.shutdown());
-        // SHUTDOWN arrives before there is room for more.
+        // SHUTDOWN arrives before the send buffer has room for more.
         wait_until("SHUTDOWN", || {
             let answer = one.try_send("x");
             given += usize::from(answer.is_ok());
@@ -332,11 +333,12 @@ fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
     let reading = thread::spawn(move || std::iter::from_fn(|| reader.recv().ok().flatten()).count());
     let deliveries: Vec<Delivery> =
         (0..100).map(|n| run(one.send_tracked(vec![n; 3_000])).expect("is taken")).collect();
-    // Every second one is forgotten.
+    // Every second delivery is dropped.
     for delivery in deliveries.into_iter().step_by(2) {
         assert_eq!(run(delivery), Ok(()));
     }
-    // A message may be delivered before an earlier one of its stream, which nobody could read then.
+    // The peer may have a message before an earlier one of its stream. If the abort destroyed the earlier
+    // message, the peer could not read the later one. So all messages are acknowledged first.
     assert_eq!(run(one.flush()), Ok(()));
     let late = run(one.send_tracked(vec![1; 100_000])).expect("is taken");
     one.abort("enough");
@@ -345,8 +347,8 @@ fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
     assert!(reading.join().expect("reads") >= 100);
 }
 
-/// Ends a connection between two new endpoints by `end`; gives the side that did not ask for it, which has a
-/// message to read.
+/// Ends a connection between two new endpoints by `end`. Returns the other end of the connection, which has
+/// a message to read.
 fn ended_by(config: &Config, end: impl FnOnce(&World, &Connection)) -> Connection {
     let world = World::new(1, NO_FAULTS, config);
     let (one, other) = world.connect();
@@ -384,7 +386,7 @@ fn recv_gives_none_after_a_shutdown_and_the_reason_after_any_other_end() {
         let mut next = || run(poll_fn(|cx| Pin::new(&mut messages).poll_next(cx)));
         assert_eq!(next(), end.transpose());
         assert_eq!(next(), None);
-        // All other calls name the same reason.
+        // All other calls return the same reason.
         assert_eq!((run(other.paths()), other.peer()), (Err(reason.clone()), Err(reason.clone())));
         assert_eq!(run(other.stats()), Err(reason.clone()));
         let options = AssocOptions::of(&small());

@@ -1,5 +1,5 @@
-//! What `any_network` promises in the simulator, over real sockets and a lossy relay: nothing lost, nothing
-//! twice, the order of each stream kept, a graceful end.
+//! Tests over real sockets and a lossy relay, as `any_network` in the simulator: no message is lost or
+//! delivered twice, each stream keeps its order, and the connection ends gracefully.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 mod common;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use testkit::{Faults, Ledger, Script};
 
 const SEEDS: u64 = 200;
-/// Seeds that run at a time: most of their time is waiting.
+/// Number of seeds that run at the same time. Most of their time is waiting.
 const WORKERS: usize = 8;
 const STREAMS: u16 = 4;
 

@@ -1,4 +1,4 @@
-//! Stream values and resets of streams (`rfc6525`) over a relay between real sockets.
+//! Tests of stream values and resets of streams (`rfc6525`) over a relay between real sockets.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 mod common;
@@ -15,7 +15,7 @@ use testkit::Faults;
 
 const NO_FAULTS: Faults = Faults { loss: 0.0, duplication: 0.0, delay: 0.0, longest_delay: Duration::ZERO };
 
-/// Small buffers, and the peer may do everything.
+/// Options with small buffers. The peer may perform every kind of reset.
 fn resetting() -> Config {
     Config { stream_reset: true, allow_reset: AllowReset::All, outbound_streams: 10, ..small() }
 }
@@ -35,7 +35,7 @@ fn read(connection: &Connection) -> String {
     String::from_utf8(received.data.to_vec()).expect("is text")
 }
 
-/// The next event about streams.
+/// The next event that concerns streams.
 async fn next_of_streams(events: &mut Events) -> Event {
     loop {
         let event = events.next().await.expect("is open").expect("none is lost");
@@ -94,7 +94,7 @@ fn a_stream_that_nobody_reads_does_not_keep_back_the_reset_of_another() {
     assert_eq!(read(&other), "before");
     assert_eq!(next(&mut theirs), reset(Incoming, &[1], Performed));
     assert_eq!(next(&mut ours), reset(Outgoing, &[1], Performed));
-    // All streams: what stream 3 has got goes first.
+    // The reset of all streams is reported only after the unread message of stream 3 is read.
     run(one.reset_streams(Outgoing, &[])).expect("begins");
     run(one.send(on(1, "behind"))).expect("is taken");
     assert!(is_waiting(&mut theirs));

@@ -1,4 +1,5 @@
-//! The events that a subscriber of `tracing` gets. It is one for the whole process, hence one test.
+//! Test of the events that a subscriber of `tracing` gets. The process has a single subscriber, and so this
+//! file has a single test.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 mod common;
@@ -10,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 use testkit::Faults;
 
-/// Lines of the log so far.
+/// All lines of the log.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -26,7 +27,7 @@ impl std::io::Write for Lines {
 }
 
 impl Lines {
-    /// Waits until a line has all of these words.
+    /// Waits until a line contains all of these words.
     fn expect(&self, words: &[&str]) {
         let mut text = String::new();
         for _ in 0..1000 {
@@ -65,7 +66,7 @@ fn associations_paths_and_losses_are_events_with_peer_path_and_reason() {
     for state in ["potentially-failed", "inactive"] {
         lines.expect(&["INFO", "path=\"127.0.0.3 > ", &format!("state=\"{state}\"")]);
     }
-    // The client knows which path works.
+    // The client knows which path works, so its ABORT arrives.
     client.abort("bye \x1b[31m");
     assert!(matches!(server.closed(), ConnectionError::Closed(_)));
     lines.expect(&["INFO", "association ended", "reason=the peer aborted the connection: \"bye \\u{1b}"]);

@@ -1,5 +1,5 @@
-//! A transfer between two network namespaces whose links go and come, while both endpoints watch their
-//! interfaces.
+//! Test of a transfer between two network namespaces whose links disappear and appear. Both endpoints watch
+//! their interfaces.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
@@ -15,10 +15,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use units::Span;
 
-/// Tells the test which part it plays in a namespace.
+/// Environment variable with the role of this process in a namespace.
 const ROLE: &str = "ANABRANCH_UPLINKS";
 const NAME: &str = "a_transfer_survives_an_uplink_that_goes_and_another_that_comes";
-/// The line by which the server says that it listens.
+/// Line that the server prints once it listens.
 const LISTENS: &str = "the server listens";
 const PORT: u16 = 5001;
 const MESSAGES: u32 = 600;
@@ -42,7 +42,7 @@ fn a_transfer_survives_an_uplink_that_goes_and_another_that_comes() {
     assert!(status.expect("unshare runs").success(), "the test failed in its namespace");
 }
 
-/// The command line of this test alone.
+/// The command line that runs this test alone.
 fn this_test() -> Vec<String> {
     let program = std::env::current_exe().expect("the test has a name").display().to_string();
     [&program, "--exact", NAME, "--nocapture"].map(str::to_owned).into()
@@ -99,7 +99,7 @@ fn run(line: &str) {
     assert!(status.success(), "{line}");
 }
 
-/// Makes a link to the other namespace.
+/// Creates a link to the other namespace.
 fn connect(link: u8, there: &str) {
     let pid = there.rsplit('/').nth(2).expect("a path of a process");
     run(&format!("ip link add here{link} type veth peer name there{link} netns {pid}"));
@@ -118,7 +118,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Whether data can go to an address of the server.
+/// True if the path to an address of the server is active.
 fn works(connection: &Connection, address: IpAddr) -> bool {
     let paths = connection.paths().expect("is open");
     paths.iter().any(|path| path.remote == address && path.state == PathState::Active)
@@ -126,7 +126,7 @@ fn works(connection: &Connection, address: IpAddr) -> bool {
 
 fn client() {
     let mut other = start(Command::new("unshare").args(["--net", "cat"]));
-    // Once it answers it is in its namespace.
+    // A process that answers is already in its namespace.
     other.0.stdin.as_mut().expect("is piped").write_all(b"ready\n").expect("it reads");
     let mut line = String::new();
     BufReader::new(other.0.stdout.as_mut().expect("is piped")).read_line(&mut line).expect("it answers");
@@ -155,7 +155,7 @@ fn client() {
     let both = [address(0, 1), address(1, 1)];
     assert_eq!(endpoint.local_addresses(), both);
     send(200);
-    // Takes the other end with it.
+    // This command also deletes the other end of the link.
     run("ip link delete here0");
     send(200);
     connection.flush().expect("is acknowledged");
@@ -168,7 +168,8 @@ fn client() {
     named_addresses_come_back(&there);
 }
 
-/// An endpoint with addresses of its own closes the socket of a link that goes down, and binds it anew.
+/// An endpoint with configured addresses closes the socket of a link that goes down, and binds it again
+/// later.
 fn named_addresses_come_back(there: &str) {
     connect(2, there);
     let (kept, lost) = (address(1, 1), address(2, 1));
@@ -186,7 +187,7 @@ fn named_addresses_come_back(there: &str) {
     run("ip link set here2 up");
     wait_until("both addresses", || endpoint.local_addresses() == [kept, lost]);
     assert_eq!(endpoint.stats().sockets.len(), 2);
-    // Another address of the host is none of the endpoint's, and the last one stays.
+    // A new address of the host is not added to the endpoint, and the last address is kept.
     run("ip address add 10.8.9.1/24 dev here2");
     run("ip link delete here1");
     wait_until("one address", || endpoint.local_addresses() == [lost]);

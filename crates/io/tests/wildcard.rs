@@ -1,5 +1,5 @@
-//! Endpoints without addresses of their own choice, in a network namespace whose loopback interface has two
-//! more addresses.
+//! Tests of endpoints without configured addresses, in a network namespace whose loopback interface has two
+//! additional addresses.
 #![cfg(target_os = "linux")]
 
 #[path = "common/namespace.rs"]
@@ -9,7 +9,7 @@ use anabranch_io::blocking::Endpoint;
 use std::net::IpAddr;
 use std::process::Command;
 
-/// Tells the test that it runs in the namespace.
+/// Environment variable that tells the test that it runs in the namespace.
 const INSIDE: &str = "ANABRANCH_INSIDE";
 const NAME: &str = "an_endpoint_without_addresses_uses_all_of_the_host";
 const ADDRESSES: [&str; 2] = ["10.9.1.1", "10.9.2.1"];

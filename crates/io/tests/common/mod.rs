@@ -13,7 +13,7 @@ use std::time::Duration;
 use testkit::{Faults, Relay};
 use units::{ByteCount, Span};
 
-/// Longer than anything that must happen takes.
+/// Time limit for every event that must happen.
 pub const SOON: Duration = Duration::from_secs(20);
 
 const fn local(last: u8) -> IpAddr {
@@ -23,11 +23,11 @@ const fn local(last: u8) -> IpAddr {
 pub const CLIENT: [IpAddr; 2] = [local(1), local(3)];
 pub const SERVER: [IpAddr; 2] = [local(2), local(4)];
 
-/// What a bad network does.
+/// Faults of a bad network.
 pub const LOSSY: Faults =
     Faults { loss: 0.1, duplication: 0.05, delay: 0.2, longest_delay: Duration::from_millis(5) };
 
-/// Options whose timers suit a network without length.
+/// Options whose timers suit a network without propagation delay.
 pub fn quick(config: Config) -> Config {
     Config {
         rto_initial: Span::from_millis(30),
@@ -50,7 +50,7 @@ pub struct World {
     pub client: Endpoint,
     pub server: Endpoint,
     pub listener: Listener,
-    /// Where the client reaches the server.
+    /// Address of the server for the client: the relay.
     pub peer: Peer,
     pub relay: Relay,
 }
@@ -67,7 +67,7 @@ impl World {
         World { listener: server.listen(8), client, server, peer, relay }
     }
 
-    /// The two ends of a connection.
+    /// Connects the client to the server, and returns the two ends of the connection.
     pub fn connect(&self) -> (blocking::Connection, blocking::Connection) {
         let client = blocking::Endpoint::from(self.client.clone());
         let connection = client.connect_timeout(self.peer.clone(), SOON).expect("connects in time");
@@ -84,8 +84,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls a future at most `polls` times and then drops it: its result if it was ready. It is polled anew when
-/// it is woken, or after `patience`.
+/// Polls a future at most `polls` times and then drops it. Returns its result if it was ready. Polls again
+/// when the future is woken, or after `patience`.
 pub fn poll_times<T>(future: impl Future<Output = T>, polls: usize, patience: Duration) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
@@ -100,7 +100,7 @@ pub fn poll_times<T>(future: impl Future<Output = T>, polls: usize, patience: Du
     None
 }
 
-/// The result of a future that must be ready soon.
+/// Returns the result of a future that must be ready within [`SOON`].
 pub fn run<T>(future: impl Future<Output = T>) -> T {
     poll_times(future, 100_000, SOON).expect("is ready")
 }

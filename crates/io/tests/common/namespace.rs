@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::Command;
 
-/// A command in a new network namespace; as a plain user, in a new user namespace as well. None if neither is
-/// allowed.
+/// A command in a new network namespace; for a user without privileges, in a new user namespace as well.
+/// `None` if the system allows neither.
 pub fn in_new_namespace() -> Option<Command> {
     let ways: [&[&str]; 2] = [&["--net"], &["--user", "--map-root-user", "--net"]];
     let allowed = |way: &&&[&str]| {
@@ -18,13 +18,13 @@ pub fn in_new_namespace() -> Option<Command> {
     })
 }
 
-/// Says which test is left out and what is missing for it.
+/// Reports that a test is skipped, and what is missing for it.
 ///
 /// # Panics
 /// If `ANABRANCH_REQUIRE_TOOLS` is set.
 pub fn skip(test: &str, missing: &str) {
     assert!(std::env::var_os("ANABRANCH_REQUIRE_TOOLS").is_none(), "required and missing: {missing}");
-    // Not by a macro: the output of a test that passes is not shown.
+    // A macro would print to the captured output, which is not shown for a test that passes.
     let note = format!("SKIPPED: {test}, because this is missing: {missing}\n");
     std::io::stderr().write_all(note.as_bytes()).expect("standard error is open");
 }

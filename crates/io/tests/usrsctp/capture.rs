@@ -1,4 +1,4 @@
-//! Captures of both paths, and what tshark says about them.
+//! Captures of both paths, and their analysis by tshark.
 
 use crate::network::Network;
 use crate::process::{Running, run};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use testkit::dissect::{BAD_CHECKSUM, MALFORMED, count, tshark};
 
-/// Within this time the kernel hands packets out: dumpcap asks for 250 ms.
+/// Time within which the kernel passes packets to dumpcap, which requests 250 ms.
 const HAND_OUT: Duration = Duration::from_millis(350);
 
-/// Seconds of an interval of [`Verdict::data`].
+/// Length of the intervals of [`Verdict::data`], in seconds.
 const INTERVAL: f64 = 0.1;
 
-/// What a capture must hold.
+/// Required content of a capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Expected<'a> {
     /// Packets that the test damaged; queues may have dropped some of them.
     pub damaged: u64,
-    /// Types of chunks of which there must be some.
+    /// Types of chunks; the capture must contain chunks of each type.
     pub chunks: &'a [u8],
 }
 
@@ -28,7 +28,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Captures at the other side's interfaces.
+    /// Starts captures at the interfaces of the other side.
     pub fn start(network: &Network, file: &Path) -> Capture {
         let mut command = network.there("dumpcap");
         for interface in Network::interfaces_there() {
@@ -39,9 +39,9 @@ impl Capture {
         Capture { dumpcap, file: file.to_owned() }
     }
 
-    /// Ends the capture and has it checked. The file stays if something is wrong in it.
+    /// Ends the capture and checks it. If the check fails, the file is kept.
     pub fn finish(self, expected: Expected<'_>) -> Verdict {
-        // dumpcap loses what the kernel has not handed out when it is interrupted.
+        // When dumpcap is interrupted, it loses the packets that the kernel has not passed yet.
         std::thread::sleep(HAND_OUT);
         self.dumpcap.interrupt();
         self.dumpcap.finish();
@@ -59,14 +59,14 @@ impl Capture {
     }
 }
 
-/// What is in a capture.
+/// Content of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// SCTP packets.
     pub packets: u64,
-    /// Those whose checksum is wrong.
+    /// Number of SCTP packets whose checksum is wrong.
     pub bad_checksums: u64,
-    /// Those that tshark calls malformed, or in which it sees an error.
+    /// Number of SCTP packets that tshark calls malformed, or in which it finds an error.
     pub malformed: u64,
     /// Bytes of packets with DATA chunks, by path and interval.
     pub data: [Vec<u64>; 2],
@@ -75,7 +75,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Sums up frames and bytes by interval and filter.
+    /// Adds up the frames and bytes of each filter over all intervals.
     fn of(rows: &[Vec<[u64; 2]>]) -> Verdict {
         let mut verdict = Verdict::default();
         for row in rows {

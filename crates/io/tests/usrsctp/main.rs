@@ -1,8 +1,8 @@
-//! Our stack and usrsctp over UDP, over two paths between network namespaces.
+//! Tests of our stack with usrsctp over UDP, over two paths between network namespaces.
 //!
-//! Each test compiles a C program and runs itself again in a network namespace, which together with all that
-//! is in it ends with the process. Where a program, the library or the permission is missing it says so and
-//! passes; with `ANABRANCH_REQUIRE_TOOLS` set it fails.
+//! Each test compiles a C program and runs itself again in a network namespace. The namespace ends with its
+//! processes. If a program, the library or the permission is missing, the test says so and passes; if
+//! `ANABRANCH_REQUIRE_TOOLS` is set, it fails.
 
 mod capture;
 mod extensions;
@@ -18,10 +18,10 @@ mod transfers;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names the compiled program for the test that runs in a namespace.
+/// Environment variable with the compiled program, for the test that runs in a namespace.
 const PROGRAM: &str = "ANABRANCH_USRSCTP_PEER";
 
-/// Finds everything a test needs and compiles its program, of this source beside this file.
+/// Finds all tools of a test and compiles its C program, whose source is beside this file.
 fn prepare(source: &str) -> Result<PathBuf, String> {
     if namespace::in_new_namespace().is_none() {
         return Err("the permission to make network namespaces, or unshare".into());
@@ -39,7 +39,7 @@ fn prepare(source: &str) -> Result<PathBuf, String> {
     program::compile(source, &folder).inspect_err(|_| std::fs::remove_dir_all(&folder).expect("it was there"))
 }
 
-/// Runs the test of this name with the compiled program in a namespace of its own.
+/// Runs the test of this name, with its compiled program, in a new namespace.
 fn in_a_namespace(test: &str, source: &str, body: fn(&Path)) {
     if let Some(program) = std::env::var_os(PROGRAM) {
         return body(Path::new(&program));

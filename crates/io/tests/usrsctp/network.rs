@@ -1,27 +1,27 @@
-//! Two network namespaces with two links between them, which end with the processes in them.
+//! Two network namespaces with two links between them. They end with the processes in them.
 
 use crate::process::{Running, run};
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
 
-/// Time that a full queue takes to drain, in ms: long enough for a transfer that fills its link.
+/// Time that a full queue takes to drain, in ms; long enough for a transfer that fills its link.
 pub const LONG_QUEUE: u32 = 32;
 /// Burst of the token bucket in bytes: ten packets.
 const BURST: u32 = 15_000;
 
-/// Two links from the namespace of this process, with the interfaces `here0` and `here1`, to another
-/// namespace, with `there0` and `there1`.
+/// Two links between the namespace of this process (interfaces `here0` and `here1`) and another namespace
+/// (interfaces `there0` and `there1`).
 pub struct Network {
-    /// A process that does nothing but keep the other namespace.
+    /// A process whose only purpose is to keep the other namespace.
     other: Running,
 }
 
 impl Network {
-    /// Links of the given rates in Mbit/s, both ways, whose full queues take so many ms to drain.
+    /// Creates links of the given rates in Mbit/s in both directions. A full queue drains in `queue` ms.
     pub fn new(rates: [u32; 2], queue: u32) -> Network {
         let mut other = Running::start(Command::new("unshare").args(["--net", "cat"]));
-        // Once it answers it is in its namespace.
+        // A process that answers is already in its namespace.
         other.stdin().write_all(b"ready\n").expect("it reads");
         assert_eq!(other.stdout_line(), "ready\n");
         let network = Network { other };
@@ -41,7 +41,7 @@ impl Network {
         let limit = rate * 1_000_000 / 8 / 1000 * queue + BURST;
         for line in [
             format!("ip address add {address}/24 dev {interface}"),
-            // Batches of packets are cut before the capture sees them, as a network card would.
+            // Batches of packets are split before the capture sees them, as a network card would do.
             format!("ip link set {interface} gso_max_segs 1 up"),
             format!("tc qdisc add dev {interface} root tbf rate {rate}mbit burst {BURST} limit {limit}"),
         ] {
@@ -73,8 +73,8 @@ impl Network {
         [address(0, 2), address(1, 2)]
     }
 
-    /// Takes the link of path 0 down at this side, or up again. Here packets to it cannot be sent, and there
-    /// they vanish.
+    /// Takes the link of path 0 down at this side, or up again. While it is down, this side cannot send
+    /// packets to it, and packets of the other side are lost.
     pub fn set_first_link(state: &str) {
         run(Command::new("ip").args(["link", "set", "here0", state]));
     }
@@ -83,7 +83,8 @@ impl Network {
 impl Drop for Network {
     fn drop(&mut self) {
         for path in 0..2 {
-            // Takes the other end with it. It fails if the network was not made completely.
+            // Also deletes the other end of the link. The call fails if the network was not created
+            // completely.
             let _ = Command::new("ip").args(["link", "delete", &format!("here{path}")]).output();
         }
     }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// The SCTP port of both sides.
 const PORT: u16 = 5001;
-/// The user data of a packet, as usrsctp sends it.
+/// User data of a message in bytes, as in a packet of usrsctp.
 const MESSAGE: usize = 1400;
-/// How long usrsctp may take to start and connect.
+/// Time limit for usrsctp to start and connect.
 const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 
 fn bind(cmt: bool) -> Endpoint {
@@ -37,21 +37,21 @@ pub fn send(cmt: bool, time: Duration) -> Data {
     data
 }
 
-/// An endpoint that waits for usrsctp to connect.
+/// An endpoint to which usrsctp will connect.
 pub struct Waiting {
     listener: Listener,
-    /// Ends with the last handle to it.
+    /// Keeps the endpoint, which ends with its last handle.
     _endpoint: Endpoint,
 }
 
-/// Waits for usrsctp to connect.
+/// Creates an endpoint to which usrsctp can connect.
 pub fn listen(cmt: bool) -> Waiting {
     let endpoint = bind(cmt);
     Waiting { listener: endpoint.listen(1), _endpoint: endpoint }
 }
 
 impl Waiting {
-    /// Receives all of one association, and the seconds from the first message to the last one.
+    /// Receives all data of one association. Returns the seconds from the first to the last message, too.
     pub fn receive(self) -> (Data, f64) {
         let connection = self.listener.accept_timeout(CONNECT_LIMIT).expect("usrsctp connects in time");
         let mut data = Data::default();

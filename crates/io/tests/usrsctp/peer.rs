@@ -18,14 +18,14 @@ impl Data {
 pub struct Peer(Running);
 
 impl Peer {
-    /// Makes usrsctp wait for an association whose data it receives.
+    /// Starts usrsctp as a server that receives the data of one association.
     pub fn receive(network: &Network, program: &Path, cmt: bool) -> Peer {
         let mut peer = Peer::start(network, program, "receive", cmt, 0.0);
         assert_eq!(peer.0.stdout_line(), "listening\n");
         peer
     }
 
-    /// Makes usrsctp connect to this side and send for so many seconds.
+    /// Starts usrsctp as a client that connects to this side and sends for this time.
     pub fn send(network: &Network, program: &Path, cmt: bool, seconds: f64) -> Peer {
         Peer::start(network, program, "send", cmt, seconds)
     }
@@ -39,7 +39,7 @@ impl Peer {
         Peer(Running::start(&mut command))
     }
 
-    /// Waits until the program ends, which it does some time after the association at the latest.
+    /// Waits until the program ends, which happens at the latest some time after the end of the association.
     pub fn finish(self) -> Report {
         Report::read(&self.0.finish())
     }

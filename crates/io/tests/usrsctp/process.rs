@@ -1,9 +1,9 @@
-//! Programs that a test starts: run to their end, or ended with the test.
+//! Programs that a test runs to their end, or kills when the test ends.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Runs a program that must succeed, and returns what it printed.
+/// Runs a program that must succeed, and returns its standard output.
 pub fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let [stdout, stderr] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
@@ -11,7 +11,7 @@ pub fn run(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// A program that runs beside the test. It is killed if the test drops it, also in a panic.
+/// A program that runs beside the test. Dropping it kills the program, also after a panic.
 pub struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -29,17 +29,17 @@ impl Running {
         Running { stdin: child.stdin.take(), child, stdout: Some(stdout), stderr }
     }
 
-    /// Its process number.
+    /// The process ID of the program.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Its standard input.
+    /// The standard input of the program.
     pub fn stdin(&mut self) -> &mut ChildStdin {
         self.stdin.as_mut().expect("it is open until the end")
     }
 
-    /// Its standard output, for another thread to read.
+    /// The standard output of the program, for another thread to read.
     pub fn take_stdout(&mut self) -> BufReader<ChildStdout> {
         self.stdout.take().expect("nobody has taken it")
     }
@@ -51,7 +51,7 @@ impl Running {
         line
     }
 
-    /// Waits for a line on standard error that begins so.
+    /// Waits for a line on standard error with this beginning.
     pub fn await_stderr(&mut self, beginning: &str) {
         let mut seen = String::new();
         while !seen.lines().any(|line| line.starts_with(beginning)) {
@@ -60,12 +60,12 @@ impl Running {
         }
     }
 
-    /// Interrupts it, as Ctrl-C does.
+    /// Interrupts the program, as Ctrl-C does.
     pub fn interrupt(&self) {
         run(Command::new("sh").args(["-c", &format!("kill -INT {}", self.id())]));
     }
 
-    /// Waits for its successful end, and returns the rest of what it printed.
+    /// Waits for the successful end of the program, and returns the unread part of its standard output.
     pub fn finish(mut self) -> String {
         self.stdin = None;
         let [mut stdout, mut stderr] = [String::new(), String::new()];
@@ -80,7 +80,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both fail only if it has ended before.
+        // Both calls fail only if the program has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

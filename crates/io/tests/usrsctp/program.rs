@@ -1,29 +1,30 @@
-//! A C program with usrsctp, for the tests of several crates: its compilation and its report.
+//! A C program with usrsctp for the tests of several crates: its compilation and its report.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// User data sent or received. Each message begins with its number, in 8 bytes.
+/// User data sent or received. The first 8 bytes of each message are its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Data {
     /// Bytes of all messages.
     pub bytes: u64,
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
     /// Sum of the messages' numbers.
     pub numbers: u64,
 }
 
-/// What usrsctp has done.
+/// The report of usrsctp at its end.
 #[derive(Debug)]
 pub struct Report {
-    /// What it sent or received.
+    /// Data that usrsctp sent or received.
     pub data: Data,
-    /// Seconds from its first message to the last one, as receiver; to the end of the association, as sender.
+    /// Seconds from the first message to the last message (of a receiver) or to the end of the association
+    /// (of a sender).
     pub seconds: f64,
-    /// Whether the association ended gracefully.
+    /// True if the association ended gracefully.
     pub graceful: bool,
-    /// Everything it says.
+    /// The whole report.
     pub json: serde_json::Value,
 }
 
@@ -31,7 +32,7 @@ impl Report {
     /// Reads the line of JSON that the program `suites/overlay/usrsctp.c` prints at its end.
     ///
     /// # Panics
-    /// If that is not a report.
+    /// If the line is not a report.
     pub fn read(printed: &str) -> Report {
         let json: serde_json::Value =
             serde_json::from_str(printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
@@ -45,10 +46,10 @@ impl Report {
     }
 }
 
-/// Compiles a program, whose file is named from the root of the tree, into a folder.
+/// Compiles a program, whose source path is relative to the root of the tree, into a folder.
 ///
 /// # Errors
-/// What is missing.
+/// A text that names the missing tool or library.
 pub fn compile(source: &str, folder: &Path) -> Result<PathBuf, String> {
     let program = folder.join("usrsctp-peer");
     let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(source);

@@ -1,4 +1,4 @@
-//! Transfers between our stack and usrsctp over UDP, over two paths that differ.
+//! Transfers between our stack and usrsctp over UDP, over two paths of equal or different rates.
 
 use crate::capture::{Capture, Expected, Verdict};
 use crate::network::{LONG_QUEUE, Network};
@@ -7,12 +7,12 @@ use crate::peer::{Data, Peer};
 use std::path::Path;
 use std::time::Duration;
 
-/// How often a transfer is tried until its rate is as expected: other processes may disturb it.
+/// Number of attempts to reach the expected rate, because other processes may disturb a transfer.
 const TRIES: usize = 3;
-/// User data that fills one path of 50 Mbit/s, in Mbit/s: 1400 of 1470 bytes of an Ethernet frame.
+/// Rate of user data that fills one path of 50 Mbit/s, in Mbit/s: 1400 of 1470 bytes of an Ethernet frame.
 const ONE_PATH: f64 = 47.6;
 
-/// Who sends the data, and so connects and ends the association.
+/// The side that sends the data. It also begins and ends the association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sender {
     Ours,
@@ -21,11 +21,11 @@ enum Sender {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paths {
-    /// 50 and 50 Mbit/s.
+    /// Both paths have 50 Mbit/s.
     Equal,
-    /// The same; the first one fails for two seconds.
+    /// Both paths have 50 Mbit/s; the first path fails for two seconds.
     Failing,
-    /// 50 and 10 Mbit/s.
+    /// The paths have 50 and 10 Mbit/s.
     Unequal,
 }
 
@@ -37,7 +37,7 @@ struct Transfer {
     paths: Paths,
 }
 
-/// What became of it.
+/// The result of a transfer.
 struct Outcome {
     /// User data received, in Mbit/s.
     rate: f64,
@@ -57,7 +57,7 @@ impl Transfer {
         if self.paths == Paths::Failing { 3.2 } else { 2.0 }
     }
 
-    /// Runs it. What must hold at any rate is asserted here.
+    /// Runs the transfer. Asserts all conditions that must hold at any rate.
     fn run(self, program: &Path) -> Outcome {
         let rates = if self.paths == Paths::Unequal { [50, 10] } else { [50, 50] };
         let network = Network::new(rates, LONG_QUEUE);
@@ -102,7 +102,7 @@ impl Transfer {
         )
     }
 
-    /// What should hold, but may not on a machine that has other things to do; none if it does.
+    /// The first unmet condition of those that a busy machine may violate; `None` if all conditions hold.
     fn complaint(self, Outcome { rate, verdict }: &Outcome) -> Option<String> {
         let least_rate = match (self.cmt, self.sender, self.paths) {
             (true, Sender::Ours, Paths::Equal) => 1.5 * ONE_PATH,
@@ -124,7 +124,7 @@ impl Transfer {
             if verdict.longest_gap(0) < 1.8 {
                 return Some("the first path was not without data when it was down".into());
             }
-            // usrsctp itself sends nothing for the whole time, to another usrsctp as well.
+            // While the first path is down, usrsctp as the sender sends nothing, even to another usrsctp.
             if self.cmt && self.sender == Sender::Ours && verdict.longest_gap(1) > 1.5 {
                 return Some("the second path did not go on when the first one was down".into());
             }
@@ -133,7 +133,7 @@ impl Transfer {
     }
 }
 
-/// Takes the first path down after some data, for 2 s.
+/// Takes the first path down for 2 s, after some data was sent.
 fn fail_first_path() {
     std::thread::sleep(Duration::from_millis(700));
     Network::set_first_link("down");
@@ -141,7 +141,7 @@ fn fail_first_path() {
     Network::set_first_link("up");
 }
 
-/// Runs all transfers, each again if its rate is not as expected.
+/// Runs all transfers. Repeats a transfer whose rate is not as expected.
 pub fn run_all(program: &Path) {
     eprintln!("sender   CMT   paths       goodput       path 0: data, gap  path 1: data, gap");
     for transfer in Transfer::all() {

@@ -1,4 +1,4 @@
-//! ASCONF (RFC 5061): both sides move to their second address while data flows; nothing is lost.
+//! ASCONF (RFC 5061): both sides move to their second address while data flows. No data is lost.
 
 use super::BOTH;
 use super::flow::Flow;
@@ -11,34 +11,34 @@ use testkit::Interop;
 use units::ByteCount;
 use wire::{Asconf, AsconfAck, Auth, Data};
 
-/// Our buffers, which limit what is in flight both ways, and queues that hold it, in ms of 10 Mbit/s: a
-/// retransmission would take the other path, towards an address that may just be deleted.
+/// Our buffers (bytes), which limit the data in flight in both directions, and queues (ms at 10 Mbit/s) that
+/// can hold this data: a retransmission would use the other path, whose address may just be deleted.
 const BUFFER: ByteCount = ByteCount::new(64 << 10);
 const QUEUE: u32 = 150;
 
-/// usrsctp's `SCTP_ADDR_REMOVED` and `SCTP_ADDR_CONFIRMED`.
+/// The values of usrsctp's `SCTP_ADDR_REMOVED` and `SCTP_ADDR_CONFIRMED`.
 const REMOVED: u64 = 3;
 const CONFIRMED: u64 = 6;
 
-/// usrsctp tells its application this about an address of ours.
+/// True if usrsctp has reported this state of an address of ours to its application.
 fn usrsctp_says(meeting: &mut Meeting, address: IpAddr, state: u64) -> bool {
     let address = address.to_string();
     meeting.theirs.event("address", |e| e["address"] == address.as_str() && e["state"] == state).is_some()
 }
 
-/// usrsctp has granted a change.
+/// True if usrsctp has accepted a change.
 fn granted(meeting: &Meeting, asked: AddressChange, of: IpAddr) -> bool {
     meeting.ours.saw(|event| *event == Event::AddressChange { change: asked, address: of, accepted: true })
 }
 
-/// Whether the path to an address of usrsctp is active, and whether it is the primary one.
+/// Returns two flags of the path to an address of usrsctp: active, and primary.
 fn path_to(meeting: &Meeting, remote: IpAddr) -> (bool, bool) {
     let paths = meeting.ours.endpoint.paths(meeting.ours.id()).into_iter().flatten();
     let of = paths.filter(|path| path.remote == remote).map(|path| (path.state, path.is_primary)).next();
     of.map_or((false, false), |(state, is_primary)| (state == PathState::Active, is_primary))
 }
 
-/// Both sides have one address; with `nat` addresses are not named.
+/// Connects the two sides with one address each. With `nat`, ASCONF names no addresses (as behind a NAT).
 fn meet(program: &Path, opener: Opener, nat: bool) -> Meeting {
     let config = Config {
         auth: true,
@@ -53,8 +53,8 @@ fn meet(program: &Path, opener: Opener, nat: bool) -> Meeting {
     Meeting::new(program, opener, &setting)
 }
 
-/// Waits until usrsctp has added an address of its own: its heartbeats to an address of ours leave from where
-/// the route tells, and we must know that address.
+/// Makes usrsctp add an address of its own, and waits until the path is active. The routes select the source
+/// of usrsctp's heartbeats to an address of ours, so our side must know the new address.
 fn usrsctp_adds(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
     meeting.theirs.tell(&format!("add {address}"));
     flow.until(meeting, "usrsctp adds an address", |meeting| {
@@ -63,7 +63,7 @@ fn usrsctp_adds(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
     });
 }
 
-/// We add an address, which usrsctp confirms.
+/// Adds an address of ours, and waits until usrsctp has confirmed it.
 fn we_add(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
     meeting.ours.open(address);
     let (now, id) = (meeting.ours.now(), meeting.ours.id());
@@ -72,7 +72,7 @@ fn we_add(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
     flow.until(meeting, "usrsctp confirms it", |meeting| usrsctp_says(meeting, address, CONFIRMED));
 }
 
-/// Behind a NAT we ask usrsctp to add the source of the packet, and then to delete all other addresses.
+/// Behind a NAT: requests that usrsctp add the source of the packet, and then delete all other addresses.
 fn unnamed(program: &Path, opener: Opener) {
     let mut meeting = meet(program, opener, true);
     let [here, there] = [Network::addresses_here(), Network::addresses_there()];
@@ -88,7 +88,7 @@ fn unnamed(program: &Path, opener: Opener) {
     meeting.finish(&[Auth::TYPE, Asconf::TYPE, AsconfAck::TYPE, Data::TYPE]);
 }
 
-/// One step after the other.
+/// Moves both sides to their second addresses, one step after the other.
 fn handover(program: &Path, opener: Opener) {
     let mut meeting = meet(program, opener, false);
     let [here, there] = [Network::addresses_here(), Network::addresses_there()];
@@ -112,8 +112,8 @@ fn handover(program: &Path, opener: Opener) {
         granted(meeting, AddressChange::Delete, here[0])
     });
     flow.until(&mut meeting, "usrsctp deletes it", |meeting| usrsctp_says(meeting, here[0], REMOVED));
-    // Over UDP usrsctp answers what is late for a deleted address with an ABORT from the address that is
-    // left.
+    // If late packets arrive for a deleted address, usrsctp over UDP sends an ABORT from its remaining
+    // address. So the path must be quiet first.
     flow.go_on(&mut meeting, "the first path is quiet");
     meeting.theirs.tell(&format!("remove {}", there[0]));
     flow.until(&mut meeting, "usrsctp deletes an address", |meeting| {

@@ -1,5 +1,5 @@
-//! Packet drop reports (draft-stewart-sctp-pktdrprep): packets that arrive with a wrong checksum are reported
-//! and sent again.
+//! Packet drop reports (draft-stewart-sctp-pktdrprep): a packet that arrives with a wrong checksum is
+//! reported, and its chunks are retransmitted.
 
 use super::BOTH;
 use super::flow::Flow;
@@ -9,7 +9,7 @@ use std::path::Path;
 use testkit::Interop;
 use wire::{Data, PacketDrop};
 
-/// Of so many packets with data, one is damaged.
+/// One of 50 packets with data is damaged.
 const PERIOD: u64 = 50;
 /// Packets damaged in each direction.
 const DAMAGED: u64 = 5;

@@ -1,4 +1,4 @@
-//! Our endpoint on UDP sockets at this side, without the driver: tests see each event.
+//! Our endpoint on UDP sockets without the driver, so that tests see each event.
 #![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
 use sctp::{
@@ -17,28 +17,28 @@ use wire::StreamId;
 pub const UDP_PORT: u16 = 9899;
 /// The SCTP port of both sides.
 pub const PORT: u16 = 5001;
-/// How long to wait when nothing has arrived.
+/// Pause of the loop when no packet has arrived.
 const REST: Duration = Duration::from_micros(300);
 
-/// Our endpoint, its sockets and what has happened.
+/// Our endpoint, its sockets, and its events and messages so far.
 pub struct Ours {
     pub endpoint: Endpoint,
     pub id: Option<AssocId>,
     sockets: BTreeMap<IpAddr, UdpSocket>,
     start: Clock,
-    /// All events but those that tell to read and to write.
+    /// All events except those that report that data can be read or written.
     pub events: Vec<Event>,
     pub received: Vec<Received>,
     /// Numbers of the next messages, by stream.
     numbers: BTreeMap<u16, u32>,
-    /// Damages packets that are sent, and those that were received.
+    /// The damage of sent packets, and that of received packets.
     pub damage: [Damage; 2],
 }
 
-/// Damages some of the packets that are as long as those with data.
+/// Damages some of the packets whose length shows that they carry data.
 #[derive(Debug, Default)]
 pub struct Damage {
-    /// Every so many; none if 0.
+    /// One packet is damaged for each `period` packets with data; 0: no packet is damaged.
     pub period: u64,
     seen: u64,
     /// Packets damaged so far.
@@ -61,7 +61,7 @@ impl Damage {
 }
 
 impl Ours {
-    /// An endpoint with these addresses of this side.
+    /// Creates an endpoint with these addresses of this side.
     pub fn new(addresses: &[IpAddr], config: sctp::Config) -> Ours {
         let settings = EndpointConfig {
             config: config.into(),
@@ -94,12 +94,12 @@ impl Ours {
         self.sockets.insert(address, socket);
     }
 
-    /// The association, once it was begun.
+    /// The association, which must have begun.
     pub fn id(&self) -> AssocId {
         self.id.expect("it was begun")
     }
 
-    /// Whether an event was among those so far.
+    /// True if one of the events so far satisfies the condition.
     pub fn saw(&self, condition: impl Fn(&Event) -> bool) -> bool {
         self.events.iter().any(condition)
     }
@@ -108,7 +108,7 @@ impl Ours {
         Instant::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// Handles what has arrived and what is due, and sends what there is to send.
+    /// Handles received packets and expired timers, and sends all packets.
     pub fn turn(&mut self) {
         let mut bytes = vec![0; 1 << 16];
         let mut quiet = true;
@@ -126,7 +126,7 @@ impl Ours {
                         transmit(&mut self.endpoint, &self.sockets, &mut self.damage[0], now);
                     }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    // An ICMP message about an earlier datagram.
+                    // The error comes from an ICMP message about an earlier datagram.
                     Err(_) => {}
                 }
             }
@@ -157,8 +157,8 @@ impl Ours {
         transmit(&mut self.endpoint, &self.sockets, &mut self.damage[0], now);
     }
 
-    /// Gives as many messages of a length to a stream as the send buffer takes, at most `count`; how many it
-    /// took.
+    /// Queues at most `count` messages of a length on a stream, while the send buffer has room. Returns the
+    /// number of queued messages.
     pub fn send(
         &mut self,
         count: usize,
@@ -186,7 +186,7 @@ impl Ours {
     }
 }
 
-/// Sends all packets; one that the system refuses counts as lost.
+/// Sends all packets. A packet that the system refuses counts as lost.
 fn transmit(
     endpoint: &mut Endpoint,
     sockets: &BTreeMap<IpAddr, UdpSocket>,

@@ -1,5 +1,5 @@
-//! Messages both ways, without an extension and with those that change how they travel: NR-SACK, AUTH for all
-//! data, I-DATA.
+//! Messages in both directions, without extensions and with the extensions that change the chunks: NR-SACK,
+//! AUTH for all data, I-DATA.
 
 use super::BOTH;
 use super::meeting::{Meeting, Opener, Setting};
@@ -9,10 +9,10 @@ use testkit::Interop;
 use wire::{Auth, Data, IData, NrSack, Sack};
 
 const MESSAGES: usize = 300;
-/// User data of a message: several chunks.
+/// User data of a message in bytes, which needs several chunks.
 const LENGTH: usize = 3000;
 
-/// All messages of both sides arrive, in order on their streams.
+/// Checks that all messages of both sides arrive, in order on their streams.
 fn exchange(program: &Path, opener: Opener, setting: &Setting<'_>, chunks: &[u8]) {
     let mut meeting = Meeting::new(program, opener, setting);
     for stream in [1, 3] {
@@ -39,7 +39,7 @@ pub fn run(program: &Path, table: &mut Interop) {
     let plain = Setting::default();
     let config = Config { nr_sack: true, ..Config::default() };
     let nr_sack = Setting { config, options: &[("nrsack", 1)], ..Setting::default() };
-    // DATA must come authenticated to either side.
+    // Each side accepts only authenticated DATA chunks.
     let config = Config { auth: true, auth_chunks: vec![Data::TYPE], ..Config::default() };
     let auth = Setting { config, options: &[("auth", 1)], commands: &["auth-chunk 0"], ..Setting::default() };
     let config = Config { interleaving: true, ..Config::default() };

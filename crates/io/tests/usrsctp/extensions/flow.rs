@@ -1,26 +1,26 @@
-//! Messages that flow both ways while something else happens.
+//! Messages in both directions while a test changes something else.
 
 use super::meeting::Meeting;
 
-/// User data of a message, which fills a packet.
+/// User data of a message in bytes; it fills a packet.
 const LENGTH: usize = 1400;
-/// Messages that usrsctp is told to send at a time: it obeys nothing else meanwhile.
+/// Number of messages in one send command for usrsctp, which executes no other command meanwhile.
 const PORTION: usize = 20;
 /// The streams on which each side sends.
 const STREAM_OF_OURS: u16 = 2;
 const STREAM_OF_USRSCTP: u16 = 1;
 
-/// Both sides send as fast as they can.
+/// A flow of messages in both directions, as fast as possible.
 #[derive(Default)]
 pub struct Flow {
-    /// Messages that we gave, and those that usrsctp was told to send.
+    /// Messages that we queued, and messages that usrsctp was told to send.
     given: [usize; 2],
     /// Messages that usrsctp has sent.
     finished: usize,
 }
 
 impl Flow {
-    /// Lets the messages flow until something holds.
+    /// Continues the flow until a condition holds.
     pub fn until(
         &mut self,
         meeting: &mut Meeting,
@@ -33,7 +33,8 @@ impl Flow {
         }
     }
 
-    /// Lets 100 messages flow each way: on a link of 10 Mbit/s more than a full queue holds.
+    /// Continues the flow for 100 messages in each direction: more than a full queue of a 10 Mbit/s link
+    /// holds.
     pub fn go_on(&mut self, meeting: &mut Meeting, what: &str) {
         let arrived = |meeting: &Meeting| [meeting.theirs.heard.len(), meeting.ours.received.len()];
         let enough = arrived(meeting).map(|before| before + 100);
@@ -53,7 +54,7 @@ impl Flow {
         }
     }
 
-    /// Ends the flow. All messages have arrived, in order.
+    /// Ends the flow, and checks that all messages have arrived in order.
     pub fn finish(self, meeting: &mut Meeting) {
         meeting.until("all messages arrive", |ours, theirs| {
             [theirs.heard.len(), ours.received.len()] == self.given

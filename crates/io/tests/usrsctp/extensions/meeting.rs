@@ -1,4 +1,4 @@
-//! Our endpoint and usrsctp, connected, with a capture of what passes.
+//! An association between our endpoint and usrsctp, with a capture of its packets.
 #![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
 use super::endpoint::{Ours, PORT};
@@ -9,20 +9,20 @@ use sctp::{CloseReason, Config, Event};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Everything must be over by then.
+/// Time limit of a whole test.
 pub const LIMIT: Duration = Duration::from_secs(30);
-/// Where and how they meet.
+/// Network and options of a test.
 pub struct Setting<'a> {
-    /// Of the links, in Mbit/s.
+    /// Rates of the links, in Mbit/s.
     pub rates: [u32; 2],
     /// Time that a full queue takes to drain, in ms.
     pub queue: u32,
-    /// How many addresses each side has in the beginning.
+    /// Number of addresses of each side at the beginning.
     pub paths: usize,
     pub config: Config,
-    /// The extensions of usrsctp, by the names of its program.
+    /// The extensions of usrsctp, by their names in its program.
     pub options: &'a [(&'a str, u32)],
-    /// What it is told before the association begins.
+    /// Commands that usrsctp executes before the association begins.
     pub commands: &'a [&'a str],
 }
 
@@ -33,17 +33,17 @@ impl Default for Setting<'_> {
     }
 }
 
-/// Our endpoint and usrsctp on both paths, with a capture of what passes.
+/// An association between our endpoint and usrsctp on both paths, with a capture of its packets.
 pub struct Meeting {
     pub ours: Ours,
     pub theirs: Scripted,
-    /// Ends with the last of them.
+    /// The network lasts as long as its last process.
     _network: Network,
     capture: Capture,
     start: Instant,
 }
 
-/// Who begins the association.
+/// The side that begins the association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opener {
     Ours,
@@ -55,7 +55,7 @@ impl Opener {
 }
 
 impl Meeting {
-    /// Connects them. usrsctp obeys `commands` before.
+    /// Connects the two sides. Before that, usrsctp executes `commands`.
     pub fn new(program: &Path, opener: Opener, setting: &Setting<'_>) -> Meeting {
         let Setting { rates, queue, paths, config, options, commands } = setting;
         let network = Network::new(*rates, *queue);
@@ -83,14 +83,14 @@ impl Meeting {
         meeting
     }
 
-    /// Goes on until something holds.
+    /// Runs both sides until a condition holds.
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Ours, &mut Scripted) -> bool) {
         while !condition(&mut self.ours, &mut self.theirs) {
             self.turn(what);
         }
     }
 
-    /// Both sides handle what there is to handle. `what` is awaited.
+    /// Lets both sides handle their packets and timers once. `what` names the awaited condition in an error.
     pub fn turn(&mut self, what: &str) {
         let failure =
             |event: &&Event| matches!(event, Event::Closed { reason } if *reason != CloseReason::Graceful);
@@ -107,15 +107,15 @@ impl Meeting {
         self.theirs.listen(Duration::ZERO);
     }
 
-    /// Our side ends the association. Both end it gracefully; the capture is checked, and has chunks of these
-    /// types.
+    /// Ends the association from our side. Checks that both sides end it gracefully, and that the capture
+    /// contains chunks of these types.
     pub fn finish(mut self, chunks: &[u8]) {
         let now = self.ours.now();
         self.ours.endpoint.shutdown(now, self.ours.id());
         self.await_end(chunks);
     }
 
-    /// Waits until usrsctp has ended the association gracefully; the capture is checked, and has chunks of
+    /// Waits until usrsctp has ended the association gracefully. Checks that the capture contains chunks of
     /// these types.
     pub fn await_end(mut self, chunks: &[u8]) {
         self.until("it ends", |ours, _| ours.saw(|event| matches!(event, Event::Closed { .. })));
@@ -125,7 +125,7 @@ impl Meeting {
         self.capture.finish(Expected { damaged: self.ours.damage[0].damaged, chunks });
     }
 
-    /// What usrsctp counted.
+    /// The counters of usrsctp.
     pub fn status(&mut self) -> serde_json::Value {
         self.theirs.tell("status");
         let mut status = None;

@@ -1,4 +1,4 @@
-//! Extensions between our stack and usrsctp, in both roles.
+//! Tests of extensions between our stack and usrsctp, in both roles.
 
 mod addresses;
 mod damage;
@@ -14,17 +14,17 @@ use std::path::Path;
 use std::process::Command;
 use testkit::Interop;
 
-/// Who connects in the cells of the table: all are run both ways.
+/// Value of the table's column for the side that connects: each test runs in both roles.
 const BOTH: &str = "each";
 
-/// The version of the library.
+/// The version of the installed usrsctp library.
 fn version() -> String {
     let output = Command::new("pkg-config").args(["--modversion", "usrsctp"]).output();
     let known = output.ok().filter(|output| output.status.success());
     known.map_or("unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs all cells and checks their table.
+/// Runs all tests, and checks their table.
 pub fn run_all(program: &Path) {
     let mut table = Interop::new("usrsctp", version());
     let parts = [exchange::run, partial_reliability::run, addresses::run, reset::run, damage::run];

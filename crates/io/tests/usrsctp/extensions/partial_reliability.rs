@@ -1,4 +1,4 @@
-//! PR-SCTP (RFC 3758, 7496): messages that may be given up, on a link whose queue is too short for the
+//! PR-SCTP (RFC 3758, 7496): messages that may be abandoned, on a link whose queue is too short for the
 //! sender.
 
 use super::BOTH;
@@ -11,10 +11,10 @@ use units::Span;
 use wire::{Data, ForwardTsn, IData, IForwardTsn};
 
 const LENGTH: usize = 1400;
-/// Messages that may be given up on each stream, and those that may not.
+/// Number of messages on each stream, of streams whose messages may be abandoned and of the reliable stream.
 const UNRELIABLE: usize = 1500;
 const RELIABLE: usize = 300;
-/// The streams: no retransmissions, ordered and not; a lifetime; reliable.
+/// The streams: no retransmissions and ordered; no retransmissions and unordered; a lifetime; reliable.
 const STREAMS: [u16; 4] = [1, 2, 3, 4];
 
 fn setting(interleaving: bool) -> Setting<'static> {
@@ -24,13 +24,13 @@ fn setting(interleaving: bool) -> Setting<'static> {
     Setting { rates: [10, 10], queue: 2, paths: 1, config, options, commands }
 }
 
-/// The chunks that must pass.
+/// The types of chunks that the capture must contain.
 fn chunks(interleaving: bool) -> &'static [u8] {
     if interleaving { &[IData::TYPE, IForwardTsn::TYPE] } else { &[Data::TYPE, ForwardTsn::TYPE] }
 }
 
-/// What arrived is a part of what was sent, in order where that was asked for, and all of the reliable
-/// messages.
+/// Checks that the received messages are a part of the sent ones, in order except on the unordered stream,
+/// and that all reliable messages arrived.
 fn check(numbers: &BTreeMap<u16, Vec<u32>>) -> usize {
     let of = |stream: u16| numbers.get(&stream).map_or(&[][..], Vec::as_slice);
     for stream in [1, 3, 4] {

@@ -1,4 +1,4 @@
-//! RE-CONFIG (RFC 6525): either side resets streams, adds streams and resets the association, between
+//! RE-CONFIG (RFC 6525): each side resets streams, adds streams and resets the association, between
 //! messages.
 
 use super::BOTH;
@@ -11,14 +11,14 @@ use testkit::Interop;
 use wire::{Data, ReConfig, StreamId};
 
 const LENGTH: usize = 2000;
-/// Messages of each side between two changes, on this stream.
+/// Number of messages that each side sends between two changes, and their stream.
 const MESSAGES: usize = 40;
 const STREAM: u16 = 1;
-/// usrsctp's `SCTP_STREAM_RESET_INCOMING_SSN` and `SCTP_STREAM_RESET_OUTGOING_SSN`.
+/// The values of usrsctp's `SCTP_STREAM_RESET_INCOMING_SSN` and `SCTP_STREAM_RESET_OUTGOING_SSN`.
 const INCOMING: u64 = 1;
 const OUTGOING: u64 = 2;
 
-/// Both sides, and how many messages we and usrsctp have sent so far.
+/// The association, and the numbers of messages that we and usrsctp have sent so far.
 struct Talk {
     meeting: Meeting,
     messages: [usize; 2],
@@ -34,8 +34,8 @@ impl Talk {
         talk
     }
 
-    /// Messages pass; the first ones have these stream sequence numbers: ours, and usrsctp's. None: that side
-    /// sends none.
+    /// Sends messages in both directions. `ssns` are the expected stream sequence numbers of the first
+    /// message of ours and of usrsctp; `None` if that side sends no messages.
     fn exchange(&mut self, ssns: [Option<usize>; 2]) {
         let first = self.messages;
         let all = [0, 1].map(|side| first[side] + if ssns[side].is_some() { MESSAGES } else { 0 });
@@ -62,7 +62,7 @@ impl Talk {
         self.messages = all;
     }
 
-    /// Each side resets its own stream and asks the other one to reset its stream.
+    /// Each side resets its own stream, and requests that the other side reset its stream.
     fn reset_streams(mut self) {
         use ResetDirection::{Incoming, Outgoing};
         let ours = [
@@ -92,7 +92,7 @@ impl Talk {
         self.meeting.finish(&[Data::TYPE, ReConfig::TYPE]);
     }
 
-    /// Each side adds streams of its own and asks the other one to do so.
+    /// Each side adds streams of its own, and requests that the other side add streams.
     fn add_streams(mut self) {
         for (out, in_) in [(2, 0), (0, 3)] {
             let (now, id) = (self.meeting.ours.now(), self.meeting.ours.id());
@@ -153,7 +153,8 @@ pub fn run(program: &Path, table: &mut Interop) {
         Talk::new(program, opener).reset_streams();
         Talk::new(program, opener).add_streams();
         Talk::new(program, opener).reset_association(we_ask, true);
-        // Afterwards it compares our SACKs with our own TSNs, and may take them for old ones.
+        // After its own reset, usrsctp compares our SACKs with our TSNs instead of its own, and may discard
+        // them as old.
         Talk::new(program, opener).reset_association(usrsctp_asks, false);
     }
     for what in [

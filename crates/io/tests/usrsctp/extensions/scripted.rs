@@ -1,4 +1,4 @@
-//! The program `scripted.c`: usrsctp, told what to do line by line.
+//! The program `scripted.c`: usrsctp, which executes commands line by line.
 #![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
 use crate::network::Network;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub struct Heard {
     pub stream: u16,
     pub ssn: u16,
-    /// Its number on its stream, which the sender wrote into its first 4 bytes.
+    /// Number of the message on its stream, which the sender wrote into the first 4 bytes.
     pub number: u32,
     pub length: usize,
 }
@@ -24,14 +24,14 @@ pub struct Heard {
 pub struct Scripted {
     program: Running,
     printed: Receiver<Value>,
-    /// Everything printed so far that nobody has asked for.
+    /// Printed events that no test has removed yet.
     events: Vec<Value>,
     /// Messages received, in order.
     pub heard: Vec<Heard>,
 }
 
 impl Scripted {
-    /// Starts usrsctp with these extensions, and no others, on addresses of the other side.
+    /// Starts usrsctp on addresses of the other side, with these extensions and no others.
     pub fn start(
         network: &Network,
         program: &Path,
@@ -61,12 +61,12 @@ impl Scripted {
         peer
     }
 
-    /// Gives it a command.
+    /// Passes a command to the program.
     pub fn tell(&mut self, line: &str) {
         writeln!(self.program.stdin(), "{line}").expect("it reads");
     }
 
-    /// Takes what it has printed; waits for something if there is nothing.
+    /// Reads the printed events. If there are none, waits at most `patience` for the first one.
     pub fn listen(&mut self, patience: Duration) {
         let mut wait = patience;
         loop {
@@ -84,7 +84,7 @@ impl Scripted {
         }
     }
 
-    /// The first event that is as asked for, taken from the list, if it has come.
+    /// Removes and returns the first event with this name that satisfies the condition, if there is one.
     pub fn event(&mut self, name: &str, condition: impl Fn(&Value) -> bool) -> Option<Value> {
         let place = self.events.iter().position(|event| event["event"] == name && condition(event))?;
         Some(self.events.remove(place))
@@ -102,7 +102,7 @@ impl Scripted {
         }
     }
 
-    /// All events that nobody has asked for.
+    /// All events that no test has removed.
     pub fn events(&self) -> &[Value] {
         &self.events
     }
