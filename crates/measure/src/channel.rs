@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a call waits before it looks whether the flow has been stopped.
+/// Longest time that a call blocks before it checks whether the flow has been stopped.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Channel that carries the messages of a flow.
@@ -17,27 +17,27 @@ pub const PATIENCE: Duration = Duration::from_millis(100);
 pub enum Channel {
     /// A stream of bytes.
     Tcp(Arc<TcpStream>),
-    /// Datagrams to an address; to the connected one if none is named.
+    /// Datagrams to this address, or to the address to which the socket is connected.
     Udp(Arc<UdpSocket>, Option<SocketAddr>),
-    /// A stream of an association.
+    /// A stream of an association; the number is that of the stream.
     Sctp(Connection, u16),
 }
 
-/// How a message is to be delivered, where the transport has a choice.
+/// Delivery service of a message, for transports that offer a choice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Service {
-    /// Out of order.
+    /// True if the message is sent unordered.
     pub unordered: bool,
-    /// Abandoned at some time.
+    /// When the message is abandoned.
     pub reliability: Reliability,
 }
 
 impl Channel {
-    /// Sends a message, and waits until the transport took it or the flow is stopped; false if the flow is
-    /// stopped.
+    /// Sends a message. Waits until the transport accepts it or the flow is stopped. Returns false if the
+    /// flow is stopped.
     ///
     /// # Errors
-    /// A text for people, if the connection has ended.
+    /// A readable text, if the connection has ended.
     pub fn send(&self, message: &[u8], service: Service, stop: &Gate) -> Result<bool, String> {
         match self {
             Channel::Tcp(stream) => write_all(stream, message, stop),
@@ -70,20 +70,20 @@ impl Channel {
     }
 }
 
-/// What a failed call for a datagram means: a full queue, and a peer that is not there any more, are no
-/// reason to end.
+/// Handles a failed call for a datagram. A full queue and a peer that has left are not errors: returns
+/// whether the flow continues.
 fn recover(error: &std::io::Error, stop: &Gate) -> Result<bool, String> {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::ConnectionRefused | ErrorKind::Interrupted => {
             Ok(!stop.wait_until(Some(Instant::now() + Duration::from_micros(200))))
         }
-        // ENOBUFS has no kind of its own.
+        // ENOBUFS has no `ErrorKind`.
         _ if error.raw_os_error() == Some(105) => Ok(!stop.is_closed()),
         _ => Err(error.to_string()),
     }
 }
 
-/// Writes all bytes to a stream whose calls time out.
+/// Writes all bytes to a stream whose calls time out. Returns false if the flow is stopped.
 fn write_all(mut stream: &TcpStream, mut bytes: &[u8], stop: &Gate) -> Result<bool, String> {
     while !bytes.is_empty() {
         match stream.write(bytes) {
@@ -99,7 +99,7 @@ fn write_all(mut stream: &TcpStream, mut bytes: &[u8], stop: &Gate) -> Result<bo
     Ok(true)
 }
 
-/// The call was ended by its timeout, or by a signal.
+/// True if a timeout or a signal ended the call.
 pub fn is_timeout(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

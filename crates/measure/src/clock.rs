@@ -1,4 +1,4 @@
-//! Time of day, and waiting that can be ended.
+//! Time of day, and a wait that another thread can end.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -9,7 +9,7 @@ pub fn micros() -> u64 {
     since.as_micros() as u64
 }
 
-/// Something that ends once, for threads that wait meanwhile.
+/// A gate that closes once and ends the waits of threads.
 #[derive(Debug, Default)]
 pub struct Gate {
     closed: Mutex<bool>,
@@ -21,18 +21,19 @@ impl Gate {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends it.
+    /// Closes the gate.
     pub fn close(&self) {
         *self.lock() = true;
         self.changed.notify_all();
     }
 
-    /// It has ended.
+    /// True if the gate is closed.
     pub fn is_closed(&self) -> bool {
         *self.lock()
     }
 
-    /// Waits until `deadline`, or for ever; true if it has ended.
+    /// Waits until the gate closes or `deadline` passes (`None`: no limit). Returns true if the gate is
+    /// closed.
     pub fn wait_until(&self, deadline: Option<Instant>) -> bool {
         let mut closed = self.lock();
         while !*closed {

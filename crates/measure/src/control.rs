@@ -7,28 +7,28 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long the peer may leave a message unread.
+/// Longest time for which the peer may leave a message unread.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why the control connection cannot be used any more.
+/// Reason why the control connection can no longer be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// The system.
+    /// A call of the system failed.
     #[error("the control connection failed: {0}")]
     Io(#[from] io::Error),
-    /// The peer closed it.
+    /// The peer closed the connection.
     #[error("the peer closed the control connection")]
     Closed,
-    /// The bytes that arrived are no NPMP.
+    /// The received bytes are not an NPMP message.
     #[error("the peer sent what is no NPMP: {0}")]
     Malformed(#[from] Malformed),
 }
 
-/// Sets what both ends of a control connection need: no delay, timeouts, and a notice if the host of the peer
-/// is gone.
+/// Sets the socket options of a control connection: no delay, timeouts, and keepalive packets that detect
+/// a failed peer host.
 ///
 /// # Errors
-/// Errors of the system.
+/// The system's error.
 pub fn prepare(stream: &TcpStream) -> io::Result<()> {
     let keepalive =
         socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));
@@ -38,7 +38,7 @@ pub fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_write_timeout(Some(WRITE_TIMEOUT))
 }
 
-/// Writes messages; threads share it.
+/// Writes messages to the control connection; several threads can share it.
 #[derive(Clone, Debug)]
 pub struct ControlWriter {
     stream: Arc<Mutex<TcpStream>>,
@@ -46,7 +46,7 @@ pub struct ControlWriter {
 }
 
 impl ControlWriter {
-    /// Writes to this stream.
+    /// Creates a writer to this stream.
     pub fn new(stream: TcpStream, events: EventSize) -> Self {
         ControlWriter { stream: Arc::new(Mutex::new(stream)), events }
     }
@@ -61,7 +61,7 @@ impl ControlWriter {
         Ok(())
     }
 
-    /// Tells the result of a request.
+    /// Sends the result of a request.
     ///
     /// # Errors
     /// [`ControlError::Io`].
@@ -69,7 +69,7 @@ impl ControlWriter {
         self.send(&Message::Acknowledge(Acknowledge { id, status: u32::from(!done) }))
     }
 
-    /// Sends the file that `write` writes.
+    /// Sends a file, whose content `write` writes.
     ///
     /// # Errors
     /// [`ControlError::Io`].
@@ -110,7 +110,7 @@ impl Write for Pieces<'_> {
     }
 }
 
-/// Reads messages.
+/// Reads messages from the control connection.
 #[derive(Debug)]
 pub struct ControlReader {
     stream: TcpStream,
@@ -118,12 +118,13 @@ pub struct ControlReader {
 }
 
 impl ControlReader {
-    /// Reads from this stream messages of at most `longest` bytes.
+    /// Creates a reader of this stream for messages of at most `longest` bytes.
     pub fn new(stream: TcpStream, longest: usize) -> Self {
         ControlReader { stream, frames: Frames::new(longest, longest) }
     }
 
-    /// Waits at most `patience` for a message, and passes it on; none if the time passed.
+    /// Waits at most `patience` for a message, and calls the given function with it; `None` if the time
+    /// passed.
     ///
     /// # Errors
     /// [`ControlError`].

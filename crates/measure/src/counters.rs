@@ -10,7 +10,7 @@ pub struct Amount {
     pub bytes: u64,
     /// Messages.
     pub packets: u64,
-    /// Frames that were complete.
+    /// Number of complete frames.
     pub frames: u64,
 }
 
@@ -38,14 +38,14 @@ impl std::ops::Add for Amount {
     }
 }
 
-/// One direction of a flow at one side.
+/// Data of one direction of a flow at one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Direction {
-    /// How much.
+    /// Amount of data.
     pub amount: Amount,
-    /// First message; microseconds since 1970, 0: none.
+    /// Time of the first message, in microseconds since 1970; 0 if there was none.
     pub first: u64,
-    /// Last message.
+    /// Time of the last message, in the same units.
     pub last: u64,
 }
 
@@ -59,12 +59,12 @@ impl Direction {
         self.last = now;
     }
 
-    /// From the first to the last message, in seconds.
+    /// Time from the first to the last message, in seconds.
     pub fn duration(&self) -> f64 {
         self.last.saturating_sub(self.first) as f64 / 1e6
     }
 
-    /// Value per second of that time; 0 if there was no time.
+    /// `value` divided by [`Self::duration`]; 0 if the duration is 0.
     pub fn per_second(&self, value: u64) -> f64 {
         let duration = self.duration();
         if duration > 0.0 { value as f64 / duration } else { 0.0 }
@@ -74,26 +74,26 @@ impl Direction {
 /// Counters of a flow at one side; they only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
-    /// Data given to the transport.
+    /// Data passed to the transport.
     pub sent: Direction,
-    /// Data that arrived.
+    /// Data received.
     pub received: Direction,
-    /// Messages and bytes that the other side sent before the last one that arrived.
+    /// Amount of data that the other side had sent before the newest message that arrived.
     expected: Amount,
     /// Interarrival jitter, milliseconds (`rfc3550#section-6.4.1`).
     pub jitter: f64,
-    /// Transit time of the last message, milliseconds, if the clocks of both sides agree.
+    /// Transit time of the last message in milliseconds; valid only if the clocks of both sides agree.
     pub delay: f64,
 }
 
 impl Counters {
-    /// Counts a message that was given to the transport.
+    /// Counts a message that was passed to the transport.
     pub fn send(&mut self, now: u64, bytes: u64, end_of_frame: bool) {
         self.sent.count(now, bytes, end_of_frame);
     }
 
-    /// Counts a message that arrived. Returns the difference of its transit time to that of the one before,
-    /// in milliseconds.
+    /// Counts a received message. Returns the difference between its transit time and that of the message
+    /// before, in milliseconds.
     pub fn receive(&mut self, now: u64, data: &Data, bytes: u64) -> f64 {
         self.received.count(now, bytes, data.end);
         let seen = Amount {
@@ -113,26 +113,26 @@ impl Counters {
         difference
     }
 
-    /// What the other side sent and did not arrive, as far as it is known. A frame that has not ended is not
-    /// lost.
+    /// Data that the other side sent and that did not arrive, up to the newest message that arrived. An
+    /// incomplete frame is not lost.
     pub fn lost(&self) -> Amount {
         let lost = self.expected - self.received.amount;
         Amount { frames: if lost.packets > 0 { lost.frames } else { 0 }, ..lost }
     }
 }
 
-/// A message that arrived, for the vector of its flow.
+/// A received message, for the vector of its flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    /// Microseconds since 1970.
+    /// Time of arrival, in microseconds since 1970.
     pub time: u64,
     /// Number of the message.
     pub sequence: u64,
     /// Bytes of the message.
     pub bytes: u32,
-    /// The message ended a frame.
+    /// True if the message ended a frame.
     pub end: bool,
-    /// Transit time, difference to that of the message before, and jitter; milliseconds.
+    /// Transit time, its difference to that of the message before, and jitter; all in milliseconds.
     pub delay: [f32; 3],
 }
 
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(counters.lost().packets, u64::MAX - 5, "numbers from the network do not overflow");
     }
 
-    /// The first rows of a vector that NetPerfMeter 1.9.4 wrote.
+    /// The expected values are the first rows of a vector that NetPerfMeter 1.9.4 wrote.
     #[test]
     fn jitter_is_that_of_netperfmeter() {
         let mut counters = Counters::default();

@@ -8,13 +8,13 @@ use std::io::{self, Write};
 /// The counters of all flows at one time.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Microseconds since 1970.
+    /// Time of the counters, in microseconds since 1970.
     pub time: u64,
-    /// In the order of the flows.
+    /// Counters of each flow, in the order of the flows.
     pub counters: Vec<Counters>,
 }
 
-/// A line of scalars.
+/// Writes a line of scalars.
 fn scalar(out: &mut impl Write, object: &str, name: &str, value: impl Display) -> io::Result<()> {
     let name = format!("\"{name}\"");
     writeln!(out, "scalar \"netPerfMeter.{object}\" {name:<24} {value}")
@@ -79,7 +79,7 @@ fn amounts(
 /// Names of the columns of counters, as [`row`] writes them.
 const COUNTERS: &str = "AbsBytes AbsPackets AbsFrames\tRelBytes RelPackets RelFrames";
 
-/// Place and time of a row: its number, and microseconds since 1970 now and at the start.
+/// Place and time of a row: its number, and the present time and start time in microseconds since 1970.
 #[derive(Clone, Copy)]
 struct Place {
     line: u32,
@@ -87,8 +87,8 @@ struct Place {
     start: u64,
 }
 
-/// Writes a row of a vector: its place, columns of its own, the counters (all so far, and those new since the
-/// row before), and more columns of its own.
+/// Writes a row of a vector: its place, the columns `front`, the counters (totals, and increase since the
+/// last row), and the columns `back`.
 fn row(
     out: &mut impl Write,
     Place { line, time, start }: Place,
@@ -106,7 +106,7 @@ fn row(
     writeln!(out, "{back}")
 }
 
-/// Writes the vector of a measurement: three rows for each flow, and three for their sum, at each snapshot.
+/// Writes the vector of a measurement. Each snapshot gives three rows for each flow and three for the sum.
 ///
 /// # Errors
 /// Errors of the sink.
@@ -144,7 +144,7 @@ pub fn total_vector(out: &mut impl Write, flows: &[(u32, String)], snapshots: &[
     Ok(())
 }
 
-/// Writes the vector of a flow: a row for each message that arrived.
+/// Writes the vector of a flow: one row for each received message.
 ///
 /// # Errors
 /// Errors of the sink.
@@ -162,7 +162,7 @@ pub fn flow_vector(out: &mut impl Write, start: u64, arrivals: &[Arrival]) -> io
     Ok(())
 }
 
-/// The values of the scalars of an object, such as `passive.flow[0]`, by their names.
+/// Reads the scalars of an object, such as `passive.flow[0]`: their names and values.
 pub fn read_scalars<'t>(text: &'t str, object: &str) -> Vec<(&'t str, f64)> {
     let prefix = format!("scalar \"netPerfMeter.{object}\"");
     let lines = text.lines().filter_map(|line| line.strip_prefix(&prefix));

@@ -7,17 +7,17 @@ use crate::spec::FlowSpec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Rows that the vectors of a measurement may still get.
+/// Number of rows that may still be added to the vectors of a measurement.
 #[derive(Debug)]
 pub struct Room(AtomicUsize);
 
 impl Room {
-    /// Makes room for `rows` rows in all.
+    /// Allows `rows` rows in total.
     pub fn new(rows: usize) -> Self {
         Room(AtomicUsize::new(rows))
     }
 
-    /// Takes a row; false if there is none.
+    /// Takes one row. Returns false if no row is left.
     fn take(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |rows| rows.checked_sub(1)).is_ok()
     }
@@ -26,16 +26,16 @@ impl Room {
 /// A flow at one side.
 #[derive(Debug)]
 pub struct Flow {
-    /// Its names.
+    /// Numbers that identify the flow.
     pub id: FlowId,
-    /// What it is; this side sends what is outbound.
+    /// Specification of the flow; this side sends the outbound data.
     pub spec: FlowSpec,
-    /// The sender stops.
+    /// Closed when the sender must stop.
     pub stop: Gate,
-    /// The receiver stops, too.
+    /// Closed when the receiver must stop, too.
     pub over: Gate,
     counters: Mutex<Counters>,
-    /// The messages that arrived; none if no vector is wanted.
+    /// The received messages; `None` if no vector is wanted.
     arrivals: Option<(Mutex<Vec<Arrival>>, Arc<Room>)>,
     failure: Mutex<Option<String>>,
 }
@@ -45,7 +45,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Flow {
-    /// A flow; `vector`: the rows that its vector may get, none without a vector.
+    /// Creates a flow. `vector` limits the rows of its vector; `None`: no vector.
     pub fn new(id: FlowId, spec: FlowSpec, vector: Option<Arc<Room>>) -> Self {
         Flow {
             id,
@@ -58,7 +58,7 @@ impl Flow {
         }
     }
 
-    /// The counters now.
+    /// The present counters.
     pub fn counters(&self) -> Counters {
         *lock(&self.counters)
     }
@@ -68,7 +68,7 @@ impl Flow {
         lock(&self.counters).send(micros(), bytes as u64, end_of_frame);
     }
 
-    /// Counts a message that arrived.
+    /// Counts a received message.
     pub fn received(&self, data: &Data, bytes: usize) {
         let now = micros();
         let (difference, counters) = {
@@ -88,18 +88,18 @@ impl Flow {
         }
     }
 
-    /// Takes the messages that arrived, up to the number of rows there was room for.
+    /// Removes and returns the received messages, up to the allowed number of rows.
     pub fn take_arrivals(&self) -> Vec<Arrival> {
         self.arrivals.as_ref().map(|(arrivals, _)| std::mem::take(&mut *lock(arrivals))).unwrap_or_default()
     }
 
-    /// Notes why the flow ended early, if it is the first reason.
+    /// Records the reason why the flow ended early, unless an earlier reason is recorded.
     pub fn fail(&self, why: String) {
         lock(&self.failure).get_or_insert(why);
         self.stop.close();
     }
 
-    /// Why the flow ended early.
+    /// Reason why the flow ended early, if it did.
     pub fn failure(&self) -> Option<String> {
         lock(&self.failure).clone()
     }

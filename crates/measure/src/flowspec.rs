@@ -7,11 +7,12 @@ use std::str::FromStr;
 use units::{Probability, Span};
 
 impl FlowSpec {
-    /// Reads a FLOWSPEC: frame rate and size of the active side, those of the passive side (left out: nothing
-    /// is sent), and options. A transport may stand before it, as in `udp:const10:const1000`.
+    /// Parses a FLOWSPEC: frame rate and size of the active side, then those of the passive side (if left
+    /// out, the passive side sends nothing), then options. A transport may come first:
+    /// `udp:const10:const1000`.
     ///
     /// # Errors
-    /// [`BadFlow`] says which part is wrong, and what was expected.
+    /// [`BadFlow`] names the invalid part and the expected form.
     pub fn parse(text: &str, transport: Transport) -> Result<Self, BadFlow> {
         let mut parts = text.split(':').peekable();
         let named = parts.peek().and_then(|word| Transport::from_str(word).ok());
@@ -45,7 +46,7 @@ impl FlowSpec {
         Ok(flow)
     }
 
-    /// Both directions and the schedule can be.
+    /// Checks that both directions and the schedule are valid.
     fn check(&self) -> Result<(), BadFlow> {
         self.traffic()?;
         FlowSpec { outbound: self.inbound, ..self.clone() }.traffic()?;
@@ -115,10 +116,10 @@ fn cmt(value: &str) -> Result<u8, BadFlow> {
     })
 }
 
-/// Most events that fit a message of NPMP.
+/// Largest number of on/off events in an NPMP message.
 const MOST_EVENTS: usize = 1000;
 
-/// `T1,T2,...[,repeat]`, each with `+` if it counts from the one before.
+/// Parses `T1,T2,...[,repeat]`. A time with `+` counts from the event before.
 fn events(value: &str) -> Result<(Vec<OnOffEvent>, bool), BadFlow> {
     let mut events = Vec::new();
     let mut repeat = false;
@@ -130,7 +131,7 @@ fn events(value: &str) -> Result<(Vec<OnOffEvent>, bool), BadFlow> {
         }
         let relative = part.starts_with('+');
         let plain = part.trim_start_matches('+');
-        // The second parameter of a distribution follows behind a comma, too.
+        // The second parameter of a distribution follows a comma, too.
         let second = ["uniform", "pareto"].iter().any(|name| plain.starts_with(name));
         let text =
             if second { format!("{plain},{}", parts.next().unwrap_or_default()) } else { plain.into() };
@@ -145,7 +146,7 @@ fn events(value: &str) -> Result<(Vec<OnOffEvent>, bool), BadFlow> {
     Ok((events, repeat))
 }
 
-/// `const1`, `exp1`, `uniform1,0.5`, `pareto1,1.5` or a plain number.
+/// Parses `const1`, `exp1`, `uniform1,0.5`, `pareto1,1.5` or a plain number.
 fn random(text: &str) -> Result<Random, BadFlow> {
     let expected = || {
         BadFlow(format!(

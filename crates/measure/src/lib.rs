@@ -1,8 +1,8 @@
 //! Measures SCTP (ours, in UDP), TCP and UDP between two hosts.
 //!
-//! The active side ([`Client`]) and the passive side ([`Server`]) speak NPMP, the protocol of NetPerfMeter,
-//! over a TCP control connection, so that each of them also works with NetPerfMeter. [`npmp`] is the codec,
-//! [`FlowSpec`] says what a flow sends, and `lab::traffic` draws it, as it does for simulated flows.
+//! The active side ([`Client`]) and the passive side ([`Server`]) use NPMP, the protocol of NetPerfMeter,
+//! over a TCP control connection. So each of them also works with NetPerfMeter. [`npmp`] is the codec.
+//! [`FlowSpec`] describes a flow, and `lab::traffic` draws its frames, as for simulated flows.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "measures in real time")]
 
@@ -34,5 +34,5 @@ pub use peer::PeerPaths;
 pub use report::{FlowReport, Interval, PeerReport, Report, SCHEMA};
 pub use server::{Notice, Server, ServerError, ServerOptions};
 pub use spec::{BadFlow, FlowSpec, Load, Transport};
-/// The crates that options come from.
+/// The crates that define the options.
 pub use {io, sctp};

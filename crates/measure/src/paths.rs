@@ -1,4 +1,4 @@
-//! What the paths of an association carried, and what limited them.
+//! Data carried by the paths of an association, and the limits of its sender.
 
 use io::blocking::Connection;
 use io::{Limit, LimitTimes, PathInfo, PathState};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::net::IpAddr;
 
-/// How long each limit kept a sender from sending more, in seconds, in the order of [`Limit::ALL`].
+/// Seconds for which each limit kept a sender from sending more, in the order of [`Limit::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits([f64; Limit::ALL.len()]);
 
@@ -15,26 +15,26 @@ impl Limits {
         Limits(std::array::from_fn(|i| times.of(Limit::ALL[i]).as_secs_f64()))
     }
 
-    /// The time that each limit got since `before`.
+    /// The seconds of each limit since `before`.
     #[must_use]
     pub fn since(&self, before: &Limits) -> Self {
         Limits(std::array::from_fn(|i| (self.0[i] - before.0[i]).max(0.0)))
     }
 
-    /// The share of each limit; empty if no time passed.
+    /// The share of each limit in the whole time; empty if no time passed.
     pub fn shares(&self) -> Vec<(Limit, f64)> {
         let total: f64 = self.0.iter().sum();
         let shares = Limit::ALL.iter().zip(self.0).map(|(&limit, time)| (limit, time / total));
         if total > 0.0 { shares.collect() } else { Vec::new() }
     }
 
-    /// The seconds of each limit that has any, as JSON.
+    /// The seconds of each limit that are above 0, as JSON.
     fn to_json(self) -> Value {
         let all = Limit::ALL.iter().zip(self.0).filter(|(_, time)| *time > 0.0);
         Value::Object(all.map(|(limit, time)| (limit.name().to_owned(), json!(time))).collect::<Map<_, _>>())
     }
 
-    /// The limits of a peer.
+    /// Reads the limits that a peer reported.
     fn of_json(value: &Value) -> Self {
         Limits(std::array::from_fn(|i| positive(&value[Limit::ALL[i].name()]).unwrap_or_default()))
     }
@@ -45,7 +45,7 @@ impl Limits {
     }
 }
 
-/// A path at one time, or between two times.
+/// A path at one time, or its change between two times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathSample {
     /// Number of the path.
@@ -58,7 +58,7 @@ pub struct PathSample {
     pub state: &'static str,
     /// User bytes sent, with retransmissions.
     pub user_bytes: u64,
-    /// Packets with DATA sent.
+    /// Packets with DATA chunks that were sent.
     pub data_packets: u64,
     /// Chunks retransmitted.
     pub retransmissions: u64,
@@ -70,26 +70,26 @@ pub struct PathSample {
     pub cwnd: u64,
     /// Path MTU with the IP header, bytes.
     pub mtu: u64,
-    /// What limited the path.
+    /// Time of each limit of the path.
     pub limits: Limits,
 }
 
-/// An association at one time, or between two times.
+/// An association at one time, or its change between two times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
-    /// What limited its sender.
+    /// Time of each limit of the sender.
     pub limits: Limits,
     /// Paths of the association.
     pub paths: Vec<PathSample>,
 }
 
-/// A number of a peer that is not below zero.
+/// Reads a number of a peer, which must not be negative.
 fn positive(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| *value >= 0.0)
 }
 
 impl PathSample {
-    /// The path as JSON, with this text or number for its limits.
+    /// The path as JSON, with `limits` as the value for its limits.
     pub(crate) fn to_json(&self, limits: Value) -> Value {
         json!({
             "path": self.id,
@@ -107,7 +107,7 @@ impl PathSample {
         })
     }
 
-    /// A path of a peer; none if its number, addresses or counters are missing.
+    /// Reads a path that a peer reported; `None` if its number, addresses or counters are missing.
     fn of_json(value: &Value) -> Option<Self> {
         let address = |name: &str| Some(value[name].as_str()?.parse::<IpAddr>().ok()?.to_string());
         let count = |name: &str| value[name].as_u64();
@@ -163,14 +163,14 @@ impl PathSample {
 }
 
 impl Association {
-    /// The association now; none if it has ended.
+    /// The present state of an association; `None` if the association has ended.
     pub fn of(connection: &Connection) -> Option<Self> {
         let limits = Limits::of(&connection.stats().ok()?.limits);
         let paths = connection.paths().ok()?.iter().map(PathSample::of).collect();
         Some(Association { limits, paths })
     }
 
-    /// What happened since `before`.
+    /// The change since `before`.
     #[must_use]
     pub fn since(&self, before: &Association) -> Self {
         let path = |path: &PathSample| path.since(before.paths.iter().find(|other| other.id == path.id));
@@ -186,18 +186,18 @@ impl Association {
         json!({ "limits": self.limits.to_json(), "paths": paths })
     }
 
-    /// The association of a peer, without the paths that are not told as they should be.
+    /// Reads the association that a peer reported. Leaves out paths with missing or invalid values.
     pub(crate) fn of_json(value: &Value) -> Self {
         let paths = value["paths"].as_array().map(Vec::as_slice).unwrap_or_default();
-        // Numbers of paths are below that.
+        // A path number is below 256.
         let paths = paths.iter().take(1 << 8).filter_map(PathSample::of_json);
         Association { limits: Limits::of_json(&value["limits"]), paths: paths.collect() }
     }
 
-    /// Writes it as further scalars of a flow of the passive side, which NetPerfMeter passes on as they are.
+    /// Writes the association as additional scalars of a flow of the passive side. NetPerfMeter copies them.
     ///
     /// # Errors
-    /// Errors of the sink.
+    /// Errors of `out`.
     pub fn write_scalars(&self, out: &mut impl Write, flow: u32) -> std::io::Result<()> {
         for (limit, time) in Limit::ALL.iter().zip(self.limits.0) {
             writeln!(out, "scalar \"netPerfMeter.passive.flow[{flow}]\" \"Limit {limit}\" {time:.6}")?;
@@ -222,7 +222,7 @@ impl Association {
     }
 }
 
-/// What limited the passive side, from the scalars of one of its flows; none if it did not tell.
+/// Reads the limits of the passive side from the scalars of one of its flows; `None` if there are none.
 pub fn read_limits(scalars: &[(&str, f64)]) -> Option<Limits> {
     let mut limits = Limits::default();
     let mut told = false;

@@ -1,4 +1,4 @@
-//! Captures the packets of our SCTP, as the system sends and receives them in UDP.
+//! Captures the packets of our SCTP in UDP, as the system sends and receives them.
 
 use io::Tap;
 use io::transport::{Datagram, Octets, Transmit};
@@ -12,23 +12,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use units::ByteCount;
 
-/// The capture that a user asks for.
+/// Capture file that the user wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureFile {
     /// Name of the file.
     pub file: PathBuf,
-    /// Largest size of the file.
+    /// Largest size of the file in bytes.
     pub limit: ByteCount,
 }
 
 /// A capture that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Its file.
+    /// Name of the file.
     pub file: PathBuf,
-    /// Packets at the end that had no room.
+    /// Number of packets that were left out because the file was full.
     pub left_out: u64,
-    /// Why it could not be written.
+    /// Reason why the file could not be written, if it could not.
     pub failure: Option<String>,
 }
 
@@ -39,22 +39,22 @@ impl Captured {
     }
 }
 
-/// Bytes that wait for a call of the system.
+/// Size in bytes of the buffer before the file.
 const BUFFER: usize = 1 << 18;
 
 /// A capture file that is being written: a tap in the driver, and a handle outside.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     file: PathBuf,
-    /// None once it has ended.
+    /// The capture; `None` once the capture has ended.
     capture: Arc<Mutex<Option<DatagramCapture<BufWriter<File>>>>>,
-    /// Two clocks at one time: times of packets do not jump with the time of day.
+    /// The same moment on two clocks: the times of packets do not jump with the time of day.
     began: Instant,
     epoch: u64,
 }
 
 impl Recorder {
-    /// Creates the file.
+    /// Creates the file and begins to capture.
     ///
     /// # Errors
     /// Errors of the file system.

@@ -1,38 +1,38 @@
-//! Samples of its paths that the other side reports while it sends.
+//! Readings of its paths that the other side reports while it sends.
 //!
-//! NetPerfMeter does not know this: the active side asks for it in START
-//! ([`crate::npmp::Start::paths_every`]), and gets it before the answer to STOP in messages of type RESULTS,
-//! each file of which is a [`PeerSample`].
+//! An extension of NetPerfMeter's protocol: the active side requests the readings in START
+//! ([`crate::npmp::Start::paths_every`]). Until the answer to STOP it receives them as files in messages of
+//! type RESULTS; each file is a [`PeerSample`].
 
 use crate::npmp::Message;
 use crate::paths::Association;
 use serde_json::{Value, json};
 
-/// Most bytes of a sample.
+/// Longest reading in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// The associations of the other side during a measurement or a part of it.
+/// The associations of the other side during a measurement or one of its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerPaths {
-    /// Begin, in seconds from its START.
+    /// Beginning, in seconds since START of the other side.
     pub from: f64,
-    /// End.
+    /// End, in seconds since START of the other side.
     pub to: f64,
-    /// In the order of those of this side.
+    /// The associations, in the order of those of this side.
     pub associations: Vec<Association>,
 }
 
-/// The associations of a side at one time.
+/// A reading of all associations of one side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerSample {
-    /// Seconds since its START.
+    /// Time of the reading, in seconds since START of that side.
     pub at: f64,
-    /// Each with the number of its flow of stream 0.
+    /// Each association, with the number of its flow of stream 0.
     pub associations: Vec<(u32, Association)>,
 }
 
 impl PeerSample {
-    /// The sample as text.
+    /// The reading as JSON text.
     pub fn to_text(&self) -> String {
         let one = |(flow, association): &(u32, Association)| {
             let mut value = association.to_json();
@@ -43,7 +43,7 @@ impl PeerSample {
         json!({ "at_s": self.at, "associations": associations }).to_string()
     }
 
-    /// A sample of the other side; none if it is not one.
+    /// Parses a reading of the other side; `None` if the text is invalid.
     fn read(text: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(text).ok()?;
         let one =
@@ -52,7 +52,7 @@ impl PeerSample {
         Some(PeerSample { at: value["at_s"].as_f64()?, associations })
     }
 
-    /// What happened since `before`, for associations with these numbers.
+    /// The change since `before`, for the associations with these numbers of flows.
     pub fn since(&self, before: &PeerSample, flows: &[Option<u32>]) -> PeerPaths {
         let of = |sample: &PeerSample, flow: u32| {
             let found = sample.associations.iter().find(|(other, _)| *other == flow);
@@ -64,7 +64,7 @@ impl PeerSample {
     }
 }
 
-/// Puts the samples of the other side together.
+/// Assembles the readings of the other side from messages.
 #[derive(Debug, Default)]
 pub struct Samples {
     pending: Vec<u8>,
@@ -73,7 +73,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Takes a message, if it is a piece of a sample. What cannot be read is left out.
+    /// Adds a message if it is a piece of a reading. Invalid readings are ignored.
     pub fn take(&mut self, message: &Message<'_>) {
         let Message::Results { last, piece } = message else { return };
         if self.pending.len() <= LONGEST {
@@ -91,12 +91,12 @@ impl Samples {
         }
     }
 
-    /// The latest sample.
+    /// The latest reading.
     pub fn latest(&self) -> Option<PeerSample> {
         self.latest.clone()
     }
 
-    /// What happened between two samples, or from the first one on; none if no time passed between them.
+    /// The change between two readings, or since the first one; `None` if no time passed between them.
     pub fn between(
         &self,
         before: Option<&PeerSample>,

@@ -1,4 +1,4 @@
-//! Counts what arrives on a flow.
+//! Counts the received messages of a flow.
 
 use crate::channel::{PATIENCE, is_timeout};
 use crate::flow::Flow;
@@ -8,18 +8,18 @@ use std::io::Read;
 use std::net::{TcpStream, UdpSocket};
 use std::sync::Arc;
 
-/// Bytes read at once.
+/// Largest number of bytes in one read call.
 const ROOM: usize = 1 << 18;
-/// Longest message.
+/// Longest message in bytes.
 pub const LONGEST: usize = u16::MAX as usize;
 
-/// Messages on a stream of bytes.
+/// Creates the buffer for messages of a TCP flow.
 pub fn frames() -> Frames {
     Frames::new(ROOM, LONGEST)
 }
 
-/// Counts the messages of a TCP flow until the peer closes it, or it is over. `frames` may have bytes
-/// already.
+/// Counts the messages of a TCP flow until the peer closes it, or the flow is over. `frames` may already
+/// contain bytes.
 pub fn tcp(mut stream: &TcpStream, mut frames: Frames, flow: &Flow) {
     if stream.set_read_timeout(Some(PATIENCE)).is_err() {
         return;
@@ -49,20 +49,20 @@ fn count(frames: &mut Frames, flow: &Flow) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Counts the datagrams of a flow until it is over. The socket is connected, so that they are from the peer.
+/// Counts the datagrams of a flow until the flow is over. The socket accepts only datagrams of the peer.
 pub fn udp(socket: &UdpSocket, flow: &Flow) {
     if socket.set_read_timeout(Some(PATIENCE)).is_err() {
         return;
     }
     let mut buffer = vec![0; LONGEST];
     while !flow.over.is_closed() {
-        // An error tells of a datagram that was sent before.
+        // The error belongs to a datagram that was sent earlier.
         let Ok(length) = socket.recv(&mut buffer) else { continue };
         datagram(&buffer[..length], flow);
     }
 }
 
-/// Counts a message if it is one of this flow.
+/// Counts a message if it belongs to this flow.
 pub fn datagram(bytes: &[u8], flow: &Flow) {
     if let Ok(Message::Data(data, _)) = Message::decode(bytes)
         && is_of(data.id, flow.id)
@@ -75,7 +75,8 @@ fn is_of(id: FlowId, flow: FlowId) -> bool {
     id.flow == flow.flow && id.measurement == flow.measurement
 }
 
-/// Counts the messages of the flows of an association, by their streams, until it ends or all flows are over.
+/// Counts the messages of the flows of an association, by stream. Ends with the association, or when all
+/// flows are over.
 pub fn sctp(connection: &Connection, flows: &[Arc<Flow>]) {
     while !flows.iter().all(|flow| flow.over.is_closed()) {
         match connection.recv_timeout(PATIENCE) {

@@ -8,27 +8,27 @@ use crate::peer::PeerPaths;
 use crate::spec::Transport;
 use serde_json::{Map, Value, json};
 
-/// Name and version of the JSON.
+/// Name and version of the JSON schema.
 pub const SCHEMA: &str = "anabranch.measure/1";
 
-/// Counters of the other side.
+/// Counters that the other side reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PeerReport {
     /// Data that the other side sent.
     pub sent: Amount,
-    /// What arrived there, and in what time.
+    /// Data that the other side received, with the times.
     pub received: Amount,
-    /// Bits per second that arrived there.
+    /// Rate of the data that the other side received, in bit/s.
     pub received_bit_rate: f64,
-    /// What did not arrive there; none if it does not say so.
+    /// Data lost on the way to the other side; `None` if not reported.
     pub lost: Option<Amount>,
-    /// Jitter there, milliseconds; none if it does not say so.
+    /// Jitter at the other side, in milliseconds; `None` if not reported.
     pub jitter: Option<f64>,
-    /// What limited its sender; none if it does not say so.
+    /// Limits of the sender of the other side; `None` if not reported.
     pub limits: Option<Limits>,
 }
 
-/// A flow during the measurement or an interval of it.
+/// Results of a flow in a measurement or in one of its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowReport {
     /// Number of the flow.
@@ -37,28 +37,28 @@ pub struct FlowReport {
     pub stream: u16,
     /// Transport of the flow.
     pub transport: Transport,
-    /// Text for people.
+    /// Text for the user.
     pub description: String,
-    /// Index of the association among those of the report; none with TCP and UDP.
+    /// Index of the association among those of the report; `None` for TCP and UDP.
     pub association: Option<usize>,
-    /// Data given to the transport here.
+    /// Data passed to the transport at this side.
     pub sent: Direction,
-    /// Data that arrived here.
+    /// Data received at this side.
     pub received: Direction,
     /// Data that the peer sent and that did not arrive.
     pub lost: Amount,
-    /// Jitter of what arrived, milliseconds.
+    /// Jitter of the received messages, in milliseconds.
     pub jitter: f64,
-    /// What limited the sender here; none with TCP and UDP.
+    /// Limits of the sender at this side; `None` for TCP and UDP.
     pub limits: Option<Limits>,
-    /// Counters of the peer; none in an interval.
+    /// Counters of the peer; `None` in an interval.
     pub peer: Option<PeerReport>,
-    /// Why it ended early.
+    /// Reason why the flow ended early, if it did.
     pub failure: Option<String>,
 }
 
 impl FlowReport {
-    /// The flow since `before`, with what limited its association in that time.
+    /// The change of the flow since `before`, with the limits of its association in that time.
     pub(crate) fn new(
         flow: &Flow,
         before: &Counters,
@@ -86,7 +86,7 @@ impl FlowReport {
         }
     }
 
-    /// The whole flow as the passive side saw it.
+    /// The whole flow, as the passive side saw it.
     pub(crate) fn of_passive(flow: &Flow, association: Option<&Association>) -> Self {
         Self::new(
             flow,
@@ -131,7 +131,7 @@ impl FlowReport {
     }
 }
 
-/// The share of each limit.
+/// The share of each limit as JSON.
 fn limits_json(limits: &Limits) -> Value {
     let shares = limits.shares().into_iter().map(|(limit, share)| (limit.name().to_owned(), json!(share)));
     Value::Object(shares.collect::<Map<_, _>>())
@@ -146,18 +146,18 @@ fn associations_json(associations: &[Association]) -> Value {
     associations.iter().map(one).collect()
 }
 
-/// A part of a measurement.
+/// Results of one interval of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// Begin and end, in seconds from START.
+    /// Beginning of the interval, in seconds since START.
     pub from: f64,
-    /// End.
+    /// End of the interval, in seconds since START.
     pub to: f64,
-    /// What happened on each flow.
+    /// Results of each flow.
     pub flows: Vec<FlowReport>,
-    /// What happened on each association.
+    /// Change of each association.
     pub associations: Vec<Association>,
-    /// The same at the other side; none if it does not tell, or told nothing in this time.
+    /// Associations of the other side; `None` if it reported nothing in this time.
     pub peer: Option<PeerPaths>,
 }
 
@@ -179,18 +179,18 @@ impl Interval {
     }
 }
 
-/// A whole measurement.
+/// Results of a whole measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Number of the measurement.
     pub measurement: u64,
-    /// When it began: microseconds since 1970.
+    /// Start of the measurement, in microseconds since 1970.
     pub begun: u64,
-    /// The measurement, but for the time that was left out at its beginning.
+    /// The whole measurement without the omitted time at its beginning.
     pub total: Interval,
     /// Intervals of the measurement.
     pub intervals: Vec<Interval>,
-    /// The capture of its packets.
+    /// The capture of the packets, if one was wanted.
     pub capture: Option<Captured>,
 }
 
@@ -201,7 +201,7 @@ impl Report {
         Report { measurement, begun: span.0, total, intervals: Vec::new(), capture: None }
     }
 
-    /// The flow that ended early, and why.
+    /// The first flow that ended early, and the reason.
     pub fn failure(&self) -> Option<(u32, &str)> {
         self.total.flows.iter().find_map(|flow| Some((flow.flow, flow.failure.as_deref()?)))
     }

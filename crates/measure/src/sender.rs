@@ -1,4 +1,4 @@
-//! Sends what a flow is to send.
+//! Sends the data of a flow.
 
 use crate::channel::{Channel, Service};
 use crate::clock::micros;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A sender that is late sends what it missed in this time at once, and no more.
+/// A late sender catches up at most this time: it sends the missed frames at once, but not older ones.
 const LATE: Duration = Duration::from_secs(1);
 
-/// Starts to send on a flow, in a thread of its own; none if the flow sends nothing in this direction. It
-/// ends with `flow.stop`, or once `limit` bytes were sent.
+/// Starts the thread that sends on a flow; `None` if the flow sends nothing in this direction. The thread
+/// ends when `flow.stop` closes, or once `limit` bytes were sent.
 ///
 /// # Errors
-/// A text for people, if what is to be sent cannot be.
+/// A readable text, if the flow cannot send with these options.
 pub fn start(
     flow: &Arc<Flow>,
     channel: Channel,
@@ -40,17 +40,17 @@ pub fn start(
     thread::Builder::new().name(name).spawn(run).map(Some).map_err(|error| error.to_string())
 }
 
-/// The payload as NetPerfMeter fills it.
+/// The payload that NetPerfMeter uses.
 fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|i| 30 + (i % 98) as u8).collect()
 }
 
-/// Sends frames.
+/// Sends the frames of a flow, without delay.
 struct Sender {
     flow: Arc<Flow>,
     channel: Channel,
     generator: Generator,
-    /// Room for the longest message, filled with payload.
+    /// Buffer for the longest message, filled with payload.
     buffer: Vec<u8>,
     /// Header of the next message.
     data: Data,
@@ -58,7 +58,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// Sends the next message; false if the flow is over.
+    /// Sends the next message. Returns false if the flow is over.
     fn message(&mut self) -> bool {
         let begin = self.generator.frame_is_complete();
         let draft = self.generator.draft();
@@ -83,7 +83,7 @@ impl Sender {
         self.data.position < self.limit
     }
 
-    /// Sends the next frame; false if the flow is over.
+    /// Sends the next frame. Returns false if the flow is over.
     fn frame(&mut self) -> bool {
         while self.message() {
             if self.generator.frame_is_complete() {
@@ -94,14 +94,14 @@ impl Sender {
     }
 }
 
-/// Sends frames at their times.
+/// Sends each frame at its time.
 struct Paced {
     sender: Sender,
     schedule: Schedule,
 }
 
 impl Paced {
-    /// When the flow is turned on or off next, from the start on.
+    /// Time since the start when the flow is next turned on or off.
     fn next_change(&mut self) -> Option<Duration> {
         self.schedule.next_change().map(|at| Duration::from_nanos(at.as_nanos()))
     }
@@ -110,7 +110,7 @@ impl Paced {
         let started = Instant::now();
         let mut on = self.schedule.starts_on();
         let mut change = self.next_change();
-        // Of the next frame, from the start on.
+        // Time of the next frame, since the start.
         let mut due = Duration::ZERO;
         while !self.sender.flow.stop.is_closed() {
             let now = started.elapsed();
@@ -150,7 +150,7 @@ mod tests {
     use crate::spec::{FlowSpec, Transport};
     use std::net::UdpSocket;
 
-    /// The messages of a flow that sends 2000 bytes.
+    /// Sends 2000 bytes on a flow and returns its messages.
     fn messages(spec: &str) -> Vec<(Data, usize)> {
         let receiver = UdpSocket::bind("127.0.0.1:0").expect("a port");
         receiver.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
@@ -200,7 +200,7 @@ mod tests {
         let before = micros();
         let found = messages("const100:const400:onoff=0.3");
         let times: Vec<_> = found.iter().map(|(data, _)| data.time - before).collect();
-        // A busy machine makes frames late, and nothing makes them early.
+        // A busy machine can delay frames, but no frame may be early.
         let early = times.iter().zip(0..).any(|(&time, n)| time < 300_000 + n * 10_000);
         assert!(!early && times.len() == 5, "{times:?}");
     }

@@ -1,4 +1,4 @@
-//! What a flow is: its transport, what each side sends, and NetPerfMeter's way to write that down.
+//! The specification of a flow: its transport, the data of each side, and NetPerfMeter's message for it.
 
 use crate::npmp::{AddFlow, FlowId, OnOffEvent, Random, Text};
 use scenario::{Change, Changes, Distribution, Hertz, Pace, Traffic};
@@ -18,7 +18,7 @@ transport::named! {
 }
 
 impl Transport {
-    /// The number of its IP protocol.
+    /// The number of the IP protocol.
     pub const fn protocol(self) -> u16 {
         match self {
             Transport::Sctp => 132,
@@ -27,13 +27,13 @@ impl Transport {
         }
     }
 
-    /// The transport of an IP protocol; none if there are no flows of it.
+    /// The transport of an IP protocol; `None` if this crate does not support the protocol.
     pub fn of_protocol(protocol: u16) -> Option<Self> {
         Self::ALL.iter().copied().find(|transport| transport.protocol() == protocol)
     }
 
-    /// Longest message that the transport takes: a UDP datagram over IPv4, or what the length field of NPMP
-    /// holds.
+    /// Longest message of the transport in bytes: a UDP datagram over IPv4, or the largest value of the
+    /// length field of NPMP.
     const fn longest_message(self) -> u16 {
         match self {
             Transport::Udp => 65_507,
@@ -42,10 +42,10 @@ impl Transport {
     }
 }
 
-/// What one side of a flow sends.
+/// Load that one side of a flow sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Frames per second; 0: as many as the transport takes.
+    /// Frames per second; 0: as many as the transport accepts.
     pub rate: Random,
     /// Bytes of a frame; 0: this side sends nothing.
     pub size: Random,
@@ -56,15 +56,15 @@ pub struct Load {
 pub struct FlowSpec {
     /// The transport.
     pub transport: Transport,
-    /// Number of the flow; none: its place.
+    /// Number of the flow; `None`: its place in the list.
     pub id: Option<u32>,
-    /// Text for people.
+    /// Text for the user.
     pub description: String,
-    /// What the active side sends.
+    /// Load of the active side.
     pub outbound: Load,
-    /// What the passive side sends.
+    /// Load of the passive side.
     pub inbound: Load,
-    /// Longest message, bytes; longer frames are cut.
+    /// Longest message in bytes; longer frames are split.
     pub max_message: u16,
     /// Share of messages that are sent ordered.
     pub ordered: f64,
@@ -72,28 +72,28 @@ pub struct FlowSpec {
     pub reliable: f64,
     /// When the other messages are abandoned.
     pub reliability: Reliability,
-    /// Socket buffers of TCP and UDP, bytes: receive and send. None: as the system has it.
+    /// Socket buffers of TCP and UDP in bytes: receive and send. `None`: the default of the system.
     pub buffers: [Option<u32>; 2],
-    /// When the flow sends; none: always.
+    /// Times when the flow is turned on and off; if empty, the flow always sends.
     pub events: Vec<OnOffEvent>,
-    /// The events begin anew after the last.
+    /// True if the events begin again after the last one.
     pub repeat: bool,
-    /// Nagle's algorithm is off.
+    /// True if Nagle's algorithm is off.
     pub no_delay: bool,
     /// CMT as NetPerfMeter numbers it.
     pub cmt: u8,
 }
 
-/// NetPerfMeter's socket buffers where none are chosen.
+/// NetPerfMeter's default size of socket buffers in bytes.
 const BUFFER: u32 = 233_016;
 
-/// Why a flow cannot be.
+/// Reason why the specification of a flow is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadFlow(pub String);
 
 impl FlowSpec {
-    /// A flow of this transport on which nothing is sent.
+    /// A flow of this transport on which neither side sends.
     pub fn new(transport: Transport) -> Self {
         FlowSpec {
             transport,
@@ -113,7 +113,7 @@ impl FlowSpec {
         }
     }
 
-    /// The message that announces the flow.
+    /// The message that announces this flow.
     pub fn to_message(&self, id: FlowId) -> AddFlow {
         let share = |share: f64| (share * f64::from(u32::MAX)) as u32;
         AddFlow {
@@ -144,11 +144,11 @@ impl FlowSpec {
         }
     }
 
-    /// The flow that a message announces, as the side sees it that got the message: it sends what is
-    /// `outbound` here.
+    /// The flow that a message announces, from the view of the side that received the message: that side
+    /// sends the load `outbound`.
     ///
     /// # Errors
-    /// [`BadFlow`]: there are no flows of its protocol.
+    /// [`BadFlow`] if the protocol is not supported.
     pub fn of_message(message: &AddFlow) -> Result<Self, BadFlow> {
         let transport = Transport::of_protocol(message.protocol)
             .ok_or_else(|| BadFlow(format!("there are no flows of IP protocol {}", message.protocol)))?;
@@ -175,10 +175,10 @@ impl FlowSpec {
         })
     }
 
-    /// What the sender of this side draws from; none if it sends nothing.
+    /// The traffic that the sender of this side generates; `None` if this side sends nothing.
     ///
     /// # Errors
-    /// [`BadFlow`] if the numbers are none that traffic can have.
+    /// [`BadFlow`] if traffic cannot have these numbers.
     pub fn traffic(&self) -> Result<Option<Traffic>, BadFlow> {
         let Load { rate, size } = self.outbound;
         if size.values[0] == 0.0 {
@@ -208,7 +208,7 @@ impl FlowSpec {
         }))
     }
 
-    /// When it is turned on and off.
+    /// The times when the flow is turned on and off.
     pub(crate) fn changes(&self) -> Result<Changes, BadFlow> {
         let change = |event: &OnOffEvent| {
             let law = distribution("time of an event", event.time, 0.0..=1e7)?.map(Span::from_secs_f64);
@@ -221,16 +221,16 @@ impl FlowSpec {
     }
 }
 
-/// The limit of retransmissions is a time.
+/// Flag: the limit of retransmissions is a lifetime in milliseconds.
 const MILLISECONDS: u32 = 1 << 31;
-/// The greatest limit of retransmissions.
+/// The largest limit of retransmissions, or lifetime.
 const LONGEST: u64 = (MILLISECONDS - 2) as u64;
 
 fn probability(share: f64) -> Result<Probability, BadFlow> {
     Probability::new(share).map_err(|_| BadFlow(format!("{share} is no share of messages")))
 }
 
-/// A distribution of plain numbers.
+/// A distribution of numbers without a unit.
 struct Law(Distribution<f64>);
 
 impl Law {
@@ -250,7 +250,7 @@ fn distribution(what: &str, random: Random, range: std::ops::RangeInclusive<f64>
     let bad = |why: String| BadFlow(format!("{what}: {why}"));
     let law = match random.generator {
         0 => Distribution::Constant(value),
-        // The mean, and the largest deviation as a share of it.
+        // Parameters: the mean, and the largest deviation as a share of the mean.
         1 if (0.0..1.0).contains(&second) => {
             Distribution::Uniform(value * (1.0 - second), value * (1.0 + second))
         }
@@ -260,7 +260,7 @@ fn distribution(what: &str, random: Random, range: std::ops::RangeInclusive<f64>
             )));
         }
         2 => Distribution::Exponential(value),
-        // The least value and the shape.
+        // Parameters: the minimum and the shape.
         3 if second > 1.0 && second.is_finite() => {
             Distribution::Pareto(value * second / (second - 1.0), second)
         }

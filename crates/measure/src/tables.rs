@@ -1,4 +1,4 @@
-//! A measurement as tables with the columns, and the names of quantities, of a simulated run.
+//! The tables of a measurement, with the columns and the names of quantities of a simulated run.
 
 use crate::paths::{Association, Limits, PathSample};
 use crate::report::{FlowReport, Interval, Report};
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use units::{Instant, Span};
 
-/// Version of the layout of tables and manifest, as of a simulated run.
+/// Version of the layout of tables and manifest; the same as that of a simulated run.
 const FORMAT: u32 = 1;
 
 impl Report {
@@ -36,13 +36,13 @@ impl Report {
         Ok(fs::write(folder.join(MANIFEST), sealed(&manifest))?)
     }
 
-    /// Scalars and series.
+    /// The tables of scalars and of series.
     pub fn tables(&self) -> [Table; 2] {
         let key = RunKey { run: 0, replica: 0, parameters: &[] };
         [scalars_of(&self.scalars()), series_of(&self.series())].map(|table| sweep_table(&key, &[], &table))
     }
 
-    /// The report as JSON, as the manifest of the tables.
+    /// The manifest of the tables: the report as JSON.
     pub fn manifest(&self) -> Value {
         let mut manifest = self.to_json();
         manifest["format"] = json!(FORMAT);
@@ -96,7 +96,7 @@ impl Report {
         rows
     }
 
-    /// What each interval had, at its end.
+    /// The series: the values of each interval, at the end of the interval.
     fn series(&self) -> Vec<Series> {
         let mut all: Vec<Series> = Vec::new();
         let mut push = |flow: &str, path: Option<u8>, quantity: &'static str, at: f64, value: f64| {
@@ -135,11 +135,11 @@ fn name(flow: &FlowReport) -> String {
     flow.description.clone()
 }
 
-/// The series of each path, and their names where the server sends.
+/// The quantities of the series of each path, and their names for the direction from the server.
 const SERIES: [ProbeQuantity; 3] = [ProbeQuantity::SentThroughput, ProbeQuantity::Cwnd, ProbeQuantity::Srtt];
 const BACK: [&str; 3] = ["back-sent-throughput", "back-cwnd", "back-srtt"];
 
-/// Bits per second between two times in seconds.
+/// The rate in bit/s between two times in seconds.
 fn rate(bytes: u64, (from, to): (f64, f64)) -> f64 {
     let seconds = to - from;
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
@@ -149,13 +149,13 @@ fn rate(bytes: u64, (from, to): (f64, f64)) -> f64 {
 struct Side<'i> {
     interval: &'i Interval,
     associations: &'i [Association],
-    /// Begin and end, seconds.
+    /// Beginning and end, in seconds.
     time: (f64, f64),
-    /// The row is of the side of the server.
+    /// True for the side of the server.
     back: bool,
 }
 
-/// Returns the sides that are known.
+/// Returns this side, and the other side if it reported its associations.
 fn sides(interval: &Interval) -> impl Iterator<Item = Side<'_>> {
     let time = (interval.from, interval.to);
     let ours = Side { interval, associations: &interval.associations, time, back: false };
@@ -169,7 +169,7 @@ fn sides(interval: &Interval) -> impl Iterator<Item = Side<'_>> {
 }
 
 impl Side<'_> {
-    /// The paths of each association, with the name of the first of its flows.
+    /// The paths of each association, with the name of the first flow of the association.
     fn paths(&self) -> impl Iterator<Item = (String, &PathSample)> {
         let interval = self.interval;
         self.associations.iter().enumerate().flat_map(move |(place, association)| {
@@ -180,7 +180,7 @@ impl Side<'_> {
     }
 }
 
-/// The share of each limit of a sender. One that never sent has none.
+/// The share of each limit of a sender; no shares for a sender that has not sent.
 fn limited(
     limits: Option<&Limits>,
     side: impl Fn(&Quantity) -> &'static str,

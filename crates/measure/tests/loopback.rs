@@ -1,4 +1,4 @@
-//! Both sides over the loopback interface.
+//! Tests of both sides over the loopback interface.
 
 mod common;
 
@@ -94,8 +94,8 @@ fn streams_of_one_association_are_flows() {
     assert_eq!(report.total.flows[0].peer.expect("counted").received.bytes, 50_000);
 }
 
-// Two endpoints have one association at most (`rfc9260#section-1.4`): each of a client needs an endpoint, and
-// a port, of its own.
+// Two endpoints have at most one association (`rfc9260#section-1.4`). So each association of a client needs a
+// separate endpoint with a separate port.
 #[test]
 fn parallel_flows_are_associations_in_both_directions() {
     let addresses = [HERE, IpAddr::from([127, 0, 0, 2])];

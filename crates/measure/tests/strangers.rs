@@ -1,4 +1,4 @@
-//! What strangers send to a server.
+//! Tests of packets and requests that unknown peers send to a server.
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const ID: FlowId = FlowId { measurement: 77, flow: 1, stream: 0 };
 
-/// Connects from an address of this host to the data port of a server, or to that of control.
+/// Connects from an address of this host to the port for data of a server plus `offset` (1: control).
 fn connect_from(source: IpAddr, server: &Running, offset: u16) -> TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
     socket.bind(&SocketAddr::new(source, 0).into()).expect("an address of this host");
@@ -33,7 +33,7 @@ fn send(stream: &mut TcpStream, message: &Message<'_>) {
     stream.write_all(&message.encode(EventSize::Packed)).expect("it is open");
 }
 
-/// The status of the next ACKNOWLEDGE.
+/// Reads the status of the next ACKNOWLEDGE.
 fn status(stream: &mut TcpStream) -> u32 {
     let mut answer = [0; 24];
     stream.read_exact(&mut answer).expect("an answer");
@@ -41,7 +41,7 @@ fn status(stream: &mut TcpStream) -> u32 {
     acknowledge.status
 }
 
-/// A flow of UDP that the server shall fill.
+/// The announcement of a UDP flow on which the server is to send.
 fn flow(id: FlowId) -> Message<'static> {
     let size = Random { generator: 0, values: [1000.0, 0.0, 0.0, 0.0] };
     Message::AddFlow(Box::new(AddFlow { id, protocol: 17, size, max_message: 1400, ..AddFlow::default() }))
@@ -52,7 +52,7 @@ fn identify(id: FlowId) -> Vec<u8> {
     Message::Identify(identify).encode(EventSize::Packed)
 }
 
-/// A flow of UDP in the state that its measurement can be started.
+/// Announces and identifies a UDP flow, so that its measurement can start.
 fn ready(target: &Running) -> TcpStream {
     let mut control = connect(target, 1);
     send(&mut control, &flow(ID));
@@ -78,7 +78,7 @@ fn a_flow_of_udp_is_sent_only_to_the_host_of_its_control_connection() {
     let mut control = connect(&target, 1);
     send(&mut control, &flow(ID));
     assert_eq!(status(&mut control), 0);
-    // As with a forged source address: the victim never asked for anything.
+    // This models a forged source address: the victim requested nothing.
     let victim = UdpSocket::bind((here(2), 0)).expect("an address of this host");
     victim.send_to(&identify(ID), (HERE, target.ports[0])).expect("sent");
     send(&mut control, &Message::Start(Start { measurement: ID.measurement, ..Start::default() }));
@@ -94,7 +94,7 @@ fn datagrams_are_not_answered_and_not_counted_without_a_flow() {
     let [early, stranger] = [0; 2].map(|port| UdpSocket::bind((HERE, port)).expect("a port"));
     let to = (HERE, target.ports[0]);
     let data = Message::Data(Data { id: ID, ..Data::default() }, &[0; 100]).encode(EventSize::Packed);
-    // Whether they are read before or after the flow is announced.
+    // These datagrams must have no effect, whether the server reads them before or after the announcement.
     for bytes in [identify(FlowId { flow: 9, ..ID }), data.clone(), vec![], vec![0xff; 2000]] {
         early.send_to(&bytes, to).expect("sent");
     }
@@ -103,7 +103,7 @@ fn datagrams_are_not_answered_and_not_counted_without_a_flow() {
     assert_eq!(status(&mut control), 0);
     stranger.send_to(&identify(ID), to).expect("sent");
     assert_eq!(status(&mut control), 0, "the first answer to a datagram comes on the control connection");
-    // Of another port, and of another flow.
+    // Datagrams from another port, and of another flow.
     let other = UdpSocket::bind((HERE, 0)).expect("a port");
     other.send_to(&data, to).expect("sent");
     let wrong = FlowId { flow: 2, ..ID };
@@ -156,7 +156,7 @@ fn a_flow_belongs_to_the_control_connection_that_announced_it_first() {
     send(&mut second, &flow(ID));
     assert_eq!(status(&mut second), 1);
     drop(first);
-    // Once the first has left, its flow is free.
+    // When the first client has left, the numbers of its flow can be used again.
     let free = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
         let mut third = connect(&target, 1);
@@ -177,7 +177,7 @@ fn there_is_an_end_to_flows_of_a_control_connection() {
     assert!(is_closed(&mut control));
 }
 
-/// A control connection with a flow, from this address: it is served.
+/// A control connection with a flow from this address; checks that the server accepts it.
 fn served(target: &Running, source: IpAddr, measurement: u64) -> TcpStream {
     let mut control = connect_from(source, target, 1);
     send(&mut control, &flow(FlowId { measurement, ..ID }));
@@ -252,7 +252,7 @@ fn a_server_tells_of_its_paths_at_most_four_times_a_second_and_before_it_stops()
             send(&mut control, &Message::Stop { measurement: ID.measurement });
         }
     }
-    // One at once, three after 250 ms each, and one for STOP.
+    // One report at once, three after 250 ms each, and one for STOP.
     assert!(told.len() >= 5 && told[3] >= 0.75, "{told:?}");
 }
 

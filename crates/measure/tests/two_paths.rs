@@ -1,4 +1,4 @@
-//! Both sides over two paths of the loopback interface: what the server tells of its paths, and captures.
+//! Tests over two paths of the loopback interface: reports of the server about its paths, and captures.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 mod common;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use testkit::dissect::{BAD_CHECKSUM, MALFORMED};
 use units::ByteCount;
 
-/// A packet to an address is sent from that of the same subnet.
+/// A packet to an address has the source address of the same subnet.
 const CLIENT: [IpAddr; 2] = [here(1, 1), here(2, 1)];
 const SERVER: [IpAddr; 2] = [here(1, 2), here(2, 2)];
 
@@ -25,7 +25,7 @@ const fn here(subnet: u8, host: u8) -> IpAddr {
     IpAddr::V4(std::net::Ipv4Addr::new(127, 0, subnet, host))
 }
 
-/// Both paths are used, whatever their RTTs.
+/// Options with which data uses both paths, regardless of their RTTs.
 fn config() -> sctp::Config {
     let mut config = ServerOptions::default().config;
     config.cmt.path_selection = sctp::PathSelection::RoundRobin;
@@ -107,13 +107,13 @@ fn a_server_that_sends_nothing_is_not_asked_for_its_paths() {
     assert!(report.total.peer.is_none() && report.intervals.iter().all(|interval| interval.peer.is_none()));
 }
 
-/// A name for a file of this process.
+/// A file name that only this process uses.
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.pcapng", std::process::id()))
 }
 
-/// Measures at 8 Mbit/s in each direction with a capture, from client address to server address; UDP port and
-/// report.
+/// Measures at 8 Mbit/s in each direction, with a capture on the active side. Returns the UDP port of the
+/// server and the report.
 fn captured(file: &Path, limit: u64) -> (u16, Report) {
     let server = start();
     let mut options = options(&server, &["const700:const1400:const700:const1400"]);
@@ -175,7 +175,7 @@ fn tshark_finds_no_fault_in_a_capture() {
     let (udp_port, report) = captured(&file, 100 << 20);
     let read = |arguments: &[&str]| {
         let mut command = Command::new("tshark");
-        // tshark knows port 9899; this server has another one.
+        // tshark recognizes SCTP only at UDP port 9899; this server uses another port.
         command.args(["-n", "-o", "udp.check_checksum:TRUE", "-d", &format!("udp.port=={udp_port},sctp")]);
         let output = command.arg("-r").arg(&file).args(arguments).output().expect("tshark runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! From START to the results.
+//! The course of a measurement on the active side: from START to the results.
 
 use super::{ANSWER, Client, MeasureError, Opened};
 use crate::clock::micros;
@@ -13,9 +13,9 @@ use crate::sender;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Time between two looks whether the measurement is over.
+/// Interval of checks whether the measurement is over.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a transport may take to deliver what it has, where a number of bytes was asked for.
+/// Time limit for a transport to deliver its queued data, after a measurement with a number of bytes.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// All counters at one time.
@@ -23,20 +23,20 @@ pub(super) struct Reading {
     at: Instant,
     pub(super) snapshot: Snapshot,
     associations: Vec<Association>,
-    /// The latest that the passive side told of its own.
+    /// The latest reading of the passive side.
     peer: Option<PeerSample>,
 }
 
-/// Edges of the measurement.
+/// Readings at the edges of a measurement and of its intervals.
 pub(super) struct Course {
     pub(super) begun: u64,
     started: Instant,
-    /// Where counting begins.
+    /// Reading at which counting begins.
     base: Reading,
-    /// The end of the last interval.
+    /// Reading at the end of the last interval.
     last: Reading,
     pub(super) intervals: Vec<Interval>,
-    /// Each second, for the vector of the measurement.
+    /// The counters at each second, for the vector of the measurement.
     pub(super) snapshots: Vec<Snapshot>,
 }
 
@@ -51,7 +51,7 @@ impl Client {
         }
     }
 
-    /// Both sides send, and then everything is told.
+    /// Lets both sides send for the chosen time, and then returns the report.
     pub(super) fn measure(
         &mut self,
         cancelled: &dyn Fn() -> bool,
@@ -79,14 +79,14 @@ impl Client {
             flow.stop.close();
         }
         for sender in senders {
-            // A sender that panicked has sent less.
+            // A sender that panicked has sent less data, which the counters show.
             drop(sender.join());
         }
         let mut end = self.read();
         course.snapshots.push(end.snapshot.clone());
         self.writer.send(&Message::Stop { measurement: self.measurement })?;
         self.acknowledged(whole, "to stop", ANSWER)?;
-        // Before it answers, the passive side tells of its paths for the last time.
+        // The passive side sends its last reading of its paths before it answers.
         end.peer = self.samples.latest();
         let total = self.since(&course, &course.base, &end);
         if !self.options.interval.is_zero() && end.at > course.last.at + LOOK {
@@ -103,8 +103,8 @@ impl Client {
         Ok(report)
     }
 
-    /// How often the passive side is to tell of its paths, milliseconds: twice in an interval. None if it
-    /// does not send over any.
+    /// Interval in milliseconds at which the passive side is to report its paths: half an interval of the
+    /// measurement, or 1000. `None` if the passive side sends on no association.
     fn paths_every(&self) -> Option<u32> {
         let sends =
             |opened: &Opened| opened.association.is_some() && opened.flow.spec.inbound.size.values[0] != 0.0;
@@ -135,7 +135,8 @@ impl Client {
         }
     }
 
-    /// Waits until the measurement is over, and tells of its intervals.
+    /// Waits until the measurement is over. Meanwhile reads messages of the passive side, and passes each
+    /// completed interval to `watch`.
     fn send_until_over(
         &mut self,
         senders: &[JoinHandle<()>],
@@ -171,7 +172,7 @@ impl Client {
             for deadline in [end, next, second].into_iter().filter(|deadline| *deadline > now) {
                 until = until.min(deadline);
             }
-            // Nothing else is expected but the end of the connection.
+            // No other message is expected, except the end of the connection.
             let wait = until.saturating_duration_since(now).max(Duration::from_millis(1));
             match self.reader.next(wait, |message| self.samples.take(&message)) {
                 Ok(_) => {}
@@ -183,7 +184,7 @@ impl Client {
         }
     }
 
-    /// Whether `bytes` bytes were sent or received on each flow.
+    /// True if `bytes` bytes were sent or received on each flow.
     fn all_done(&self, senders: &[JoinHandle<()>], bytes: u64) -> bool {
         senders.iter().all(JoinHandle::is_finished)
             && self.flows.iter().all(|Opened { flow, .. }| {
@@ -193,7 +194,7 @@ impl Client {
             })
     }
 
-    /// Waits until associations have delivered what they have.
+    /// Waits until the associations have delivered all queued data.
     fn drain(&self, cancelled: &dyn Fn() -> bool) {
         let deadline = Instant::now() + DRAIN;
         let pending = || {

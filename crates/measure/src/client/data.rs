@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// A flow of UDP is named so often, with this time in between.
+/// Number of IDENTIFY messages for a UDP flow, and the time between two of them.
 const TRIES: usize = 5;
 const AGAIN: Duration = Duration::from_secs(2);
 
@@ -42,7 +42,7 @@ fn connect_udp(peer: SocketAddr, locals: &[IpAddr], buffers: [Option<u32>; 2]) -
 }
 
 impl Client {
-    /// Announces a flow, opens its data connection, and names it there.
+    /// Announces a flow, opens its data connection, and sends IDENTIFY there.
     pub(super) fn open(&mut self, flow: Arc<Flow>, association: u32) -> Result<(), MeasureError> {
         let id = flow.id;
         self.writer.send(&Message::AddFlow(Box::new(flow.spec.to_message(id))))?;
@@ -100,7 +100,7 @@ impl Client {
         }
     }
 
-    /// The place of an association, which is made if there is none of this number.
+    /// The index of the association with this number, which is created if it does not exist.
     fn association(&mut self, number: u32) -> Result<usize, String> {
         if let Some(place) = self.associations.iter().position(|other| other.number == number) {
             return Ok(place);
@@ -121,7 +121,7 @@ impl Client {
     fn bind(&self) -> Result<Endpoint, ::io::BindError> {
         let options = &self.options;
         let locals = if options.locals.is_empty() && options.peers.iter().all(IpAddr::is_loopback) {
-            // All addresses of this host would be paths to itself.
+            // On the host itself, every address would be one more path to the same host.
             options.peers[..1].to_vec()
         } else {
             options.locals.clone()
@@ -137,7 +137,7 @@ impl Client {
         }
     }
 
-    /// Begins to count what arrives.
+    /// Starts the threads that count received messages.
     pub(super) fn receive(&mut self) -> Result<(), MeasureError> {
         let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
         for Opened { flow, channel, .. } in &self.flows {

@@ -1,4 +1,4 @@
-//! The active side.
+//! The active side of a measurement.
 
 mod course;
 mod data;
@@ -24,12 +24,12 @@ use std::time::{Duration, Instant};
 
 pub use crate::report::Interval;
 
-/// How long the passive side may take to answer.
+/// Time limit for an answer of the passive side.
 const ANSWER: Duration = Duration::from_secs(10);
-/// Rows that the vectors of the flows get at this side, where the user asks for them.
+/// Largest number of rows in the vectors of all flows at this side, if the user wants vectors.
 const ROWS: usize = 1 << 22;
 
-/// A flow, and with SCTP which association it belongs to: flows of equal numbers are streams of one.
+/// A flow and the number of its SCTP association. Flows with the same number are streams of one association.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
     /// The flow.
@@ -38,87 +38,87 @@ pub struct Planned {
     pub association: u32,
 }
 
-/// What an active side is told.
+/// Options of the active side.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
     /// Addresses of the passive side: all for SCTP, the first one for everything else.
     pub peers: Vec<IpAddr>,
-    /// Port of data; that of control is the next one.
+    /// Port for data; the control port is the next one.
     pub port: u16,
     /// The peer's UDP port of SCTP (RFC 6951).
     pub udp_port: u16,
-    /// Local addresses: all for SCTP, the first one of the peer's family for TCP and UDP. None: the system
-    /// chooses.
+    /// Local addresses: all for SCTP; the first one of the peer's family for TCP and UDP. If empty, the
+    /// system chooses.
     pub locals: Vec<IpAddr>,
     /// The flows.
     pub flows: Vec<Planned>,
     /// Options of SCTP.
     pub config: sctp::Config,
-    /// How long both sides send.
+    /// Time for which both sides send.
     pub duration: Duration,
-    /// When both sides begin to send, microseconds since 1970; none, or a time that has passed: at once.
+    /// Start time in microseconds since 1970. `None`, or a time in the past: both sides start at once.
     pub at: Option<u64>,
-    /// Time at the beginning that counts for nothing; it comes before `duration`.
+    /// Time at the beginning whose data is not counted; `duration` begins after this time.
     pub omit: Duration,
-    /// Length of an interval; zero: there are none.
+    /// Length of an interval; zero for no intervals.
     pub interval: Duration,
-    /// Bytes sent or received after which a flow ends; none: a flow ends after `duration`.
+    /// Bytes sent or received after which a flow ends; `None`: a flow ends after `duration`.
     pub bytes: Option<u64>,
     /// Name pattern of NetPerfMeter's scalar files, such as `run.sca`.
     pub scalars: Option<PathBuf>,
     /// Name pattern of its vector files, such as `run.vec`.
     pub vectors: Option<PathBuf>,
-    /// Captures the packets of SCTP at this side.
+    /// Capture file for the SCTP packets of this side.
     pub capture: Option<CaptureFile>,
-    /// Size of on/off events: packed for NetPerfMeter 2.0.3 and later.
+    /// Size of on/off events: `Packed` for NetPerfMeter 2.0.3 and later.
     pub events: EventSize,
 }
 
-/// Why a measurement failed.
+/// Reason why a measurement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// A flow cannot be.
+    /// A flow has an invalid option.
     #[error(transparent)]
     Flow(#[from] BadFlow),
-    /// No control connection.
+    /// The control connection could not be opened.
     #[error(
         "cannot reach a server at {host} on port {port} (control port {}: {}); is `anabranch measure --server -p {port}` running there?",
         u32::from(*.port) + 1, .source.kind()
     )]
     Connect {
-        /// Where to.
+        /// Address of the server.
         host: IpAddr,
-        /// Port of data; that of control is the next one.
+        /// Port for data; the control port is the next one.
         port: u16,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The control connection.
+    /// The control connection failed.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// No data connection.
+    /// A data connection could not be opened.
     #[error("flow {flow} has no data connection: {why}")]
     Data {
-        /// The flow.
+        /// Number of the flow.
         flow: u32,
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// The passive side refused something.
+    /// The passive side refused a request.
     #[error("the server refused {0}")]
     Refused(String),
     /// The passive side did not answer.
     #[error("the server did not answer {0}")]
     Silent(String),
-    /// A file.
+    /// A file could not be written.
     #[error("cannot write {file}: {source}")]
     File {
         /// Name of the file.
         file: String,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A thread, or the options.
+    /// A thread could not be started, or an option is invalid.
     #[error("cannot start: {0}")]
     System(String),
 }
@@ -131,15 +131,15 @@ struct Opened {
     association: Option<usize>,
 }
 
-/// An association with the number that the user gave it.
+/// An association and the number that the user gave it.
 struct Numbered {
     number: u32,
     connection: Connection,
-    /// Own endpoint of the association: an SCTP port has one association with a port of the peer.
+    /// The endpoint of this association alone: two SCTP ports can have only one association with each other.
     endpoint: Endpoint,
 }
 
-/// An active side.
+/// The active side of a measurement.
 pub struct Client {
     options: ClientOptions,
     reader: ControlReader,
@@ -148,7 +148,7 @@ pub struct Client {
     flows: Vec<Opened>,
     associations: Vec<Numbered>,
     receivers: Vec<JoinHandle<()>>,
-    /// What the passive side told of its paths.
+    /// Readings of the paths of the passive side.
     samples: Samples,
     recorder: Option<Recorder>,
 }
@@ -219,14 +219,15 @@ impl Client {
         self.receive()
     }
 
-    /// Waits for the result of a request.
+    /// Waits for the ACKNOWLEDGE of a request.
     fn acknowledged(&mut self, id: FlowId, what: &str, patience: Duration) -> Result<(), MeasureError> {
         let deadline = Instant::now() + patience;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let answer = self.reader.next(left, |message| match message {
                 Message::Acknowledge(answer) if answer.id == id => Some(answer.status),
-                // Such as the second answer to a datagram that was sent twice.
+                // Another message, for example a second ACKNOWLEDGE for an IDENTIFY datagram that was
+                // repeated.
                 other => {
                     self.samples.take(&other);
                     None
@@ -241,8 +242,8 @@ impl Client {
         }
     }
 
-    /// Measures until the chosen time has passed or `cancel`, and takes the results. `watch` gets each
-    /// interval when it ends.
+    /// Measures until the chosen time has passed or `cancel` is set, and fetches the results. Calls `watch`
+    /// with each interval when it ends.
     ///
     /// # Errors
     /// [`MeasureError`].
@@ -252,7 +253,7 @@ impl Client {
         report.map(|report| Report { capture, ..report })
     }
 
-    /// The associations now.
+    /// Reads the present state of all associations.
     fn sample(&self) -> Vec<Association> {
         self.associations
             .iter()
@@ -267,7 +268,7 @@ impl Client {
             flow.over.close();
         }
         for receiver in self.receivers.drain(..) {
-            // A receiver that panicked has received less.
+            // A receiver that panicked has counted less data.
             drop(receiver.join());
         }
         self.flows.clear();
@@ -277,7 +278,7 @@ impl Client {
         }
         let deadline = Instant::now() + PATIENCE * 10;
         for Numbered { endpoint, .. } in self.associations.drain(..) {
-            // What is left then ends without the peer.
+            // The endpoint then ends its associations without the peer.
             let _ = endpoint.close_timeout(deadline.saturating_duration_since(Instant::now()));
         }
         self.recorder.take().map(Recorder::finish)

@@ -12,13 +12,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Longest file of scalars, and longest vector, that is taken from the peer.
+/// Longest file of scalars, and longest vector, that is accepted from the peer, in bytes.
 const SCALARS: usize = 16 << 20;
 const VECTOR: usize = 1 << 30;
-/// How long the peer may take between two pieces of a file.
+/// Longest time between two pieces of a file from the peer.
 const PIECE: Duration = Duration::from_secs(30);
 
-/// A name with the side, and for a flow's vector its numbers, before the suffix.
+/// Inserts the name of the side before the suffix of a file name, and for the vector of a flow also its
+/// numbers.
 fn name(pattern: &Path, side: &str, flow: Option<FlowId>) -> PathBuf {
     let stem = pattern.file_stem().unwrap_or_default().to_string_lossy();
     let numbers = flow.map(|id| format!("-{:08x}-{:04x}", id.flow, id.stream)).unwrap_or_default();
@@ -38,7 +39,7 @@ fn write(
 }
 
 impl Client {
-    /// Takes a file of the peer, of which at most `most` bytes are kept.
+    /// Receives a file of the peer, and keeps at most `most` bytes of it.
     fn file(
         &mut self,
         what: &str,
@@ -76,15 +77,15 @@ impl Client {
         self.file(what, VECTOR, &mut out)?.and_then(|()| out.flush()).map_err(failed)
     }
 
-    /// Takes the results of the peer, writes the files of both sides, and adds to the report what the peer
-    /// counted.
+    /// Receives the results of the peer, writes the files of both sides, and adds the counters of the peer to
+    /// the report.
     pub(super) fn results(&mut self, course: &Course, report: &mut Report) -> Result<(), MeasureError> {
         let vectors = self.options.vectors.clone();
         if let Some(pattern) = &vectors {
             self.file_to("with its vector", &name(pattern, "passive", None))?;
         }
         let mut text = Vec::new();
-        // Memory takes what is written.
+        // Writing to memory does not fail.
         self.file("with its scalars", SCALARS, &mut text)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
         for flow in &mut report.total.flows {
@@ -106,7 +107,7 @@ impl Client {
         self.remove(course, vectors.as_deref())
     }
 
-    /// Ends the flows, and takes their vectors.
+    /// Ends the flows, and receives their vectors.
     fn remove(&mut self, course: &Course, vectors: Option<&Path>) -> Result<(), MeasureError> {
         let flows: Vec<_> = self.flows.iter().map(|Opened { flow, .. }| flow.clone()).collect();
         for flow in flows {
@@ -122,7 +123,7 @@ impl Client {
     }
 }
 
-/// What the peer counted on a flow; none if its scalars do not say.
+/// The peer's counters of a flow; `None` if the peer's scalars lack the flow.
 fn peer(text: &str, flow: u32) -> Option<PeerReport> {
     let scalars = files::read_scalars(text, &format!("passive.flow[{flow}]"));
     let value = |name: &str| scalars.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);

@@ -1,13 +1,13 @@
 use super::FlowId;
 use super::cursor::{Cursor, Writer};
 
-/// Bytes of an on/off event: those before NetPerfMeter 2.0.3 have padding before the numbers.
+/// Size of an on/off event. Before NetPerfMeter 2.0.3 the structure had padding before the numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventSize {
-    /// 40 bytes: 1.x, and 2.x before 2.0.3.
+    /// 40 bytes: versions 1.x, and 2.x before 2.0.3.
     #[default]
     Padded,
-    /// 36 bytes: from 2.0.3 on.
+    /// 36 bytes: since version 2.0.3.
     Packed,
 }
 
@@ -20,21 +20,21 @@ impl EventSize {
     }
 }
 
-/// A random number: the number of its generator, and the generator's parameters.
+/// Distribution of a random number: the number of its generator, and the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Random {
-    /// 0 constant, 1 uniform, 2 exponential, 3 Pareto, 4 normal, 5 truncated normal.
+    /// 0: constant, 1: uniform, 2: exponential, 3: Pareto, 4: normal, 5: truncated normal.
     pub generator: u8,
     /// Parameters of the distribution; unused ones are 0.
     pub values: [f64; 4],
 }
 
-/// When a flow is turned on, or off again.
+/// Time when a flow is turned on, or off again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OnOffEvent {
-    /// Seconds.
+    /// Time in seconds.
     pub time: Random,
-    /// The time counts from the event before, not from the start.
+    /// True if the time counts from the event before, false if from the start.
     pub relative: bool,
 }
 
@@ -49,7 +49,7 @@ impl<const N: usize> Default for Text<N> {
 }
 
 impl<const N: usize> Text<N> {
-    /// As much of the text as fits.
+    /// Stores the beginning of the text that fits.
     pub fn new(text: &str) -> Self {
         let mut bytes = [0; N];
         let length = (0..=N.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
@@ -57,8 +57,8 @@ impl<const N: usize> Text<N> {
         Text(bytes)
     }
 
-    /// The text up to the first zero. What is no UTF-8 or a control character is replaced, so that a terminal
-    /// can show it.
+    /// The text up to the first zero byte. Invalid UTF-8 and control characters are replaced, so that a
+    /// terminal can print the text.
     pub fn text(&self) -> String {
         let length = self.0.iter().position(|&byte| byte == 0).unwrap_or(N);
         let text = String::from_utf8_lossy(&self.0[..length]);
@@ -71,43 +71,44 @@ impl<const N: usize> Text<N> {
 pub struct AddFlow {
     /// The flow.
     pub id: FlowId,
-    /// IP protocol: 6 TCP, 17 UDP, 132 SCTP. In one byte before 2.x; in two bytes, little endian, since.
+    /// IP protocol: 6 TCP, 17 UDP, 132 SCTP. One byte before version 2; since then two bytes, little endian.
     pub protocol: u16,
-    /// Text for people.
+    /// Text for the user.
     pub description: Text<32>,
     /// Share of messages that are sent ordered, in 1/0xffffffff.
     pub ordered: u32,
     /// Share of messages that are sent reliably, in 1/0xffffffff.
     pub reliable: u32,
-    /// Retransmissions of the other messages; with bit 31 milliseconds, 0xffffffff: as SCTP has it.
+    /// Limit of retransmissions of the other messages. With bit 31, a lifetime in milliseconds; 0xffffffff:
+    /// the default of SCTP.
     pub retransmissions: u32,
     /// Frames per second from the passive to the active side; 0: saturated.
     pub rate: Random,
-    /// Bytes of a frame in that direction; 0: nothing is sent.
+    /// Bytes of a frame in that direction; 0: the passive side sends nothing.
     pub size: Random,
     /// Receive buffer, bytes.
     pub receive_buffer: u32,
     /// Send buffer, bytes.
     pub send_buffer: u32,
-    /// Longest message; longer frames are cut.
+    /// Longest message in bytes; longer frames are split.
     pub max_message: u16,
-    /// 0 without CMT, 1 CMT, 2 RPv1, 3 RPv2, 4 like MPTCP.
+    /// 0: no CMT, 1: CMT, 2: RPv1, 3: RPv2, 4: as MPTCP.
     pub cmt: u8,
-    /// DCCP's congestion control.
+    /// Congestion control of DCCP.
     pub ccid: u8,
-    /// MPTCP's path manager.
+    /// Path manager of MPTCP.
     pub path_manager: Text<16>,
     /// Congestion control of TCP.
     pub congestion_control: Text<16>,
-    /// MPTCP's scheduler.
+    /// Scheduler of MPTCP.
     pub scheduler: Text<16>,
-    /// When the flow sends; none: always.
+    /// Times when the flow is turned on and off; if empty, the flow always sends.
     pub events: Vec<OnOffEvent>,
-    /// The events begin anew after the last.
+    /// True if the events begin again after the last one.
     pub repeat: bool,
-    /// Debugging of the socket.
+    /// True for debug messages of the socket.
     pub debug: bool,
-    /// Nagle's algorithm is off.
+    /// True if Nagle's algorithm is off.
     pub no_delay: bool,
 }
 
@@ -131,7 +132,7 @@ impl AddFlow {
         let congestion_control = Text(body.array()?);
         let scheduler = Text(body.array()?);
         let count = usize::from(body.u16()?);
-        // The room was checked before anything is allocated for the events.
+        // This check comes before any memory is allocated for the events.
         let sizes = [EventSize::Padded, EventSize::Packed];
         let size_of_events = sizes.into_iter().find(|events| count * events.bytes() == body.len())?;
         let events = (0..count).map(|_| event(body, size_of_events)).collect::<Option<Vec<_>>>()?;

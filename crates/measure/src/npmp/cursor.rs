@@ -1,6 +1,6 @@
 use super::{FlowId, HEADER};
 
-/// Reads fields one after the other; none where the bytes end.
+/// Reads fields one after the other; each method returns `None` if too few bytes are left.
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
 }
@@ -41,12 +41,12 @@ impl<'a> Cursor<'a> {
         Some(numbers)
     }
 
-    /// Flow, measurement, stream.
+    /// Reads the numbers of flow, measurement and stream.
     pub(super) fn flow_id(&mut self) -> Option<FlowId> {
         Some(FlowId { flow: self.u32()?, measurement: self.u64()?, stream: self.u16()? })
     }
 
-    /// All bytes that are left.
+    /// Reads all bytes that are left.
     pub(super) fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.bytes)
     }
@@ -100,7 +100,7 @@ impl Writer {
         self.u16(id.stream);
     }
 
-    /// The message, with its length filled in.
+    /// Fills in the length field, and returns the message.
     pub(super) fn finish(mut self) -> Vec<u8> {
         let length = u16::try_from(self.bytes.len()).expect("a message of at most 65,535 bytes");
         self.bytes[2..HEADER].copy_from_slice(&length.to_be_bytes());

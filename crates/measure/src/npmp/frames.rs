@@ -1,39 +1,39 @@
 use super::{HEADER, Malformed, length};
 
-/// Cuts a stream of bytes into messages.
+/// Splits a stream of bytes into messages.
 #[derive(Debug)]
 pub struct Frames {
     buffer: Vec<u8>,
-    /// The bytes from here to `end` have not been read yet.
+    /// The bytes from `start` to `end` have not been taken yet.
     start: usize,
     end: usize,
-    /// Messages longer than this are refused.
+    /// Messages longer than this are an error.
     longest: usize,
 }
 
 impl Frames {
-    /// Takes at most `room` bytes at once, and messages of at most `longest` bytes.
+    /// Creates a buffer that reads at most `room` bytes at once, for messages of at most `longest` bytes.
     pub fn new(room: usize, longest: usize) -> Self {
         Frames { buffer: vec![0; room.max(longest).max(HEADER)], start: 0, end: 0, longest }
     }
 
-    /// Where the next bytes of the stream are to be written; [`Self::written`] tells how many there were.
-    /// Never empty after [`Self::complete`] found no message.
+    /// The part of the buffer for the next bytes of the stream. The caller reports their number to
+    /// [`Self::written`]. Not empty if [`Self::complete`] has found no message.
     pub fn space(&mut self) -> &mut [u8] {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         &mut self.buffer[self.end..]
     }
 
-    /// Notes that `bytes` bytes were written.
+    /// Records that `bytes` bytes were written to [`Self::space`].
     pub fn written(&mut self, bytes: usize) {
         self.end = self.buffer.len().min(self.end + bytes);
     }
 
-    /// The length of the next message; none if it is not complete.
+    /// The length of the next message; `None` if the message is not complete.
     ///
     /// # Errors
-    /// [`Malformed::Length`]: what follows cannot be read.
+    /// [`Malformed::Length`]: the rest of the stream cannot be read.
     pub fn complete(&self) -> Result<Option<usize>, Malformed> {
         let bytes = &self.buffer[self.start..self.end];
         match length(bytes)? {

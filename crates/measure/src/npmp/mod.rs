@@ -1,8 +1,8 @@
 //! NPMP, the protocol between the two sides of NetPerfMeter: a codec that never panics.
 //!
-//! Source: NetPerfMeter 1.9.4 and 2.0.10 (dreibh/netperfmeter). Integers are big endian, but for
+//! Source: NetPerfMeter 1.9.4 and 2.0.10 (dreibh/netperfmeter). Integers are big endian, except
 //! [`AddFlow::protocol`]; floating point numbers are IEEE 754 binary64, big endian. Each message begins with
-//! its type, flags, and its length with that header. On TCP messages follow each other without gaps.
+//! its type, flags, and length (header included). On TCP, messages follow each other without gaps.
 
 mod add_flow;
 mod cursor;
@@ -13,18 +13,18 @@ pub use frames::Frames;
 
 use cursor::{Cursor, Writer};
 
-/// Bytes of the header that each message begins with.
+/// Bytes of the header at the beginning of each message.
 pub const HEADER: usize = 4;
 /// Bytes of a DATA message without payload.
 pub const DATA_HEADER: usize = 48;
-/// Longest piece of a file in a RESULTS message.
+/// Longest piece of a file in a RESULTS message, in bytes.
 pub const RESULTS_PIECE: usize = 1400;
 /// Payload protocol identifier of control messages on SCTP.
 pub const CONTROL_PPID: u32 = 36;
 /// Payload protocol identifier of DATA and IDENTIFY messages on SCTP.
 pub const DATA_PPID: u32 = 37;
 
-/// What makes an IDENTIFY message one.
+/// Magic number of an IDENTIFY message.
 const MAGIC: u64 = 0x4bcd_f3aa_303c_6774;
 
 /// Numbers of the message types.
@@ -39,16 +39,16 @@ mod kind {
     pub const RESULTS: u8 = 8;
 }
 
-/// Why bytes are no message.
+/// Reason why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The length field does not fit the type, or the bytes end before.
+    /// The length field does not fit the type, or the bytes end too early.
     #[error("a message of type {kind} has a wrong length")]
     Length {
         /// The type.
         kind: u8,
     },
-    /// The type is none of 1 to 8.
+    /// The type is not between 1 and 8.
     #[error("there is no message type {0}")]
     Type(u8),
     /// The magic number of an IDENTIFY message is wrong.
@@ -56,12 +56,12 @@ pub enum Malformed {
     Magic,
 }
 
-/// The names of a flow.
+/// Numbers that identify a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId {
-    /// The measurement, a random number of the active side.
+    /// Number of the measurement, chosen at random by the active side.
     pub measurement: u64,
-    /// The flow in the measurement.
+    /// Number of the flow in the measurement.
     pub flow: u32,
     /// The SCTP stream of the flow; 0 with other protocols.
     pub stream: u16,
@@ -70,20 +70,20 @@ pub struct FlowId {
 /// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledge {
-    /// The flow of the request; flow and stream 0 for START and STOP.
+    /// The flow of the request; flow and stream are 0 for START and STOP.
     pub id: FlowId,
-    /// 0: success, anything else: failure.
+    /// 0: success, any other value: failure.
     pub status: u32,
 }
 
-/// The beginning of a data connection: which flow it is.
+/// The first message of a data connection: identifies the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identify {
     /// The flow.
     pub id: FlowId,
-    /// The active side wants the flow's vector compressed.
+    /// True if the active side wants the vector of the flow compressed.
     pub compress_vector: bool,
-    /// The active side wants no vector of the flow.
+    /// True if the active side wants no vector of the flow.
     pub no_vector: bool,
 }
 
@@ -92,39 +92,39 @@ pub struct Identify {
 pub struct Data {
     /// The flow.
     pub id: FlowId,
-    /// The message is the first one of its frame.
+    /// True if the message is the first one of its frame.
     pub begin: bool,
-    /// The message is the last one of its frame.
+    /// True if the message is the last one of its frame.
     pub end: bool,
     /// Number of the frame.
     pub frame: u32,
     /// Number of the message.
     pub sequence: u64,
-    /// Bytes of all messages before it.
+    /// Number of bytes of all earlier messages.
     pub position: u64,
-    /// When it was sent: microseconds since 1970.
+    /// Time of sending, in microseconds since 1970.
     pub time: u64,
 }
 
-/// The beginning of transmission, and which files the active side wants from the passive side.
+/// Starts the transmission, and says which files the active side wants from the passive side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    /// The measurement.
+    /// Number of the measurement.
     pub measurement: u64,
-    /// Vectors shall be compressed (bzip2).
+    /// True if vectors shall be compressed (bzip2).
     pub compress_vectors: bool,
-    /// Scalars shall be compressed (bzip2).
+    /// True if scalars shall be compressed (bzip2).
     pub compress_scalars: bool,
-    /// No vectors are wanted.
+    /// True if the active side wants no vectors.
     pub no_vectors: bool,
-    /// No scalars are wanted.
+    /// True if the active side wants no scalars.
     pub no_scalars: bool,
-    /// Paths of the passive side are wanted so often, milliseconds. An extension: a flag, and the time in a
-    /// field that NetPerfMeter leaves out. Its passive side passes over both.
+    /// Interval in milliseconds at which the passive side reports its paths. An extension: a flag, and the
+    /// interval in a field that NetPerfMeter does not use. NetPerfMeter's passive side ignores both.
     pub paths_every: Option<u32>,
 }
 
-/// A message.
+/// An NPMP message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message<'a> {
     /// The result of a request.
@@ -137,26 +137,26 @@ pub enum Message<'a> {
     Identify(Identify),
     /// A message of a flow, and its payload.
     Data(Data, &'a [u8]),
-    /// Both sides begin to send.
+    /// Tells the passive side to start; both sides send from then on.
     Start(Start),
-    /// Both sides stop.
+    /// Tells the passive side to stop; neither side sends any more.
     Stop {
         /// The measurement.
         measurement: u64,
     },
     /// A piece of a file.
     Results {
-        /// The piece is the last one of its file.
+        /// True for the last piece of the file.
         last: bool,
-        /// The piece.
+        /// The bytes of the piece.
         piece: &'a [u8],
     },
 }
 
-/// The length of the message that begins with these bytes; none if the header is not complete.
+/// The length of the message that begins with these bytes; `None` if its header is not complete.
 ///
 /// # Errors
-/// [`Malformed::Length`] if it is shorter than its header.
+/// [`Malformed::Length`] if the length is less than that of the header.
 pub fn length(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     let &[kind, _, high, low, ..] = bytes else { return Ok(None) };
     match usize::from(u16::from_be_bytes([high, low])) {
@@ -183,7 +183,7 @@ impl<'a> Message<'a> {
         if body.is_empty() { Ok(message) } else { Err(short) }
     }
 
-    /// The message of this type; none if its bytes end early.
+    /// Reads the body of a message of this type; `None` if the bytes end too early.
     fn decode_body(kind: u8, flags: u8, body: &mut Cursor<'a>) -> Option<Result<Self, Malformed>> {
         Some(Ok(match kind {
             kind::ACKNOWLEDGE => {
@@ -235,10 +235,10 @@ impl<'a> Message<'a> {
         }))
     }
 
-    /// Writes the message; on/off events in this size.
+    /// Encodes the message, with on/off events of this size.
     ///
     /// # Panics
-    /// If it would be longer than 65,535 bytes.
+    /// If the message would be longer than 65,535 bytes.
     pub fn encode(&self, events: EventSize) -> Vec<u8> {
         let (kind, flags) = self.kind_and_flags();
         let mut out = Writer::new(kind, flags);
@@ -303,10 +303,10 @@ impl<'a> Message<'a> {
 }
 
 impl Data {
-    /// Writes the header of a message of `total` bytes over the first 48 bytes of `message`.
+    /// Writes the header into the first 48 bytes of `message`, which is the whole DATA message.
     ///
     /// # Panics
-    /// If `message` is shorter than that.
+    /// If `message` is shorter than 48 bytes.
     pub fn write(&self, message: &mut [u8]) {
         let total = message.len().min(usize::from(u16::MAX)) as u16;
         let flags = u8::from(self.begin) | u8::from(self.end) << 1;

@@ -1,4 +1,4 @@
-//! Every field of every message at its offset, and bytes that are no message.
+//! Tests of the offset of each field of each message, and of bytes that are no message.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ const ID: FlowId = FlowId { measurement: 0x1122_3344_5566_7788, flow: 0x0a0b_0c0
 const ID_BYTES: [u8; 14] =
     [0x0a, 0x0b, 0x0c, 0x0d, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x0e, 0x0f];
 
-/// The message is these bytes, and these bytes are the message.
+/// Checks that the message encodes to these bytes, and that these bytes decode to the message.
 fn is(message: &Message<'_>, bytes: &[u8]) {
     assert_eq!(message.encode(EventSize::Padded), bytes);
     assert_eq!(Message::decode(bytes).as_ref(), Ok(message));
@@ -79,7 +79,7 @@ fn start_asks_for_paths_by_a_flag_and_a_time_and_the_time_alone_means_nothing() 
     let start = Start { measurement: ID.measurement, paths_every: Some(0x0102_0304), ..Start::default() };
     let bytes = |flags| [&[6, flags, 0, 16, 1, 2, 3, 4][..], &ID_BYTES[4..12]].concat();
     is(&Message::Start(start), &bytes(16));
-    // NetPerfMeter 1.9 does not clear the field.
+    // NetPerfMeter 1.9 does not clear the field of the interval.
     let unasked = Message::Start(Start { paths_every: None, ..start });
     assert_eq!(Message::decode(&bytes(0)), Ok(unasked));
 }
@@ -96,7 +96,7 @@ fn the_last_piece_of_a_file_is_flagged_and_may_be_empty() {
     is(&Message::Results { last: true, piece: b"" }, &[8, 1, 0, 4]);
 }
 
-/// A flow whose fields all differ.
+/// A flow whose fields all have different values.
 fn flow() -> AddFlow {
     AddFlow {
         id: ID,
@@ -165,7 +165,7 @@ fn both_sizes_of_events_are_told_apart_by_the_length() {
     let message = Message::AddFlow(Box::new(flow));
     let (padded, packed) = (message.encode(EventSize::Padded), message.encode(EventSize::Packed));
     assert_eq!((padded.len(), packed.len()), (194 + 80, 194 + 72));
-    // Number of events; of each generator, flags, padding and four numbers.
+    // Number of events. Each event has its generator, flags, padding and four numbers.
     let numbers = |seconds: f64| [seconds, 0.0, 0.0, 0.5].map(f64::to_be_bytes).concat();
     let events = |padding: usize| {
         let event = |flags, seconds| [&[2, flags], &vec![0; padding][..], &numbers(seconds)].concat();
@@ -241,7 +241,7 @@ prop_compose! {
         (description, path_manager) in any::<([u8; 32], [u8; 16])>(),
         (congestion_control, scheduler) in any::<([u8; 16], [u8; 16])>(),
         (rate, size) in (random(), random()),
-        // Without events both sizes are the same; with nine times 40 bytes they may be ten times 36.
+        // Without events both sizes are equal. Nine events of 40 bytes are as long as ten of 36 bytes.
         events in prop::collection::vec((random(), any::<bool>()), 0..9),
         (repeat, debug, no_delay) in any::<(bool, bool, bool)>(),
     ) -> AddFlow {
@@ -273,7 +273,7 @@ proptest! {
             bytes[2..4].copy_from_slice(&length);
         }
         if let Ok(message) = Message::decode(&bytes) {
-            // The bytes of fields that mean nothing are not kept, so that only the lengths are the same.
+            // Unused bytes are not kept, so that only the lengths must agree.
             let lengths = [EventSize::Padded, EventSize::Packed].map(|size| message.encode(size).len());
             prop_assert!(lengths.contains(&bytes.len()));
         }

@@ -1,4 +1,4 @@
-//! Data connections: which flow they are, and what arrives on them.
+//! Data connections: their identification and their received messages.
 
 use super::{Counted, Shared, accept, limits};
 use crate::channel::{Channel, PATIENCE, is_timeout};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// Takes data connections of TCP until the server ends.
+/// Accepts TCP data connections until the server ends.
 pub fn accept_tcp(shared: &Arc<Shared>, listener: &TcpListener) {
     while !shared.over.is_closed() {
         let Some((stream, _)) = accept(listener, &shared.over) else { continue };
@@ -26,7 +26,7 @@ pub fn accept_tcp(shared: &Arc<Shared>, listener: &TcpListener) {
                 serve_tcp(&shared, Arc::new(stream));
             }
         };
-        // Without a thread the connection is closed.
+        // If no thread can be started, the connection is closed.
         drop(thread::Builder::new().name("data".to_owned()).spawn(run));
     }
 }
@@ -60,7 +60,7 @@ fn serve_tcp(shared: &Shared, stream: Arc<TcpStream>) {
     let channel = Channel::Tcp(stream.clone());
     let Some(flow) = shared.registry.bind(&identify, Transport::Tcp, channel) else { return };
     if flow.spec.no_delay {
-        // Without it the flow is only slower.
+        // If the call fails, the flow is only slower.
         let _ = stream.set_nodelay(true);
     }
     if flow.spec.buffers != [None; 2] {
@@ -69,7 +69,7 @@ fn serve_tcp(shared: &Shared, stream: Arc<TcpStream>) {
     receiver::tcp(&stream, frames, &flow);
 }
 
-/// Counts datagrams until the server ends. Nothing is answered.
+/// Counts UDP datagrams until the server ends. The server answers none of them.
 pub fn receive_udp(shared: &Shared) {
     if shared.udp.set_read_timeout(Some(PATIENCE)).is_err() {
         return;
@@ -87,7 +87,7 @@ pub fn receive_udp(shared: &Shared) {
     }
 }
 
-/// Takes associations until the server ends.
+/// Accepts associations until the server ends.
 pub fn accept_sctp(shared: &Arc<Shared>, listener: &Listener) {
     while !shared.over.is_closed() {
         match listener.accept_timeout(PATIENCE) {
@@ -96,7 +96,7 @@ pub fn accept_sctp(shared: &Arc<Shared>, listener: &Listener) {
             Ok(connection) => {
                 let shared = shared.clone();
                 let run = move || serve_sctp(&shared, &connection);
-                // Without a thread the association is shut down.
+                // If no thread can be started, the association is shut down.
                 drop(thread::Builder::new().name("data".to_owned()).spawn(run));
             }
         }
@@ -104,7 +104,7 @@ pub fn accept_sctp(shared: &Arc<Shared>, listener: &Listener) {
 }
 
 fn serve_sctp(shared: &Shared, connection: &Connection) {
-    // By stream.
+    // The flows of the association, by stream.
     let mut flows: BTreeMap<u16, Arc<Flow>> = BTreeMap::new();
     let deadline = Instant::now() + limits::IDENTIFY;
     loop {
@@ -125,7 +125,7 @@ fn serve_sctp(shared: &Shared, connection: &Connection) {
     }
 }
 
-/// Counts a message, or connects its stream with a flow.
+/// Counts a DATA message, or assigns a stream to the flow that an IDENTIFY message names.
 fn take(
     shared: &Shared,
     connection: &Connection,

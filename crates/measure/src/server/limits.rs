@@ -1,28 +1,28 @@
-//! Limits of the state that strangers can make a server keep.
+//! Limits on the state that unknown peers can create in a server.
 
 use std::time::Duration;
 
-/// Control connections at once.
+/// Largest number of control connections at the same time.
 pub const SESSIONS: usize = 16;
-/// Control connections of one host at once.
+/// Largest number of control connections of one host at the same time.
 pub const SESSIONS_OF_HOST: usize = 4;
-/// Flows of one measurement.
+/// Largest number of flows in one measurement.
 pub const FLOWS: usize = 64;
-/// Data connections of TCP at once, and associations.
+/// Largest number of TCP data connections and associations at the same time.
 pub const CONNECTIONS: usize = 128;
-/// How long a data connection may take to say which flow it is.
+/// Time limit of a data connection to identify its flow.
 pub const IDENTIFY: Duration = Duration::from_secs(10);
-/// How long a control connection may be silent before and after a measurement.
+/// Time limit of a control connection without messages, before and after a measurement.
 pub const IDLE: Duration = Duration::from_secs(60);
-/// Rows that the vectors of the flows of a measurement get; the messages after them are counted only. About
-/// 40 bytes each.
+/// Largest number of rows in the vectors of a measurement, of about 40 bytes each. Later messages are only
+/// counted.
 pub const ROWS: usize = 1 << 18;
-/// Counters of flows that the vector of a measurement keeps, one for each flow and second; about 140 bytes
-/// each.
+/// Largest number of counters in the vector of a measurement, one for each flow and second, of about 140
+/// bytes each.
 pub const SNAPSHOTS: usize = 1 << 16;
-/// Shortest time between two messages about paths: more often they would disturb what is measured.
+/// Shortest interval between two reports of paths: more frequent reports would disturb the measurement.
 pub const PATHS: Duration = Duration::from_millis(250);
-/// Longest control message: NPMP's longest.
+/// Longest control message in bytes, which is the limit of NPMP.
 pub const MESSAGE: usize = u16::MAX as usize;
-/// How long connections may take to end with the server.
+/// Time limit for connections to end when the server ends.
 pub const FAREWELL: Duration = Duration::from_secs(5);

@@ -13,7 +13,7 @@ pub fn bind(address: SocketAddr) -> Result<TcpListener, ServerError> {
     bound.map_err(|source| ServerError::Metrics { address, source })
 }
 
-/// Answers requests of HTTP until the server ends.
+/// Answers HTTP requests until the server ends.
 pub fn serve(shared: &Shared, requests: &TcpListener, endpoint: &Endpoint) {
     let mut of_endpoint = EndpointMetrics::default();
     while !shared.over.is_closed() {

@@ -1,9 +1,9 @@
-//! The passive side.
+//! The passive side of a measurement.
 //!
-//! The server reads packets of strangers. A flow exists only if a control connection announced it. Nothing is
-//! ever answered over UDP, and a UDP flow is sent only to the address of the host that holds the control
-//! connection, so that the server cannot be made to send to anybody else. [`limits`] bounds what one peer and
-//! all peers together can make it keep.
+//! The server reads packets of unknown peers. A flow exists only if a control connection announced it. The
+//! server never answers over UDP. It sends a UDP flow only to the address of the host with the control
+//! connection, so that nobody can make the server send to another host. [`limits`] bounds the state that one
+//! peer, and all peers together, can create.
 
 mod data;
 mod limits;
@@ -26,22 +26,22 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Options of a passive side.
+/// Options of the passive side.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Local addresses: all for SCTP, the first one for TCP and UDP. None: all of the host.
+    /// Local addresses: all for SCTP, the first one for TCP and UDP. If empty, all addresses of the host.
     pub locals: Vec<IpAddr>,
-    /// Port of data; that of control is the next one. 0: any.
+    /// Port for data; the control port is the next one. 0: any port.
     pub port: u16,
-    /// UDP port of SCTP (RFC 6951); 0: any.
+    /// UDP port of SCTP (RFC 6951); 0: any port.
     pub udp_port: u16,
     /// Options of SCTP.
     pub config: sctp::Config,
-    /// Ends after one measurement.
+    /// True if the server ends after one measurement.
     pub one: bool,
-    /// Longest measurement.
+    /// Time limit of a measurement.
     pub longest: Duration,
-    /// Where metrics are served; none: nowhere.
+    /// Address of the HTTP server for metrics; `None`: no metrics.
     pub metrics: Option<SocketAddr>,
 }
 
@@ -59,29 +59,29 @@ impl Default for ServerOptions {
     }
 }
 
-/// Why a server could not start.
+/// Reason why a server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// A port of TCP or UDP.
+    /// A port of TCP or UDP could not be bound.
     #[error("cannot bind port {port}: {source}; choose another one with -p")]
     Port {
         /// The port.
         port: u16,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The address of the metrics.
+    /// The address for metrics could not be bound.
     #[error("cannot bind {address} for metrics: {source}")]
     Metrics {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// SCTP's sockets.
+    /// The sockets of SCTP could not be bound.
     #[error(transparent)]
     Sctp(#[from] BindError),
-    /// A thread.
+    /// A thread could not be started.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
 }
@@ -89,9 +89,9 @@ pub enum ServerError {
 /// Reports of a server to its caller.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// A peer announced flows and starts them.
+    /// A measurement begins: a peer announced flows and starts them.
     Began {
-        /// Address of the peer.
+        /// Address of the active side.
         peer: IpAddr,
         /// Number of flows.
         flows: usize,
@@ -105,9 +105,9 @@ pub enum Notice {
     },
     /// A peer was refused, or its measurement ended early.
     Refused {
-        /// Address of the peer.
+        /// Address of the active side.
         peer: IpAddr,
-        /// Why.
+        /// Reason.
         why: String,
     },
 }
@@ -115,24 +115,24 @@ pub enum Notice {
 /// State that all threads share.
 struct Shared {
     registry: Registry,
-    /// Control connections.
+    /// The control connections.
     sessions: Sessions,
-    /// Data connections.
+    /// Number of data connections.
     connections: AtomicUsize,
-    /// Measurements that have ended.
+    /// Number of measurements that have ended.
     measured: AtomicUsize,
-    /// The server ends.
+    /// Closed when the server ends.
     over: Gate,
     udp: Arc<UdpSocket>,
     longest: Duration,
     notify: Box<dyn Fn(Notice) + Send + Sync>,
 }
 
-/// Counts something while it exists.
+/// Increments a counter while it exists.
 struct Counted<'c>(&'c AtomicUsize);
 
 impl<'c> Counted<'c> {
-    /// One more; none if there are `most` already.
+    /// Increments the counter; `None` if it is `most` already.
     fn new(counter: &'c AtomicUsize, most: usize) -> Option<Self> {
         let add = |n: usize| (n < most).then_some(n + 1);
         counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok().map(|_| Counted(counter))
@@ -145,12 +145,12 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// A passive side.
+/// The passive side of a measurement.
 pub struct Server {
     control: TcpListener,
     data: TcpListener,
     endpoint: Endpoint,
-    /// Requests for metrics.
+    /// Listener for requests of metrics.
     metrics: Option<TcpListener>,
     shared: Arc<Shared>,
     port: u16,
@@ -189,7 +189,7 @@ impl Server {
         Ok(Server { control, data, endpoint, metrics, shared, port, one: options.one })
     }
 
-    /// The port of data; that of control is the next one.
+    /// The port for data; the control port is the next one.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -199,12 +199,12 @@ impl Server {
         self.endpoint.udp_port()
     }
 
-    /// Where metrics are served.
+    /// The address of the HTTP server for metrics.
     pub fn metrics(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves until `cancel`, or until one measurement has ended if that was chosen.
+    /// Serves until `cancel` is set, or with [`ServerOptions::one`] until one measurement has ended.
     ///
     /// # Errors
     /// [`ServerError::System`].
@@ -225,7 +225,7 @@ impl Server {
             threads.push(spawn("metrics", Box::new(move || metrics::serve(&shared, &requests, &endpoint)))?);
         }
         let measured = || self.one && self.shared.measured.load(Ordering::Relaxed) > 0;
-        // The active side takes its results before it leaves.
+        // The active side fetches its results before it closes the control connection.
         while !(cancel.load(Ordering::Relaxed) || measured() && self.shared.sessions.len() == 0) {
             if measured() {
                 thread::sleep(POLL);
@@ -243,16 +243,16 @@ impl Server {
         while self.shared.sessions.len() > 0 && Instant::now() < deadline {
             thread::sleep(POLL);
         }
-        // What is left then ends without the peer.
+        // The endpoint then ends its associations without the peer.
         let _ = self.endpoint.close_timeout(limits::FAREWELL);
         Ok(())
     }
 }
 
-/// Time between two looks for connections.
+/// Interval of checks for new connections.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Waits a moment for a connection.
+/// Accepts a connection; waits a short time if there is none.
 fn accept(listener: &TcpListener, over: &Gate) -> Option<(TcpStream, IpAddr)> {
     match listener.accept() {
         Ok((stream, peer)) => Some((stream, peer.ip().to_canonical())),
@@ -275,7 +275,7 @@ fn begin_session(shared: &Arc<Shared>, stream: TcpStream, peer: IpAddr) -> Resul
     thread.map(drop).map_err(|error| error.to_string())
 }
 
-/// The sockets of TCP data, control and UDP, and the port of data.
+/// Binds the sockets for TCP data, control and UDP. Returns the port for data, too.
 fn bind_ports(
     local: Option<IpAddr>,
     port: u16,
@@ -296,14 +296,14 @@ fn bind_ports(
             Ok((data, control, udp, port))
         })();
         match tried {
-            // The neighbours of a port that the system chose may be in use.
+            // If the system chose the port, the ports next to it may be in use. Another port is tried.
             Err(ServerError::Port { .. }) if port == 0 && tries < TRIES => {}
             done => return done,
         }
     }
 }
 
-/// A mutex whose holder cannot have left it in the middle of a change.
+/// Locks a mutex. A panic cannot have left its content in the middle of a change.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

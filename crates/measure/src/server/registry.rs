@@ -1,4 +1,4 @@
-//! The flows that control connections announced.
+//! The flows that the active sides announced on control connections.
 
 use super::lock;
 use crate::channel::Channel;
@@ -9,24 +9,24 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-/// A flow that was announced.
+/// An announced flow.
 pub struct Slot {
     pub id: FlowId,
     pub spec: FlowSpec,
-    /// The host that announced it.
+    /// The host that announced the flow.
     pub peer: IpAddr,
-    /// Rows that vectors of the measurement may get.
+    /// Rows that may still be added to the vectors of the measurement.
     room: Arc<Room>,
     found: Mutex<Found>,
 }
 
-/// The data connection of a flow.
+/// State of the data connection of a flow.
 #[derive(Clone, Default)]
 pub enum Found {
-    /// Not yet.
+    /// The data connection was not found yet.
     #[default]
     No,
-    /// It wants what there is not.
+    /// The active side wants a compressed vector, which the server does not support.
     Refused,
     Yes(Bound),
 }
@@ -36,7 +36,7 @@ pub enum Found {
 pub struct Bound {
     pub flow: Arc<Flow>,
     pub channel: Channel,
-    /// The active side wants the vector of the flow.
+    /// True if the active side wants the vector of the flow.
     pub vector: bool,
 }
 
@@ -45,12 +45,12 @@ impl Slot {
         Slot { id, spec, peer, room, found: Mutex::default() }
     }
 
-    /// Its data connection.
+    /// The state of the data connection.
     pub fn found(&self) -> Found {
         lock(&self.found).clone()
     }
 
-    /// The flow, if its data connection was found.
+    /// The flow with its data connection, if the data connection was found.
     pub fn bound(&self) -> Option<Bound> {
         match self.found() {
             Found::Yes(bound) => Some(bound),
@@ -63,12 +63,12 @@ impl Slot {
 #[derive(Default)]
 pub struct Registry {
     slots: Mutex<BTreeMap<FlowId, Arc<Slot>>>,
-    /// The flows of UDP, by the addresses that datagrams come from.
+    /// The UDP flows, by the source address of their datagrams.
     sources: Mutex<BTreeMap<SocketAddr, Arc<Flow>>>,
 }
 
 impl Registry {
-    /// Adds a flow; false if there is one of these names.
+    /// Adds a flow. Returns false if a flow with these numbers exists.
     pub fn add(&self, slot: Arc<Slot>) -> bool {
         let mut slots = lock(&self.slots);
         let free = !slots.contains_key(&slot.id);
@@ -78,22 +78,22 @@ impl Registry {
         free
     }
 
-    /// Forgets a flow.
+    /// Removes a flow.
     pub fn remove(&self, id: FlowId) {
         lock(&self.slots).remove(&id);
         lock(&self.sources).retain(|_, flow| flow.id != id);
     }
 
-    /// The flow of UDP whose datagrams come from this address.
+    /// The UDP flow whose datagrams have this source address.
     pub fn of_source(&self, source: SocketAddr) -> Option<Arc<Flow>> {
         lock(&self.sources).get(&source).cloned()
     }
 
-    /// Connects an announced flow with the channel on which it was named, of which its session tells the
-    /// active side. None if there is no such flow, if it has a data connection already, or if it cannot be as
-    /// the active side wants it.
+    /// Assigns to an announced flow the channel on which IDENTIFY arrived; the session then informs the
+    /// active side. `None` if this host announced no such flow of this transport, if the flow has a data
+    /// connection already, or if the active side wants a compressed vector.
     ///
-    /// Never waits for a peer: the threads that receive data call it.
+    /// Does not wait for a peer, because the threads that receive data call it.
     pub fn bind(&self, identify: &Identify, transport: Transport, channel: Channel) -> Option<Arc<Flow>> {
         let slot = lock(&self.slots).get(&identify.id).cloned()?;
         if slot.spec.transport != transport {

@@ -1,4 +1,4 @@
-//! A control connection: announces flows, starts and stops them, and takes the results.
+//! A control connection of the passive side: flows are announced, started and stopped; results are sent.
 
 use super::registry::{Bound, Found, Slot};
 use super::{Notice, Shared, limits};
@@ -20,18 +20,18 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time between two snapshots of a running measurement, and two looks whether the server ends.
+/// Interval between two snapshots of a running measurement, and of checks whether the server ends.
 const TICK: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(200);
-/// Time between two looks for data connections.
+/// Interval of checks for data connections.
 const LOOK_FOR_DATA: Duration = Duration::from_millis(10);
 
-/// What a peer is told nowhere, so that its user asks here.
+/// Error text for the user of this side, because NPMP cannot send an error text to the peer.
 const NO_COMPRESSION: &str = "it wants compressed files: choose names without .bz2";
 
-/// Why a session ended early.
+/// Reason why a session ended early.
 enum End {
-    /// The peer closed its connection, after its measurement or before it began.
+    /// The peer closed its connection after its measurement, or before it began.
     Quiet,
     Error(String),
 }
@@ -45,7 +45,7 @@ impl From<ControlError> for End {
     }
 }
 
-/// A message that a passive side understands.
+/// A message that the passive side understands.
 enum Request {
     Add(Box<AddFlow>),
     Remove(FlowId),
@@ -77,7 +77,7 @@ struct Running {
     paths: Option<Paths>,
 }
 
-/// When the active side is told of paths.
+/// The times of the reports about paths to the active side.
 struct Paths {
     every: Duration,
     next: Instant,
@@ -90,14 +90,14 @@ impl Paths {
     }
 }
 
-/// A control connection.
+/// A control connection of the passive side.
 pub struct Session<'s> {
     shared: &'s Shared,
     stream: TcpStream,
     peer: IpAddr,
     room: Arc<Room>,
     slots: Vec<Arc<Slot>>,
-    /// The flows whose data connections were not found yet.
+    /// The flows whose data connections are not found yet.
     waiting: Vec<Arc<Slot>>,
     running: Option<Running>,
     snapshots: Vec<Snapshot>,
@@ -160,7 +160,7 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// Tells the active side which data connections were found.
+    /// Informs the active side of the data connections that were found.
     fn tell_found(&mut self, writer: &ControlWriter) -> Result<(), End> {
         let mut refused = false;
         for slot in std::mem::take(&mut self.waiting) {
@@ -176,7 +176,7 @@ impl<'s> Session<'s> {
         if refused { Err(End::Error(NO_COMPRESSION.to_owned())) } else { Ok(()) }
     }
 
-    /// Takes a snapshot each second, tells of paths, and ends a measurement that is too long.
+    /// Takes a snapshot each second, reports paths, and ends a measurement that lasts too long.
     fn tick(&mut self, writer: &ControlWriter) -> Result<(), End> {
         let now = Instant::now();
         let Some(running) = &mut self.running else { return Ok(()) };
@@ -199,10 +199,10 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Tells the active side of paths, if it asked for them.
+    /// Reports the paths to the active side, if it requested the reports.
     fn tell_paths(&self, writer: &ControlWriter) -> Result<(), End> {
         let Some(Running { begun, paths: Some(_), .. }) = &self.running else { return Ok(()) };
-        // The flow of stream 0 stands for its association.
+        // The flow of stream 0 represents its association.
         let all = self.bound().filter(|(_, bound)| bound.flow.id.stream == 0);
         let associations =
             all.filter_map(|(slot, bound)| Some((slot.id.flow, association(&bound)?))).collect();
@@ -291,7 +291,7 @@ impl<'s> Session<'s> {
         self.bound().for_each(|(_, bound)| bound.flow.stop.close());
         let mut running = self.running.take()?;
         for sender in running.senders.drain(..) {
-            // A sender that panicked has sent less.
+            // A sender that panicked has sent less data, which the counters show.
             drop(sender.join());
         }
         Some(running)
@@ -367,7 +367,7 @@ impl<'s> Session<'s> {
     }
 }
 
-/// The association of a flow; none with TCP and UDP.
+/// The association of a flow; `None` for TCP and UDP.
 fn association(bound: &Bound) -> Option<Association> {
     match &bound.channel {
         Channel::Sctp(connection, _) => Association::of(connection),

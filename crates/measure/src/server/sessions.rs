@@ -1,4 +1,4 @@
-//! The control connections that exist, counted by host.
+//! The number of present control connections of each host.
 
 use super::{limits, lock};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug, Default)]
 pub struct Sessions(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
 
-/// Place of a control connection, free again when this is dropped.
+/// The place of a control connection. Dropping it frees the place.
 #[derive(Debug)]
 pub struct Place {
     sessions: Sessions,
@@ -22,10 +22,10 @@ impl Sessions {
         lock(&self.0).values().sum()
     }
 
-    /// One more of this peer.
+    /// Adds a control connection of this peer.
     ///
     /// # Errors
-    /// Its host, or all hosts together, have as many as are allowed.
+    /// A text if its host, or all hosts together, already have the allowed number.
     pub fn begin(&self, peer: IpAddr) -> Result<Place, String> {
         let host = host_of(peer);
         let mut hosts = lock(&self.0);
@@ -56,7 +56,7 @@ impl Drop for Place {
     }
 }
 
-/// The host of an address. A host with IPv6 can have any address of its prefix of 64 bits
+/// The host of an address. An IPv6 host can use any address of its 64-bit prefix
 /// (`rfc4291#section-2.5.1`).
 fn host_of(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {

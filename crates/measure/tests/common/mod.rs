@@ -1,4 +1,4 @@
-//! A server on the loopback interface, and what a client is told.
+//! A server on the loopback interface, and the options of its clients.
 #![allow(dead_code)] // Each test uses a part of it.
 
 use anabranch_measure::{ClientOptions, FlowSpec, Notice, Planned, Report, Server, ServerOptions, Transport};
@@ -9,13 +9,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Longer than anything that must happen takes.
+/// Time limit for every event that must happen.
 pub const SOON: Duration = Duration::from_secs(20);
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A server in a thread of its own, which ends when this is dropped.
+/// A server in a separate thread. Dropping it ends the server.
 pub struct Running {
-    /// Those of data over TCP and UDP, and the UDP port of SCTP.
+    /// The port for data over TCP and UDP, and the UDP port of SCTP.
     pub ports: [u16; 2],
     notices: Receiver<Notice>,
     stop: Arc<AtomicBool>,
@@ -27,7 +27,7 @@ impl Running {
         Self::start_with(ServerOptions::default())
     }
 
-    /// As [`Self::start`] with options but for the ports, and for the address if there is none.
+    /// As [`Self::start`], with other options. The ports are always chosen by the system.
     pub fn start_with(options: ServerOptions) -> Self {
         let (sender, notices) = channel();
         let locals = if options.locals.is_empty() { vec![HERE] } else { options.locals };
@@ -41,12 +41,12 @@ impl Running {
         Running { ports, notices, stop, thread: Some(thread) }
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the server ends by itself.
     pub fn join(mut self) {
         self.thread.take().expect("it runs").join().expect("it did not panic");
     }
 
-    /// The report of the next measurement that ends.
+    /// The report of the next measurement, when it ends.
     pub fn report(&self) -> Report {
         self.await_notice(|notice| match notice {
             Notice::Ended { report, .. } => Some(*report),
@@ -54,7 +54,7 @@ impl Running {
         })
     }
 
-    /// Why the next peer is refused.
+    /// The reason why the next peer is refused.
     pub fn refusal(&self) -> String {
         self.await_notice(|notice| match notice {
             Notice::Refused { why, .. } => Some(why),
@@ -80,7 +80,7 @@ impl Drop for Running {
     }
 }
 
-/// Options of a client of a server at this address, for flows of one association.
+/// Options of a client of the server at this address, with flows of one association.
 pub fn client(peer: IpAddr, [port, udp_port]: [u16; 2], flows: &[&str]) -> ClientOptions {
     let plan = |spec: &&str| Planned {
         spec: FlowSpec::parse(spec, Transport::Sctp).expect("a flow"),

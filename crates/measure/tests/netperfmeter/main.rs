@@ -1,7 +1,7 @@
-//! Our two sides, and those of NetPerfMeter (Debian's package `netperfmeter`).
+//! Tests of our two sides with those of NetPerfMeter (Debian's package `netperfmeter`).
 //!
-//! Each test runs itself again in a network namespace, which ends with the process. Where a program or the
-//! permission is missing it says so and passes; with `ANABRANCH_REQUIRE_TOOLS` set it fails.
+//! Each test runs itself again in a network namespace, which ends with the process. If a program or the
+//! permission is missing, the test says so and passes; if `ANABRANCH_REQUIRE_TOOLS` is set, it fails.
 
 #[path = "../../../io/tests/common/namespace.rs"]
 mod namespace;
@@ -16,10 +16,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Tells the test that it runs in its namespace.
+/// Environment variable that tells the test that it runs in its namespace.
 const INSIDE: &str = "ANABRANCH_NETPERFMETER_INSIDE";
 
-/// What is missing for a test.
+/// The name of a missing tool or permission, if one is missing.
 fn missing() -> Option<String> {
     if namespace::in_new_namespace().is_none() {
         return Some("the permission to make network namespaces, or unshare".into());
@@ -32,7 +32,7 @@ fn missing() -> Option<String> {
     lacking.map(|(program, _)| format!("the program {program}"))
 }
 
-/// Runs the test of this name in a namespace of its own, with a folder for its files.
+/// Runs the test of this name in a new namespace, with a folder for its files.
 fn in_a_namespace(test: &str, body: fn(&Path)) {
     if std::env::var_os(INSIDE).is_some() {
         run(Command::new("ip").args(["link", "set", "lo", "up"]));
@@ -58,7 +58,7 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?} failed: {out}{error}");
 }
 
-/// The number of an object in a file of scalars.
+/// The value of a scalar of an object in a file of scalars.
 fn scalar(file: &Path, object: &str, name: &str) -> f64 {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let begin = format!("scalar \"netPerfMeter.{object}\" \"{name}\"");
@@ -66,17 +66,17 @@ fn scalar(file: &Path, object: &str, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("{begin} in {text}")).trim().parse().expect("a number")
 }
 
-/// Rows of a vector after its head, each with one cell more than the head.
+/// The number of rows of a vector, without its head. Checks that each has one cell more than the head.
 fn rows(file: &Path) -> usize {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let cells = |line: &str| line.split_whitespace().count();
     let mut lines = text.lines();
     let head = cells(lines.next().expect("a head"));
-    // A description has blanks.
+    // A description contains a blank.
     lines.inspect(|line| assert!(cells(&line.replace("Flow ", "Flow")) == head + 1, "{line}")).count()
 }
 
-/// NetPerfMeter's active side against our server: its exit and what it printed.
+/// Runs NetPerfMeter's active side against our server. Returns its success and its output.
 fn active(port: u16, folder: &Path, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new("timeout");
     command.args(["60", "netperfmeter", &format!("127.0.0.1:{port}"), "-control-over-tcp"]);
@@ -136,7 +136,7 @@ fn the_active_side_of_netperfmeter_measures_without_files_too_and_learns_that_th
     });
 }
 
-/// NetPerfMeter's passive side; it ends with the test.
+/// NetPerfMeter's passive side. Dropping it ends the program.
 struct Passive(Child);
 
 impl Passive {
@@ -188,7 +188,7 @@ fn our_client_measures_against_the_passive_side_of_netperfmeter() {
     });
 }
 
-/// Connects as soon as the passive side listens, for at most 20 s.
+/// Connects once the passive side listens. Tries for at most 20 s.
 fn connect(options: &ClientOptions) -> Client {
     let mut tries = 0..200;
     loop {
