@@ -5,7 +5,8 @@
 //! chat client NAME SERVER[,SERVER...]     then lines such as `3 hello` on the standard input
 //! ```
 //!
-//! Both use UDP port 9899, and the server SCTP port 5022. Stream 0 tells who comes and goes; the other streams are rooms.
+//! Both use UDP port 9899, and the server SCTP port 5022. Stream 0 carries notices about guests who come and
+//! go; the other streams are rooms.
 
 use anabranch_tokio::{Connection, Endpoint, Listener, Message, Received, StreamId};
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ const PORT: u16 = 5022;
 /// The stream of notices.
 const LOBBY: StreamId = StreamId(0);
 
-/// Who is there, by name.
+/// The present guests, by name.
 #[derive(Clone, Default)]
 struct Guests(Arc<Mutex<BTreeMap<String, Connection>>>);
 
@@ -29,7 +30,7 @@ impl Guests {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Tells everybody else. A guest who reads too slowly misses it, and holds up nobody.
+    /// Sends a text to all other guests. A guest who reads too slowly misses it, and delays nobody.
     fn tell(&self, from: &str, stream: StreamId, text: &str) {
         self.with(|guests| {
             for (_, guest) in guests.iter().filter(|(name, _)| *name != from) {
@@ -39,7 +40,7 @@ impl Guests {
     }
 }
 
-/// Takes guests until the endpoint is closed.
+/// Accepts guests until the endpoint is closed.
 async fn serve(listener: Listener) {
     let guests = Guests::default();
     while let Ok(connection) = listener.accept().await {
@@ -47,7 +48,7 @@ async fn serve(listener: Listener) {
     }
 }
 
-/// Looks after a guest, whose first message is the name.
+/// Serves a guest, whose first message is the guest's name.
 async fn host(guests: Guests, connection: Connection) {
     let Ok(Some(first)) = connection.recv().await else { return };
     let name = String::from_utf8_lossy(&first.data).into_owned();
@@ -74,14 +75,14 @@ async fn enter(connection: &Connection, name: &str) -> Result<()> {
     Ok(connection.send(Message::from(name.to_owned()).stream(LOBBY)).await?)
 }
 
-/// Says `text` of a line `room text` in its room.
+/// Sends a line `room text` to its room.
 async fn say(connection: &Connection, line: &str) -> Result<()> {
     let (room, text) = line.split_once(' ').ok_or("a line is a number and a text")?;
     Ok(connection.send(Message::from(text.to_owned()).stream(StreamId(room.parse()?))).await?)
 }
 
 async fn chat(connection: Connection) -> Result<()> {
-    // The lobby has a reader of its own; the rooms share one.
+    // The lobby has a separate reader; all rooms share another reader.
     let mut lobby = connection.read_stream(LOBBY);
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     loop {

@@ -1,4 +1,4 @@
-//! A server that sends every message back, and its client: threads, no runtime.
+//! A server that sends every message back, and its client. Both use threads, without a runtime.
 //!
 //! ```text
 //! echo server [LOCAL...]              all addresses of the host, unless some are named
@@ -17,14 +17,14 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const PORT: u16 = 7;
 
-/// Serves each connection by a thread of its own until the endpoint is closed.
+/// Serves each connection in a separate thread until the endpoint is closed.
 fn serve(listener: &Listener) {
     while let Ok(connection) = listener.accept() {
         thread::spawn(move || answer(&connection));
     }
 }
 
-/// Sends every message back on its stream. A client that does not read its answers stalls this thread, no other one.
+/// Sends every message back on its stream. A client that does not read its answers blocks only this thread.
 fn answer(connection: &Connection) {
     while let Ok(Some(received)) = connection.recv() {
         let answer = Message::from(received.data).stream(received.stream).unordered(received.unordered);
@@ -34,7 +34,7 @@ fn answer(connection: &Connection) {
     }
 }
 
-/// Sends texts and gives the answers.
+/// Sends texts and returns the answers.
 fn ask(endpoint: &Endpoint, server: Peer, texts: &[String]) -> Result<Vec<String>> {
     let connection = endpoint.connect(server)?;
     for text in texts {

@@ -1,12 +1,12 @@
-//! Sends a file over all paths at once; the transfer survives the loss of any path but the last.
+//! Sends a file over all paths at the same time. The transfer survives as long as one path works.
 //!
 //! ```text
 //! file_transfer receive FOLDER [LOCAL...]
 //! file_transfer send FILE SERVER[,SERVER...] [LOCAL...]
 //! ```
 //!
-//! Both use UDP port 9899, and the receiver SCTP port 5021. A file is one message, `length name`, then the content as
-//! another message of any length. The receiver answers with the number of bytes that it has written.
+//! Both use UDP port 9899, and the receiver SCTP port 5021. A file is sent as one message, `length name`, and
+//! a second message of any length with the content. The receiver answers with the number of bytes written.
 
 use anabranch_tokio::{Connection, Endpoint, MessageWriter, StreamId};
 use std::error::Error;
@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const PORT: u16 = 5021;
 
-/// Sends a file of this name, which has `length` bytes.
+/// Sends a file with this name and `length` bytes.
 async fn send(
     connection: &Connection,
     name: &str,
@@ -30,7 +30,7 @@ async fn send(
     if length > 0 {
         let mut writer = MessageWriter::from(connection.writer(StreamId(0)));
         tokio::io::copy(&mut content, &mut writer).await?;
-        // Without this the message has no end, and dropping the writer aborts the connection.
+        // Without this call the message has no end, and dropping the writer aborts the connection.
         writer.shutdown().await?;
     }
     let answer = connection.recv().await?.ok_or("the receiver ended the connection")?;
@@ -40,17 +40,17 @@ async fn send(
     Ok(())
 }
 
-/// Receives a file into a folder; none if the sender has ended the connection.
+/// Receives a file into a folder; `None` if the sender has ended the connection.
 async fn receive(connection: &Connection, folder: &Path) -> Result<Option<PathBuf>> {
     let Some(header) = connection.recv().await? else { return Ok(None) };
     let (length, name) = std::str::from_utf8(&header.data)?.split_once(' ').ok_or("no file name")?;
     let length: u64 = length.parse()?;
-    // Of a path only the last part counts: a sender must not choose the folder.
+    // Only the last part of a path is used: a sender must not choose the folder.
     let path = folder.join(Path::new(name).file_name().ok_or("no file name")?);
     let mut file = File::create(&path).await?;
     let mut written = 0;
     while written < length {
-        // A message that is larger than the receive buffer comes in parts.
+        // A message that is larger than the receive buffer arrives in parts.
         let part = connection.recv().await?.ok_or("the sender ended the connection within a file")?;
         file.write_all(&part.data).await?;
         written += part.data.len() as u64;

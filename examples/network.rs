@@ -1,4 +1,4 @@
-//! Two endpoints in memory, the packets between them, and the time.
+//! Two endpoints in memory, the packets between them, and a virtual clock.
 
 use anabranch::{
     Config, Datagram, Endpoint, EndpointConfig, Instant, Octets, PacketBuf, Seed, Span, Transmit,
@@ -8,26 +8,26 @@ use std::collections::BinaryHeap;
 use std::error::Error;
 use std::net::IpAddr;
 
-/// A packet on its way: when it arrives, its number, to which endpoint, between which addresses, and its bytes.
+/// A packet in flight: arrival time, number, index of the destination endpoint, source, destination, bytes.
 type InFlight = (Instant, u64, usize, IpAddr, IpAddr, Vec<u8>);
 
-/// Two endpoints, the packets between them, and the time.
+/// Two endpoints, the packets between them, and the virtual time.
 pub struct World {
     pub now: Instant,
     pub endpoints: [Endpoint; 2],
-    /// Packets sent.
+    /// Number of packets sent.
     pub packets: u64,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     delay: fn(u64, IpAddr) -> Option<Span>,
 }
 
 impl World {
-    /// `delay` says how long a packet takes, by its number and destination; `None`: it is lost.
+    /// `delay` returns the delay of a packet by its number and destination; `None`: the packet is lost.
     pub fn new(endpoints: [Endpoint; 2], delay: fn(u64, IpAddr) -> Option<Span>) -> World {
         World { now: Instant::ZERO, endpoints, packets: 0, in_flight: BinaryHeap::new(), delay }
     }
 
-    /// Sends what the endpoints have to send.
+    /// Moves all packets that the endpoints send into the network.
     fn transmit(&mut self) {
         let mut buf = PacketBuf::default();
         for side in 0..2 {
@@ -43,7 +43,7 @@ impl World {
         }
     }
 
-    /// Moves on to the next arrival or timeout, and handles it. False if there is neither.
+    /// Moves to the next arrival or timeout, and handles it. Returns false if there is neither.
     pub fn step(&mut self) -> bool {
         self.transmit();
         let arrival = self.in_flight.peek().map(|Reverse(packet)| packet.0);
@@ -71,7 +71,7 @@ pub fn addresses(side: usize) -> [IpAddr; 2] {
 
 /// An endpoint at port 5001 or 5002.
 pub fn endpoint(side: usize, config: Config) -> Result<Endpoint, Box<dyn Error>> {
-    // The same run each time. On a network use `Seed::from_system`.
+    // The seed makes each run the same. On a real network use `Seed::from_system`.
     let seed = Seed::for_simulation(side as u64);
     Ok(Endpoint::new(EndpointConfig {
         config: config.into(),

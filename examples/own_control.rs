@@ -1,9 +1,9 @@
-//! A congestion control of your own: two formulas, under which an endpoint transfers 4 MB over two paths, one of which loses
-//! packets.
+//! A congestion control of your own with two formulas. With it, an endpoint transfers 4 MB over two paths,
+//! one of which loses packets.
 //!
 //! `cargo run -p anabranch --example own_control`
 //!
-//! To give it a name in scenarios, see the documentation of the crate `anabranch-cc`.
+//! The documentation of the crate `anabranch-cc` shows how to give the control a name in scenarios.
 
 mod network;
 
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const TOTAL: usize = 4_000_000;
 const MESSAGE: usize = 1000;
 
-/// All paths together grow as fast as one flow; a loss takes a third of the window of its path.
+/// All paths together grow as fast as one flow. A loss reduces the window of its path by a third.
 #[derive(Debug)]
 struct Thirds {
     losses: Arc<AtomicU64>,
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Box::new(LossBased::new(Thirds { losses: counter.clone() }, setup))
     });
     let config = Config { congestion_control: thirds.into(), ..Config::recommended() };
-    // Every 40th packet is lost if it goes to the server over the network 10.1.
+    // Every 40th packet is lost if it is sent to the server's address in the network 10.1.
     let mut world = World::new([endpoint(0, config)?, endpoint(1, Config::recommended())?], |number, to| {
         let lost = number.is_multiple_of(40) && to == addresses(1)[0];
         (!lost).then_some(Span::from_millis(5))

@@ -26,7 +26,7 @@ fn send(world: &mut World, association: AssocId, left: &mut usize) -> Result<(),
 
 fn main() -> Result<(), Box<dyn Error>> {
     let endpoints = [endpoint(0, Config::recommended())?, endpoint(1, Config::recommended())?];
-    // Packets in the network 10.1 take 5 ms, those in 10.2 take 20 ms.
+    // Packets in the network 10.1 take 5 ms, and packets in the network 10.2 take 20 ms.
     let mut world = World::new(endpoints, |_, to| {
         let first = (0..2).any(|side| to == addresses(side)[0]);
         Some(Span::from_millis(if first { 5 } else { 20 }))

@@ -1,4 +1,4 @@
-//! The two ends of a run, each a process of its own.
+//! The two ends of a run, each in a separate process.
 
 use crate::cpu;
 use crate::rivals::{Rival, usrsctp};
@@ -7,16 +7,16 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a run gave.
+/// Result of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// User bytes that arrived.
+    /// User bytes received.
     pub bytes: u64,
     /// CPU seconds of both ends.
     pub cpu: f64,
     /// Seconds of real time at the receiver.
     pub seconds: f64,
-    /// Mean number of packets of a call that sent; none if the rival does not tell.
+    /// Mean number of packets in a call that sends; `None` if the rival does not report it.
     pub packets_per_send: Option<f64>,
 }
 
@@ -27,7 +27,8 @@ impl Outcome {
     }
 }
 
-/// Receives until the sender has finished; prints the address first, then bytes, CPU seconds and real seconds.
+/// Receives until the sender has finished. Prints the address first, then bytes, CPU seconds and real
+/// seconds.
 pub fn receive(rival: Rival) -> Result<(), Box<dyn Error>> {
     cpu::pin(0);
     let receiver = rival.bind()?;
@@ -39,7 +40,7 @@ pub fn receive(rival: Rival) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends for a time; prints CPU seconds and the mean number of packets of a call.
+/// Sends for some time. Prints CPU seconds and the mean number of packets in a call.
 pub fn send(rival: Rival, address: &str, time: Duration) -> Result<(), Box<dyn Error>> {
     cpu::pin(1);
     let mut sender = rival.connect(address)?;
@@ -52,7 +53,7 @@ pub fn send(rival: Rival, address: &str, time: Duration) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// The program of one end: this one, or that of a rival in C.
+/// The program of one end: this program, or that of a rival written in C.
 fn program(rival: Rival, role: &str) -> Result<Command, Box<dyn Error>> {
     let mut command = match rival {
         Rival::Usrsctp => Command::new(usrsctp::program()?),

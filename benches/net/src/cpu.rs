@@ -1,4 +1,4 @@
-//! CPU time and where it is spent.
+//! CPU time of this process, and the core on which it runs.
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -12,7 +12,7 @@ pub fn used() -> f64 {
         .map_or(0.0, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
-/// Keeps this process on one core, so that the two ends do not compete.
+/// Binds this process to one core, so that the two ends do not compete.
 pub fn pin(core: usize) {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let mut set = CpuSet::new();

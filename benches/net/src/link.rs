@@ -1,8 +1,8 @@
-//! Emulated links between loopback addresses: rate, delay, a drop-tail queue, an outage.
+//! Emulated links between loopback addresses, with a rate, a delay, a drop-tail queue and an outage.
 //!
-//! A relay stands between client and server like a NAT that changes UDP ports only: it takes the client's packets at the
-//! server's address and another port, and sends them on from the client's address and another port. The peers learn these
-//! ports as they learn those of a NAT.
+//! A relay stands between client and server, like a NAT that changes only UDP ports. The relay receives the
+//! client's packets at the server's address and another port. It sends them on from the client's address and
+//! another port. The endpoints learn these ports as they learn those of a NAT.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -21,7 +21,7 @@ pub struct Link {
     pub rate: f64,
     /// Round-trip time without queueing.
     pub rtt: Duration,
-    /// When it loses all packets, measured from the start.
+    /// Beginning and end of the time in which the link loses all packets, measured from the start.
     pub outage: Option<(Duration, Duration)>,
 }
 
@@ -31,24 +31,24 @@ impl Link {
         Link { rate: rate * 1e6, rtt: Duration::from_millis(rtt), outage: None }
     }
 
-    /// Its queue holds one and a half times what the path holds.
+    /// Longest queueing delay: one and a half round-trip times.
     fn longest_wait(&self) -> Duration {
         self.rtt.mul_f64(1.5)
     }
 }
 
-/// The addresses that a link connects.
+/// The addresses at the two ends of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     /// The client's address and UDP port.
     pub client: SocketAddr,
     /// The server's address and UDP port.
     pub server: SocketAddr,
-    /// The UDP port at the server's address where the link takes the client's packets.
+    /// UDP port at the server's address at which the link receives the client's packets.
     pub entrance: u16,
 }
 
-/// Starts a relay, which lives as long as the process.
+/// Starts a relay, which runs until the process ends.
 pub fn start(link: Link, ends: Ends, begin: Instant) -> Result<(), Box<dyn Error>> {
     let near_server = Arc::new(UdpSocket::bind((ends.server.ip(), ends.entrance))?);
     let near_client = Arc::new(UdpSocket::bind((ends.client.ip(), 0))?);
@@ -57,7 +57,7 @@ pub fn start(link: Link, ends: Ends, begin: Instant) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// A free UDP port at all of these addresses.
+/// A UDP port that is free at all of these addresses.
 pub fn free_port(addresses: &[IpAddr]) -> Result<u16, Box<dyn Error>> {
     for _ in 0..16 {
         let first = UdpSocket::bind((addresses[0], 0))?;
@@ -69,14 +69,14 @@ pub fn free_port(addresses: &[IpAddr]) -> Result<u16, Box<dyn Error>> {
     Err("no UDP port is free at all addresses".into())
 }
 
-/// Packets that enter at `from` leave from `to` to `destination`.
+/// Starts one direction: packets that arrive at `from` are sent from `to` to `destination`.
 fn direction(link: Link, begin: Instant, from: Arc<UdpSocket>, to: Arc<UdpSocket>, destination: SocketAddr) {
     let (queue, arrivals) = channel();
     thread::spawn(move || admit(link, begin, &from, &queue));
     thread::spawn(move || deliver(&to, destination, &arrivals));
 }
 
-/// Reads packets, and computes when each arrives.
+/// Reads packets, and computes the arrival time of each.
 fn admit(link: Link, begin: Instant, from: &UdpSocket, queue: &Sender<(Instant, Vec<u8>)>) {
     let mut free = Instant::now();
     let mut packet = vec![0; 65_536];
@@ -94,11 +94,11 @@ fn admit(link: Link, begin: Instant, from: &UdpSocket, queue: &Sender<(Instant, 
     }
 }
 
-/// Sends each packet when it arrives.
+/// Sends each packet at its arrival time.
 fn deliver(to: &UdpSocket, destination: SocketAddr, arrivals: &Receiver<(Instant, Vec<u8>)>) {
     while let Ok((at, packet)) = arrivals.recv() {
         thread::sleep(at.saturating_duration_since(Instant::now()));
-        // A receiver that is gone is told of by an error.
+        // The call fails if the receiver has ended.
         let _ = to.send_to(&packet, destination);
     }
 }

@@ -1,4 +1,4 @@
-//! Goodput over two emulated links at once.
+//! Goodput over two emulated links at the same time.
 
 use crate::link::{self, Ends, Link};
 use crate::rivals::random_bytes;
@@ -82,7 +82,7 @@ fn run(case: &Case) -> Result<(f64, Duration), Box<dyn Error>> {
     let accepted = listener.accept()?;
     let end = begin + Duration::from_secs(case.seconds);
     let reading = thread::spawn(move || read_until(&accepted, end));
-    // Messages of one packet each: a message that waits for a part does not distort the times.
+    // Each message fits one packet: a message that waits for its last fragment would distort the times.
     let message = Bytes::from(random_bytes(1400));
     while Instant::now() < end {
         let message = anabranch_io::Message::from(message.clone()).unordered(true);

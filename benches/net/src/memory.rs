@@ -1,4 +1,5 @@
-//! The protocol alone: two endpoints in memory, virtual time, checksums computed; and what idle associations cost.
+//! Measures the protocol alone (two endpoints in memory, virtual time, with checksums), and idle
+//! associations.
 
 use crate::cpu;
 use crate::rivals::random_bytes;
@@ -17,7 +18,7 @@ const ONE_WAY: Span = Span::from_millis(5);
 const BUFFER: u64 = 4 << 20;
 const MESSAGE: usize = 65_536;
 
-/// Two endpoints and the packets between them. All packets take the same time, so that they arrive in order.
+/// Two endpoints and the packets between them. All packets have the same delay, so that they arrive in order.
 struct World {
     now: Instant,
     endpoints: [Endpoint; 2],
@@ -40,7 +41,7 @@ fn endpoint(side: usize, port: u16, config: Config) -> Result<Endpoint, Box<dyn 
 }
 
 impl World {
-    /// Takes what an endpoint sends.
+    /// Takes all packets that an endpoint sends.
     fn drain(&mut self, side: usize) {
         while self.endpoints[side].poll_transmit(self.now, &mut self.packet).is_some() {
             let mut packet = self.spare.pop().unwrap_or_default();
@@ -50,7 +51,7 @@ impl World {
         }
     }
 
-    /// Goes to the next arrival or timeout, and handles it. False if there is none.
+    /// Moves to the next arrival or timeout, and handles it. Returns false if there is none.
     fn step(&mut self) -> bool {
         let arrivals = self.flying.iter().filter_map(|packets| packets.front().map(|&(at, _)| at));
         let timeouts = self.endpoints.iter().filter_map(Endpoint::poll_timeout);
@@ -73,10 +74,10 @@ impl World {
     }
 }
 
-/// Transfers messages of 64 KiB for about `seconds` of CPU time, once of random bytes and once of zeros that are not stored;
-/// prints megabytes per CPU-second of both ends.
+/// Transfers messages of 64 KiB for about `seconds` of CPU time, once of random bytes and once of zeros that
+/// are not stored. Prints megabytes per CPU-second of both ends.
 pub fn measure(seconds: f64) -> Result<(), Box<dyn Error>> {
-    // As crate io does, so that glibc keeps the memory of messages that were read.
+    // Makes glibc keep the memory of messages that were read, as the crate `io` does.
     drop(black_box(Vec::<u8>::with_capacity(BUFFER as usize)));
     transfer(seconds, "random bytes", &Payload::Bytes(random_bytes(MESSAGE).into()))?;
     transfer(seconds, "zeros", &Payload::Filler(MESSAGE as u32))
@@ -116,7 +117,7 @@ fn transfer(seconds: f64, name: &str, message: &Payload) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// Gives and takes messages; the number of bytes that arrived.
+/// Sends and reads messages. Returns the number of received bytes.
 fn exchange(
     world: &mut World,
     id: AssocId,
@@ -149,7 +150,7 @@ fn exchange(
     Ok(received)
 }
 
-/// Makes associations with one endpoint, and prints what each costs there: memory, and wake-ups while nothing is sent.
+/// Creates associations with one endpoint. Prints memory and wake-ups of each while nothing is sent.
 pub fn idle(associations: u16) -> Result<(), Box<dyn Error>> {
     let before = resident()?;
     let (mut server, _, _) = with_associations(associations, false)?;
@@ -173,13 +174,14 @@ pub fn idle(associations: u16) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A server with associations that began one after the other within 30 s, the clients if they are to be kept, and the time.
+/// Returns a server with associations that began one after the other within 30 s, the clients if `keep`, and
+/// the time.
 fn with_associations(number: u16, keep: bool) -> Result<(Endpoint, Vec<Endpoint>, Instant), Box<dyn Error>> {
     let mut server = endpoint(1, 5002, Config::default())?;
     server.listen(true);
     let (mut now, mut packet, mut clients) = (Instant::ZERO, PacketBuf::default(), Vec::new());
     for n in 0..number {
-        // The server's heartbeats are counted: the clients send none.
+        // Only the server's heartbeats are counted, so the clients send none.
         let mut config = Config::default();
         config.hb_interval = None;
         let mut client = endpoint(0, FIRST_CLIENT + n, config)?;
@@ -196,10 +198,10 @@ fn with_associations(number: u16, keep: bool) -> Result<(Endpoint, Vec<Endpoint>
     Ok((server, clients, now))
 }
 
-/// The SCTP port of the first client; the others have the next ones.
+/// The SCTP port of the first client; the other clients have the following ports.
 const FIRST_CLIENT: u16 = 10_000;
 
-/// Passes the packets of the endpoint of one side to the other; whether there were any.
+/// Passes the packets of one endpoint to the other. Returns true if there were any.
 fn carry(from: &mut Endpoint, to: &mut Endpoint, now: Instant, side: usize, packet: &mut PacketBuf) -> bool {
     let mut any = false;
     while from.poll_transmit(now, packet).is_some() {
@@ -209,7 +211,7 @@ fn carry(from: &mut Endpoint, to: &mut Endpoint, now: Instant, side: usize, pack
     any
 }
 
-/// Passes the server's packets to the clients they are for, and the answers back.
+/// Passes the server's packets to their clients, and the answers back.
 fn answer(server: &mut Endpoint, clients: &mut [Endpoint], now: Instant, packet: &mut PacketBuf) {
     while server.poll_transmit(now, packet).is_some() {
         let port = u16::from_be_bytes([packet.head[2], packet.head[3]]);

@@ -5,7 +5,7 @@ use crate::rivals::Rival;
 use std::error::Error;
 use std::fs;
 
-/// Runs all rivals in turn, several times, and prints medians and ratios to the ceiling of the same round.
+/// Runs all rivals in turn for several rounds. Prints medians, and ratios to the ceiling of the same round.
 pub fn compare(rivals: &[Rival], rounds: usize, seconds: f64) -> Result<(), Box<dyn Error>> {
     print_machine();
     let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); rivals.len()];
@@ -62,7 +62,7 @@ fn spread(values: &[f64], digits: usize) -> String {
     }
 }
 
-/// The value below which this share of the values lies.
+/// The quantile `share` of the values.
 fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -7,9 +7,9 @@ pub use transport::{Checksum, Ecn, Octets, PacketBuf};
 pub use units::{BitRate, ByteCount, Instant, Span};
 pub use wire::{Ppid, Ssn, StreamId, Tsn};
 
-/// Congestion controls: what [`Config::congestion_control`] takes, and the parts to build one's own from.
+/// Congestion controls: the values of [`Config::congestion_control`], and the parts of a custom control.
 pub use cc;
 
-/// TCP with the same interface, as simulations put it beside SCTP.
+/// TCP with the same interface, as simulations use it beside SCTP.
 #[cfg(feature = "tcp")]
 pub use tcp;

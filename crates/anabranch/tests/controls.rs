@@ -1,8 +1,8 @@
-//! Every registered algorithm has its page in docs/controls, with the equations of its source and its
-//! options.
+//! Tests that every registered algorithm has its page in docs/controls, with the equations of its source and
+//! its options.
 //!
-//! These tests are not in the crate of the controls: whoever tries an algorithm runs the tests of that crate
-//! without writing a page first.
+//! The crate of the controls does not contain these tests. So a developer can run the tests of that crate for
+//! a new algorithm before its page exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};

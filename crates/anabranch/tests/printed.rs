@@ -1,4 +1,5 @@
-//! The congestion control that docs/embed-rust.md prints is a file that compiles: `printed/gentle.rs`.
+//! Tests that the congestion control printed in docs/embed-rust.md is a file that compiles:
+//! `printed/gentle.rs`.
 
 use anabranch::cc::{GrowthRule, Setup};
 use anabranch::{ByteCount, Endpoint, EndpointConfig, Seed};

@@ -1,8 +1,8 @@
 //! Multipath SCTP connections for [tokio](https://tokio.rs) programs.
 //!
-//! The types are those of [`io`], whose driver is a thread of its own and whose futures run on any runtime.
-//! This crate adds what tokio programs expect: names that are resolved without blocking ([`resolve`]), and
-//! [`MessageWriter`], an [`AsyncWrite`](tokio::io::AsyncWrite). [`Listener`], [`Events`], [`Messages`] and
+//! The types are those of [`io`], whose driver is a separate thread and whose futures run on any runtime.
+//! This crate adds two parts for tokio programs: [`resolve`] looks up names without blocking, and
+//! [`MessageWriter`] is an [`AsyncWrite`](tokio::io::AsyncWrite). [`Listener`], [`Events`], [`Messages`] and
 //! [`StreamReader`] are streams (`futures_core::Stream`).
 //!
 //! ```

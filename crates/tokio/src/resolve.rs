@@ -2,11 +2,11 @@ use io::Peer;
 use std::io::{Error, ErrorKind, Result};
 use std::net::IpAddr;
 
-/// The peer with all addresses of a name, as the system's resolver orders them, and this SCTP port. The
-/// handshake begins with the first address.
+/// Returns the peer with this SCTP port and all addresses of a name, in the order of the system's resolver.
+/// The handshake begins with the first address.
 ///
 /// # Errors
-/// The resolver's; [`ErrorKind::NotFound`] if the name has no address.
+/// The error of the resolver; [`ErrorKind::NotFound`] if the name has no address.
 pub async fn resolve(name: &str, port: u16) -> Result<Peer> {
     let mut addresses: Vec<IpAddr> = Vec::new();
     for address in tokio::net::lookup_host((name, port)).await? {

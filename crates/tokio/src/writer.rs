@@ -5,9 +5,10 @@ use tokio::io::AsyncWrite;
 
 /// A message of any length that is written as a byte stream: [`io::MessageWriter`] as an [`AsyncWrite`].
 ///
-/// `shutdown` ends the message; the peer delivers it as one. `flush` does nothing, since there is no message
-/// before its end. While the message is incomplete no other message of the connection is taken. Dropping the
-/// writer before `shutdown` has completed **aborts the connection**, unless nothing was taken yet.
+/// `shutdown` ends the message; the peer delivers it as one. `flush` does nothing, because the peer cannot
+/// get a part of a message. While the message is incomplete, no other message of the connection is queued.
+/// Dropping the writer before `shutdown` has completed **aborts the connection**, unless nothing was queued
+/// yet.
 #[derive(Debug)]
 pub struct MessageWriter(io::MessageWriter);
 

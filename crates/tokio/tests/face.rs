@@ -1,4 +1,4 @@
-//! What this crate adds, over loopback.
+//! Tests of the parts that this crate adds, over loopback.
 
 use anabranch_tokio::sctp::AllowReset;
 use anabranch_tokio::{
@@ -31,7 +31,7 @@ async fn pair_with(config: Config) -> ([Endpoint; 2], Connection, Connection) {
     ([server, client], connection, accepted)
 }
 
-/// Reads a message that may come in parts.
+/// Reads a message that may arrive in parts.
 async fn whole(connection: &Connection) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     loop {
@@ -142,7 +142,7 @@ async fn a_name_without_addresses_is_an_error() {
     assert!(resolve("nothing.invalid", 9).await.is_err());
 }
 
-/// The next event that is wanted.
+/// Waits for the next event that satisfies `wanted`.
 async fn until(events: &mut Events, wanted: impl Fn(&Event) -> bool) {
     while !wanted(&events.next().await.expect("is open").expect("none is lost")) {}
 }

@@ -1,8 +1,8 @@
 //! CUBIC that reacts to a queue on a path as to congestion, so that packets of the tunnel do not wait in the
 //! queue of an uplink.
 //!
-//! b is the least round-trip time of the last 15 to 30 s, and r the least one of a round trip. A queue of T
-//! bounds the window:
+//! c is the cwnd and β CUBIC's reduction factor. b is the least round-trip time of the last 15 to 30 s, and r
+//! the least one of a round trip. The queueing delay T bounds the window:
 //!
 //! ```text
 //! T = 10 ms + 0.4 b
@@ -89,7 +89,7 @@ struct Round {
 }
 
 impl Delays {
-    /// Adds a sample. `view` is the path before it.
+    /// Adds a sample. `view` is the state of the path before the acknowledgement.
     fn observe(&mut self, now: Instant, rtt: Span, ack: &PathAck, view: &PathView) -> Option<Cut> {
         if now.since(*self.changed.get_or_insert(now)) >= MEMORY {
             self.least = [None, self.least[0]];
@@ -173,7 +173,8 @@ impl CongestionControl for Calm {
                 self.control.on_idle(now, before, p, &mut w.to_vec());
             }
             let Some(cut) = cut else { continue };
-            // Otherwise losses have cut the window already, or too little is sent for a queue.
+            // In recovery, losses have cut the window already. With a small flight size, this path builds no
+            // queue.
             if path.in_recovery || path.flight * 2 < path.window.cwnd {
                 continue;
             }

@@ -40,7 +40,7 @@ pub struct TunnelConfig {
     pub keys: Option<(PrivateKey, PublicKey)>,
     /// Path of the socket that serves the status.
     pub status: PathBuf,
-    /// Where metrics are served; none: nowhere.
+    /// Address of the HTTP server for metrics; `None`: no metrics.
     pub metrics: Option<SocketAddr>,
     /// Command for `/bin/sh`, run when there is an association.
     pub up: Option<String>,

@@ -36,7 +36,7 @@ pub enum TunnelError {
         /// The system's error.
         source: std_io::Error,
     },
-    /// The system has no thread to give.
+    /// The system cannot create a thread.
     #[error("the system gives no thread: {0}")]
     System(#[from] std_io::Error),
     /// The device was deleted while the tunnel ran.

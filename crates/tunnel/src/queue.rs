@@ -1,5 +1,5 @@
 //! Packets that wait for the association: fair queueing of flows with CoDel in each (RFC 8290, RFC 8289).
-//! Sans-IO.
+//! The code does no input or output.
 //!
 //! This short queue keeps a call or a game usable beside a download, because the stack and the outbox hold
 //! only a few packets.
@@ -21,7 +21,7 @@ const PACKETS: usize = 10_240;
 const TARGET: Span = Span::from_millis(10);
 /// Time for which the delay must exceed [`TARGET`].
 const INTERVAL: Span = Span::from_millis(100);
-/// Longest time of a packet here and in the association: after that it is dropped.
+/// Lifetime of a packet in the queues and in the association; after that the packet is dropped.
 pub(crate) const LIFETIME: Span = Span::from_millis(500);
 /// Largest queue in bytes from which CoDel drops no packet.
 const LEAST: usize = 1514;
@@ -120,7 +120,7 @@ impl Queue {
                 return Some((since, packet));
             }
             self.unlist(is_new);
-            // A flow that sends little must not always come first.
+            // Without this, a flow that sends little would always come first.
             if is_new && !self.old.is_empty() {
                 self.old.push_back(n);
             } else {
@@ -151,7 +151,8 @@ impl Queue {
         Some((since, packet))
     }
 
-    /// Removes the next packet of a queue that is not too old and that CoDel does not drop.
+    /// Removes packets from a queue until one is neither too old nor dropped by CoDel, and returns that
+    /// packet.
     fn pop_from(&mut self, now: Instant, n: usize) -> Option<(Instant, Vec<u8>)> {
         loop {
             let Some((since, mut packet)) = self.take(n) else {

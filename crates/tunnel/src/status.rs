@@ -46,7 +46,7 @@ impl Board {
         stop.spawn("status", move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else {
-                    // For example, there are no file descriptors, which may become free.
+                    // The process may have no file descriptor left; one may become free.
                     thread::sleep(BREATH);
                     continue;
                 };

@@ -1,25 +1,25 @@
 //! Events for a subscriber of `tracing`, all with the target `anabranch_tunnel`. Those of associations and
-//! paths are of `anabranch_io`.
+//! paths come from `anabranch_io`.
 
 use std::net::IpAddr;
 use tracing::{debug, info};
 use units::{Instant, Span};
 
 const TARGET: &str = "anabranch_tunnel";
-/// Shortest time between two events about refused handshakes: anybody can send one.
+/// Shortest interval of events about refused handshakes, because anybody can send handshakes.
 const REFUSALS_EVERY: Span = Span::from_secs(1);
 
-/// A handshake made a session.
+/// Logs that a handshake created a session.
 pub(crate) fn handshake(peer: IpAddr, began_here: bool) {
     info!(target: TARGET, %peer, began_here, "handshake complete");
 }
 
-/// Handshakes that were refused.
+/// Counts refused handshakes for the log.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
-    /// When the next event is allowed.
+    /// Time from which the next event is allowed.
     next: Instant,
-    /// Refused since the last event.
+    /// Number of handshakes refused since the last event.
     untold: u64,
 }
 

@@ -60,7 +60,8 @@ pub(crate) struct Place {
     pub(crate) options: PathOptions,
 }
 
-/// The places of the working uplinks, the cheapest first; of an interface its first address of each family.
+/// The places of the working uplinks, the cheapest first. Of an interface, only its first address of each
+/// family is used.
 pub(crate) fn working(uplinks: &[Uplink]) -> Vec<Place> {
     let Ok(all) = if_addrs::get_if_addrs() else { return Vec::new() };
     let all: Vec<(String, IpAddr)> = all
@@ -114,7 +115,7 @@ pub(crate) fn unreachable_uplinks(uplinks: &[Uplink], remotes: &[IpAddr]) -> Vec
 /// Follows the uplinks during an association.
 #[derive(Debug)]
 pub(crate) struct Follower {
-    /// This end is behind NATs: its addresses join one by one.
+    /// True if this end is behind NATs, so that its addresses join one by one.
     joins: bool,
     /// Addresses without a path, and the time since which they have none.
     idle: BTreeMap<IpAddr, Instant>,
@@ -134,15 +135,15 @@ impl Follower {
     pub(crate) fn set_options(&mut self, connection: &Connection, places: &[Place]) {
         for &Place { address, options, .. } in places {
             if self.set.insert(address, options).unwrap_or_default() != options {
-                // One that has ended has no paths.
+                // An association that has ended has no paths.
                 let _ = block_on(connection.set_path_options(address, options));
             }
         }
     }
 
-    /// Adds new addresses and removes lost ones in all associations. The last one stays, because it may
-    /// return. An address that the peer did not add, since its uplink carried nothing for some time, is added
-    /// again. `log` gets a line for each address that joined or did not.
+    /// Adds new addresses to all associations, and removes lost addresses. The last address stays, because it
+    /// may return. An address that the peer did not add, because its uplink did not work for some time, is
+    /// added again. `log` gets a line for each address that joined or failed to join.
     pub(crate) fn follow(
         &mut self,
         endpoint: &Endpoint,
@@ -168,10 +169,10 @@ impl Follower {
             }
         }
         let before = endpoint.local_addresses();
-        // New addresses ask before old ones are removed: the other uplinks may carry nothing.
+        // New addresses are added before old ones are removed, because the other uplinks may not work.
         for Place { address, device, .. } in working.iter().filter(|place| !before.contains(&place.address)) {
-            // If it fails, for example for an IPv6 address that is still checked for duplicates, the next
-            // call tries again.
+            // The call fails, for example, for an IPv6 address that is still checked for duplicates. Then the
+            // next call of this function tries again.
             let _ = match device {
                 Some(device) => block_on(endpoint.add_local_address_on_device(*address, device.clone())),
                 None => block_on(endpoint.add_local_address(*address)),

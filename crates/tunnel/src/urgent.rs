@@ -1,5 +1,5 @@
-//! Urgent packets, such as those of calls, DNS and pings: each leaves on the fastest path and, if another
-//! uplink has room, a second time there. The receiver uses the first one.
+//! Urgent packets, such as those of calls, DNS and pings. Each leaves on the fastest path. If another uplink
+//! has room, a copy leaves there, and the receiver uses the packet that arrives first.
 
 use crate::noise::Replay;
 use crate::packet::{Inner, TCP, UDP};
@@ -23,8 +23,8 @@ pub(crate) const NUMBERED: Ppid = Ppid(1);
 /// Length of the number before the packet.
 const NUMBER: usize = 8;
 
-/// True if a user waits for this packet: it is small or of DNS. For TCP only packets that open a connection
-/// count, since the others have to stay in order.
+/// True if a user waits for this packet: it is small, or a packet of DNS. Of TCP, only packets that open a
+/// connection are urgent, since all others have to stay in order.
 pub(crate) fn is_urgent(packet: &[u8], inner: &Inner) -> bool {
     const SYN: u8 = 2;
     let header = inner.transport.and_then(|at| packet.get(at..));
@@ -73,14 +73,14 @@ pub(crate) struct Way {
     remote: IpAddr,
     /// SRTT of the path; `None` before the first sample.
     srtt: Option<Duration>,
-    /// The congestion window has room.
+    /// True if the congestion window has room.
     has_room: bool,
     cost: u16,
 }
 
 impl Way {
-    /// The working paths of an association, the fastest first, without paths that cost more than one with
-    /// room.
+    /// The active paths of an association, the fastest first. A path is left out if it costs more than
+    /// another path whose congestion window has room.
     pub(crate) fn of(paths: &[PathInfo]) -> Vec<Way> {
         let active = paths.iter().filter(|path| path.state == PathState::Active);
         let mut ways: Vec<Way> = active
@@ -109,9 +109,9 @@ fn leave_out_costly(ways: &mut Vec<Way>) {
     ways.retain(|way| least.is_none_or(|least| way.cost <= least));
 }
 
-/// The fastest of these paths, and one for a copy: of those with room, the first that shares no address with
-/// the fastest, or else the next fastest. `None` if there is at most one path: the association chooses,
-/// because it detects failures sooner.
+/// The fastest path for a packet, and a path for its copy: among the others with room, the first that shares
+/// no address with the fastest path, or else the next fastest. `None` if there is at most one path: then the
+/// association chooses, because it detects failures sooner.
 pub(crate) fn choose(ways: &[Way]) -> Option<(PathId, Option<PathId>)> {
     let (first, others) = ways.split_first().filter(|(_, others)| !others.is_empty())?;
     let mut second: Option<&Way> = None;
@@ -133,7 +133,7 @@ pub(crate) fn numbered(number: u64, packet: &[u8]) -> Vec<u8> {
 pub(crate) struct Arrived(Replay);
 
 impl Arrived {
-    /// The packet after the number; `None` for a copy, or if the packet is too late to tell.
+    /// The packet after the number; `None` for a copy, or if the number is too old to be checked.
     pub(crate) fn first_of<'p>(&mut self, data: &'p [u8]) -> Option<&'p [u8]> {
         let (number, packet) = data.split_first_chunk::<NUMBER>()?;
         let number = u64::from_be_bytes(*number);

@@ -1,4 +1,4 @@
-//! What is compared: a way to bind a receiver, and a way to connect a sender.
+//! The compared transports: how a receiver is bound, and how a sender is connected.
 
 mod quic;
 mod sctp;
@@ -14,25 +14,26 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// A receiver that waits for its sender.
 pub trait Receiver {
-    /// Where to send.
+    /// The address for the sender.
     fn address(&self) -> Result<String>;
-    /// Receives until the sender has finished; gives user bytes and seconds since the first of them.
+    /// Receives until the sender has finished. Returns the user bytes, and the seconds since the first of
+    /// them.
     fn run(self: Box<Self>) -> Result<(u64, f64)>;
 }
 
-/// A sender that is connected.
+/// A connected sender.
 pub trait Sender {
-    /// Sends as fast as it can.
+    /// Sends as fast as possible until `end`.
     fn send_until(&mut self, end: Instant) -> Result<()>;
-    /// Mean number of packets of a call that sent, if it is known.
+    /// Mean number of packets in a call that sends; `None` if it is not known.
     fn packets_per_send(&self) -> Option<f64> {
         None
     }
-    /// Delivers what is left, and ends.
+    /// Delivers all queued data, and ends.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// What is compared.
+/// The compared transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Rival {
     #[value(name = "udp")]

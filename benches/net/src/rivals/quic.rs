@@ -1,4 +1,4 @@
-//! quinn: QUIC in user space, with its encryption.
+//! quinn: QUIC in user space, with encryption.
 
 use super::{Receiver, Result, Sender, Stopwatch, random_bytes};
 use bytes::Bytes;
@@ -34,7 +34,7 @@ impl Bound {
 }
 
 impl Receiver for Bound {
-    /// The address and, in hexadecimal digits, the certificate.
+    /// The address, and the certificate in hexadecimal digits.
     fn address(&self) -> Result<String> {
         let digits: String = self.certificate.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(format!("{} {digits}", self.endpoint.local_addr()?))

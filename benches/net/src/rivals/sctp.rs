@@ -1,4 +1,4 @@
-//! Ours, over UDP on one loopback address, both checksums computed.
+//! Our SCTP, over UDP on one loopback address, with both checksums.
 
 use super::{Receiver, Result, Sender, Stopwatch, random_bytes};
 use anabranch_io::blocking::{Connection, Endpoint, Listener};

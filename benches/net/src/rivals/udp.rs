@@ -1,4 +1,4 @@
-//! The ceiling: UDP datagrams with segmentation offload at both ends, a window of credit and nothing else.
+//! The ceiling: UDP datagrams with segmentation offload at both ends, and a window of unanswered bytes.
 
 use super::{Receiver, Result, Sender, Stopwatch, random_bytes};
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const DATAGRAM: usize = 1440;
 const TRAIN: usize = 44 * DATAGRAM;
-/// Bytes that may be unanswered: fits the receive buffer, with what the kernel adds to each datagram.
+/// Largest number of unanswered bytes. Fits the receive buffer with the kernel's overhead per datagram.
 const WINDOW: u64 = 1 << 20;
 
 fn socket() -> Result<(UdpSocket, UdpSocketState)> {
@@ -39,7 +39,8 @@ impl Receiver for Bound {
         Ok(self.socket.local_addr()?.to_string())
     }
 
-    /// Tells the sender how much arrived, after each train. A datagram of one byte ends it.
+    /// After each train, reports to the sender how many bytes arrived. A datagram of one byte ends the
+    /// transfer.
     fn run(self: Box<Self>) -> Result<(u64, f64)> {
         let messages = BATCH_SIZE.min(8);
         let mut memory = vec![0; messages * 65_536];
@@ -80,7 +81,7 @@ impl Connected {
         let mut answer = [0; 8];
         match self.socket.recv(&mut answer) {
             Ok(8) => self.answered = u64::from_be_bytes(answer),
-            // Datagrams were lost: without this the window would stay closed.
+            // Datagrams were lost. Without this line, the window would stay closed.
             _ => self.answered = self.sent,
         }
     }

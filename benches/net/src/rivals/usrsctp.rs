@@ -1,13 +1,13 @@
-//! usrsctp: a program in C that this bench compiles, since no crate binds that library.
+//! usrsctp: a program in C that this bench compiles, since no crate provides bindings of that library.
 
 use super::Result;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Its ends do not run in this program.
+/// Error text: the ends of this rival do not run in this program.
 pub const ELSEWHERE: &str = "usrsctp runs in a program of its own";
 
-/// Compiles the program if it is not there.
+/// Compiles the program, unless it exists.
 pub fn program() -> Result<PathBuf> {
     let folder = std::env::current_exe()?.parent().ok_or("no folder")?.to_owned();
     let (program, source) = (folder.join("usrsctp"), folder.join("usrsctp.c"));

@@ -152,7 +152,7 @@ impl Line {
         self.current.as_ref().is_some_and(|connection| connection.id() == id)
     }
 
-    /// Queues a packet. It is not urgent if other packets of its flow wait. True if it is urgent.
+    /// Queues a packet. Returns true if it is urgent. A packet is not urgent if others of its flow wait.
     fn push(&mut self, now: Instant, inner: &Inner, packet: Vec<u8>) -> bool {
         let urgent = self.urgent.len() < MOST_URGENT
             && urgent::is_urgent(&packet, inner)
@@ -216,8 +216,8 @@ impl Shared {
         }
     }
 
-    /// The next result of `take` for an association, once there is one; `None` once the association is no
-    /// longer the current one.
+    /// Waits until `take` returns a value for this association, and returns the value. Returns `None` once
+    /// the association is no longer the current one.
     fn next<T>(&self, id: AssocId, ready: &Condvar, take: impl Fn(&mut Line) -> Option<T>) -> Option<T> {
         let mut line = self.line();
         loop {
@@ -274,7 +274,8 @@ impl Shared {
         Reliability::Until(LIFETIME.saturating_sub(self.now().since(since)).max(Span::from_nanos(1)))
     }
 
-    /// Counts a packet. False if the association accepts no more; a single refused packet is ignored.
+    /// Counts a packet. Returns false if the association accepts no more packets; a single refused packet is
+    /// ignored.
     fn count_sent(&self, length: usize, sent: Result<(), SendError>) -> bool {
         match sent {
             Ok(()) => count(&self.counters.sent, length),
@@ -289,7 +290,7 @@ impl Shared {
     fn receive(&self, connection: &Connection) {
         let mut arrived = Arrived::default();
         while let Ok(Some(received)) = block_on(connection.recv()) {
-            // No packet is long enough to arrive in parts.
+            // No packet is long enough to arrive in parts, so this message is not a packet.
             if !received.end_of_record || received.aborted {
                 continue;
             }

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Pause after a caller could not be accepted.
+/// Pause after a failed accept.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// The endpoint that the metrics are of: the latest one.
+/// The latest endpoint, whose metrics are shown.
 #[derive(Debug, Default)]
 pub(super) struct Shown(Mutex<Option<(Endpoint, Option<Stats>)>>);
 
@@ -33,7 +33,7 @@ pub(super) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>, T
     address.map(bind).transpose()
 }
 
-/// Answers requests of HTTP until the tunnel has ended.
+/// Answers HTTP requests until the tunnel has ended.
 pub(super) fn serve(listener: TcpListener, tunnel: &Arc<Tunnel>, stop: &Stop) -> Result<(), TunnelError> {
     // The device is closed when the tunnel is dropped, which must not wait for a request.
     let tunnel = Arc::downgrade(tunnel);
@@ -43,7 +43,7 @@ pub(super) fn serve(listener: TcpListener, tunnel: &Arc<Tunnel>, stop: &Stop) ->
             let Some(tunnel) = tunnel.upgrade() else { break };
             match stream {
                 Ok(stream) => answer(stream, || text(&tunnel, &mut of_endpoint)),
-                // Such as for want of descriptors, which others may free.
+                // The process may have no file descriptor left; one may become free.
                 Err(_) => thread::sleep(BREATH),
             }
         }

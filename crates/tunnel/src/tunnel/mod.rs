@@ -30,9 +30,9 @@ use std::time::{Duration, Instant as Clock};
 const ATTEMPT: Duration = Duration::from_secs(20);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Pause after an association of at least [`SETTLED`]: an end that restarts will soon be back.
+/// Pause after an association of at least [`SETTLED`]: an end that restarts is ready again soon.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
-/// A shorter association may have been refused.
+/// Duration from which an association counts as accepted: a shorter one may have been refused.
 const SETTLED: Duration = Duration::from_secs(10);
 /// Interval of checks of the interfaces and of the association.
 const LOOK: Duration = Duration::from_secs(1);
@@ -52,11 +52,11 @@ pub fn run(
     let log: Log = Arc::new(log);
     let board = Board::start(config, stop).map_err(TunnelError::Status)?;
     let requests = metrics::bind(config.metrics)?;
-    // Before the device: its address is none that the association may use.
+    // The endpoint is bound before the device exists: the association must not use the device's address.
     let waiting = match config.connect.is_empty() {
         true => match bind_patiently(config, &board, stop, &log)? {
             None => return stop.wait(),
-            // At once, because a peer that connects earlier is refused.
+            // Listens at once, because a peer that connects earlier is refused.
             Some((endpoint, stats)) => Some((endpoint.listen(1), endpoint, stats)),
         },
         false => None,
@@ -106,9 +106,9 @@ fn say_goodbye(connection: &Connection) {
     }
 }
 
-/// Creates the endpoint of attempt number `attempt`. Behind NATs it has one address, a different one in each
-/// attempt, and lists no address, which would be useless to the peer. The others join the association later,
-/// each by a request sent from it.
+/// Creates the endpoint of attempt number `attempt`. Behind NATs it has one address, another one in each
+/// attempt, and does not list it, because the peer could not use it. The other addresses join the association
+/// later, each by a request that is sent from the address.
 fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats>), TunnelError> {
     let mut builder = Endpoint::builder()
         .udp_port(config.port)
@@ -143,8 +143,8 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
     }
 }
 
-/// As [`bind`], but waits until an uplink works, which may take a while at boot. `None` if the tunnel must
-/// end before.
+/// As [`bind`], but waits until an uplink works, which may take some time after boot. `None` if the tunnel
+/// must end first.
 fn bind_patiently(
     config: &TunnelConfig,
     board: &Board,

@@ -24,7 +24,7 @@ pub(super) fn config(tunnel: &TunnelConfig) -> Config {
         nat_friendly: tunnel.nat,
         outbound_streams: STREAMS + 1,
         stream_scheduler: StreamScheduler::Priority,
-        // The other streams have the value 0, which goes first.
+        // The urgent stream keeps the value 0, which has the highest priority.
         stream_values: vec![1; STREAMS.into()],
         send_queue: Some(QUEUE),
         // A packet in two fragments is lost twice as often.

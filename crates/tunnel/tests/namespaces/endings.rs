@@ -1,4 +1,4 @@
-//! How a tunnel ends, and how it begins again.
+//! Tests of how a tunnel ends and starts again.
 
 use crate::world::{World, folder, sh, write_configs};
 use crate::{THERE, UDP, assert_datagrams_pass, log_file, play, wait_until};
@@ -88,7 +88,7 @@ fn add_to_config(end: &str, lines: &str) {
     fs::write(&file, format!("{lines}\n{text}")).expect("is ours");
 }
 
-/// Both ends, once datagrams pass.
+/// Starts both ends and an echo server, and waits until datagrams pass.
 fn both(world: &World) -> [crate::world::Running; 3] {
     let mut echo = world.start("echo", "there");
     echo.await_line("ready");
@@ -106,7 +106,7 @@ fn a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out() {
         let hook = format!("'echo $ANABRANCH_EVENT $ANABRANCH_INTERFACE >> {}'", hooks.display());
         add_to_config("here", &format!("up = {hook}\ndown = {hook}"));
         let [mut here, mut there, _echo] = both(&world);
-        // An association that lived shorter counts as refused.
+        // A shorter association counts as refused.
         thread::sleep(Duration::from_secs(11));
         let begin = Instant::now();
         assert!(there.stop().success());
@@ -143,7 +143,7 @@ fn no_datagram_arrives_late_after_an_outage_of_all_uplinks() {
         socket.connect(SocketAddr::from((THERE, UDP))).expect("there is a route");
         let begin = Instant::now();
         let sending = socket.try_clone().expect("can be shared");
-        // Urgent ones and long ones, 100 a second.
+        // 100 datagrams per second, urgent ones and long ones.
         let sender = thread::spawn(move || {
             for number in 0..900_u64 {
                 let length = if number % 2 == 0 { 100 } else { 1000 };
@@ -174,7 +174,7 @@ fn no_datagram_arrives_late_after_an_outage_of_all_uplinks() {
         delays.sort_unstable();
         let (longest, came) = (delays.last().expect("some came"), delays.len());
         eprintln!("{came} came, the latest after {longest:?} ms");
-        // To and fro, each way may take its 500 ms, and the machine may be slow.
+        // Each direction may take up to its lifetime of 500 ms, and the machine may be slow.
         assert!(longest.0 < 1300, "{longest:?}");
         assert!(delays.iter().any(|&(_, sent)| sent > 7000), "some of those after the outage came");
     });
@@ -229,7 +229,7 @@ fn the_status_tells_which_uplink_is_down_whoever_else_asks_and_says_nothing() {
                 named.then_some(())
             });
             assert!(log_of("here").contains("here0 is down"), "{}", log_of("here"));
-            // Without descriptors nobody is accepted, which costs next to nothing.
+            // Without free descriptors, no client is accepted, and the end uses almost no CPU time.
             here.limit_descriptors("3:");
             let waits = UnixStream::connect(&socket).expect("it listens");
             let before = here.cpu_ticks();
@@ -281,7 +281,7 @@ fn metrics_count_what_paths_carry_and_handshakes_that_were_refused() {
         assert!(value("anabranch_tunnel_packets_sent_total") > 0.0);
         assert_eq!(value("anabranch_tunnel_handshakes_refused_total"), 0.0);
         assert!(value("anabranch_tunnel_handshakes_total") >= 1.0);
-        // A client of HTTP that says nothing does not keep the tunnel from ending.
+        // An HTTP client that sends nothing does not delay the end of the tunnel.
         let _silent = TcpStream::connect("127.0.0.1:9464");
         assert!(here.stop().success());
     });
@@ -308,7 +308,7 @@ fn packets_pass_in_pieces_over_small_uplinks_and_with_a_large_mtu() {
         [1300, 1972, 8900].into_iter().for_each(pass);
         (0..2).for_each(|link| world.narrow(link, 576));
         [100, 500, 1300, 1972, 8900].into_iter().for_each(pass);
-        // From the beginning.
+        // Both ends start again from the beginning.
         drop(running);
         let _running = both(&world);
         [100, 500, 1300, 1972, 8900].into_iter().for_each(pass);

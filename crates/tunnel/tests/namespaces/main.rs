@@ -1,5 +1,5 @@
-//! Both ends of a tunnel in network namespaces, over two links: TCP through it while a link goes and comes,
-//! while an end starts anew, and while NATs on the way change their mappings.
+//! Tests of both ends of a tunnel in network namespaces, over two links: TCP through the tunnel while a link
+//! disappears and returns, while an end restarts, and while NATs on the way change their mappings.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
@@ -19,14 +19,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 use world::{END, ROLE, World, folder, in_namespaces, sh, write_configs};
 
-/// Longer than anything that must happen takes.
+/// Time limit for every event that must happen.
 const SOON: Duration = Duration::from_secs(20);
 /// The address of the other end in the tunnel.
 const THERE: [u8; 4] = [10, 99, 0, 2];
 const TCP: u16 = 7001;
 const UDP: u16 = 7002;
 
-/// Does what this process is for: the test, or one of the programs that it starts.
+/// Plays the role of this process: the test itself, or one of the programs that the test starts.
 fn play(name: &'static str, programs: &[&str], client: fn(&'static str)) {
     match std::env::var(ROLE).as_deref() {
         Ok("tunnel") => end(),
@@ -72,8 +72,8 @@ fn small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing() {
     );
 }
 
-/// One end of the tunnel, until it is killed or a line on standard input asks it to stop. Its name is in the
-/// environment.
+/// Runs one end of the tunnel until the process is killed or a line on standard input requests the end. An
+/// environment variable names the end.
 fn end() {
     let end = std::env::var(END).expect("is set");
     let config = TunnelConfig::read(&folder().join(&end)).expect("is right");
@@ -95,12 +95,12 @@ fn end() {
     }
 }
 
-/// The lines that an end has logged.
+/// The file with the lines that an end has logged.
 fn log_file(end: &str) -> PathBuf {
     folder().join(format!("{end}.log"))
 }
 
-/// Sends back what arrives, until it is killed.
+/// Sends received data back, until the process is killed.
 fn echo() {
     let listener = TcpListener::bind(("0.0.0.0", TCP)).expect("is free");
     let socket = UdpSocket::bind(("0.0.0.0", UDP)).expect("is free");
@@ -135,7 +135,7 @@ fn connect_tcp() -> TcpStream {
     wait_until("TCP through the tunnel", || TcpStream::connect_timeout(&to, Duration::from_secs(2)).ok())
 }
 
-/// Sends bytes and gets them back, while `meanwhile` happens after half of them.
+/// Sends bytes to the echo server and reads them back. Calls `meanwhile` after half of them.
 fn exchange(bytes: usize, meanwhile: impl FnOnce()) {
     let stream = connect_tcp();
     stream.set_read_timeout(Some(2 * SOON)).expect("is positive");
@@ -194,11 +194,11 @@ fn over_links_that_go(name: &'static str) {
     let status = await_both_uplinks("both paths carry data");
     assert!(status["encryption"]["handshakes"].as_u64() >= Some(1), "{status:#}");
     assert!(render(&status).contains("10.7.1.1 > 10.9.9.9"), "{}", render(&status));
-    // Takes the other end with it.
+    // Deleting the link also deletes its other end.
     exchange(4_000_000, || sh("ip link delete here0"));
     world.connect(0);
     await_both_uplinks("the link is used again");
-    // A TCP connection outlives an end of the tunnel that starts anew.
+    // A TCP connection survives the restart of an end of the tunnel.
     let mut again = None;
     exchange(400_000, || {
         drop(there);
@@ -219,15 +219,15 @@ fn behind_nats_that_rebind(name: &'static str) {
     let _there = world.start("tunnel", "there");
     assert_datagrams_pass();
     await_both_uplinks("both uplinks are used");
-    // The same address and another port, as after a NAT forgot its mappings.
+    // The address stays and the port changes, as after a NAT lost its mappings.
     exchange(2_000_000, || world.rebind(0, 1, 1));
     exchange(2_000_000, || world.rebind(1, 1, 1));
     await_both_uplinks("both uplinks are used with new ports");
-    // Another address, as after a provider renumbered the line.
+    // The address changes, as after a provider renumbered the line.
     exchange(2_000_000, || world.rebind(0, 1, 2));
     exchange(2_000_000, || world.rebind(1, 1, 2));
     await_both_uplinks("both uplinks are used with new addresses");
-    // All at once.
+    // Both links change at the same time.
     exchange(2_000_000, || {
         world.rebind(0, 2, 3);
         world.rebind(1, 2, 3);
@@ -256,7 +256,7 @@ fn behind_a_nat_that_stays(name: &'static str) {
         exchange(400_000, || world.renumber(0, before, now));
         wait_until("the client uses its new address", || active("here", "local", &format!("10.7.0.{now}")));
         wait_until("the server uses the public address", || active("there", "remote", "10.8.0.1"));
-        // Requests to delete the old address had their time.
+        // In this time, the requests to delete the old address would have arrived.
         thread::sleep(Duration::from_secs(2));
         wait_until("the server still uses it", || active("there", "remote", "10.8.0.1"));
     }
@@ -264,7 +264,7 @@ fn behind_a_nat_that_stays(name: &'static str) {
     exchange(400_000, || ());
 }
 
-/// Sends numbered datagrams, and says how many came back and how many of these twice.
+/// Sends numbered datagrams. Returns how many were echoed, and how many of these arrived twice.
 fn exchange_datagrams(count: u16) -> (usize, usize) {
     let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
     let mut times = vec![0; usize::from(count)];
@@ -298,7 +298,7 @@ fn over_a_silent_link(name: &'static str) {
         counted("there", "duplicates")
     });
     world.silence(0);
-    // A machine that stands still for half a second may lose some: packets are given up then.
+    // If the machine stops for half a second, the tunnel abandons some packets.
     let (came, twice) = exchange_datagrams(200);
     assert!(came >= 150, "{came} of 200 came back");
     assert_eq!(twice, 0);

@@ -1,4 +1,4 @@
-//! An uplink with a cost beside one without.
+//! Test of an uplink with a cost beside an uplink without a cost.
 
 use crate::world::{World, folder, write_configs};
 use crate::{assert_datagrams_pass, exchange, exchange_datagrams, play, wait_until};
@@ -16,7 +16,7 @@ fn a_metered_uplink_carries_nothing_but_signs_of_life_until_it_is_needed() {
     );
 }
 
-/// Bytes of Ethernet that the metered link carried, both ways.
+/// Ethernet bytes that the metered link carried in both directions.
 fn metered_bytes() -> u64 {
     let devices = fs::read_to_string("/proc/net/dev").expect("can be read");
     let counters = devices.lines().find_map(|line| line.trim().strip_prefix("here1:")).expect("is there");
@@ -25,7 +25,7 @@ fn metered_bytes() -> u64 {
     counters[0] + counters[8]
 }
 
-/// Packets with data on the paths of this cost, and whether one of them is active.
+/// Packets with data on the paths of this cost, and whether one of these paths is active.
 fn paths_of_cost(end: &str, cost: u64) -> Option<(u64, bool)> {
     let status = ask(&folder().join(format!("{end}.sock"))).ok()?;
     let paths = status["paths"].as_array()?.iter().filter(|path| path["cost"] == cost);
@@ -34,14 +34,14 @@ fn paths_of_cost(end: &str, cost: u64) -> Option<(u64, bool)> {
     }))
 }
 
-/// The same of both ends, in `--status`, which is a second old at most.
+/// The packets with data on the metered paths of both ends. The status is at most one second old.
 fn metered_packets() -> [u64; 2] {
     thread::sleep(Duration::from_millis(1500));
     ["here", "there"].map(|end| paths_of_cost(end, 1).expect("is connected").0)
 }
 
-/// Hardly any packet with data used the metered link. On a machine that stands still for a moment an
-/// acknowledgement is late, and its packet is sent there, too.
+/// Checks that almost no packet with data used the metered link. If the machine stops for a moment, an
+/// acknowledgement is late, and its packet may use that link, too.
 fn assert_few(before: [u64; 2], now: [u64; 2]) {
     assert!(now[0] <= before[0] + 10 && now[1] <= before[1] + 10, "{before:?}, then {now:?}");
 }
@@ -68,7 +68,7 @@ fn over_a_metered_link(name: &'static str) {
     await_active(1);
     let status = ask(&folder().join("here.sock")).expect("is connected");
     assert!(render(&status).contains(" cost "), "{}", render(&status));
-    // The search for the MTU of the path ends.
+    // By then path MTU discovery has ended.
     thread::sleep(Duration::from_secs(5));
 
     let (bytes, packets) = (metered_bytes(), metered_packets());
@@ -76,8 +76,8 @@ fn over_a_metered_link(name: &'static str) {
     thread::sleep(Duration::from_secs(25));
     let bytes = metered_bytes() - bytes;
     println!("{bytes} bytes in half a minute, data packets {packets:?}");
-    // A heartbeat of each end with its answer takes 440, an exchange of keys 440, ARP 200. Ten times as many
-    // without a cost.
+    // The heartbeats of both ends and their answers take 440 bytes, an exchange of keys 440, ARP 200. Without
+    // a cost there would be ten times as many bytes.
     assert!(bytes <= 3000, "{bytes} bytes in half a minute");
     assert_few(packets, metered_packets());
 
@@ -87,7 +87,7 @@ fn over_a_metered_link(name: &'static str) {
 
     world.silence(0);
     let (came, twice) = exchange_datagrams(200);
-    // A machine that stands still for half a second may lose some: packets are given up then.
+    // If the machine stops for half a second, the tunnel abandons some packets.
     assert!(came >= 150, "{came} of 200 came back");
     assert_eq!(twice, 0);
     let dead = metered_packets();

@@ -1,5 +1,5 @@
-//! Both ends of a tunnel in network namespaces, with two links between them, behind NATs or not, and programs
-//! that run there.
+//! Both ends of a tunnel in network namespaces, with two links between them, with or without NATs, and
+//! programs that run there.
 
 use crate::namespace;
 use anabranch_tunnel::PrivateKey;
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What the process does in place of the test.
+/// Environment variable with the role of a process that the test starts.
 pub const ROLE: &str = "ANABRANCH_TUNNEL_ROLE";
-/// The end that it is.
+/// Environment variable with the name of the end that the process runs.
 pub const END: &str = "ANABRANCH_TUNNEL_END";
-/// What a link carries, as a queueing discipline.
+/// Rate of a link, as a queueing discipline.
 const RATE: &str = "tbf rate 20mbit burst 15000 limit 100000";
 const FOLDER: &str = "ANABRANCH_TUNNEL_FOLDER";
 
-/// Runs the test of this name again in a namespace of its own, with the role `client`; says so where a
-/// program is missing.
+/// Runs the test of this name again in a new namespace, with the role `client`. If a program is missing,
+/// prints which one.
 pub fn in_namespaces(name: &str, programs: &[&str]) {
     let Some(mut again) = namespace::in_new_namespace() else {
         return namespace::skip(name, "the permission to make network namespaces, or unshare");
@@ -41,20 +41,20 @@ pub fn in_namespaces(name: &str, programs: &[&str]) {
     assert!(status.expect("unshare runs").success(), "the test failed in its namespace");
 }
 
-/// A short name that no other test of this process gets.
+/// A short folder name that is unique in this process.
 fn short_folder() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     std::env::temp_dir().join(format!("anabranch-tunnel-{}-{count}", std::process::id()))
 }
 
-/// The command line of a test alone.
+/// The command line that runs a test alone.
 fn this_test(name: &str) -> Vec<String> {
     let program = std::env::current_exe().expect("the test has a name").display().to_string();
     [&program, "--exact", name, "--nocapture"].map(str::to_owned).into()
 }
 
-/// Where the files of this run are.
+/// The folder with the files of this run.
 pub fn folder() -> PathBuf {
     std::env::var_os(FOLDER).expect("is set").into()
 }
@@ -67,10 +67,10 @@ impl Running {
         Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts"))
     }
 
-    /// A process in a new network namespace, which ends with it.
+    /// Starts a process in a new network namespace. The namespace ends with the process.
     fn namespace() -> Running {
         let mut holder = Running::start(Command::new("unshare").args(["--net", "cat"]));
-        // Once it answers it is in its namespace.
+        // A process that answers is already in its namespace.
         holder.stdin().write_all(b"ready\n").expect("it reads");
         holder.await_line("ready");
         holder
@@ -82,23 +82,23 @@ impl Running {
         assert!(BufReader::new(stdout).lines().any(|line| line.is_ok_and(|line| line == expected)));
     }
 
-    /// Asks the process to stop, as SIGTERM does the command, and waits for its end.
+    /// Requests the end of the process, as SIGTERM does for the command, and waits for the end.
     pub fn stop(&mut self) -> ExitStatus {
         self.stdin().write_all(b"stop\n").expect("it reads");
         self.0.wait().expect("is our child")
     }
 
-    /// Exit status of the process; none while it runs.
+    /// Exit status of the process; `None` while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().expect("is our child")
     }
 
-    /// Sets how many descriptors the process may open from now on, as `prlimit` takes it.
+    /// Sets the limit of open descriptors of the process, in the form that `prlimit` expects.
     pub fn limit_descriptors(&self, limit: &str) {
         sh(&format!("prlimit --pid {} --nofile={limit}", self.0.id()));
     }
 
-    /// The time that the process has computed, in hundredths of a second.
+    /// CPU time of the process, in hundredths of a second.
     pub fn cpu_ticks(&self) -> u64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).expect("it runs");
         let (_, after) = stat.rsplit_once(')').expect("the name is in brackets");
@@ -109,7 +109,7 @@ impl Running {
         self.0.stdin.as_mut().expect("is piped")
     }
 
-    /// The beginning of a command line that runs in the namespace of the process.
+    /// The beginning of a command line that runs a command in the namespace of the process.
     fn enter(&self) -> String {
         format!("nsenter --net=/proc/{}/ns/net ", self.0.id())
     }
@@ -123,7 +123,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs a command line, words separated by single blanks; it must succeed.
+/// Runs a command line whose words are separated by single blanks. The command must succeed.
 pub fn sh(line: &str) {
     assert!(try_sh(line), "{line}");
 }
@@ -133,17 +133,17 @@ fn try_sh(line: &str) -> bool {
     Command::new(program).args(arguments.split(' ')).status().expect("it runs").success()
 }
 
-/// The client's namespace is that of this process. The server has another one, and the address 10.9.9.9
-/// there.
+/// Two network namespaces. The client has that of this process. The server has another one, with the
+/// additional address 10.9.9.9.
 pub struct World {
     name: &'static str,
     server: Running,
-    /// A NAT for each link, or none.
+    /// The NAT of each link; empty without NATs.
     routers: Vec<Running>,
 }
 
 impl World {
-    /// Two links without anything between.
+    /// Creates two direct links.
     pub fn new(name: &'static str) -> World {
         let world = World::without_links(name);
         for link in 0..2 {
@@ -152,7 +152,7 @@ impl World {
         world
     }
 
-    /// Two links, each behind a NAT of its own; none if the kernel has no NAT.
+    /// Creates two links, each behind a separate NAT; `None` if the kernel has no NAT.
     pub fn with_nats(name: &'static str) -> Option<World> {
         let mut world = World::without_links(name);
         for link in 0..2 {
@@ -172,7 +172,7 @@ impl World {
         World { name, server, routers: Vec::new() }
     }
 
-    /// Makes a link from the client to the server.
+    /// Creates a link from the client to the server.
     pub fn connect(&self, link: u8) {
         let there = self.server.enter();
         sh(&format!("ip link add here{link} type veth peer name there{link} netns {}", self.server.0.id()));
@@ -181,7 +181,8 @@ impl World {
         self.finish_link(link);
     }
 
-    /// Makes a link from the client to a NAT, and one from there to the server. False if there can be no NAT.
+    /// Creates a link from the client to a NAT, and one from there to the server. Returns false if there can
+    /// be no NAT.
     fn connect_by_nat(&self, link: u8) -> bool {
         let (router, server) = (&self.routers[usize::from(link)], &self.server);
         let [nat, there] = [router, server].map(Running::enter);
@@ -205,7 +206,7 @@ impl World {
         try_sh(&format!("{nat}nft -f {}", rules.display()))
     }
 
-    /// Rates, since one link alone shall not be enough, and the way to the server.
+    /// Sets the rates of a link, so that one link alone is not enough, and the route to the server.
     fn finish_link(&self, link: u8) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
             sh(&format!("{prefix}tc qdisc add dev {side}{link} root {RATE}"));
@@ -214,7 +215,7 @@ impl World {
         sh(&format!("ip route add 10.9.9.9/32 via 10.7.{link}.2 dev here{link} metric {metric}"));
     }
 
-    /// Gives the NAT of a link another address outside: it forgets its mappings, too.
+    /// Gives the NAT of a link another outside address. The NAT loses its mappings, too.
     pub fn rebind(&self, link: u8, before: u8, now: u8) {
         let nat = self.routers[usize::from(link)].enter();
         sh(&format!("{nat}ip address del 10.8.{link}.{before}/24 dev out{link}"));
@@ -222,7 +223,8 @@ impl World {
         sh(&format!("{nat}ip route replace 10.9.9.9/32 via 10.8.{link}.254"));
     }
 
-    /// Gives the client another address on a link: half a second later, and behind the same public address.
+    /// Gives the client another address on a link, half a second after the old one is removed. The public
+    /// address stays the same.
     pub fn renumber(&self, link: u8, before: u8, now: u8) {
         sh(&format!("ip address del 10.7.{link}.{before}/24 dev here{link}"));
         std::thread::sleep(std::time::Duration::from_millis(500));
@@ -231,28 +233,28 @@ impl World {
         sh(&format!("ip route replace 10.9.9.9/32 via 10.7.{link}.2 dev here{link} metric {metric}"));
     }
 
-    /// Lets a link carry nothing, without a notice to anybody: no packet fits its token bucket.
+    /// Makes a link drop all packets without a notice to either end: no packet fits the token bucket.
     pub fn silence(&self, link: u8) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
             sh(&format!("{prefix}tc qdisc replace dev {side}{link} root tbf rate 8kbit burst 20 limit 20"));
         }
     }
 
-    /// Ends that.
+    /// Ends [`Self::silence`].
     pub fn unsilence(&self, link: u8) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
             sh(&format!("{prefix}tc qdisc replace dev {side}{link} root {RATE}"));
         }
     }
 
-    /// Gives both sides of a link another MTU.
+    /// Sets the MTU of both sides of a link.
     pub fn narrow(&self, link: u8, mtu: u16) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
             sh(&format!("{prefix}ip link set {side}{link} mtu {mtu}"));
         }
     }
 
-    /// Starts this program in another role at one of the ends `here` and `there`.
+    /// Starts this program in another role, at the end `here` or `there`.
     pub fn start(&self, role: &str, end: &str) -> Running {
         let line = this_test(self.name);
         let mut command = if end == "there" {
@@ -273,7 +275,7 @@ fn address(prefix: &str, device: &str, address: &str) {
     sh(&format!("{prefix}ip link set {device} up"));
 }
 
-/// Writes the keys and the descriptions of both ends.
+/// Writes the keys and the configuration files of both ends.
 pub fn write_configs() {
     let folder = folder();
     let key = |end: &str| PrivateKey::read_or_create(&folder.join(format!("{end}.key"))).expect("is written");
