@@ -1,5 +1,5 @@
-//! Copies the papers, suites and scenarios for wheels: `[tool.maturin]` in pyproject.toml says which files of
-//! the copy they get.
+//! Copies the papers, suites and scenarios for wheels. `[tool.maturin]` in pyproject.toml lists the files of
+//! the copy that go into a wheel.
 
 use std::path::Path;
 use std::{env, fs, io};

@@ -66,18 +66,18 @@ def sweep(
 ) -> None:
     """Runs a sweep and writes its tables and its manifest to ``out``.
 
-    ``cluster`` does runs somewhere else: called with the arguments of ``Plan``, the runs as pairs of a combination
-    and a replica with their hash, and the folder of finished runs, it gives the number of finished ones again and
-    again until all are there.
+    ``cluster`` performs the runs elsewhere. It is called with the arguments of ``Plan``, the runs as pairs of a
+    combination and a replica with their hash, and the folder of finished runs. It yields the number of finished runs
+    repeatedly until all are finished.
     """
 
 @final
 class Plan:
-    """A scenario with its variations, from which a worker of a cluster does single runs."""
+    """A scenario with its variations. A worker of a cluster performs single runs of it."""
 
     def __new__(cls, text: str, name: str, seed: int | None, captures: bool) -> Self: ...
     def run(self, combination: int, replica: int, out: str) -> str:
-        """Simulates one replica of a combination, stores it below the folder ``out``, and returns its hash."""
+        """Simulates one replica of a combination, stores the run below the folder ``out``, and returns its hash."""
 
 def merge(into: str, others: list[str]) -> tuple[int, int, int, int, str | None]:
     """Merges folders of sweeps into one.
@@ -93,7 +93,8 @@ def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) 
     """
 
 def student_t(degrees: int, confidence: float) -> float:
-    """The t for which ``confidence`` of Student's distribution lies within -t and t."""
+    """Returns t such that the interval from -t to t contains the fraction ``confidence`` (between 0 and 1) of
+    Student's distribution."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
@@ -103,11 +104,11 @@ def cli(
     connect: Callable[[str], object] | None = None,
     declared: Sequence[tuple[str, Sequence[str], str | None, str, Sequence[str]]] = (),
 ) -> int:
-    """Runs the command with its arguments, the name left out, and returns the exit code.
+    """Runs the command with its arguments, without the name of the program, and returns the exit code.
 
-    ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it. ``declared``
-    are the arguments of subcommands in Python: subcommand, names of the option, placeholder of its value, help, and
-    its values.
+    ``connect`` returns the function that performs runs on the cluster at an address, as ``sweep`` expects it.
+    ``declared`` are the arguments of subcommands in Python: subcommand, names of the option, placeholder of the
+    value, help text, and allowed values.
     """
 
 @final
@@ -153,7 +154,7 @@ class Received:
 
 @final
 class Arrival:
-    """A peer that proved its address and asks for an association."""
+    """A peer that has proved its address and requests an association."""
 
     id: int
     """Number of the arrival, which ``accept`` and ``refuse`` take."""
@@ -233,9 +234,9 @@ class Path:
     timeouts: int
     """Expiries of T3-rtx."""
     limited_by: dict[str, float]
-    """For how long each limit kept the sender from sending more on this path."""
+    """Times for which each limit kept the sender from sending more on this path."""
     blocks: float
-    """For how long the sender was limited by head-of-line blocking because of a chunk last sent on this path."""
+    """Time for which the sender was limited by head-of-line blocking because of a chunk last sent on this path."""
 
 @final
 class Stats:
@@ -278,7 +279,7 @@ class Stats:
     resets: int
     """Resets performed, of streams of either direction or of the association."""
     limited_by: dict[str, float]
-    """For how long each limit kept the sender from sending more, since its first message."""
+    """Times for which each limit kept the sender from sending more, since its first message."""
 
 @final
 class EndpointStats:
@@ -327,7 +328,7 @@ class Discarded:
 
 @final
 class Event:
-    """Something happened to an association: ``kind`` says what. Fields that do not belong to that kind are None."""
+    """An event of an association. ``kind`` says what happened. Fields that do not belong to that kind are None."""
 
     association: int
     """Number of the association."""
@@ -352,7 +353,7 @@ class Event:
         "shutdown-received",
         "closed",
     ]
-    """What happened."""
+    """Kind of the event."""
     outbound_streams: int | None
     """connected: streams that the endpoint may use."""
     inbound_streams: int | None
@@ -367,9 +368,9 @@ class Event:
     """path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed:
     address of the peer. address-change: local address."""
     change: Literal["add", "delete", "set-primary"] | None
-    """address-change: what the peer was asked to do with the address."""
+    """address-change: change of the address that was requested from the peer."""
     accepted: bool | None
-    """address-change: whether the peer did so."""
+    """address-change: whether the peer made the change."""
     key: int | None
     """auth-key-unused: identifier of the key."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
@@ -382,9 +383,9 @@ class Event:
     streams: list[int] | None
     """streams-reset: the streams; an empty list means all."""
     more_incoming: int | None
-    """streams-added: how many more the peer may use."""
+    """streams-added: number of additional streams that the peer may use."""
     more_outgoing: int | None
-    """streams-added: how many more the endpoint may use."""
+    """streams-added: number of additional streams that the endpoint may use."""
     result: Literal["performed", "denied", "wrong-stream", "failed", "given-up"] | None
     """streams-reset, streams-added: performed, denied, wrong-stream, failed or given-up."""
     stream: int | None
@@ -404,7 +405,7 @@ class Event:
     sent: bool | None
     """send-failed: whether a part of the message was sent, so that the peer may have it."""
     abandoned: bool | None
-    """send-failed: whether the message was given up as its reliability says, and the association goes on."""
+    """send-failed: whether the message was abandoned because of its reliability; the association continues."""
     message: int | None
     """delivered: number of the first of the tracked messages. send-failed: number of the message if it is tracked."""
     last_message: int | None
@@ -462,9 +463,9 @@ class Endpoint:
 
     def _connect(self, now: int, port: int, addresses: Iterable[_Address], options: str) -> int: ...
     def poll_arrival(self) -> Arrival | None:
-        """The next peer that asks for an association, or None.
+        """The next peer that requests an association, or None.
 
-        Each is returned once, and only after ``listen("ask")``.
+        Each peer is returned once, and only after ``listen("ask")``.
         """
 
     def _accept(self, now: int, arrival: int, options: str) -> int: ...
@@ -492,7 +493,7 @@ class Endpoint:
         mtu: int | None = None,
         udp_port: int = 0,
     ) -> bool:
-        """Processes an ICMP message about a packet that the endpoint sent. False if nothing came of it.
+        """Processes an ICMP message about a packet that the endpoint sent. False if the message had no effect.
 
         ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown), ``udp_port`` is
         the destination port of its UDP header; 0: none. ``quoted`` is what the message quotes of it, from the SCTP
@@ -512,7 +513,7 @@ class Endpoint:
         """The time at which to call ``handle_timeout`` if nothing happens before; None for never."""
 
     def handle_timeout(self, now: int) -> None:
-        """Runs the timers that are due; none if it is too early."""
+        """Runs the expired timers; does nothing if no timer has expired."""
 
     def poll_event(self) -> Event | None:
         """The next event, or None."""
@@ -540,11 +541,12 @@ class Endpoint:
         name it.
 
         ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver
-        it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay.
-        ``path``: the ``Path.id`` of the path for the first transmission; with None the endpoint chooses. ``urgent``:
-        somebody waits for it, so that neither pacing nor Nagle's rule holds it back. ``reliability``: when the
-        message is given up, a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both
-        ends need ``pr_sctp``. ``context``: a number that the event ``send-failed`` gives back.
+        it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge the message
+        without delay. ``path``: the ``Path.id`` of the path for the first transmission; with None the endpoint
+        chooses. ``urgent``: a user waits for the message, so that neither pacing nor Nagle's rule delays it.
+        ``reliability``: when the message is abandoned, a dict with one of ``lifetime`` (in seconds),
+        ``retransmissions`` and ``priority``; both ends need ``pr_sctp``. ``context``: a number that the event
+        ``send-failed`` reports.
 
         Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a
         message that can never be sent.
@@ -569,8 +571,8 @@ class Endpoint:
     def stats(self, association: int, *, now: int | None = None) -> Stats | None:
         """The counters of an association, or without ``association`` those of the endpoint.
 
-        ``limited_by`` counts up to ``now``, or without it up to the latest time that a call gave. None when the
-        association is closed and everything was read.
+        The times in ``limited_by`` end at ``now``, or without it at the latest time that a call has passed. None
+        when the association is closed and everything was read.
         """
 
     def discarded(self) -> Discarded:
@@ -610,14 +612,15 @@ class Endpoint:
     def paths(self, association: int, *, now: int | None = None) -> list[Path]:
         """The paths of an association in the order of their numbers; empty when it is closed.
 
-        Times count up to ``now``, or without it up to the latest time that a call gave.
+        Times end at ``now``, or without it at the latest time that a call has passed.
         """
 
     def set_primary(self, association: int, address: _Address) -> bool:
         """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""
 
     def set_stream_value(self, association: int, stream: int, value: int) -> bool:
-        """Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for ``wfq``.
+        """Sets the value of a stream for the stream scheduler: the priority for ``priority``, the weight for
+        ``wfq``.
 
         False if there is no such stream, or the weight is 0.
         """
@@ -634,20 +637,20 @@ class Endpoint:
     ) -> None:
         """Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
 
-        An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent
-        after the reset. ValueError if nothing was begun, which its text explains.
+        An event ``streams-reset`` reports the result for each direction. Messages queued meanwhile are sent after
+        the reset. Raises ValueError, with an explanation, if nothing was begun.
         """
 
     def add_streams(self, now: int, association: int, outgoing: int, incoming: int) -> None:
         """Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
 
-        An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was begun.
+        An event ``streams-added`` reports the result for each direction. Raises ValueError if nothing was begun.
         """
 
     def reset_association(self, now: int, association: int) -> None:
         """Begins to reset all streams of both directions, and the TSNs.
 
-        An event ``streams-reset`` tells what became of it. ValueError if nothing was begun.
+        An event ``streams-reset`` reports the result. Raises ValueError if nothing was begun.
         """
 
     def set_path_mtu(self, now: int, association: int, address: _Address, mtu: int) -> bool:
@@ -659,19 +662,19 @@ class Endpoint:
     def set_remote_port(self, association: int, address: _Address, udp_port: int) -> bool:
         """Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not encapsulated.
 
-        It holds until a packet comes from there with another port. False if there is no such path, or the endpoint
-        has no ``encapsulation``.
+        The port is used until a packet from the address has another source port. False if there is no such path, or
+        the endpoint has no ``encapsulation``.
         """
 
     def add_local_address(self, now: int, association: int, address: _Address) -> bool:
-        """Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
+        """Asks the peer by ASCONF to add a local address to an association, for example when an interface comes up.
 
         The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
         addresses, is not established, or its peer has no ASCONF.
         """
 
     def set_peer_primary(self, now: int, association: int, address: _Address) -> bool:
-        """Asks the peer by ASCONF to send to a local address where it sends on one path only.
+        """Asks the peer by ASCONF to use a local address as its primary path.
 
         The answer is an event. False if the association does not have the address, is not established, or its peer
         has no ASCONF.
@@ -684,28 +687,28 @@ class Endpoint:
         """Authenticates packets with this key from now on. False if there is no such key."""
 
     def deactivate_auth_key(self, association: int, key: int) -> bool:
-        """Says that a key which is not active will not be activated again.
+        """Declares that this key, which must not be active, will not be activated again.
 
-        An event tells when nothing outstanding needs it.
+        An event reports when no outstanding data needs the key.
 
         False if there is no such key, or it is active.
         """
 
     def remove_auth_key(self, association: int, key: int) -> bool:
-        """Forgets a key. False if there is no such key, or it is active."""
+        """Removes a key. False if there is no such key, or it is active."""
 
     def remove_local_address(self, now: int, association: int, address: _Address) -> bool:
-        """Ends the use of a local address by an association, as when its interface goes down.
+        """Ends the use of a local address by an association, for example when its interface goes down.
 
-        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer
-        with ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if the
-        association has ended, does not use the address, or would have no path left.
+        The paths from the address use another local address or end; their chunks in flight are retransmitted on
+        other paths. A peer with ASCONF is asked to delete the address; any other peer is not informed. False, and
+        nothing changes, if the association has ended, does not use the address, or would have no path left.
         """
 
     def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
         """Uses a local address again that ``remove_local_address`` removed.
 
-        It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
+        The address is used once a peer with ASCONF has added it again. False if it was not removed before.
         """
 
 @final
@@ -768,7 +771,7 @@ class Operation(Generic[_T]):
     """A call that takes time. It begins with the first ``poll`` or ``wait``; ``drop`` gives it up."""
 
     def poll(self, wakeups: Wakeups) -> int | None:
-        """Goes on. None: it is done; otherwise the slot that ``Wakeups.take`` returns when it can go on."""
+        """Continues the call. None: the call is done; otherwise the slot that ``Wakeups.take`` returns later."""
 
     def wait(self, timeout: float | None) -> bool:
         """Waits without the GIL for at most ``timeout`` seconds; None: without end.
@@ -871,7 +874,7 @@ class NetConnection:
         urgent: bool,
         path: int | None,
     ) -> Operation[NetDelivery]:
-        """Sends a message once there is room, and returns what tells when the peer has it."""
+        """Sends a message once there is room, and returns an object that reports when the peer has the message."""
 
     def writer(self, stream: int, ppid: int, unordered: bool) -> NetWriter:
         """A message that is written piece by piece."""
@@ -894,7 +897,7 @@ class NetConnection:
         """The next message; None once the connection was shut down and everything was read."""
 
     def unread(self, stream: int) -> int:
-        """Messages of a stream that wait to be read."""
+        """Number of unread messages of a stream."""
 
     def flush(self) -> Operation[None]:
         """Waits until the peer has acknowledged everything."""
@@ -909,7 +912,7 @@ class NetConnection:
         """Counters and state; None once the connection has ended."""
 
     def set_primary(self, address: _Address) -> Operation[None]:
-        """Makes an address of the peer the primary one."""
+        """Makes the path to an address of the peer the primary path."""
 
     def set_stream_value(self, stream: int, value: int) -> Operation[None]:
         """Sets the priority or the weight of a stream."""
@@ -930,7 +933,7 @@ class NetConnection:
         """Ends the use of a local address by the connection."""
 
     def set_peer_primary(self, address: _Address) -> Operation[None]:
-        """Asks the peer to send to a local address where it sends on one path only."""
+        """Asks the peer to use a local address as its primary path."""
 
     def set_auth_key(self, key: int, secret: _Bytes) -> Operation[None]:
         """Adds or replaces a key for AUTH."""
@@ -939,10 +942,10 @@ class NetConnection:
         """Authenticates packets with this key from now on."""
 
     def deactivate_auth_key(self, key: int) -> Operation[None]:
-        """Says that a key which is not active will not be activated again."""
+        """Declares that this key, which must not be active, will not be activated again."""
 
     def remove_auth_key(self, key: int) -> Operation[None]:
-        """Forgets a key that is not active."""
+        """Removes a key that is not active."""
 
     def heartbeat(self, address: _Address) -> Operation[float]:
         """Measures the round-trip time to an address of the peer, in seconds."""
@@ -957,7 +960,7 @@ class NetConnection:
         """Waits for the end and returns its event."""
 
     def end(self) -> Event | None:
-        """The event of the end; None as long as the connection has not ended."""
+        """The event of the end; None while the connection exists."""
 
     @property
     def peer(self) -> tuple[list[IPv4Address | IPv6Address], int] | None:

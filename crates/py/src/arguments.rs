@@ -1,4 +1,4 @@
-//! Arguments as Python passes them, with errors that name the wrong value.
+//! Arguments of calls from Python, with errors that name the wrong value.
 
 use bytes::Bytes;
 use pyo3::buffer::PyBuffer;
@@ -28,7 +28,7 @@ impl FromPyObject<'_, '_> for Direction {
     }
 }
 
-/// Bytes of any object that offers them: bytes are borrowed, others (bytearray, memoryview) copied.
+/// Bytes of a Python object. `bytes` are borrowed; other objects (bytearray, memoryview) are copied.
 pub enum ByteString<'a> {
     Borrowed(&'a [u8]),
     Copied(Vec<u8>),
@@ -133,7 +133,7 @@ whole_numbers! {
     StreamValue(u16) = "value";
     StreamCount(u16) = "number of streams";
     PayloadProtocol(u32) = "ppid";
-    /// What `send-failed` gives back.
+    /// A number that the event `send-failed` reports.
     Context(u32) = "context";
     PathNumber(u8) = "path";
     /// Identifier of a key for AUTH.
@@ -155,8 +155,8 @@ fn whole(object: &Bound<'_, PyAny>, word: &str, most: u64) -> PyResult<u64> {
     }
 }
 
-/// When a message is given up: a dict with one of `lifetime` in seconds, `retransmissions` and `priority`, or
-/// None.
+/// When a message is abandoned: a dict with one of `lifetime` in seconds, `retransmissions` and `priority`,
+/// or None.
 #[derive(Clone, Copy)]
 pub struct Policy(pub Reliability);
 
@@ -245,7 +245,7 @@ impl FromPyObject<'_, '_> for Randomness {
     }
 }
 
-/// The type of an object, for messages.
+/// The name of the type of an object, for error messages.
 fn kind(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "this object".to_owned(), |name| format!("`{name}`"))
 }

@@ -1,4 +1,4 @@
-//! Peers that ask for an association, and the errors of associations that could not begin.
+//! Peers that request an association, and the errors of associations that could not begin.
 
 use crate::arguments::Addresses;
 use crate::error::{ConfigError, ConnectError};
@@ -9,7 +9,7 @@ use sctp::{AcceptError, Listen};
 use std::net::IpAddr;
 use transport::is_unicast;
 
-/// A peer that proved its address and asks for an association.
+/// A peer that has proved its address and requests an association.
 #[pyclass(frozen, get_all, module = "anabranch.endpoint")]
 pub struct Arrival {
     /// Number of the arrival, which ``accept`` and ``refuse`` take.
@@ -50,7 +50,7 @@ impl Arrival {
     }
 }
 
-/// Who may begin associations, by the words of Python.
+/// Converts the argument that says which peers may begin associations.
 pub fn listen(who: &Bound<'_, PyAny>, waiting: usize) -> PyResult<Listen> {
     if let Ok(accept) = who.extract::<bool>() {
         return Ok(accept.into());
@@ -68,7 +68,7 @@ pub fn listen(who: &Bound<'_, PyAny>, waiting: usize) -> PyResult<Listen> {
     }
 }
 
-/// The exception for an association with the peer at `remotes` that was not begun.
+/// The exception for an association with the peer at `remotes` that could not begin.
 pub fn connect_error(error: &sctp::ConnectError, remotes: &Addresses) -> PyErr {
     let text = error.to_string();
     match error {
@@ -89,7 +89,7 @@ pub fn accept_error(error: &AcceptError) -> PyErr {
     }
 }
 
-/// What is wrong with each address.
+/// The problem of each address, as text.
 fn no_usable_address(remotes: &[IpAddr]) -> String {
     let wrong = |address: &IpAddr| match address {
         address if !is_unicast(*address) => format!("{address} is not a unicast address"),
@@ -103,7 +103,7 @@ fn no_usable_address(remotes: &[IpAddr]) -> String {
     }
 }
 
-/// Addresses for a message.
+/// Addresses as text for an error message.
 pub fn list(addresses: &[IpAddr]) -> String {
     addresses.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! Sweeps whose runs other processes do, on a cluster that Python knows.
+//! Sweeps whose runs are performed by other processes, on a cluster that Python provides.
 
 use crate::error::failed;
 use crate::scenario::read;
@@ -7,7 +7,7 @@ use lab::sweep::{Elsewhere, Task, run_stored};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// A scenario with its variations, from which a worker of a cluster does single runs.
+/// A scenario with its variations. A worker of a cluster performs single runs of it.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Plan {
     sweep: Sweep,
@@ -24,7 +24,7 @@ impl Plan {
         Ok(Plan { sweep })
     }
 
-    /// Simulates one replica of a combination, stores it below the folder ``out``, and returns its hash.
+    /// Simulates one replica of a combination, stores the run below the folder ``out``, and returns its hash.
     fn run(&self, py: Python<'_>, combination: usize, replica: u32, out: PathBuf) -> PyResult<String> {
         py.detach(|| run_stored(&self.sweep, combination, replica, &out)).map_err(failed)
     }
@@ -44,8 +44,8 @@ pub fn merge(
     Ok((merged.added, merged.shared, merged.damaged, merged.listed, merged.without_tables))
 }
 
-/// A cluster: a function of Python that does runs, or one that connects to an address and gives that
-/// function.
+/// A cluster: a Python function that performs runs, or one that connects to an address and returns a function
+/// that performs runs.
 pub struct Cluster {
     connect: Option<Py<PyAny>>,
     work: Option<Py<PyAny>>,
@@ -53,12 +53,12 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster that is connected.
+    /// Creates a cluster that is already connected.
     pub fn new(work: Py<PyAny>) -> Self {
         Cluster { connect: None, work: Some(work), raised: None }
     }
 
-    /// A cluster to which [`cli::Cluster::connect`] connects.
+    /// Creates a cluster to which [`cli::Cluster::connect`] connects.
     pub fn from_address(connect: Py<PyAny>) -> Self {
         Cluster { connect: Some(connect), work: None, raised: None }
     }
@@ -93,7 +93,7 @@ impl Elsewhere for Cluster {
             let finished = work.bind(py).call1(((text, file, seed, captures), runs_of, runs))?;
             for count in finished.try_iter()? {
                 if !done(count?.extract()?) {
-                    // Stopped: the generator gives up what it has not finished.
+                    // The sweep was stopped: the generator discards its unfinished runs.
                     return finished.call_method0("close").map(drop);
                 }
             }

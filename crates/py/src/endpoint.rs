@@ -33,7 +33,7 @@ pub struct Endpoint {
     config: Arc<Config>,
     listen: Listen,
     traffic: Traffic,
-    /// The latest time that a call gave.
+    /// The latest time that a call has passed.
     latest: Instant,
     /// Addresses of the endpoint.
     #[pyo3(get)]
@@ -48,18 +48,18 @@ impl Endpoint {
         self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The endpoint, for a call at this time.
+    /// Records the time of a call, and returns the endpoint.
     fn at(&mut self, now: Now) -> &mut sctp::Endpoint {
         self.latest = self.latest.max(now.instant());
         self.inner()
     }
 
-    /// The time of a reading: the one given, or else the latest time that a call gave.
+    /// The time of a reading: `now`, or else the latest time that a call has passed.
     fn time_of_reading(&self, now: Option<Now>) -> Instant {
         now.map_or(self.latest, Now::instant)
     }
 
-    /// The options of the endpoint with those of one association over them.
+    /// The options of the endpoint, overridden by those of one association.
     fn config_over(&self, options: &str) -> PyResult<Arc<Config>> {
         if options.is_empty() {
             return Ok(self.config.clone());
@@ -68,7 +68,7 @@ impl Endpoint {
     }
 }
 
-/// What Python gets for an attempt to begin a reset.
+/// Converts the result of an attempt to begin a reset.
 fn begun(result: Result<(), ResetError>) -> PyResult<()> {
     result.map_err(|error| match error {
         ResetError::Closed => AssociationClosedError::new_err(error.to_string()),
@@ -177,9 +177,9 @@ impl Endpoint {
         id.map(|id| id.0).map_err(|error| connect_error(&error, &addresses))
     }
 
-    /// The next peer that asks for an association, or None.
+    /// The next peer that requests an association, or None.
     ///
-    /// Each is returned once, and only after ``listen("ask")``.
+    /// Each peer is returned once, and only after ``listen("ask")``.
     fn poll_arrival(&mut self) -> Option<Arrival> {
         self.inner().poll_arrival().map(Arrival::from)
     }
@@ -224,7 +224,7 @@ impl Endpoint {
         self.at(now).handle(now.instant(), datagram);
     }
 
-    /// Processes an ICMP message about a packet that the endpoint sent. False if nothing came of it.
+    /// Processes an ICMP message about a packet that the endpoint sent. False if the message had no effect.
     ///
     /// ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown),
     /// ``udp_port`` is the destination port of its UDP header; 0: none. ``quoted`` is what the message quotes
@@ -275,7 +275,7 @@ impl Endpoint {
         self.inner().poll_timeout().map(Instant::as_nanos)
     }
 
-    /// Runs the timers that are due; none if it is too early.
+    /// Runs the expired timers; does nothing if no timer has expired.
     fn handle_timeout(&mut self, now: Now) {
         self.at(now).handle_timeout(now.instant());
     }
@@ -292,11 +292,11 @@ impl Endpoint {
     ///
     /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer
     /// may deliver it before earlier messages of the stream. ``immediate_sack``: asks the peer to
-    /// acknowledge it without delay. ``path``: the ``Path.id`` of the path for the first transmission;
-    /// with None the endpoint chooses. ``urgent``: somebody waits for it, so that neither pacing nor
-    /// Nagle's rule holds it back. ``reliability``: when the message is given up, a dict with one of
-    /// ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both ends need ``pr_sctp``.
-    /// ``context``: a number that the event ``send-failed`` gives back.
+    /// acknowledge the message without delay. ``path``: the ``Path.id`` of the path for the first
+    /// transmission; with None the endpoint chooses. ``urgent``: a user waits for the message, so that
+    /// neither pacing nor Nagle's rule delays it. ``reliability``: when the message is abandoned, a dict with
+    /// one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both ends need ``pr_sctp``.
+    /// ``context``: a number that the event ``send-failed`` reports.
     ///
     /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError``
     /// for a message that can never be sent.
@@ -395,8 +395,8 @@ impl Endpoint {
 
     /// The counters of an association, or without ``association`` those of the endpoint.
     ///
-    /// ``limited_by`` counts up to ``now``, or without it up to the latest time that a call gave. None when
-    /// the association is closed and everything was read.
+    /// The times in ``limited_by`` end at ``now``, or without it at the latest time that a call has passed.
+    /// None when the association is closed and everything was read.
     #[pyo3(signature = (association = None, *, now = None))]
     fn stats(&mut self, association: Option<Association>, now: Option<Now>) -> Option<AnyStats> {
         let now = self.time_of_reading(now);
@@ -450,7 +450,7 @@ impl Endpoint {
 
     /// The paths of an association in the order of their numbers; empty when it is closed.
     ///
-    /// Times count up to ``now``, or without it up to the latest time that a call gave.
+    /// Times end at ``now``, or without it at the latest time that a call has passed.
     #[pyo3(signature = (association, *, now = None))]
     fn paths(&mut self, association: Association, now: Option<Now>) -> Vec<Path> {
         let now = self.time_of_reading(now);
@@ -466,7 +466,7 @@ impl Endpoint {
         self.inner().set_primary(association.id(), address.0).is_ok()
     }
 
-    /// Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for
+    /// Sets the value of a stream for the stream scheduler: the priority for ``priority``, the weight for
     /// ``wfq``.
     ///
     /// False if there is no such stream, or the weight is 0.
@@ -482,8 +482,8 @@ impl Endpoint {
     /// Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or
     /// ``both``.
     ///
-    /// An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are
-    /// sent after the reset. ValueError if nothing was begun, which its text explains.
+    /// An event ``streams-reset`` reports the result for each direction. Messages queued meanwhile are sent
+    /// after the reset. Raises ValueError, with an explanation, if nothing was begun.
     #[pyo3(
         signature = (now, association, direction = Direction(ResetDirection::Outgoing), streams = None),
         text_signature = "($self, now, association, direction=\"outgoing\", streams=None)"
@@ -501,7 +501,7 @@ impl Endpoint {
 
     /// Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
     ///
-    /// An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was
+    /// An event ``streams-added`` reports the result for each direction. Raises ValueError if nothing was
     /// begun.
     fn add_streams(
         &mut self,
@@ -515,7 +515,7 @@ impl Endpoint {
 
     /// Begins to reset all streams of both directions, and the TSNs.
     ///
-    /// An event ``streams-reset`` tells what became of it. ValueError if nothing was begun.
+    /// An event ``streams-reset`` reports the result. Raises ValueError if nothing was begun.
     fn reset_association(&mut self, now: Now, association: Association) -> PyResult<()> {
         begun(self.at(now).reset_association(now.instant(), association.id()))
     }
@@ -530,13 +530,14 @@ impl Endpoint {
     /// Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not
     /// encapsulated.
     ///
-    /// It holds until a packet comes from there with another port. False if there is no such path, or the
-    /// endpoint has no ``encapsulation``.
+    /// The port is used until a packet from the address has another source port. False if there is no such
+    /// path, or the endpoint has no ``encapsulation``.
     fn set_remote_port(&mut self, association: Association, address: Address, udp_port: Port) -> bool {
         self.inner().set_remote_port(association.id(), address.0, udp_port.0).is_ok()
     }
 
-    /// Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
+    /// Asks the peer by ASCONF to add a local address to an association, for example when an interface comes
+    /// up.
     ///
     /// The answer is an event; then heartbeats confirm the new paths. False if the association has the
     /// address or 16 addresses, is not established, or its peer has no ASCONF.
@@ -544,7 +545,7 @@ impl Endpoint {
         self.at(now).add_local_address(now.instant(), association.id(), address.0).is_ok()
     }
 
-    /// Asks the peer by ASCONF to send to a local address where it sends on one path only.
+    /// Asks the peer by ASCONF to use a local address as its primary path.
     ///
     /// The answer is an event. False if the association does not have the address, is not established, or its
     /// peer has no ASCONF.
@@ -562,38 +563,39 @@ impl Endpoint {
         self.inner().activate_auth_key(association.id(), key.0).is_ok()
     }
 
-    /// Says that a key which is not active will not be activated again.
+    /// Declares that this key, which must not be active, will not be activated again.
     ///
-    /// An event tells when nothing outstanding needs it.
+    /// An event reports when no outstanding data needs the key.
     ///
     /// False if there is no such key, or it is active.
     fn deactivate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
         self.inner().deactivate_auth_key(association.id(), key.0).is_ok()
     }
 
-    /// Forgets a key. False if there is no such key, or it is active.
+    /// Removes a key. False if there is no such key, or it is active.
     fn remove_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
         self.inner().remove_auth_key(association.id(), key.0).is_ok()
     }
 
-    /// Ends the use of a local address by an association, as when its interface goes down.
+    /// Ends the use of a local address by an association, for example when its interface goes down.
     ///
-    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A
-    /// peer with ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if
-    /// the association has ended, does not use the address, or would have no path left.
+    /// The paths from the address use another local address or end; their chunks in flight are retransmitted
+    /// on other paths. A peer with ASCONF is asked to delete the address; any other peer is not informed.
+    /// False, and nothing changes, if the association has ended, does not use the address, or would have no
+    /// path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).remove_local_address(now.instant(), association.id(), address.0).is_ok()
     }
 
     /// Uses a local address again that ``remove_local_address`` removed.
     ///
-    /// It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
+    /// The address is used once a peer with ASCONF has added it again. False if it was not removed before.
     fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).restore_local_address(now.instant(), association.id(), address.0).is_ok()
     }
 }
 
-/// What `stats` returns.
+/// The result of `stats`.
 #[derive(IntoPyObject)]
 enum AnyStats {
     Association(Stats),

@@ -14,7 +14,7 @@ macro_rules! event_class {
         pub struct $class {
             /// Number of the association.
             association: u32,
-            /// What happened.
+            /// Kind of the event.
             kind: &'static str,
             $($(#[doc = $text])* $name: Option<$of>,)+
         }
@@ -39,7 +39,7 @@ macro_rules! event_class {
 }
 
 event_class! {
-    /// Something happened to an association: ``kind`` says what. Fields that do not belong to that kind are
+    /// An event of an association. ``kind`` says what happened. Fields that do not belong to that kind are
     /// None.
     Event {
         /// connected: streams that the endpoint may use.
@@ -55,9 +55,9 @@ event_class! {
         /// path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added,
         /// peer-address-removed: address of the peer. address-change: local address.
         address: IpAddr,
-        /// address-change: what the peer was asked to do with the address.
+        /// address-change: change of the address that was requested from the peer.
         change: &'static str,
-        /// address-change: whether the peer did so.
+        /// address-change: whether the peer made the change.
         accepted: bool,
         /// auth-key-unused: identifier of the key.
         key: u16,
@@ -79,9 +79,9 @@ event_class! {
         outgoing: bool,
         /// streams-reset: the streams; an empty list means all.
         streams: Vec<u16>,
-        /// streams-added: how many more the peer may use.
+        /// streams-added: number of additional streams that the peer may use.
         more_incoming: u16,
-        /// streams-added: how many more the endpoint may use.
+        /// streams-added: number of additional streams that the endpoint may use.
         more_outgoing: u16,
         /// streams-reset, streams-added: performed, denied, wrong-stream, failed or given-up.
         result: &'static str,
@@ -101,8 +101,8 @@ event_class! {
         context: u32,
         /// send-failed: whether a part of the message was sent, so that the peer may have it.
         sent: bool,
-        /// send-failed: whether the message was given up as its reliability says, and the association goes
-        /// on.
+        /// send-failed: whether the message was abandoned because of its reliability; the association
+        /// continues.
         abandoned: bool,
         /// peer-error, and closed by an ABORT of the peer: the error causes as received.
         causes: Py<PyBytes>,

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use std::fmt;
 use std::net::IpAddr;
 
-/// For how long each limit kept a sender from sending more; in Python a dictionary of seconds.
+/// Time for which each limit kept a sender from sending more; in Python a dictionary of seconds.
 #[derive(Clone, Copy)]
 pub struct LimitedBy(LimitTimes);
 
@@ -95,9 +95,9 @@ pub struct Path {
     reported_drops: u64,
     /// Expiries of T3-rtx.
     timeouts: u64,
-    /// For how long each limit kept the sender from sending more on this path.
+    /// Times for which each limit kept the sender from sending more on this path.
     limited_by: LimitedBy,
-    /// For how long the sender was limited by head-of-line blocking because of a chunk last sent on this
+    /// Time for which the sender was limited by head-of-line blocking because of a chunk last sent on this
     /// path.
     blocks: f64,
 }
@@ -206,7 +206,7 @@ counters! {
         reset_requests: u64,
         /// Resets performed, of streams of either direction or of the association.
         resets: u64,
-        /// For how long each limit kept the sender from sending more, since its first message.
+        /// Times for which each limit kept the sender from sending more, since its first message.
         limited_by: LimitedBy,
     }
 }
@@ -331,7 +331,6 @@ impl From<sctp::Discarded> for Discarded {
     }
 }
 
-/// The word for the state of an association.
 pub fn state_name(state: State) -> &'static str {
     match state {
         State::CookieWait => "cookie-wait",

@@ -1,7 +1,7 @@
 //! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, the protocol itself,
 //! and the protocol on UDP sockets.
-//! Documentation of what Python sees is written for Python; `python/tools/write_stub_docs.py` copies it to
-//! the stub.
+//! The documentation of items that Python sees is written for Python. `python/tools/write_stub_docs.py`
+//! copies this documentation to the stub.
 #![deny(unsafe_code)]
 
 mod arguments;
@@ -59,14 +59,14 @@ mod _core {
     #[pymodule_export]
     const UDP_PORT: u16 = sctp::Encapsulation::PORT;
 
-    /// Subcommand, names of the option, placeholder of its value, help, and its values.
+    /// Subcommand, names of the option, placeholder of the value, help text, and allowed values.
     type Declared = (String, Vec<String>, Option<String>, String, Vec<String>);
 
-    /// Runs the command with its arguments, the name left out, and returns the exit code.
+    /// Runs the command with its arguments, without the name of the program, and returns the exit code.
     ///
-    /// ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it.
-    /// ``declared`` are the arguments of subcommands in Python: subcommand, names of the option, placeholder
-    /// of its value, help, and its values.
+    /// ``connect`` returns the function that performs runs on the cluster at an address, as ``sweep`` expects
+    /// it. ``declared`` are the arguments of subcommands in Python: subcommand, names of the option,
+    /// placeholder of the value, help text, and allowed values.
     #[pyfunction]
     #[pyo3(signature = (arguments, connect = None, declared = Vec::new()))]
     fn cli(
@@ -92,7 +92,8 @@ mod _core {
         })
     }
 
-    /// The t for which ``confidence`` of Student's distribution lies within -t and t.
+    /// Returns t such that the interval from -t to t contains the fraction ``confidence`` (between 0 and 1)
+    /// of Student's distribution.
     #[pyfunction]
     fn student_t(degrees: u32, confidence: f64) -> f64 {
         lab::statistics::student_t(degrees, confidence)

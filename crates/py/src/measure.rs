@@ -26,7 +26,7 @@ pub fn measure(py: Python<'_>, arguments: Vec<String>, progress: Option<Py<PyAny
             let (interval, intervals) = channel();
             let (arguments, flag) = (&arguments, &cancel);
             let thread = scope.spawn(move || {
-                // Nobody waits for intervals after a signal.
+                // After a signal no thread receives intervals, so that the send fails.
                 cli::measure::report(arguments, flag, |one| drop(interval.send(one.to_json().to_string())))
             });
             let watched = watch(&intervals, progress.as_ref());

@@ -5,7 +5,7 @@ use lab::scenario::{self, assoc_options_over, sctp_options_over};
 use pyo3::prelude::*;
 use sctp::{AssocOptions, Config};
 
-/// What the messages call the text.
+/// Name of the text in error messages.
 const NAME: &str = "options";
 
 /// Options written as keys and values of TOML; those left out keep the values of `base`.

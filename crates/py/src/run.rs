@@ -78,9 +78,9 @@ fn stop(cancel: &AtomicBool) {
 
 /// Runs a sweep and writes its tables and its manifest to ``out``.
 ///
-/// ``cluster`` does runs somewhere else: called with the arguments of ``Plan``, the runs as pairs of a
-/// combination and a replica with their hash, and the folder of finished runs, it gives the number of
-/// finished ones again and again until all are there.
+/// ``cluster`` performs the runs elsewhere. It is called with the arguments of ``Plan``, the runs as pairs of
+/// a combination and a replica with their hash, and the folder of finished runs. It yields the number of
+/// finished runs repeatedly until all are finished.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn sweep(

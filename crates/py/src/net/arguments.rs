@@ -1,4 +1,4 @@
-//! Arguments that only the calls on sockets take.
+//! Arguments that only calls on sockets have.
 
 use crate::arguments::{Address, Addresses};
 use pyo3::exceptions::PyValueError;
@@ -23,7 +23,7 @@ impl FromPyObject<'_, '_> for OneOrMore {
     }
 }
 
-/// Seconds to wait; none: for ever.
+/// Seconds to wait; `None` for no limit.
 pub struct Timeout(pub Option<Duration>);
 
 impl FromPyObject<'_, '_> for Timeout {

@@ -1,4 +1,4 @@
-//! An association, as Python holds it.
+//! An association on UDP sockets for Python.
 
 use super::delivery::NetDelivery;
 use super::error::{self, NotDeliveredError};
@@ -29,7 +29,7 @@ pub struct NetConnection {
 
 pub struct Link {
     connection: Connection,
-    /// Addresses and SCTP port of the peer, kept for when the connection has ended.
+    /// Addresses and SCTP port of the peer, kept for the time after the end of the connection.
     peer: OnceLock<(Vec<IpAddr>, u16)>,
 }
 
@@ -41,7 +41,7 @@ impl Link {
         }
     }
 
-    /// The peer, as messages name it.
+    /// Name of the peer for error messages.
     pub fn name(&self) -> String {
         let peer = self.peer();
         peer.map_or_else(|| "an unknown peer".to_owned(), |(addresses, port)| error::place(&addresses, port))
@@ -68,7 +68,7 @@ impl Link {
         }
     }
 
-    /// Why the connection ended; none as long as it has not.
+    /// Reason of the end of the connection; `None` while the connection exists.
     fn end(&self) -> Option<ConnectionError> {
         match pin!(self.connection.closed()).poll(&mut task::Context::from_waker(Waker::noop())) {
             Poll::Pending => None,
@@ -94,7 +94,7 @@ impl NetConnection {
     }
 }
 
-/// The message of a call to send.
+/// Builds the message from the arguments of a call to send.
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 fn message(
     data: ByteString<'_>,
@@ -145,7 +145,7 @@ impl NetConnection {
         })
     }
 
-    /// Sends a message once there is room, and returns what tells when the peer has it.
+    /// Sends a message once there is room, and returns an object that reports when the peer has the message.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn send_tracked(
         &self,
@@ -207,7 +207,7 @@ impl NetConnection {
         })
     }
 
-    /// Messages of a stream that wait to be read.
+    /// Number of unread messages of a stream.
     fn unread(&self, stream: Stream) -> usize {
         self.link.connection.unread(StreamId(stream.0))
     }
@@ -240,7 +240,7 @@ impl NetConnection {
         Operation::new(async move { Ok(link.connection.stats().await.ok().map(Stats::from)) })
     }
 
-    /// Makes an address of the peer the primary one.
+    /// Makes the path to an address of the peer the primary path.
     fn set_primary(&self, address: Address) -> Operation {
         let link = self.link.clone();
         Operation::nothing(async move {
@@ -303,7 +303,7 @@ impl NetConnection {
         })
     }
 
-    /// Asks the peer to send to a local address where it sends on one path only.
+    /// Asks the peer to use a local address as its primary path.
     fn set_peer_primary(&self, address: Address) -> Operation {
         let link = self.link.clone();
         Operation::nothing(async move {
@@ -331,7 +331,7 @@ impl NetConnection {
         })
     }
 
-    /// Says that a key which is not active will not be activated again.
+    /// Declares that this key, which must not be active, will not be activated again.
     fn deactivate_auth_key(&self, key: AuthKey) -> Operation {
         let link = self.link.clone();
         Operation::nothing(async move {
@@ -340,7 +340,7 @@ impl NetConnection {
         })
     }
 
-    /// Forgets a key that is not active.
+    /// Removes a key that is not active.
     fn remove_auth_key(&self, key: AuthKey) -> Operation {
         let link = self.link.clone();
         Operation::nothing(async move {
@@ -380,7 +380,7 @@ impl NetConnection {
         })
     }
 
-    /// The event of the end; None as long as the connection has not ended.
+    /// The event of the end; None while the connection exists.
     fn end(&self, py: Python<'_>) -> PyResult<Option<Event>> {
         self.link.end().map(|reason| self.link.closed(py, reason)).transpose()
     }

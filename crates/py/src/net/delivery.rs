@@ -1,4 +1,4 @@
-//! What becomes of a message.
+//! The delivery of a message.
 
 use super::connection::Link;
 use super::operation::Operation;

@@ -74,7 +74,7 @@ impl SocketStats {
     }
 }
 
-/// An endpoint, as messages name it.
+/// Name of an endpoint for error messages.
 fn name(endpoint: &Endpoint) -> String {
     format!("endpoint {}", error::place(&endpoint.local_addresses(), endpoint.port()))
 }

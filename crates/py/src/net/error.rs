@@ -1,4 +1,4 @@
-//! What went wrong, as the exceptions that Python programs expect.
+//! Converts errors to the exceptions that Python programs expect.
 
 use crate::arguments::Addresses;
 use crate::arrivals::{connect_error, list};
@@ -35,7 +35,7 @@ create_exception!(
     "A message was given up, or lost because the peer began anew or shut the connection down."
 );
 
-/// Addresses and an SCTP port, as messages name them.
+/// Addresses and an SCTP port as text for error messages.
 pub fn place(addresses: &[IpAddr], port: u16) -> String {
     format!("{} port {port}", list(addresses))
 }
@@ -44,7 +44,7 @@ pub fn place(addresses: &[IpAddr], port: u16) -> String {
 pub fn bind(error: BindError) -> PyErr {
     match error {
         BindError::Address { ref source, .. } => match source.raw_os_error() {
-            // Python makes the subclass of OSError from the number.
+            // Python selects the subclass of OSError by the number.
             Some(number) => PyOSError::new_err((number, error.to_string())),
             None => PyOSError::new_err(error.to_string()),
         },

@@ -17,7 +17,7 @@ pub struct NetListener {
 }
 
 struct Shared {
-    /// None once it was closed.
+    /// `None` once the listener was closed.
     listener: Option<Arc<Listener>>,
     /// Wakers of the callers that wait for a connection.
     callers: Vec<Waker>,

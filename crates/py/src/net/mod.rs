@@ -1,6 +1,6 @@
-//! The stack on UDP sockets for Python. `anabranch.net` and `anabranch.aio` are both made of these classes: a
-//! call that takes time is an [`Operation`], for which a thread waits without the GIL, or which an event loop
-//! polls.
+//! The stack on UDP sockets for Python. `anabranch.net` and `anabranch.aio` both consist of these classes. A
+//! call that takes time is an [`Operation`]. A thread waits for it without the GIL, or an event loop polls
+//! it.
 
 mod arguments;
 mod connection;

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// How often a thread that waits looks for signals such as Ctrl-C.
+/// Interval at which a waiting thread checks for signals such as Ctrl-C.
 const GLANCE: Duration = Duration::from_millis(50);
 
 type Work = Pin<Box<dyn Future<Output = PyResult<Py<PyAny>>> + Send>>;
@@ -25,7 +25,7 @@ pub struct Operation {
 }
 
 struct State {
-    /// None once it is ready or given up.
+    /// `None` once the operation is ready or was dropped.
     work: Option<Own<Work>>,
     lease: Option<Lease>,
     result: Option<PyResult<Py<PyAny>>>,
@@ -43,7 +43,7 @@ impl Operation {
         Operation { state: Mutex::new(State { work: Some(Own::new(work)), lease: None, result: None }) }
     }
 
-    /// For calls that return nothing.
+    /// An operation that returns nothing.
     pub fn nothing(work: impl Future<Output = PyResult<()>> + Send + 'static) -> Self {
         Operation::new(async move { work.await.map(|()| None::<bool>) })
     }
@@ -61,7 +61,7 @@ impl State {
 
 #[pymethods]
 impl Operation {
-    /// Goes on. None: it is done; otherwise the slot that ``Wakeups.take`` returns when it can go on.
+    /// Continues the call. None: the call is done; otherwise the slot that ``Wakeups.take`` returns later.
     fn poll(&self, wakeups: &Wakeups) -> Option<usize> {
         let mut state = self.state();
         let State { work, lease, .. } = &mut *state;
@@ -81,9 +81,9 @@ impl Operation {
     /// False: the timeout has passed, and the operation is given up.
     fn wait(&self, py: Python<'_>, timeout: Timeout) -> PyResult<bool> {
         let Some(mut work) = self.state().work.take() else { return Ok(true) };
-        // A timeout beyond what the clock can hold is none.
+        // A timeout beyond the range of the clock is unlimited.
         let deadline = timeout.0.and_then(|timeout| Instant::now().checked_add(timeout));
-        // What is ready needs no switch to another thread.
+        // A result that is ready needs no switch to another thread.
         let mut ready = block_on_for(work.as_mut(), Duration::ZERO);
         loop {
             if let Some(result) = ready {

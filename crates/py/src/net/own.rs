@@ -1,11 +1,11 @@
-//! What only the process that made it may touch.
+//! Handles that only the process that created them may use.
 
 use std::ops::{Deref, DerefMut};
 
 /// Handles of a driver. A forked child has a copy of them but no driver thread, and locks that the thread
-/// held at the fork stay locked there: the child forgets its copy instead of dropping it.
+/// held at the fork stay locked there. So the child leaks its copy instead of dropping it.
 pub struct Own<T> {
-    /// None only while it is dropped.
+    /// `None` only during the drop.
     inner: Option<T>,
     process: u32,
 }

@@ -13,7 +13,7 @@ fn connected() -> io::Result<(Stream, Stream)> {
     Stream::pair()
 }
 
-/// Without sockets of the Unix family: over loopback.
+/// Connects two sockets over loopback, for systems without Unix sockets.
 #[cfg(not(unix))]
 fn connected() -> io::Result<(Stream, Stream)> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
@@ -27,7 +27,7 @@ fn connected() -> io::Result<(Stream, Stream)> {
     }
 }
 
-/// A reader and a writer, neither of which waits.
+/// A reader and a writer; neither of them blocks.
 pub fn pair() -> io::Result<(Stream, Stream)> {
     let (reader, writer) = connected()?;
     reader.set_nonblocking(true)?;
@@ -35,7 +35,7 @@ pub fn pair() -> io::Result<(Stream, Stream)> {
     Ok((reader, writer))
 }
 
-/// The number by which Python knows a socket.
+/// The number of a socket in Python.
 pub fn number(socket: &Stream) -> i64 {
     #[cfg(unix)]
     let number = std::os::fd::AsRawFd::as_raw_fd(socket).into();

@@ -1,4 +1,4 @@
-//! Wakes an event loop through one descriptor, however many operations it waits for.
+//! Wakes an event loop through one descriptor, for any number of waiting operations.
 
 use super::pair::{self, Stream};
 use pyo3::prelude::*;
@@ -15,24 +15,24 @@ pub struct Wakeups {
     slots: Arc<Mutex<Slots>>,
 }
 
-/// The slots whose operations can go on. Drivers fill it, without the GIL.
+/// The slots whose operations can continue. Drivers fill the queue without the GIL.
 #[derive(Debug)]
 struct Queue {
     woken: Mutex<Vec<usize>>,
     writer: Stream,
 }
 
-/// A place for an operation that waits.
+/// The slot of a waiting operation.
 #[derive(Debug)]
 struct Slot {
     queue: Arc<Queue>,
     number: usize,
-    /// The waker is in the queue.
+    /// True if the waker is in the queue.
     woken: AtomicBool,
 }
 
-/// Slots are used again, and with them their wakers: whoever keeps wakers keeps no more than there were
-/// operations at once.
+/// Slots and their wakers are reused. So their number is at most the largest number of operations that
+/// waited at the same time.
 #[derive(Debug, Default)]
 struct Slots {
     all: Vec<Arc<Slot>>,
@@ -57,13 +57,13 @@ impl Wake for Slot {
         woken.push(self.number);
         drop(woken);
         if first {
-            // If the socket is full, or the loop is gone, nobody needs another byte.
+            // If the socket is full, or the loop has ended, another byte is not needed.
             let _ = (&self.queue.writer).write(&[1]);
         }
     }
 }
 
-/// An operation's slot; dropping it frees the slot.
+/// A reserved slot for an operation; dropping the lease frees the slot.
 pub struct Lease {
     slots: Arc<Mutex<Slots>>,
     number: usize,
@@ -118,8 +118,8 @@ impl Wakeups {
 
     /// The slots of the operations that can be polled again.
     fn take(&self) -> Vec<usize> {
-        // The byte is read before the numbers are taken. A number that is added in between is taken too, and
-        // the byte written for it only causes a wake-up that finds nothing.
+        // The byte is read before the numbers are taken. A number that is added in between is taken, too; the
+        // byte written for it only causes an unnecessary wake-up.
         let _ = (&self.reader).read(&mut [0; 64]);
         let woken = std::mem::take(&mut *lock(&self.queue.woken));
         let slots = lock(&self.slots);

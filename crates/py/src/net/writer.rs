@@ -19,7 +19,7 @@ pub struct NetWriter {
 
 struct Inner {
     link: Arc<Link>,
-    /// None once it was finished or given up.
+    /// `None` once the message was finished or the writer was dropped.
     writer: Mutex<Option<MessageWriter>>,
 }
 
@@ -76,7 +76,7 @@ impl NetWriter {
 
     /// Gives the message up, which aborts the connection unless nothing was taken yet.
     fn drop(&self) {
-        // Dropped once the lock is released.
+        // The writer is dropped after the lock is released.
         let writer = self.inner.writer().take();
         std::mem::drop(writer);
     }
