@@ -82,8 +82,8 @@ class Plan:
 def merge(into: str, others: list[str]) -> tuple[int, int, int, int, str | None]:
     """Merges folders of sweeps into one.
 
-    Gives the runs copied, those that were there, those that were damaged, those in the tables, and why there are no
-    tables.
+    Returns the numbers of runs that were copied, were in the folder already, were damaged, and are in the tables,
+    and the reason if there are no tables.
     """
 
 def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) -> tuple[bytes, bytes, str]:

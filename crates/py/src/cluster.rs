@@ -32,8 +32,8 @@ impl Plan {
 
 /// Merges folders of sweeps into one.
 ///
-/// Gives the runs copied, those that were there, those that were damaged, those in the tables, and why there
-/// are no tables.
+/// Returns the numbers of runs that were copied, were in the folder already, were damaged, and are in the
+/// tables, and the reason if there are no tables.
 #[pyfunction]
 pub fn merge(
     py: Python<'_>,
