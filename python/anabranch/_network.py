@@ -43,7 +43,7 @@ class Peer(NamedTuple):
 
 
 def place(addresses: Addresses, port: int) -> str:
-    """Addresses and a port, as messages name them."""
+    """Addresses and a port as text for error messages."""
     several = [addresses] if isinstance(addresses, str | IPv4Address | IPv6Address) else addresses
     return f"{', '.join(map(str, several))} port {port}"
 
@@ -56,7 +56,7 @@ Handle = TypeVar("Handle")
 
 
 class Owned(Generic[Handle]):
-    """What only the process that made it can use: a forked child has no thread that drives its sockets."""
+    """Only the process that created this object can use it: a forked child has no thread that drives the sockets."""
 
     def __init__(self, handle: Handle) -> None:
         self._owned = handle
@@ -64,7 +64,7 @@ class Owned(Generic[Handle]):
 
     @property
     def _inherited(self) -> bool:
-        """Whether this process is a forked child of the one that made it."""
+        """Whether this process is a forked child of the process that created the object."""
         return self._process != os.getpid()
 
     @property
@@ -103,9 +103,9 @@ class BaseEndpoint(Owned[_core.NetEndpoint]):
         ``local``: the local addresses; without any, all addresses of the host. ``port``: the SCTP port; 0 for any.
         ``udp_port``: the UDP port of all local addresses; 0 for any. ``remote_udp_port``: the UDP port of peers that
         have not sent anything yet. ``watch_addresses``: follow the interfaces of the host (Linux only): an address that
-        disappears, or whose link goes down, is removed, and one that appears is added; of ``local``, if it is given,
-        else of all. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults here are those of
-        ``profile="recommended"``.
+        disappears, or whose link goes down, is removed, and a new address is added. If ``local`` is given, only its
+        addresses are considered. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults here
+        are those of ``profile="recommended"``.
 
         Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for what is
         not an address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
@@ -133,7 +133,7 @@ class BaseEndpoint(Owned[_core.NetEndpoint]):
         return self._handle.udp_port
 
     def sockets(self) -> list[_core.SocketStats]:
-        """What each UDP socket did so far."""
+        """The counters of each UDP socket."""
         return self._handle.sockets()
 
     def _connecting(
@@ -146,7 +146,7 @@ class BaseEndpoint(Owned[_core.NetEndpoint]):
         return self._handle.close()
 
     def _begin_to_close(self) -> None:
-        """Closes, but does not wait for the end."""
+        """Begins to close, without waiting for the end."""
         if not self._inherited:
             self._closing().wait(0)
 
@@ -180,7 +180,7 @@ class BaseListener(Owned[_core.NetListener]):
         return self._endpoint.udp_port
 
     def _begin_to_close(self) -> None:
-        """Closes, but does not wait for the end."""
+        """Begins to close, without waiting for the end."""
         if not self._inherited:
             self._handle.close()
             if self._owner:
@@ -203,7 +203,7 @@ class BaseConnection(Owned[_core.NetConnection]):
 
     @property
     def peer(self) -> Peer | None:
-        """The addresses and the SCTP port of the peer; None if it was gone before they were known."""
+        """The addresses and the SCTP port of the peer; None if the connection ended before they were known."""
         peer = self._handle.peer
         return peer and Peer(*peer)
 
@@ -240,11 +240,11 @@ class BaseConnection(Owned[_core.NetConnection]):
         return self._handle.unread(stream)
 
     def abort(self, reason: Buffer = b"") -> None:
-        """Ends the connection at once and tells the peer the reason. What was not delivered is lost."""
+        """Ends the connection at once and sends the reason to the peer. Undelivered messages are lost."""
         self._handle.abort(reason)
 
     def _end(self) -> str | None:
-        """How the connection ended; None as long as it has not."""
+        """The event of the end of the connection; None while the connection exists."""
         try:
             end = self._handle.end()
         except _core.EndpointClosedError:

@@ -99,7 +99,7 @@ class _Loop:
                 operation.drop()
 
 
-# A loop holds its _Loop through the descriptor; the other way round there is no reference.
+# A loop references its _Loop through the descriptor. The _Loop has no reference to the loop.
 _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Loop] = WeakKeyDictionary()
 
 
@@ -112,7 +112,7 @@ async def _run(operation: _core.Operation[T]) -> T:
 
 
 class _Closeable(Protocol):
-    """As a context, it is closed at the end. After an exception it does not wait for that."""
+    """As a context manager, it is closed at the end of the block; after an exception without waiting."""
 
     async def close(self) -> None: ...
     def _begin_to_close(self) -> None: ...
@@ -132,7 +132,7 @@ class _Closeable(Protocol):
 class Endpoint(BaseEndpoint, _Closeable):
     """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
 
-    As a context, it is closed at the end. After an exception it does not wait for that.
+    As a context manager, it is closed at the end of the block; after an exception without waiting.
     """
 
     def connect(
@@ -140,8 +140,8 @@ class Endpoint(BaseEndpoint, _Closeable):
     ) -> Connecting:
         """Connects to an SCTP port of a peer at one or several addresses: ``await`` it, or use it in ``async with``.
 
-        ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are those of the
-        endpoint.
+        ``udp_port``: the UDP port of the peer, if it is not ``remote_udp_port``. ``options`` that are left out have the
+        values of the endpoint.
 
         Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if none answers.
         """
@@ -160,19 +160,22 @@ class Endpoint(BaseEndpoint, _Closeable):
     async def add_local_address(self, address: Address, *, device: str | None = None) -> None:
         """Adds a local address, as when an uplink comes up: a UDP socket is bound to it.
 
-        The peers of connections with ``asconf`` are asked to add it; events ``address-change`` tell their answers.
-        Later connections have it from the beginning. ``device``: the interface that its packets must use (Linux only).
+        The peers of connections with ``asconf`` are asked to add the address; events ``address-change`` report their
+        answers. Later connections have the address from the beginning. ``device``: the interface that its packets must
+        use (Linux only).
 
-        Raises :class:`OSError` if it cannot be bound, and :class:`ValueError` if the endpoint has it or 16 addresses.
+        Raises :class:`OSError` if the address cannot be bound, and :class:`ValueError` if the endpoint has this address
+        or 16 addresses.
         """
         await _run(self._handle.add_local_address(address, device))
 
     async def remove_local_address(self, address: Address) -> None:
-        """Removes a local address, as when an uplink goes down: what was in flight there is sent on other paths.
+        """Removes a local address, as when an uplink goes down: data in flight from it is sent again on other paths.
 
-        The peers of connections with ``asconf`` are asked to delete it. A connection that has no other path keeps it.
+        The peers of connections with ``asconf`` are asked to delete the address. A connection that has no other path
+        keeps the address.
 
-        Raises :class:`ValueError` if the endpoint does not have it, or no other.
+        Raises :class:`ValueError` if the endpoint does not have the address, or has no other address.
         """
         await _run(self._handle.remove_local_address(address))
 
@@ -199,7 +202,7 @@ class Listener(BaseListener, _Closeable):
         return Connection(handle)
 
     async def close(self) -> None:
-        """Ends listening; peers that wait are shut down. If the endpoint is its own, closes that, too."""
+        """Ends listening; waiting connections are shut down. If the listener has its own endpoint, closes it, too."""
         self._handle.close()
         if self._owner:
             await _run(self._endpoint._closing())
@@ -217,8 +220,9 @@ class Listener(BaseListener, _Closeable):
 class Connection(BaseConnection):
     """A connection: an association of SCTP, which carries messages on several streams over all its paths.
 
-    Iterating gives messages until the peer has shut the connection down. As a context, it is shut down at the end, and
-    aborted if the end is an exception. When nobody holds it any more, it is shut down in the background.
+    Iterating gives messages until the peer has shut the connection down. As a context manager, the connection is shut
+    down at the end of the block, and aborted after an exception. When no reference to the connection is left, it is
+    shut down in the background.
     """
 
     async def send(
@@ -236,13 +240,13 @@ class Connection(BaseConnection):
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
 
-        Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
-        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
-        the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
-        ends need the option ``pr_sctp``. The event ``send-failed`` gives ``context`` back. An ``urgent`` message, for
-        which somebody waits, overtakes those that wait for room, and neither pacing nor Nagle's rule holds it back.
-        ``path``: the ``Path.id`` of the path for its first transmission, as long as that path is active; messages
-        behind it wait while the window of that path is full.
+        Messages of one ``stream`` arrive in order, except ``unordered`` messages. ``ppid`` (payload protocol
+        identifier) is passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement.
+        ``reliability`` says when the message is abandoned: a dict with one of ``lifetime`` (in seconds),
+        ``retransmissions``, ``priority``. Both ends need the option ``pr_sctp``. The event ``send-failed`` reports
+        ``context``. An ``urgent`` message overtakes messages that wait for room, and neither pacing nor Nagle's rule
+        delays it. ``path``: the ``Path.id`` of the path for its first transmission, as long as that path is active;
+        messages behind it wait while the window of that path is full.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
@@ -315,12 +319,13 @@ class Connection(BaseConnection):
     async def heartbeat(self, address: Address) -> float:
         """Sends a HEARTBEAT to an address of the peer and waits for the answer: the round-trip time in seconds.
 
-        Raises :class:`TimeoutError` if the path fails before, and :class:`ValueError` if there is none.
+        Raises :class:`TimeoutError` if the path fails before the answer, and :class:`ValueError` if there is no path to
+        the address.
         """
         return await _run(self._handle.heartbeat(address))
 
     async def set_stream_value(self, stream: int, value: int) -> None:
-        """Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for ``wfq``.
+        """Sets the value of a stream for the stream scheduler: a priority for ``priority``, a weight for ``wfq``.
 
         Raises :class:`ValueError` if there is no such stream, or the weight is 0.
         """
@@ -333,8 +338,8 @@ class Connection(BaseConnection):
     ) -> None:
         """Begins to reset streams: all, or those listed. Messages sent before are delivered before the reset.
 
-        An event ``streams-reset`` tells what became of it, for each direction. Streams that the peer has reset are told
-        of once what it sent on them before has been received; what it sent behind can be received after that.
+        An event ``streams-reset`` reports the result for each direction. A reset by the peer is reported once all
+        earlier messages on these streams have been received; later messages can be received after that.
 
         Raises :class:`ValueError`, which says why, if nothing was begun. Both ends need the option ``stream_reset``.
         """
@@ -343,8 +348,8 @@ class Connection(BaseConnection):
     async def add_streams(self, outgoing: int = 0, incoming: int = 0) -> None:
         """Begins to add streams: ``outgoing`` to send on, ``incoming`` on which the peer sends.
 
-        An event ``streams-added`` tells what became of it, for each direction. Raises :class:`ValueError` if nothing
-        was begun.
+        An event ``streams-added`` reports the result for each direction. Raises :class:`ValueError` if nothing was
+        begun.
         """
         await _run(self._handle.add_streams(outgoing, incoming))
 
@@ -355,8 +360,8 @@ class Connection(BaseConnection):
     async def add_local_address(self, address: Address) -> None:
         """Asks the peer to add a local address of the endpoint to this connection.
 
-        An event ``address-change`` tells its answer. Raises :class:`ValueError` if the endpoint does not have the
-        address, or the connection has it, or its peer has no ASCONF.
+        An event ``address-change`` reports the answer of the peer. Raises :class:`ValueError` if the endpoint does not
+        have the address, or the connection has it, or its peer has no ASCONF.
         """
         await _run(self._handle.add_local_address(address))
 
@@ -368,10 +373,10 @@ class Connection(BaseConnection):
         await _run(self._handle.remove_local_address(address))
 
     async def set_peer_primary(self, address: Address) -> None:
-        """Asks the peer to send to this local address where it sends on one path only.
+        """Asks the peer to use this local address as its primary path.
 
-        An event ``address-change`` tells its answer. Raises :class:`ValueError` if the connection does not use the
-        address, or its peer has no ASCONF.
+        An event ``address-change`` reports the answer of the peer. Raises :class:`ValueError` if the connection does
+        not use the address, or its peer has no ASCONF.
         """
         await _run(self._handle.set_peer_primary(address))
 
@@ -383,30 +388,30 @@ class Connection(BaseConnection):
         await _run(self._handle.set_auth_key(key, secret))
 
     async def activate_auth_key(self, key: int) -> None:
-        """Authenticates packets with this key from now on. Raises :class:`ValueError` if it was not set."""
+        """Authenticates packets with this key from now on. Raises :class:`ValueError` if the key was not set."""
         await _run(self._handle.activate_auth_key(key))
 
     async def deactivate_auth_key(self, key: int) -> None:
-        """Says that a key which is not active will not be activated again.
+        """Declares that this key, which must not be active, will not be activated again.
 
-        An event ``auth-key-unused`` tells when nothing outstanding needs it. Raises :class:`ValueError` if it was not
-        set, or is active.
+        An event ``auth-key-unused`` reports when no outstanding data needs the key. Raises :class:`ValueError` if the
+        key was not set, or is active.
         """
         await _run(self._handle.deactivate_auth_key(key))
 
     async def remove_auth_key(self, key: int) -> None:
-        """Forgets a key that is not active. Raises :class:`ValueError` if it was not set, or is active."""
+        """Removes a key that is not active. Raises :class:`ValueError` if the key was not set, or is active."""
         await _run(self._handle.remove_auth_key(key))
 
     async def shutdown(self) -> None:
-        """Delivers what was sent, ends the connection and waits for the end, which cancelling does not prevent.
+        """Delivers all sent messages, ends the connection and waits for the end. Cancelling does not prevent the end.
 
-        Raises a :class:`ConnectionError` if it ended in another way.
+        Raises a :class:`ConnectionError` if the connection ended in another way.
         """
         await _run(self._shutting())
 
     async def closed(self) -> Event:
-        """Waits for the end, and returns its event, which has the reason."""
+        """Waits for the end of the connection, and returns the event with the reason."""
         return await _run(self._handle.closed())
 
     async def __aenter__(self) -> Self:
@@ -422,7 +427,7 @@ class Connection(BaseConnection):
 
 
 class Connecting(Coroutine[Any, Any, Connection]):
-    """A connection that begins: ``await`` gives it; ``async with`` gives it and ends it, as that of a connection."""
+    """An attempt to connect: ``await`` returns the connection; ``async with`` also ends it, as for a connection."""
 
     def __init__(self, beginning: Coroutine[Any, Any, Connection]) -> None:
         self._beginning = beginning
@@ -455,12 +460,12 @@ class Connecting(Coroutine[Any, Any, Connection]):
 
 
 class Delivery(Owned[_core.NetDelivery]):
-    """A message on its way, from :meth:`Connection.send_tracked`: await it. Dropping it only forgets."""
+    """The delivery of a message of :meth:`Connection.send_tracked`: await it. The message is sent even without that."""
 
     async def wait(self) -> None:
         """Waits until the peer has the message; whether its application has received it is not known.
 
-        Raises :class:`anabranch.NotDeliveredError` if the message was given up or lost, and another
+        Raises :class:`anabranch.NotDeliveredError` if the message was abandoned or lost, and another
         :class:`ConnectionError` if the connection ended before.
         """
         await _run(self._handle.wait())
@@ -472,13 +477,13 @@ class Delivery(Owned[_core.NetDelivery]):
 class Writer(Owned[_core.NetWriter]):
     """A message of any length that is written piece by piece, and that the peer receives as one.
 
-    While it is incomplete, no other message of the connection is sent. As a context, it is finished at the end. Half a
-    message cannot be taken back: after an exception or a cancellation, and if the writer is dropped unfinished, the
-    connection is **aborted**, unless nothing was sent yet.
+    While it is incomplete, no other message of the connection is sent. As a context manager, the message is finished at
+    the end of the block. A part of a message cannot be withdrawn: after an exception or a cancellation, and if the
+    writer is dropped unfinished, the connection is **aborted**, unless nothing was sent yet.
     """
 
     async def write(self, data: Buffer) -> None:
-        """Adds bytes to the message, once there is room. If it is cancelled, a part of them may have been added."""
+        """Adds bytes to the message, once there is room. If the call is cancelled, a part may have been added."""
         await _run(self._handle.write(data))
 
     async def finish(self) -> None:

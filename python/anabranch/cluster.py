@@ -1,8 +1,8 @@
 """Runs of sweeps on the workers of a Dask cluster (``pip install anabranch[cluster]``).
 
 A worker simulates one run and sends the files of its folder; this process stores them as if it had done the run itself.
-So workers need no common file system, except for the traces that a scenario names. The death of a worker costs the
-runs that it was doing: the scheduler gives them to others.
+So workers need no common file system, except for the traces that a scenario names. If a worker fails, its unfinished
+runs are lost, and the scheduler gives them to other workers.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ Recipe: TypeAlias = tuple[str, str, int | None, bool]
 Task: TypeAlias = tuple[int, int, str]
 """Combination, replica and hash of a run."""
 Work: TypeAlias = Callable[[Recipe, Sequence[Task], str], Iterator[int]]
-"""Does runs and stores them in a folder; gives the number of finished ones again and again."""
+"""Performs runs and stores them in a folder; yields the number of finished runs repeatedly."""
 
 
 @contextmanager
 def cluster_work(cluster: Any) -> Iterator[Work | None]:
-    """What ``_core.sweep`` needs to do runs on a cluster: None for None. Connects, and disconnects at the end."""
+    """The argument ``cluster`` of ``_core.sweep``; None for None. Connects, and disconnects at the end."""
     with connected(cluster) as client:
         yield None if client is None else partial(_work, client)
 
@@ -138,7 +138,7 @@ def _plan(recipe: Recipe) -> _core.Plan:
 
 
 def simulate(recipe: Recipe, combination: int, replica: int) -> tuple[str, dict[str, bytes]]:
-    """Does a run, on a worker: its hash, and the files of its folder."""
+    """Performs a run on a worker. Returns its hash, and the files of its folder."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as out:
         hash_ = _plan(recipe).run(combination, replica, out)
         folder = Path(out, "runs", hash_)

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             finish()
     except BrokenPipeError:
-        # The reader that closed the pipe has read enough.
+        # The reader closed the pipe because it needs no more output.
         return PIPE
     except OSError as error:
         where = "" if error.filename is None else f"{error.filename}: "

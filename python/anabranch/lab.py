@@ -14,7 +14,7 @@ def missing() -> str | None:
 
 
 def advice(package: str) -> str:
-    """What to tell somebody who lacks a package of the extra."""
+    """The advice for a user without a package of the extra."""
     return f"{package} is not installed; tables, figures and reports need it: pip install 'anabranch[lab]'"
 
 

@@ -43,12 +43,11 @@ def measure(
     """Measures against ``anabranch measure --server``, or NetPerfMeter with TCP and UDP, and returns the results.
 
     Times are seconds, sizes bytes, rates bit/s. ``host``: the server, and its further addresses for SCTP; ``local``:
-    addresses of this host. ``rate``: of each flow, 0 as much as possible, the default but for UDP. ``length``: of a
-    message. ``flows``: NetPerfMeter's flow
-    specifications, in place of ``rate``, ``length``, ``direction``, ``parallel`` and ``streams``. ``options``: those of
-    SCTP. ``time``: 0 until it is stopped. ``progress`` gets each interval. ``pcap``: file for a capture of the
-    packets of SCTP at this side, of at most ``pcap_limit``, 100 MiB unless set; a warning says how many packets
-    at the end are not in it.
+    addresses of this host. ``rate``: that of each flow; 0, the default except for UDP, means as fast as possible.
+    ``length``: that of a message. ``flows``: NetPerfMeter's flow specifications, in place of ``rate``, ``length``,
+    ``direction``, ``parallel`` and ``streams``. ``options``: the options of SCTP. ``time``: 0 measures until the call
+    is stopped. ``progress`` gets each interval. ``pcap``: file for a capture of the packets of SCTP at this side, of at
+    most ``pcap_limit``, 100 MiB unless set; a warning says how many packets at the end are not in it.
 
     Needs ``pip install 'anabranch[lab]'``. The manifest of the result is the report of ``anabranch measure --json``.
     Ctrl-C stops the measurement. Raises ``OSError`` if the server cannot be reached or the measurement fails,

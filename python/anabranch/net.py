@@ -63,7 +63,7 @@ def _wait(operation: _core.Operation[T], timeout: float | None, call: str, of: o
 
 
 class _Closeable(Protocol):
-    """As a context, it is closed at the end. After an exception it does not wait for that."""
+    """As a context manager, it is closed at the end of the block; after an exception without waiting."""
 
     def close(self) -> None: ...
     def _begin_to_close(self) -> None: ...
@@ -81,7 +81,7 @@ class _Closeable(Protocol):
 class Endpoint(BaseEndpoint, _Closeable):
     """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
 
-    As a context, it is closed at the end. After an exception it does not wait for that.
+    As a context manager, it is closed at the end of the block; after an exception without waiting.
     """
 
     def connect(
@@ -96,8 +96,8 @@ class Endpoint(BaseEndpoint, _Closeable):
         """Connects to an SCTP port of a peer at one or several addresses.
 
         The next address is tried after 250 ms without an answer, and at once if one refuses. Data begins on the path
-        that answered. ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are
-        those of the endpoint.
+        that answered. ``udp_port``: the UDP port of the peer, if it is not ``remote_udp_port``. ``options`` that are
+        left out have the values of the endpoint.
 
         Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if none answers. The
         attempt is given up when ``timeout`` has passed.
@@ -114,19 +114,22 @@ class Endpoint(BaseEndpoint, _Closeable):
     def add_local_address(self, address: Address, *, device: str | None = None, timeout: float | None = None) -> None:
         """Adds a local address, as when an uplink comes up: a UDP socket is bound to it.
 
-        The peers of connections with ``asconf`` are asked to add it; events ``address-change`` tell their answers.
-        Later connections have it from the beginning. ``device``: the interface that its packets must use (Linux only).
+        The peers of connections with ``asconf`` are asked to add the address; events ``address-change`` report their
+        answers. Later connections have the address from the beginning. ``device``: the interface that its packets must
+        use (Linux only).
 
-        Raises :class:`OSError` if it cannot be bound, and :class:`ValueError` if the endpoint has it or 16 addresses.
+        Raises :class:`OSError` if the address cannot be bound, and :class:`ValueError` if the endpoint has this address
+        or 16 addresses.
         """
         _wait(self._handle.add_local_address(address, device), timeout, "add_local_address", self)
 
     def remove_local_address(self, address: Address, *, timeout: float | None = None) -> None:
-        """Removes a local address, as when an uplink goes down: what was in flight there is sent on other paths.
+        """Removes a local address, as when an uplink goes down: data in flight from it is sent again on other paths.
 
-        The peers of connections with ``asconf`` are asked to delete it. A connection that has no other path keeps it.
+        The peers of connections with ``asconf`` are asked to delete the address. A connection that has no other path
+        keeps the address.
 
-        Raises :class:`ValueError` if the endpoint does not have it, or no other.
+        Raises :class:`ValueError` if the endpoint does not have the address, or has no other address.
         """
         _wait(self._handle.remove_local_address(address), timeout, "remove_local_address", self)
 
@@ -153,7 +156,7 @@ class Listener(BaseListener, _Closeable):
         return Connection(handle)
 
     def close(self, timeout: float | None = None) -> None:
-        """Ends listening; peers that wait are shut down. If the endpoint is its own, closes that, too."""
+        """Ends listening; waiting connections are shut down. If the listener has its own endpoint, closes it, too."""
         self._handle.close()
         if self._owner:
             _wait(self._endpoint._closing(), timeout, "close", self)
@@ -171,8 +174,9 @@ class Listener(BaseListener, _Closeable):
 class Connection(BaseConnection):
     """A connection: an association of SCTP, which carries messages on several streams over all its paths.
 
-    Iterating gives messages until the peer has shut the connection down. As a context, it is shut down at the end, and
-    aborted if the end is an exception. When nobody holds it any more, it is shut down in the background.
+    Iterating gives messages until the peer has shut the connection down. As a context manager, the connection is shut
+    down at the end of the block, and aborted after an exception. When no reference to the connection is left, it is
+    shut down in the background.
     """
 
     def send(
@@ -191,13 +195,13 @@ class Connection(BaseConnection):
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
 
-        Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
-        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
-        the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
-        ends need the option ``pr_sctp``. The event ``send-failed`` gives ``context`` back. An ``urgent`` message, for
-        which somebody waits, overtakes those that wait for room, and neither pacing nor Nagle's rule holds it back.
-        ``path``: the ``Path.id`` of the path for its first transmission, as long as that path is active; messages
-        behind it wait while the window of that path is full.
+        Messages of one ``stream`` arrive in order, except ``unordered`` messages. ``ppid`` (payload protocol
+        identifier) is passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement.
+        ``reliability`` says when the message is abandoned: a dict with one of ``lifetime`` (in seconds),
+        ``retransmissions``, ``priority``. Both ends need the option ``pr_sctp``. The event ``send-failed`` reports
+        ``context``. An ``urgent`` message overtakes messages that wait for room, and neither pacing nor Nagle's rule
+        delays it. ``path``: the ``Path.id`` of the path for its first transmission, as long as that path is active;
+        messages behind it wait while the window of that path is full.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
@@ -271,12 +275,13 @@ class Connection(BaseConnection):
     def heartbeat(self, address: Address, timeout: float | None = None) -> float:
         """Sends a HEARTBEAT to an address of the peer and waits for the answer: the round-trip time in seconds.
 
-        Raises :class:`TimeoutError` if the path fails before, and :class:`ValueError` if there is none.
+        Raises :class:`TimeoutError` if the path fails before the answer, and :class:`ValueError` if there is no path to
+        the address.
         """
         return _wait(self._handle.heartbeat(address), timeout, "heartbeat", self)
 
     def set_stream_value(self, stream: int, value: int) -> None:
-        """Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for ``wfq``.
+        """Sets the value of a stream for the stream scheduler: a priority for ``priority``, a weight for ``wfq``.
 
         Raises :class:`ValueError` if there is no such stream, or the weight is 0.
         """
@@ -290,8 +295,8 @@ class Connection(BaseConnection):
     ) -> None:
         """Begins to reset streams: all, or those listed. Messages sent before are delivered before the reset.
 
-        An event ``streams-reset`` tells what became of it, for each direction. Streams that the peer has reset are told
-        of once what it sent on them before has been received; what it sent behind can be received after that.
+        An event ``streams-reset`` reports the result for each direction. A reset by the peer is reported once all
+        earlier messages on these streams have been received; later messages can be received after that.
 
         Raises :class:`ValueError`, which says why, if nothing was begun. Both ends need the option ``stream_reset``.
         """
@@ -300,8 +305,8 @@ class Connection(BaseConnection):
     def add_streams(self, outgoing: int = 0, incoming: int = 0) -> None:
         """Begins to add streams: ``outgoing`` to send on, ``incoming`` on which the peer sends.
 
-        An event ``streams-added`` tells what became of it, for each direction. Raises :class:`ValueError` if nothing
-        was begun.
+        An event ``streams-added`` reports the result for each direction. Raises :class:`ValueError` if nothing was
+        begun.
         """
         _wait(self._handle.add_streams(outgoing, incoming), None, "add_streams", self)
 
@@ -312,8 +317,8 @@ class Connection(BaseConnection):
     def add_local_address(self, address: Address) -> None:
         """Asks the peer to add a local address of the endpoint to this connection.
 
-        An event ``address-change`` tells its answer. Raises :class:`ValueError` if the endpoint does not have the
-        address, or the connection has it, or its peer has no ASCONF.
+        An event ``address-change`` reports the answer of the peer. Raises :class:`ValueError` if the endpoint does not
+        have the address, or the connection has it, or its peer has no ASCONF.
         """
         _wait(self._handle.add_local_address(address), None, "add_local_address", self)
 
@@ -325,10 +330,10 @@ class Connection(BaseConnection):
         _wait(self._handle.remove_local_address(address), None, "remove_local_address", self)
 
     def set_peer_primary(self, address: Address) -> None:
-        """Asks the peer to send to this local address where it sends on one path only.
+        """Asks the peer to use this local address as its primary path.
 
-        An event ``address-change`` tells its answer. Raises :class:`ValueError` if the connection does not use the
-        address, or its peer has no ASCONF.
+        An event ``address-change`` reports the answer of the peer. Raises :class:`ValueError` if the connection does
+        not use the address, or its peer has no ASCONF.
         """
         _wait(self._handle.set_peer_primary(address), None, "set_peer_primary", self)
 
@@ -340,30 +345,30 @@ class Connection(BaseConnection):
         _wait(self._handle.set_auth_key(key, secret), None, "set_auth_key", self)
 
     def activate_auth_key(self, key: int) -> None:
-        """Authenticates packets with this key from now on. Raises :class:`ValueError` if it was not set."""
+        """Authenticates packets with this key from now on. Raises :class:`ValueError` if the key was not set."""
         _wait(self._handle.activate_auth_key(key), None, "activate_auth_key", self)
 
     def deactivate_auth_key(self, key: int) -> None:
-        """Says that a key which is not active will not be activated again.
+        """Declares that this key, which must not be active, will not be activated again.
 
-        An event ``auth-key-unused`` tells when nothing outstanding needs it. Raises :class:`ValueError` if it was not
-        set, or is active.
+        An event ``auth-key-unused`` reports when no outstanding data needs the key. Raises :class:`ValueError` if the
+        key was not set, or is active.
         """
         _wait(self._handle.deactivate_auth_key(key), None, "deactivate_auth_key", self)
 
     def remove_auth_key(self, key: int) -> None:
-        """Forgets a key that is not active. Raises :class:`ValueError` if it was not set, or is active."""
+        """Removes a key that is not active. Raises :class:`ValueError` if the key was not set, or is active."""
         _wait(self._handle.remove_auth_key(key), None, "remove_auth_key", self)
 
     def shutdown(self, timeout: float | None = None) -> None:
-        """Delivers what was sent, ends the connection and waits for the end, which a timeout does not prevent.
+        """Delivers all sent messages, ends the connection and waits for the end. A timeout does not prevent the end.
 
-        Raises a :class:`ConnectionError` if it ended in another way.
+        Raises a :class:`ConnectionError` if the connection ended in another way.
         """
         _wait(self._shutting(), timeout, "shutdown", self)
 
     def closed(self, timeout: float | None = None) -> Event:
-        """Waits for the end, and returns its event, which has the reason."""
+        """Waits for the end of the connection, and returns the event with the reason."""
         return _wait(self._handle.closed(), timeout, "closed", self)
 
     def __enter__(self) -> Self:
@@ -377,12 +382,12 @@ class Connection(BaseConnection):
 
 
 class Delivery(Owned[_core.NetDelivery]):
-    """A message on its way, from :meth:`Connection.send_tracked`. Dropping it only forgets."""
+    """The delivery of a message of :meth:`Connection.send_tracked`. Dropping it does not stop the message."""
 
     def wait(self, timeout: float | None = None) -> None:
         """Waits until the peer has the message; whether its application has received it is not known.
 
-        Raises :class:`anabranch.NotDeliveredError` if the message was given up or lost, and another
+        Raises :class:`anabranch.NotDeliveredError` if the message was abandoned or lost, and another
         :class:`ConnectionError` if the connection ended before.
         """
         _wait(self._handle.wait(), timeout, "wait", self)
@@ -391,13 +396,14 @@ class Delivery(Owned[_core.NetDelivery]):
 class Writer(Owned[_core.NetWriter]):
     """A message of any length that is written piece by piece, and that the peer receives as one.
 
-    While it is incomplete, no other message of the connection is sent. As a context, it is finished at the end. Half a
-    message cannot be taken back: after an exception, and if the writer is dropped unfinished, the connection is
-    **aborted**, unless nothing was sent yet. So it is after a ``timeout``, if the message is not finished later.
+    While it is incomplete, no other message of the connection is sent. As a context manager, the message is finished at
+    the end of the block. A part of a message cannot be withdrawn: after an exception, and if the writer is dropped
+    unfinished, the connection is **aborted**, unless nothing was sent yet. The same happens after a ``timeout``, unless
+    the message is finished later.
     """
 
     def write(self, data: Buffer, timeout: float | None = None) -> None:
-        """Adds bytes to the message, once there is room. After a timeout a part of them may have been added."""
+        """Adds bytes to the message, once there is room. After a timeout a part of the bytes may have been added."""
         _wait(self._handle.write(data), timeout, "write", self)
 
     def finish(self, timeout: float | None = None) -> None:

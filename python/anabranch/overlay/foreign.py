@@ -40,15 +40,15 @@ class Program(ABC):
 
     @abstractmethod
     def missing(self) -> str | None:
-        """What this machine lacks to run it, or None."""
+        """The program, library or kernel feature that this machine lacks, or None."""
 
     @abstractmethod
     def unfit(self, flow: Flow) -> str | None:
-        """What it cannot do of the flow, with what is expected; or None."""
+        """The reason why the program cannot run the flow, with the expected value; or None."""
 
     @abstractmethod
     def prepare(self, plan: Plan, flow: Flow, namespaces: Mapping[str, str], folder: Path) -> list[list[str]]:
-        """Makes what both ends need in ``folder``, and gives the commands to run before them."""
+        """Creates the files of both ends in ``folder``, and returns the commands to run before them."""
 
     @abstractmethod
     def server(self, plan: Plan, flow: Flow, folder: Path) -> list[str]:
@@ -59,7 +59,7 @@ class Program(ABC):
         """The sender, which prints a line of JSON with ``begun`` at its end."""
 
     def fault(self, flow: Flow, report: Mapping[str, Any]) -> str | None:
-        """What the report of the sender says against the run, or None."""
+        """The problem that the report of the sender shows, or None."""
         del flow, report
         return None
 
@@ -233,6 +233,6 @@ def finish(plan: Plan, flow: Flow, said: str, folder: Path) -> str | None:
 
 
 def arrivals(folder: Path) -> list[tuple[float, int]]:
-    """Of each read of the receiver the time of day in seconds, and its bytes."""
+    """For each read of the receiver: the time of day in seconds, and the number of bytes."""
     rows = (line.split() for line in (folder / ARRIVALS).read_text(encoding="ascii").splitlines())
     return [(float(at), int(size)) for at, size in rows]

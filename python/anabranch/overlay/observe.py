@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Quantity:
-    """What is compared: of a flow, of a path of it, or of a direction of a link."""
+    """A compared quantity of a flow, of one of its paths, or of one direction of a link."""
 
     place: str
     what: str
@@ -34,7 +34,7 @@ class Quantity:
 
 
 Values: TypeAlias = dict[Quantity, list[float]]
-"""Of each quantity its value in each bin."""
+"""For each quantity, its value in each bin."""
 
 LEAST_QUEUE = 1.0
 """Queues that hold fewer packets on average in every run are left out."""
@@ -238,6 +238,6 @@ def _paths(series: Iterable[tuple[str, int | None, str]], flow: str) -> list[int
 
 
 def _arrivals(file: Path) -> list[tuple[float, int, float]]:
-    """Of each message that arrived the time of day in seconds, its bytes, and its transit time in seconds."""
+    """For each received message: the time of day in seconds, the bytes, and the transit time in seconds."""
     rows = (line.split() for line in file.read_text(encoding="ascii").splitlines()[1:])
     return [(int(row[1]) * 1e-6, int(row[7]), float(row[10]) * 1e-3) for row in rows]

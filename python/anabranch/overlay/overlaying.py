@@ -17,13 +17,13 @@ from .plan import OverlayError, Plan
 from .verdict import EQUIVALENT, Comparison, LateRunError, compare, refuse_late
 
 ATTEMPTS = 4
-"""Most attempts for each run that is wanted: a late run is repeated."""
+"""Largest number of attempts for each run: a late run is repeated."""
 
 STORED = "run.json"
 """What the emulator said of a finished run, and the scenario of the run."""
 
 Report = Callable[[str, int, int], object]
-"""Called with what runs, the number of finished runs, and that of all runs."""
+"""Called with the name of the running part, the number of finished runs, and the number of all runs."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Overlay:
     rows: list[Row]
     replicas: int
     outcomes: list[dict[str, Any]]
-    """What ``anabranch emulate`` said of each real run; empty for runs over other networks."""
+    """The report of ``anabranch emulate`` on each real run; empty for runs over other networks."""
     repeated: int
     """Runs that were too late and therefore repeated."""
     jitter: float | None
@@ -116,8 +116,8 @@ def _row(row: Row) -> dict[str, Any]:
 def real_runs(plan: Plan, count: int, out: Path, *, forced: bool, report: Report) -> tuple[list[dict[str, Any]], int]:
     """Does ``count`` runs in folders ``run-1`` and so on; late runs are repeated, and finished ones are kept.
 
-    Returns what the emulator said of each run, and how many were repeated. Raises :class:`RunError` if a run fails, or
-    is late in all attempts, unless ``forced``.
+    Returns the emulator's report on each run, and the number of repeated runs. Raises :class:`RunError` if a run fails,
+    or is late in all attempts, unless ``forced``.
     """
     outcomes: list[dict[str, Any]] = []
     repeated = 0
@@ -172,7 +172,7 @@ def overlay(
 ) -> Overlay:
     """Simulates the plan's scenario and compares real runs, which are in ``runs``, with it.
 
-    ``outcomes`` are what the emulator said of the runs: their lateness becomes the jitter of simulated hosts. Raises
+    ``outcomes`` are the emulator's reports on the runs: their lateness becomes the jitter of simulated hosts. Raises
     :class:`OverlayError` if the runs do not fit the scenario.
     """
     if len(runs) < 2:

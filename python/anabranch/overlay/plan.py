@@ -62,7 +62,7 @@ class Plan:
     """Edges of the time bins, in seconds on the clock of the scenario."""
     seed: int
     program: str = OURS
-    """What runs the flows of SCTP for real."""
+    """The program that runs the flows of SCTP for real."""
 
     @property
     def end(self) -> float:

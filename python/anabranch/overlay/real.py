@@ -35,11 +35,11 @@ VECTOR = "flow-passive-00000000-0000.vec"
 
 
 class RunError(_core.SimulationError):
-    """A real run failed; the text says which program, and what it said."""
+    """A real run failed; the text names the program and contains its output."""
 
 
 def missing() -> str | None:
-    """What a run in network namespaces lacks on this machine, or None."""
+    """The missing tool or permission for a run in network namespaces, or None."""
     if not sys.platform.startswith("linux"):
         return "Linux"
     if os.geteuid() != 0:
@@ -57,11 +57,10 @@ def missing() -> str | None:
 
 
 def run(plan: Plan, folder: Path, seed: int) -> dict[str, Any]:
-    """Does one run and puts its results into ``folder``; returns what ``anabranch emulate`` says of it.
+    """Does one run and puts its results into ``folder``; returns the report of ``anabranch emulate``.
 
-    ``folder`` gets ``emulation`` with the series of the links, and a folder of each flow with what its programs
-    wrote.
-    Raises :class:`RunError` if a program fails or a flow starts late.
+    ``folder`` gets ``emulation`` with the series of the links, and a folder of each flow with the files of its
+    programs. Raises :class:`RunError` if a program fails or a flow starts late.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -116,7 +115,7 @@ class _Program:
         return self._log.with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip()
 
     def wait_for(self, word: str) -> None:
-        """Waits until it prints a word."""
+        """Waits until the program prints a word."""
         deadline = time.monotonic() + PATIENCE
         while word not in self.said():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -124,7 +123,7 @@ class _Program:
             time.sleep(0.01)
 
     def end(self, patience: float) -> None:
-        """Waits for its success."""
+        """Waits for the successful end of the program."""
         try:
             code = self.process.wait(patience)
         except subprocess.TimeoutExpired as error:
@@ -134,7 +133,7 @@ class _Program:
 
 
 def stop(process: subprocess.Popen[Any], how: signal.Signals) -> None:
-    """Ends a program, by force if it does not listen."""
+    """Ends a program; kills it if it does not end."""
     if process.poll() is None:
         process.send_signal(how)
         try:

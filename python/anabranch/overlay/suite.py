@@ -15,16 +15,16 @@ from .plan import OURS
 
 @dataclass(frozen=True)
 class Entry:
-    """A scenario of the suite with the values of its axes, and what was found out about it."""
+    """A scenario of the suite with the values of its axes, and the explanation of its result."""
 
     name: str
     title: str
     file: Path
     settings: tuple[str, ...]
     program: str
-    """What runs its flows of SCTP for real."""
+    """The program that runs the flows of SCTP for real."""
     text: str
-    """What the scenario is, and the cause of what differs."""
+    """A description of the scenario, and the cause of each difference."""
 
 
 def entries(only: str | None = None) -> list[Entry]:

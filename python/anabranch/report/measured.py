@@ -13,7 +13,7 @@ from ..result import Result
 from .page import facts, number
 
 BACK = ", from the server"
-"""What the name of a flow gets in the direction from the server."""
+"""Suffix of the name of a flow for the direction from the server."""
 
 
 def is_measured(manifest: Mapping[str, Any]) -> bool:
