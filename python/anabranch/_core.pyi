@@ -150,7 +150,7 @@ class Received:
     end_of_record: bool
     """Whether ``data`` ends the message; false: more of it can be read."""
     aborted: bool
-    """Whether the message ends here, incomplete, because the peer gave it up after parts of it were read."""
+    """Whether the message ends here, incomplete, because the peer abandoned it after parts of it were read."""
 
 @final
 class Arrival:
@@ -188,7 +188,7 @@ class Path:
     silent: bool
     """True if the path did not answer in time: new data avoids it while another path is usable."""
     primary: bool
-    """Whether it is the primary path."""
+    """Whether the path is the primary path."""
     cwnd: int
     """Congestion window."""
     ssthresh: int | None
@@ -726,7 +726,7 @@ class Message:
     end_of_record: bool
     """Whether ``data`` ends the message; false: more of it follows."""
     aborted: bool
-    """Whether the message ends here, incomplete, because the peer gave it up after parts of it were read."""
+    """Whether the message ends here, incomplete, because the peer abandoned it after parts of it were read."""
 
     def __len__(self) -> int: ...
 
@@ -776,14 +776,14 @@ class Operation(Generic[_T]):
     def wait(self, timeout: float | None) -> bool:
         """Waits without the GIL for at most ``timeout`` seconds; None: without end.
 
-        False: the timeout has passed, and the operation is given up.
+        False: the timeout has passed, and the operation was dropped.
         """
 
     def result(self) -> _T:
         """The result of an operation that is done, once; raises what it failed with."""
 
     def drop(self) -> None:
-        """Gives the operation up."""
+        """Drops the operation before it is done."""
 
 @final
 class NetEndpoint:
@@ -842,7 +842,7 @@ class NetListener:
         """Ends listening, and with it every ``accept`` that waits."""
 
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the listener was closed."""
 
 @final
 class NetConnection:

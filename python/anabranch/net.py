@@ -223,7 +223,7 @@ class Connection(BaseConnection):
         path: int | None = None,
         timeout: float | None = None,
     ) -> Delivery:
-        """As :meth:`send`; returns what tells when the peer has the message."""
+        """As :meth:`send`, and returns an object that reports when the peer has the message."""
         operation = self._handle.send_tracked(
             data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path
         )

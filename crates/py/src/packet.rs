@@ -69,7 +69,7 @@ pub struct Received {
     unordered: bool,
     /// Whether ``data`` ends the message; false: more of it can be read.
     end_of_record: bool,
-    /// Whether the message ends here, incomplete, because the peer gave it up after parts of it were read.
+    /// Whether the message ends here, incomplete, because the peer abandoned it after parts of it were read.
     aborted: bool,
 }
 

@@ -72,7 +72,7 @@ impl NetListener {
         callers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether it was closed.
+    /// Whether the listener was closed.
     fn closed(&self) -> bool {
         lock(&self.shared).listener.is_none()
     }

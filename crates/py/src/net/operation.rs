@@ -78,7 +78,7 @@ impl Operation {
 
     /// Waits without the GIL for at most ``timeout`` seconds; None: without end.
     ///
-    /// False: the timeout has passed, and the operation is given up.
+    /// False: the timeout has passed, and the operation was dropped.
     fn wait(&self, py: Python<'_>, timeout: Timeout) -> PyResult<bool> {
         let Some(mut work) = self.state().work.take() else { return Ok(true) };
         // A timeout beyond the range of the clock is unlimited.
@@ -105,7 +105,7 @@ impl Operation {
         result.unwrap_or_else(|| Err(PyRuntimeError::new_err("the operation has no result, or it was taken")))
     }
 
-    /// Gives the operation up.
+    /// Drops the operation before it is done.
     fn drop(&self) {
         let mut state = self.state();
         state.work = None;
