@@ -93,8 +93,7 @@ def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) 
     """
 
 def student_t(degrees: int, confidence: float) -> float:
-    """Returns t such that the interval from -t to t contains the fraction ``confidence`` (between 0 and 1) of
-    Student's distribution."""
+    """Half width of the interval that contains the fraction ``confidence`` of Student's distribution."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
@@ -619,9 +618,9 @@ class Endpoint:
         """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""
 
     def set_stream_value(self, association: int, stream: int, value: int) -> bool:
-        """Sets the value of a stream for the stream scheduler: the priority for ``priority``, the weight for
-        ``wfq``.
+        """Sets the value of a stream for the stream scheduler.
 
+        It is the priority for ``priority`` and the weight for ``wfq``.
         False if there is no such stream, or the weight is 0.
         """
 

@@ -466,9 +466,9 @@ impl Endpoint {
         self.inner().set_primary(association.id(), address.0).is_ok()
     }
 
-    /// Sets the value of a stream for the stream scheduler: the priority for ``priority``, the weight for
-    /// ``wfq``.
+    /// Sets the value of a stream for the stream scheduler.
     ///
+    /// It is the priority for ``priority`` and the weight for ``wfq``.
     /// False if there is no such stream, or the weight is 0.
     fn set_stream_value(&mut self, association: Association, stream: Stream, value: StreamValue) -> bool {
         self.inner().set_stream_value(association.id(), StreamId(stream.0), value.0).is_ok()

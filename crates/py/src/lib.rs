@@ -92,8 +92,7 @@ mod _core {
         })
     }
 
-    /// Returns t such that the interval from -t to t contains the fraction ``confidence`` (between 0 and 1)
-    /// of Student's distribution.
+    /// Half width of the interval that contains the fraction ``confidence`` of Student's distribution.
     #[pyfunction]
     fn student_t(degrees: u32, confidence: f64) -> f64 {
         lab::statistics::student_t(degrees, confidence)
