@@ -26,8 +26,8 @@ class Cmt(TypedDict, total=False):
     the paths of one group, which are known to share a bottleneck. Default: []."""
     keep_room: bool
     """Sends no new chunks into the part of the peer's receive window that lost chunks need. RFC 9260, section
-    6.2.1, rule C, counts that part as free. With one path, cwnd then limits new chunks; with several paths it
-    does not, and the peer drops the chunks if its buffer is full. Default: false."""
+    6.2.1, rule C, counts that part as free. With one path, cwnd still limits new chunks. With several paths
+    cwnd does not, and the peer drops the chunks if its buffer is full. Default: false."""
     path_selection: Literal[
         "smallest-last-transmission",
         "largest-space",
@@ -47,7 +47,7 @@ class Cmt(TypedDict, total=False):
     """Fast recovery of a path ends by its own pseudo-cumulative TSN, with every CUC variant. Otherwise it ends
     only by the cumulative TSN of the association. Default: true."""
     reinjection: Literal["none", "blocked", "silent", "both"]
-    """When a path with room in its cwnd carries copies of chunks that are in flight on another path. Default:
+    """Cases in which a path with room in its cwnd carries copies of chunks in flight on another path. Default:
     "none"."""
     rescheduling: Literal["none", "sender", "receiver", "both"]
     """The buffers that chunk rescheduling protects: once half of the buffer waits for the earliest chunk, that
@@ -73,15 +73,16 @@ class AssociationOptions(TypedDict, total=False):
 
     association_max_retrans: int
     """Consecutive errors after which the association fails (``Association.Max.Retrans``). If the value exceeds
-    ``path_max_retrans`` times the peer's addresses, all of them may be inactive while the association goes on
-    (RFC 9260, section 8.2). Expected: at least 1. Default: 10."""
+    ``path_max_retrans`` times the number of the peer's addresses, all addresses may be inactive while the
+    association goes on (RFC 9260, section 8.2). Expected: at least 1. Default: 10."""
     hb_interval: str
     """Time between heartbeats on an idle path (``HB.interval``). None: heartbeats only verify unconfirmed
-    addresses, and an association without data does not notice that its peer is gone. At most 15 s on a path in
-    UDP, so that a NAT keeps the port. Expected: more than zero, or none for no heartbeats. Default: "30 s"."""
+    addresses, and an association without data does not notice that its peer is gone. On a path in UDP the
+    interval is at most 15 s, so that a NAT keeps the port mapping. Expected: more than zero, or none for no
+    heartbeats. Default: "30 s"."""
     max_burst: int
-    """Packets that a path sends at one instant (``Max.Burst``). An acknowledgement of data on the path lets it
-    send the same number again. Expected: at least 1. Default: 4."""
+    """Largest number of packets that a path sends at once (``Max.Burst``). Each SACK that acknowledges data on the
+    path permits this number again. Expected: at least 1. Default: 4."""
     nagle: bool
     """Nagle's algorithm: while data is outstanding, only full packets are sent (RFC 9260, section 6.10), except
     packets that are sent in any case, for example with a SACK. Default: false."""
@@ -93,7 +94,7 @@ class AssociationOptions(TypedDict, total=False):
     potentially failed. Expected: at most ``path_max_retrans``, or none. Default: "none"."""
     primary_switchover: int | Literal["none"]
     """Consecutive errors after which another path becomes the primary path (``Primary.Switchover.Max.Retrans``,
-    RFC 7829, section 5). None: errors do not change it. Expected: at least ``potentially_failed``, or none.
+    RFC 7829, section 5). None: errors never change it. Expected: at least ``potentially_failed``, or none.
     Default: "none"."""
     rto_initial: str
     """RTO before the first measurement (``RTO.Initial``). Expected: more than zero, at most ``rto_max``. Default:
@@ -120,8 +121,8 @@ class Options(AssociationOptions, total=False):
     """Adds and deletes addresses of an existing association by ASCONF, if the peer supports it too (RFC 5061;
     INET: ``addIP``). Needs ``auth``. Expected: false unless ``auth`` is true. Default: false."""
     auth: bool
-    """Authenticates the chunk types that the peer requires, and accepts those in ``auth_chunks`` only if they are
-    authenticated, if the peer supports AUTH too (RFC 4895; INET: ``auth``). Default: false."""
+    """Uses AUTH if the peer supports it too (RFC 4895; INET: ``auth``): authenticates the chunk types that the
+    peer requires, and accepts the types in ``auth_chunks`` only if they are authenticated. Default: false."""
     auth_chunks: Sequence[int]
     """Chunk types that the peer must authenticate, besides those of ASCONF if ``asconf`` is on (INET: ``chunks``).
     0 is DATA, 3 is SACK. Expected: at most 32 chunk types, and none of 1, 2, 14 and 15. Default: []."""
@@ -156,7 +157,7 @@ class Options(AssociationOptions, total=False):
     """A message that is longer than a packet begins in the free bytes of the last packet of the message before it.
     Successive long messages then fill all packets to the same length. Default: false."""
     growth: Literal["rfc2960", "rfc4960", "rfc9260"]
-    """The RFC whose rules let cwnd grow: by RFC 2960 and 4960 only if the cumulative TSN advances. Default:
+    """The RFC that determines how cwnd grows: by RFC 2960 and 4960 only if the cumulative TSN advances. Default:
     "rfc9260"."""
     idle_threshold: Literal["window", "kept"]
     """ssthresh of a path that was idle for an RTO. Default: "window"."""
@@ -172,42 +173,42 @@ class Options(AssociationOptions, total=False):
     Default: "none"."""
     interleaving: bool
     """Sends I-DATA chunks (RFC 8260) if the peer supports them too. Fragments of messages on different streams may
-    then alternate, so that a long message does not delay those on other streams. Default: false."""
+    then alternate, so that a long message does not delay messages on other streams. Default: false."""
     knobs: Mapping[str, Mapping[str, str | float | bool]]
-    """Options of the congestion controls, a table for each."""
+    """Options of the congestion controls: one table for each control."""
     lean_sacks: bool
-    """Sends fewer and shorter SACKs, for a narrow return link, if the peer has ``nr_sack``, too. A receiver
-    without ``reneging`` delays a SACK that is long for the data that it acknowledges, by at most 25 ms beyond
-    ``sack_frequency``, and omits Gap Ack Blocks that earlier SACKs reported. The sender sets the I bit (RFC
-    7053) in slow start, while cwnd is small, and in retransmitted chunks. Default: false."""
+    """Sends fewer and shorter SACKs, for a narrow return link, if both ends have ``nr_sack``. A receiver without
+    ``reneging`` delays a SACK that is long compared with the data that it acknowledges, for at most 25 ms after
+    the packet required by ``sack_frequency``. It omits Gap Ack Blocks that earlier SACKs reported. The sender
+    sets the I bit (RFC 7053) in slow start, while cwnd is small, and in retransmitted chunks. Default: false."""
     loss_detection: Literal["missing-reports", "rack"]
     """How the sender detects the loss of a chunk before T3-rtx expires. Default: "missing-reports"."""
     max_inbound_streams: int
-    """Inbound streams the peer may use. Expected: at least 1. Default: 2048."""
+    """Largest number of inbound streams that the peer may use. Expected: at least 1. Default: 2048."""
     max_init_retransmits: int
     """Most retransmissions in each handshake step (``Max.Init.Retransmits``). Default: 8."""
     mtu: str
     """Path MTU, IP header included; with ``pmtud``, the MTU of the interface. Expected: 576 to 65535 bytes.
     Default: "1500 B"."""
     nat_friendly: bool
-    """Our addresses are behind NATs: a request to add an address is sent from it and holds the wildcard address
-    (INET: ``natFriendly``). Default: false."""
+    """True if our addresses are behind NATs. A request to add an address is then sent from this address, and
+    contains the wildcard address (INET: ``natFriendly``). Default: false."""
     nr_sack: bool
     """Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer supports
     them too (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
     outbound_streams: int
-    """Outbound streams requested. Expected: at least 1. Default: 10."""
+    """Number of outbound streams that we request. Expected: at least 1. Default: 10."""
     pacing: bool
     """Spreads the packets of each path over its round-trip time, under every congestion control. The rate is that
     of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2 cwnd/SRTT above, as in Linux.
     In congestion avoidance it is at most 5/4 of the most that the path delivered in one of its last ten round
     trips. New data that is paced is not limited to ``max_burst`` packets. Default: false."""
     packet_drop_reports: bool
-    """Reports packets that arrive with a wrong checksum, and retransmits chunks that the peer reports without a
-    cut of cwnd, if the peer supports it too (draft-stewart-sctp-pktdrprep-16; INET: ``packetDrop``). Default:
-    false."""
+    """Reports packets that arrive with a wrong checksum. Retransmits the chunks of packets that the peer reports,
+    without a reduction of cwnd. Both ends must support these reports (draft-stewart-sctp-pktdrprep-16; INET:
+    ``packetDrop``). Default: false."""
     paths: Literal["addresses", "pairs", "same-subnet"]
-    """Definition of a path: an address of the peer, or a pair of a local address and one of the peer. Default:
+    """Definition of a path: an address of the peer, or a pair of a local and a remote address. Default:
     "addresses"."""
     pmtud: bool
     """Finds the MTU of each path by probes, up to ``mtu`` (DPLPMTUD, RFC 8899). Otherwise each path has the MTU
@@ -237,8 +238,8 @@ class Options(AssociationOptions, total=False):
     """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
     least 1, or none for no limit in messages. Default: "none"."""
     stream_reset: bool
-    """Allows resets and additions of streams if the peer does so too (RE-CONFIG, RFC 6525; INET: ``streamReset``).
-    Default: false."""
+    """Allows resets and additions of streams if the peer allows them too (RE-CONFIG, RFC 6525; INET:
+    ``streamReset``). Default: false."""
     stream_scheduler: Literal["fcfs", "rr", "rr-packet", "priority", "fair", "wfq"]
     """The order in which streams send (RFC 8260, section 3). Default: "fcfs"."""
     stream_values: Sequence[int]
@@ -250,8 +251,7 @@ class Options(AssociationOptions, total=False):
     1122, section 4.2.3.3). Zero turns the avoidance of silly windows off. Expected: less than
     ``receive_buffer``. Default: "1500 B"."""
     timestamps: Literal["off", "chunk", "metadata"]
-    """How packets carry their send time, from which the peer reports one-way delays if it supports that. Default:
-    "off"."""
+    """How packets carry their send time, so that a peer that supports it reports one-way delays. Default: "off"."""
     valid_cookie_life: str
     """Lifetime of a state cookie (``Valid.Cookie.Life``). Expected: more than zero. Default: "60 s"."""
     cmt: Cmt
