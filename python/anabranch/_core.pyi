@@ -187,7 +187,7 @@ class Path:
     silent: bool
     """True if the path did not answer in time: new data avoids it while another path is usable."""
     primary: bool
-    """Whether the path is the primary path."""
+    """Whether it is the primary path."""
     cwnd: int
     """Congestion window."""
     ssthresh: int | None
@@ -620,8 +620,8 @@ class Endpoint:
     def set_stream_value(self, association: int, stream: int, value: int) -> bool:
         """Sets the value of a stream for the stream scheduler.
 
-        It is the priority for ``priority`` and the weight for ``wfq``.
-        False if there is no such stream, or the weight is 0.
+        It is the priority for ``priority`` and the weight for ``wfq``. False if there is no such stream, or the
+        weight is 0.
         """
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
