@@ -4,28 +4,27 @@ use crate::parcel::Parcel;
 use std::fmt::Debug;
 use units::{ByteCount, Instant};
 
-/// A discipline that decides when a packet arrives whether it joins a first-in-first-out queue.
+/// A discipline of a first-in-first-out queue that decides on each packet at its arrival.
 pub trait Admission: Debug + Send {
     /// Decides on a packet that arrives at `now` and finds `backlog` waiting.
     fn admit(&mut self, now: Instant, backlog: Backlog, packet: Offered) -> Verdict;
 
-    /// Notes that the queue will be empty from `at` on, unless another packet arrives: called after each
-    /// packet that is admitted, with the start of its transmission, and when a failure of the link empties
-    /// the queue.
+    /// Reports that the queue will be empty from `at` on, unless another packet arrives. Called after each
+    /// admitted packet with the start of its transmission, and when a failure of the link empties the queue.
     fn empties_at(&mut self, _at: Instant) {}
 
-    /// The average queue length in the unit of the discipline, if it keeps one.
+    /// The average queue length in the unit of the discipline; `None` if the discipline has no average.
     fn average(&self) -> Option<f64> {
         None
     }
 }
 
-/// What an [`Admission`] knows about a packet.
+/// The data of a packet on which an [`Admission`] decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
     /// Bytes of the IP packet, without framing.
     pub size: ByteCount,
-    /// The transport speaks ECN: the packet can be marked instead of dropped.
+    /// The transport uses ECN: the packet can be marked instead of dropped.
     pub ecn_capable: bool,
 }
 
@@ -36,14 +35,14 @@ pub enum Verdict {
     Pass,
     /// The packet joins the queue with the mark "congestion experienced"
     /// ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)). A packet that is not ECN-capable joins
-    /// it without a mark: a discipline that wants to drop it must say so.
+    /// the queue without a mark; a discipline that wants to drop such a packet must return [`Verdict::Drop`].
     Mark,
     /// The packet is dropped.
     Drop(DropCause),
 }
 
 impl Parcel {
-    /// What an admission sees of the packet.
+    /// The data of the packet for an admission.
     #[inline]
     pub(crate) fn offered(self) -> Offered {
         Offered { size: ByteCount::new(u64::from(self.size())), ecn_capable: self.is_ecn_capable() }

@@ -4,22 +4,22 @@ use crate::fault::SpecFault;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant, Span};
 
-/// CoDel ([RFC 8289](https://www.rfc-editor.org/rfc/rfc8289)): drops at the head of the queue, the more often
-/// the longer packets have waited longer than they should.
+/// CoDel ([RFC 8289](https://www.rfc-editor.org/rfc/rfc8289)): drops packets at the head of the queue while
+/// the queueing delay is above a target; the longer this lasts, the more often it drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CodelSpec {
-    /// Delay that packets may have for ever (section 4.3).
+    /// Queueing delay that is always acceptable (section 4.3).
     pub target: Span,
-    /// How long they may have more, about a round-trip time of the connections (section 4.2).
+    /// Time for which the delay may exceed the target, about one RTT of the connections (section 4.2).
     pub interval: Span,
-    /// Packets that the queue holds.
+    /// Maximum number of packets in the queue.
     pub limit: u32,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
 }
 
 impl Default for CodelSpec {
-    /// 5 ms in 100 ms, 1000 packets, without ECN.
+    /// Target 5 ms, interval 100 ms, 1000 packets, without ECN.
     fn default() -> Self {
         let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
         CodelSpec { target, interval, limit: 1000, ecn: false }
@@ -73,12 +73,12 @@ impl Server for Codel {
     }
 }
 
-/// Packets that wait in order of arrival.
+/// Waiting packets in the order of their arrival.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     packets: VecDeque<Queued>,
     pub bytes: ByteCount,
-    /// The largest packet so far: a queue of at most this many bytes is never too long.
+    /// The largest packet so far. CoDel never drops while at most this many bytes wait.
     largest: ByteCount,
 }
 
@@ -107,13 +107,13 @@ impl Waiting {
 /// The state of CoDel for one queue; names as in `rfc8289#section-5`.
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    /// When the delay will have been above the target for an interval; none while it is below.
+    /// Time at which the delay will have exceeded the target for an interval; `None` while it is below.
     first_above: Option<Instant>,
-    /// When the next packet is dropped, while `dropping`.
+    /// Time of the next drop, while `dropping`.
     drop_next: Instant,
-    /// Packets dropped since the begin of the state of dropping.
+    /// Packets dropped since the dropping state began.
     count: u32,
-    /// `count` when that state began.
+    /// `count` when the dropping state began.
     last_count: u32,
     dropping: bool,
 }
@@ -121,12 +121,12 @@ pub(super) struct Control {
 /// The next packet of a queue.
 struct Head {
     packet: Option<Queued>,
-    /// The delay was above the target for an interval: CoDel may drop the packet.
+    /// The delay has exceeded the target for an interval: CoDel may drop the packet.
     late: bool,
 }
 
 impl Control {
-    /// The next packet to send; those before it that CoDel drops go to `drops`.
+    /// Returns the next packet to send. Packets that CoDel drops before it are added to `drops`.
     pub fn dequeue(
         &mut self,
         spec: &CodelSpec,
@@ -161,7 +161,7 @@ impl Control {
         head.packet
     }
 
-    /// `dodequeue` of the RFC.
+    /// The function `dodequeue` of the RFC.
     fn head(&mut self, spec: &CodelSpec, queue: &mut Waiting, now: Instant) -> Head {
         let Some(packet) = queue.pop() else {
             self.first_above = None;
@@ -176,8 +176,8 @@ impl Control {
         Head { packet: Some(packet), late: now >= since }
     }
 
-    /// The state of dropping begins. If the last one ended a short time ago, it goes on with its frequency,
-    /// not with the lowest one.
+    /// Enters the dropping state. If the last dropping state ended a short time ago, its drop frequency
+    /// continues; otherwise the frequency begins at its lowest value.
     fn begin_to_drop(&mut self, spec: &CodelSpec, now: Instant) {
         self.dropping = true;
         let delta = self.count - self.last_count;
@@ -189,14 +189,15 @@ impl Control {
 }
 
 impl CodelSpec {
-    /// `control_law` of the RFC: drops are so far apart that the rate of a TCP connection falls linearly.
+    /// The function `control_law` of the RFC: with these intervals the rate of a TCP connection falls
+    /// linearly.
     fn next_drop(&self, at: Instant, count: u32) -> Instant {
         let apart = self.interval.as_nanos() as f64 / libm::sqrt(f64::from(count));
         at + Span::from_nanos(apart as u64)
     }
 }
 
-/// Drops the packet, or marks it: whether it is marked.
+/// Marks the packet if possible, otherwise drops it. Returns true if the packet is marked.
 fn give_up(spec: &CodelSpec, head: &mut Head, drops: &mut Drops) -> bool {
     if let Some(packet) = head.packet.as_mut().filter(|packet| spec.ecn && packet.is_ecn_capable()) {
         packet.mark();
@@ -220,7 +221,7 @@ mod tests {
         Codel { spec, queue: Waiting::default(), control: Control::default() }
     }
 
-    /// Lets `packets` packets arrive at once, served in 1 ms each.
+    /// Lets `packets` packets arrive at once; the transmission of each takes 1 ms.
     fn burst(spec: CodelSpec, packets: usize, ecn: Ecn) -> super::super::testing::Record {
         run(&mut server(spec), (0..packets).map(|_| (Instant::ZERO, 1500, 0)), MILLI, ecn)
     }
@@ -229,14 +230,14 @@ mod tests {
         at.as_nanos() / 1_000_000
     }
 
-    // rfc8289#section-5: 5 ms of delay at 5 ms, an interval later the first drop; then 100/sqrt(n) ms between
-    // drops.
+    // rfc8289#section-5: the delay reaches 5 ms at 5 ms, and the first drop follows an interval later. Then
+    // drops are 100/sqrt(n) ms apart.
     #[test]
     fn drops_begin_an_interval_after_the_delay_exceeds_the_target_and_come_by_the_square_root() {
         let record = burst(CodelSpec::default(), 500, Ecn::NotCapable);
         let times: Vec<u64> = record.late.iter().map(|&(_, at)| millis(at)).collect();
-        // 105, then + 100, + 70.7, + 57.7, + 50, + 44.7, + 40.8, each at the next end of a transmission of 1
-        // ms.
+        // 105 ms, then + 100, + 70.7, + 57.7, + 50, + 44.7, + 40.8; each drop is at the next end of a
+        // transmission of 1 ms.
         assert_eq!(times, [105, 205, 276, 334, 384, 429, 469]);
         assert_eq!(record.sent.len() + record.late.len(), 500);
         assert!(record.full.is_empty());
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_queue_of_no_more_than_one_packet_is_never_too_long() {
-        // Each packet waits for 9 ms, alone.
+        // Each packet waits for 9 ms, but no other packet waits with it.
         let arrivals = (0..1000).map(|n| (Instant::from_nanos(n * 10_000_000 + 1), 1500, 0));
         let record = run(&mut server(CodelSpec::default()), arrivals, MILLI * 19, Ecn::NotCapable);
         assert!(record.late.len() > 10, "a link that is too slow fills the queue: {}", record.late.len());
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_steady_overload_of_a_tenth_is_dropped_in_the_end() {
-        // 1.1 packets arrive in the time of one: CoDel's rate of drops rises until it is a tenth.
+        // The arrival rate is 1.1 times the link rate: the rate of drops rises until a tenth is dropped.
         let arrivals = (0..220_000).map(|n| (Instant::from_nanos(n * 909_091), 1500, 0));
         let record = run(&mut server(CodelSpec::default()), arrivals, MILLI, Ecn::NotCapable);
         let end = record.delay.len();

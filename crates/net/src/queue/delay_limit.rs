@@ -2,8 +2,8 @@ use super::{Discipline, Kind, Limit, Queue, Site};
 use crate::fault::SpecFault;
 use units::{ByteCount, Span};
 
-/// A drop-tail queue that holds as many bytes as the link sends in a time: what it holds takes at most that
-/// long to leave, on a link with a steady rate and no framing. On a link without a rate it is never full.
+/// A drop-tail queue with room for the bytes that the link sends in this time. On a link with a steady rate
+/// and no framing, no packet waits longer. On a link without a rate the queue is never full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayLimit(pub Span);
 

@@ -2,7 +2,7 @@ use super::{Admission, Backlog, Discipline, Kind, Offered, Queue, Site, Verdict}
 use crate::counters::DropCause;
 use units::{ByteCount, Instant};
 
-/// The room of a drop-tail queue.
+/// Maximum size of a drop-tail queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// At most this many packets wait.
@@ -15,7 +15,7 @@ impl Limit {
     /// A queue that is never full.
     pub const NONE: Limit = Limit::Packets(u64::MAX);
 
-    /// True if a packet of `size` may join `backlog`.
+    /// True if a packet of `size` may join a queue with `backlog`.
     #[inline]
     fn admits(self, backlog: Backlog, size: ByteCount) -> bool {
         match self {

@@ -5,15 +5,15 @@ use crate::fault::SpecFault;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant};
 
-/// FQ-CoDel ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)): a queue under CoDel for each flow, served
-/// in turn by bytes; flows that send little go first.
+/// FQ-CoDel ([RFC 8290](https://www.rfc-editor.org/rfc/rfc8290)): a queue under CoDel for each flow. The
+/// queues send equal numbers of bytes in turn; flows that send little go first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FqCodelSpec {
-    /// CoDel of each queue; its limit is that of all packets together.
+    /// CoDel of each queue. Its limit applies to the packets of all queues together.
     pub codel: CodelSpec,
-    /// Number of queues, to which flows are assigned by a hash.
+    /// Number of queues; a hash assigns flows to queues.
     pub flows: u32,
-    /// Bytes that a queue may send in its turn.
+    /// Bytes that a queue may send in one turn.
     pub quantum: ByteCount,
 }
 
@@ -39,10 +39,10 @@ impl Discipline for FqCodelSpec {
     }
 }
 
-/// Most packets that one full queue costs (section 4.1).
+/// Maximum number of packets dropped at once when the limit is reached (section 4.1).
 const BATCH: usize = 64;
 
-/// Where a queue stands.
+/// The list that holds a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum List {
     #[default]
@@ -55,7 +55,7 @@ enum List {
 struct Flow {
     queue: Waiting,
     control: Control,
-    /// Bytes that it may still send in this turn.
+    /// Bytes that the queue may still send in this turn.
     credit: i64,
     list: List,
 }
@@ -63,7 +63,7 @@ struct Flow {
 #[derive(Debug)]
 struct FqCodel {
     spec: FqCodelSpec,
-    /// Mixed into the hash of flows, so that other flows share a queue in another run.
+    /// Mixed into the hash of flows, so that different flows share a queue in each run.
     perturbation: u64,
     flows: Vec<Flow>,
     new: VecDeque<u32>,
@@ -84,12 +84,12 @@ impl FqCodel {
     }
 
     fn place(&self, packet: &Queued) -> u32 {
-        // Multiplication by an odd number spreads the bits upwards; the upper ones choose the queue.
+        // Multiplication by an odd number spreads the bits upwards; the upper bits choose the queue.
         let mixed = (packet.flow() ^ self.perturbation).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((u128::from(mixed) * u128::from(self.spec.flows)) >> 64) as u32
     }
 
-    /// Drops half of the packets of the longest queue from its head, but not more than a batch (section 4.1).
+    /// Drops half of the packets of the longest queue from its head, at most [`BATCH`] (section 4.1).
     fn make_room(&mut self, drops: &mut Drops) {
         let Some(fattest) = self.flows.iter_mut().max_by_key(|flow| flow.queue.bytes) else { return };
         let number = fattest.queue.len().div_ceil(2).min(BATCH);
@@ -99,7 +99,7 @@ impl FqCodel {
         }
     }
 
-    /// The queue whose turn it is, and whether it is on the list of new ones.
+    /// The queue that may send now, and whether it is on the list of new queues.
     fn turn(&mut self) -> Option<(u32, bool)> {
         loop {
             let is_new = !self.new.is_empty();
@@ -116,8 +116,8 @@ impl FqCodel {
         }
     }
 
-    /// An empty queue leaves: a new one goes to the end of the old ones, so that it cannot be new again at
-    /// once (section 4.2).
+    /// Removes an empty queue from its list. A new queue moves to the end of the old queues, so that it
+    /// cannot be new again at once (section 4.2).
     fn leave(&mut self, place: u32, is_new: bool) {
         let flow = &mut self.flows[place as usize];
         if is_new {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn flows_share_a_link_by_bytes_whatever_the_sizes_of_their_packets() {
-        // 300 packets of 1500 bytes of one flow and 1500 of 300 bytes of another, all at once.
+        // 300 packets of 1500 bytes of one flow, and 1500 packets of 300 bytes of another, arrive together.
         let big = (0..300).map(|_| (Instant::ZERO, 1500, 1));
         let small = (0..1500).map(|_| (Instant::ZERO, 300, 2));
         let codel =
@@ -200,7 +200,7 @@ mod tests {
         assert!(big.abs_diff(small) <= 2 * 1514, "{big} and {small} bytes");
     }
 
-    // rfc8290#section-4.2.2: after 100 ms above the target, as by CoDel (`super::super::codel`).
+    // rfc8290#section-4.2.2: the delay has been above the target for 100 ms, as under CoDel (`codel.rs`).
     #[test]
     fn ecn_capable_packets_of_a_long_queue_are_marked_and_not_dropped() {
         let burst = |ecn| {
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_comes_back_at_once_is_not_new_again() {
-        // Flow 7 sends its next packet as soon as the last one left: it may not keep flow 1 from the link.
+        // Flow 7 sends its next packet as soon as its last packet left; flow 1 must still get its share.
         let bulk = (0..50).map(|_| (Instant::ZERO, 1500, 1));
         let eager = (0..100).map(|n| (Instant::from_nanos(n * 1_000_000 + 500_000), 1500, 7));
         let mut arrivals: Vec<_> = bulk.chain(eager).collect();

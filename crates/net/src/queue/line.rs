@@ -3,16 +3,16 @@ use crate::counters::DropCause;
 use crate::transmitter::Transmitter;
 use units::{ByteCount, Instant};
 
-/// The queue of a link whose discipline is a [`Server`], and what the link must know to ask it in time.
+/// The queue of a link whose discipline is a [`Server`], with the times at which the link asks the server.
 #[derive(Debug)]
 pub(crate) struct Line {
     server: Box<dyn Server>,
     /// The packets that the server owns.
     pub waiting: Backlog,
-    /// When the transmitter is free for the next of them. Only meaningful while packets wait.
+    /// The time from which the transmitter can send the next packet. Valid only while packets wait.
     pub next_start: Instant,
-    /// The time of the event that asks the server; `None` if none is in the kernel. An event of another time
-    /// is stale.
+    /// Time of the event that asks the server; `None` if the kernel has no such event. An event at another
+    /// time is stale.
     scheduled: Option<Instant>,
     drops: Drops,
 }
@@ -28,12 +28,12 @@ impl Line {
         }
     }
 
-    /// The server, if no packet waits yet.
+    /// Returns the server of a line without packets.
     pub fn into_server(self) -> Box<dyn Server> {
         self.server
     }
 
-    /// Gives a packet that arrives at `now` to the server. Drops are left for [`Line::dropped`].
+    /// Passes a packet that arrives at `now` to the server. [`Line::dropped`] returns the drops.
     pub fn enqueue(&mut self, now: Instant, queued: Queued, transmitter: &mut Transmitter) {
         if self.waiting.packets == 0 {
             self.next_start = transmitter.start(now);
@@ -46,7 +46,7 @@ impl Line {
     }
 
     /// The packet whose transmission starts at `now`; `None` while the transmitter is busy or no packet
-    /// waits. Drops are left for [`Line::dropped`].
+    /// waits. [`Line::dropped`] returns the drops.
     pub fn dequeue(&mut self, now: Instant) -> Option<Queued> {
         if self.waiting.packets == 0 || self.next_start > now {
             return None;
@@ -57,7 +57,7 @@ impl Line {
         if let Some(queued) = &next {
             self.waiting.forget(queued.size());
         }
-        // Else the link would ask again and again without the time moving on.
+        // Otherwise the link would ask the server again and again at the same time.
         assert!(
             next.is_some() || self.waiting.packets == 0,
             "a server must return a packet while it holds one: {:?}",
@@ -72,17 +72,17 @@ impl Line {
         }
     }
 
-    /// The next packet that the server has dropped in its last call. The caller takes all of them.
+    /// The next packet that the server dropped in its last call. The caller must take all of them.
     pub fn dropped(&mut self) -> Option<(Queued, DropCause)> {
         self.drops.0.pop_front()
     }
 
-    /// The event that asks the server fires: whether it is the one that is scheduled.
+    /// Processes the event that asks the server. Returns true if the event is not stale.
     pub fn fire(&mut self, now: Instant) -> bool {
         self.scheduled.take_if(|at| *at == now).is_some()
     }
 
-    /// When the network must schedule the event that asks the server, if it has not yet.
+    /// Time at which the network must schedule the event that asks the server; `None` if it is scheduled.
     pub fn schedule(&mut self) -> Option<Instant> {
         let due = (self.waiting.packets > 0).then_some(self.next_start);
         if due == self.scheduled {
@@ -92,7 +92,7 @@ impl Line {
         due
     }
 
-    /// Takes all packets out of the server, since the link has failed.
+    /// Takes all packets out of the server, because the link has failed.
     pub fn drain(&mut self) -> Vec<Queued> {
         let packets = self.server.drain();
         assert_eq!(packets.len() as u64, self.waiting.packets, "a server must return all packets");

@@ -1,4 +1,4 @@
-//! Queue disciplines: what happens to a packet that waits for a transmitter.
+//! Queue disciplines: rules for packets that wait for a transmitter.
 //!
 //! Only waiting packets count as queued. The packet in transmission has left the queue, as in ns-2 and INET,
 //! against which published results were measured.
@@ -8,8 +8,8 @@
 //! - An [`Admission`] decides when a packet arrives whether it joins a first-in-first-out queue (drop-tail,
 //!   RED, PIE). The departure of the packet is known at once, so a packet costs one event per link: its
 //!   arrival at the far end.
-//! - A [`Server`] owns its packets and is asked for one whenever the transmitter is free. It can choose any
-//!   packet (fair queuing) and drop at the head (CoDel). A packet that waits costs one event more: the end of
+//! - A [`Server`] owns its packets. A free transmitter asks the server for a packet. A server can choose any
+//!   packet (fair queuing) and drop at the head (CoDel). A packet that waits costs one more event: the end of
 //!   the transmission before it.
 //!
 //! # How to add a discipline
@@ -47,7 +47,7 @@ macro_rules! disciplines {
         #[derive(Clone, Debug, PartialEq)]
         pub enum QueueSpec {
             $($(#[$doc])* $variant($spec),)+
-            /// A discipline that this crate does not know: see [`QueueSpec::custom`].
+            /// A discipline from outside this crate: see [`QueueSpec::custom`].
             Custom(Custom),
         }
 
@@ -65,13 +65,13 @@ macro_rules! disciplines {
 disciplines! {
     /// First in, first out; a packet that does not fit is dropped.
     DropTail(Limit) in drop_tail;
-    /// First in, first out, with room for what the link sends in a time.
+    /// First in, first out, with room for the bytes that the link sends in a given time.
     DropTailDelay(DelayLimit) in delay_limit;
     /// Random early detection.
     Red(RedSpec) in red;
     /// Controlled delay.
     Codel(CodelSpec) in codel;
-    /// A queue under CoDel for each flow, in turn.
+    /// A queue under CoDel for each flow; the queues send in turn.
     FqCodel(FqCodelSpec) in fq_codel;
     /// Proportional integral controller, enhanced.
     Pie(PieSpec) in pie;
@@ -84,7 +84,7 @@ pub trait Discipline: Debug + Send + Sync {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`SpecFault`] names the first parameter that is wrong.
+    /// [`SpecFault`] with the first wrong parameter.
     fn check(&self) -> Result<(), SpecFault> {
         Ok(())
     }
@@ -93,7 +93,7 @@ pub trait Discipline: Debug + Send + Sync {
     fn build(&self, site: &Site<'_>) -> Queue;
 }
 
-/// What a queue may know about the direction of a link that it is built for.
+/// Data of the link direction for which a queue is built.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// Mean rate of the transmitter; `None` if transmissions take no time.
@@ -103,18 +103,18 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The random stream of this queue, found by its name. Each call returns the same stream from its
-    /// beginning.
+    /// The random stream of this queue, which is named after the queue. Each call returns the same stream
+    /// from its beginning.
     pub fn random(&self) -> Random {
         self.streams.stream(&format!("queue {}", self.name))
     }
 }
 
-/// A queue at run time, of one of the two kinds.
+/// A queue at run time, of one of the two kinds of disciplines.
 #[derive(Debug)]
 pub struct Queue(pub(crate) Kind);
 
-/// Drop-tail and RED are known by type, so that the compiler inlines them.
+/// The queues at run time. Drop-tail and RED have their own variants, so that the compiler inlines them.
 #[derive(Debug)]
 pub(crate) enum Kind {
     DropTail(Limit),
@@ -135,7 +135,7 @@ impl Queue {
     }
 }
 
-/// A discipline from outside this crate. Two are equal if they are clones of one another.
+/// A discipline from outside this crate. Two values are equal if they are clones of one another.
 #[derive(Clone, Debug)]
 pub struct Custom(Arc<dyn Discipline>);
 
@@ -154,7 +154,7 @@ impl QueueSpec {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`SpecFault`] names the first parameter that is wrong.
+    /// [`SpecFault`] with the first wrong parameter.
     pub fn check(&self) -> Result<(), SpecFault> {
         self.discipline().check()
     }
@@ -176,6 +176,6 @@ impl Default for QueueSpec {
 pub struct Backlog {
     /// Number of packets.
     pub packets: u64,
-    /// Sum of their sizes.
+    /// Sum of the sizes of the packets.
     pub bytes: ByteCount,
 }

@@ -5,18 +5,18 @@ use crate::fault::SpecFault;
 use des::Random;
 use units::{ByteCount, Instant, Span};
 
-/// PIE ([RFC 8033](https://www.rfc-editor.org/rfc/rfc8033)): drops arriving packets with a probability that a
-/// controller moves until their delay is as wanted. The delay is that of the last packet that left, by its
-/// time of arrival (section 5.2).
+/// PIE ([RFC 8033](https://www.rfc-editor.org/rfc/rfc8033)): drops arriving packets with a probability. A
+/// controller changes the probability until the delay equals the target. The delay is that of the last packet
+/// that left, measured from its arrival (section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieSpec {
-    /// Delay to keep (QDELAY_REF).
+    /// Target delay (QDELAY_REF).
     pub target: Span,
-    /// How often the probability changes (T_UPDATE).
+    /// Interval between updates of the probability (T_UPDATE).
     pub update: Span,
-    /// How long a burst passes after the queue was short (MAX_BURST).
+    /// Duration of a burst that passes without drops after the queue was short (MAX_BURST).
     pub max_burst: Span,
-    /// Packets that the queue holds.
+    /// Maximum number of packets in the queue.
     pub limit: u32,
     /// Marks ECN-capable packets instead of dropping them, while the probability is at most 10 % (section
     /// 5.1).
@@ -24,7 +24,7 @@ pub struct PieSpec {
 }
 
 impl Default for PieSpec {
-    /// 15 ms, every 15 ms, bursts of 150 ms, 1000 packets, without ECN.
+    /// Target 15 ms, update every 15 ms, bursts of 150 ms, 1000 packets, without ECN.
     fn default() -> Self {
         let (target, max_burst) = (Span::from_millis(15), Span::from_millis(150));
         PieSpec { target, update: target, max_burst, limit: 1000, ecn: false }
@@ -46,14 +46,14 @@ impl Discipline for PieSpec {
     }
 }
 
-/// Weight of the distance from the target, and of the change, in 1/s (section 4.2).
+/// Weights in 1/s: of the distance from the target, and of the change of the delay (section 4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Up to this probability ECN-capable packets are marked.
+/// ECN-capable packets are marked only while the drop probability is at most this.
 const MARK_LIMIT: f64 = 0.1;
-/// Two packets of this size or fewer waiting are never too many.
+/// No packet is dropped while at most two packets of this size wait.
 const MEAN_PACKET: ByteCount = ByteCount::new(1024);
-/// Below and above these sums of probabilities no chance decides (section 5.4).
+/// The sum of probabilities below which no packet, and above which every packet is dropped (section 5.4).
 const NEVER: f64 = 0.85;
 const ALWAYS: f64 = 8.5;
 
@@ -78,7 +78,7 @@ struct Pie {
 }
 
 impl Control {
-    /// Makes up for the updates that were due: between two packets the delay that they see is the same.
+    /// Makes the updates that are due since the last packet. The delay did not change in this time.
     fn catch_up(&mut self, spec: &PieSpec, now: Instant) {
         while self.next_update <= now {
             self.update(spec);
@@ -92,7 +92,7 @@ impl Control {
         }
     }
 
-    /// Further updates change nothing while no packet leaves.
+    /// True if further updates change nothing while no packet leaves.
     fn is_at_rest(&self, spec: &PieSpec) -> bool {
         self.drop_prob == 0.0
             && self.delay.is_zero()
@@ -100,12 +100,12 @@ impl Control {
             && self.burst_allowance == spec.max_burst
     }
 
-    /// `calculate_drop_prob`.
+    /// The function `calculate_drop_prob` of the RFC.
     fn update(&mut self, spec: &PieSpec) {
         let seconds = Span::as_secs_f64;
         let mut p = ALPHA * (seconds(self.delay) - seconds(spec.target))
             + BETA * (seconds(self.delay) - seconds(self.old_delay));
-        // The lower the probability, the smaller its steps.
+        // The lower the probability, the smaller the steps.
         p /= match self.drop_prob {
             low if low < 0.000_001 => 2048.0,
             low if low < 0.000_01 => 512.0,
@@ -131,7 +131,8 @@ impl Control {
         self.old_delay = self.delay;
     }
 
-    /// `drop_early`, without the marks: whether a packet that finds `waiting` bytes queued is dropped.
+    /// The function `drop_early`, without marks: true if a packet that arrives with `waiting` bytes is
+    /// dropped.
     fn is_unlucky(&mut self, spec: &PieSpec, waiting: ByteCount, random: &mut Random) -> bool {
         if !self.burst_allowance.is_zero() {
             return false;
@@ -171,7 +172,7 @@ impl Server for Pie {
     fn dequeue(&mut self, now: Instant, _drops: &mut Drops) -> Option<Queued> {
         self.control.catch_up(&self.spec, now);
         let packet = self.queue.pop()?;
-        // A packet that leaves an empty queue behind says nothing about the packets that come.
+        // If the queue is empty now, the delay of this packet does not apply to later packets.
         self.control.delay = if self.queue.is_empty() { Span::ZERO } else { now.since(packet.arrived()) };
         Some(packet)
     }
@@ -206,8 +207,8 @@ mod tests {
         Span::from_millis(ms)
     }
 
-    // rfc8033#section-4.2, by hand: p = 0.125 (d - 0.015) + 1.25 (d - d_old), scaled by the step of
-    // drop_prob.
+    // rfc8033#section-4.2, by hand: p = 0.125 (d - 0.015) + 1.25 (d - d_old). The size of drop_prob scales
+    // the step.
     #[test]
     fn the_probability_moves_by_distance_and_change_in_steps_of_its_size() {
         let spec = PieSpec::default();
@@ -245,7 +246,8 @@ mod tests {
     fn a_burst_passes_and_a_standing_queue_is_brought_to_the_target() {
         let burst = (0..100).map(|_| (Instant::ZERO, 1500, 0));
         assert!(run(&mut server(PieSpec::default()), burst, MILLI, Ecn::NotCapable).late.is_empty());
-        // A tenth more than the link carries, for 60 s: a tenth is dropped, and the delay is near the target.
+        // The load exceeds the link rate by a tenth for 60 s: a tenth is dropped, and the delay is near the
+        // target.
         let arrivals = (0..66_000).map(|n| (Instant::from_nanos(n * 909_091), 1500, 0));
         let record = run(&mut server(PieSpec::default()), arrivals, MILLI, Ecn::NotCapable);
         let delays = &record.delay[20..58];
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn ecn_capable_packets_are_marked_up_to_a_tenth_and_dropped_beyond() {
         let spec = PieSpec { ecn: true, ..PieSpec::default() };
-        // Marks do not slow this sender down: the probability goes above a tenth again and again.
+        // Marks do not slow this sender down: the probability exceeds a tenth again and again.
         let arrivals = (0..60_000).map(|n| (Instant::from_nanos(n * 970_000), 1500, 0));
         let record = run(&mut server(spec), arrivals, MILLI, Ecn::Capable0);
         let marked = record.sent.iter().filter(|(.., marked)| *marked).count();
@@ -266,7 +268,7 @@ mod tests {
 
     #[test]
     fn drops_are_neither_close_together_nor_far_apart() {
-        // Section 5.4: between 0.85/p and 8.5/p packets.
+        // Section 5.4: the distance between drops is 0.85/p to 8.5/p packets.
         let spec = PieSpec::default();
         let mut control = Control { drop_prob: 0.05, old_delay: spec.target, ..Control::default() };
         let mut random = Streams::new(1, 0).stream("queue");

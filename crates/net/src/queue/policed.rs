@@ -3,7 +3,7 @@ use crate::bucket::{Bucket, TokenBucket};
 use crate::counters::DropCause;
 use units::Instant;
 
-/// A queue behind a policer, which drops the packets for which a token bucket has too few tokens.
+/// A queue behind a policer. The policer drops a packet if the token bucket has too few tokens.
 #[derive(Debug)]
 struct Policed<Q> {
     bucket: Bucket,
@@ -18,7 +18,7 @@ impl<Q> Policed<Q> {
 }
 
 impl Kind {
-    /// Puts a policer in front of the queue. Its tokens are bytes on the wire.
+    /// Puts a policer in front of the queue. It counts tokens in bytes on the wire.
     pub(crate) fn behind_policer(self, policer: TokenBucket, framing: u32) -> Kind {
         let (bucket, framing) = (Bucket::new(policer), u64::from(framing));
         let queue: Box<dyn Admission> = match self {

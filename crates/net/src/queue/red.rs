@@ -9,7 +9,7 @@ use units::{BitRate, ByteCount, Instant, Probability, Span};
 /// Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RedSpec {
-    /// Weight of the newest queue length in the average (w_q), above 0; with 1 the average is the queue
+    /// Weight of the newest queue length in the average (w_q), above 0. With 1 the average is the queue
     /// length itself.
     pub weight: f64,
     /// Average below which no packet is dropped (min_th).
@@ -18,21 +18,21 @@ pub struct RedSpec {
     pub max: f64,
     /// Drop probability just below `max` (max_p).
     pub max_p: Probability,
-    /// Limit of the queue: a packet that finds this much waiting is dropped.
+    /// Limit of the queue: a packet that finds this length or more waiting is dropped.
     pub limit: f64,
-    /// What `min`, `max` and `limit` count.
+    /// Unit of `min`, `max` and `limit`.
     pub unit: RedUnit,
-    /// Size of a typical packet: the measure of drop probabilities in bytes, and of the idle time.
+    /// Size of a typical packet, for drop probabilities in bytes and for the idle time.
     pub mean_packet: ByteCount,
-    /// Packets a second that could have been sent while the queue was empty, by which the average then
-    /// decays; `None` takes the link's rate over `mean_packet`.
+    /// Packets per second that the link could send while the queue is empty; the average decays at this rate.
+    /// `None`: the link's rate divided by `mean_packet`.
     pub packet_rate: Option<f64>,
     /// Between `max` and twice `max` the drop probability rises from `max_p` to 1 instead of jumping.
     pub gentle: bool,
-    /// An ECN-capable packet that would be dropped early is marked instead (`rfc3168#section-5`). At the
-    /// limit of the queue, and where every packet is dropped, it is dropped as any other.
+    /// An ECN-capable packet that would be dropped early is marked instead (`rfc3168#section-5`). A full
+    /// queue, or an average at which every packet is dropped, drops ECN-capable packets, too.
     pub ecn: bool,
-    /// Deviation from the algorithm as published.
+    /// Deviation from the published algorithm.
     pub quirk: RedQuirk,
 }
 
@@ -50,12 +50,12 @@ named! {
     }
 }
 
-/// What a RED queue measures.
+/// Unit in which a RED queue is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedUnit {
     /// Packets; all have the same drop probability.
     Packets,
-    /// Bytes; the drop probability grows with a packet's size.
+    /// Bytes; the drop probability grows with the size of the packet.
     Bytes,
 }
 
@@ -82,15 +82,15 @@ impl Discipline for RedSpec {
 #[derive(Debug)]
 pub(crate) struct Red {
     spec: RedSpec,
-    /// ln(1 - weight) times the packets a nanosecond: the average's exponential decay while nothing waits.
+    /// ln(1 - weight) times the packets per nanosecond: the decay of the average while no packet waits.
     idle_decay: f64,
     average: f64,
     /// Packets since the last drop (count), -1 while the average is below `min`.
     count: i64,
-    /// The queue has been empty since then, or the idle time until then is accounted for.
+    /// Time since which the queue is empty; or, if later, the end of the idle time already counted.
     empty_since: Instant,
-    /// Idle time by which the average has still to decay. Its value is not needed while packets find the
-    /// queue empty and the average below `min`: they all pass.
+    /// Idle time by which the average must still decay. The decay is postponed while packets find the queue
+    /// empty and the average below `min`: these packets all pass.
     idle: Span,
     random: Random,
 }
@@ -128,7 +128,7 @@ impl Red {
             return;
         }
         self.idle += now.since(self.empty_since);
-        // A packet dropped now leaves the queue empty; the next must not count this idle time again.
+        // A packet that is dropped now leaves the queue empty; this idle time must not count again.
         self.empty_since = now;
         if self.average >= self.spec.min {
             self.decay();
@@ -143,7 +143,8 @@ impl Red {
         }
     }
 
-    /// p_a of the packet that arrives as the `count`-th since the last drop; `None` where all are dropped.
+    /// p_a of the packet that arrives as the `count`-th since the last drop; `None` if all packets are
+    /// dropped.
     fn drop_probability(&self, size: ByteCount) -> Option<f64> {
         let RedSpec { min, max, gentle, .. } = self.spec;
         let max_p = self.spec.max_p.get();
@@ -242,7 +243,7 @@ mod tests {
 
     const FULL_SIZE: ByteCount = ByteCount::new(1500);
 
-    /// What becomes of a full-size packet.
+    /// The verdict on a full-size packet.
     fn admit(red: &mut Red, now: Instant, backlog: Backlog) -> Verdict {
         red.admit(now, backlog, Offered { size: FULL_SIZE, ecn_capable: false })
     }
@@ -376,8 +377,8 @@ mod tests {
 
     #[test]
     fn between_the_thresholds_gaps_between_drops_are_uniform() {
-        // Floyd and Jacobson, section 7: with p_b constant the gap is uniform on 1..=1/p_b, mean about 1/(2
-        // p_b).
+        // Floyd and Jacobson, section 7: with constant p_b the gap between drops is uniform on 1..=1/p_b,
+        // with a mean of about 1/(2 p_b).
         let mut red = red(spec(), 50.0, 0);
         let (mut gaps, mut gap) = (Vec::new(), 0_u32);
         for _ in 0..200_000 {

@@ -7,18 +7,18 @@ use units::{ByteCount, Instant};
 
 /// A discipline that owns its packets and chooses the next one whenever the transmitter is free.
 ///
-/// Each packet that it is given must come back: from `dequeue`, from `drain`, or through [`Drops`]. The
+/// A server must return each packet that it gets: from `dequeue`, from `drain`, or through [`Drops`]. The
 /// network panics if a server keeps packets.
 pub trait Server: Debug + Send {
-    /// Takes a packet that arrives at `now`. To refuse it, or to make room for it, packets are put into
-    /// `drops`.
+    /// Adds a packet that arrives at `now`. To refuse this packet, or to make room for it, the server puts
+    /// packets into `drops`.
     fn enqueue(&mut self, now: Instant, packet: Queued, drops: &mut Drops);
 
-    /// Chooses the packet whose transmission starts at `now`, after putting packets into `drops` if the
-    /// discipline wants to. `None` only if no packet is left.
+    /// Chooses the packet whose transmission starts at `now`. Before, the server may put packets into
+    /// `drops`. Returns `None` only if no packet is left.
     fn dequeue(&mut self, now: Instant, drops: &mut Drops) -> Option<Queued>;
 
-    /// Gives up all packets and returns to the initial state: the link has failed.
+    /// Returns all packets and resets the server to its initial state, because the link has failed.
     fn drain(&mut self) -> Vec<Queued>;
 }
 
@@ -34,7 +34,7 @@ pub struct Queued {
 }
 
 impl Queued {
-    /// When the packet came to the queue.
+    /// Time at which the packet arrived at the queue.
     pub fn arrived(&self) -> Instant {
         self.arrived
     }
@@ -44,20 +44,20 @@ impl Queued {
         ByteCount::new(u64::from(self.parcel.size()))
     }
 
-    /// A hash of source and destination address, protocol and ports: equal for all packets of a flow. It
-    /// depends on nothing else; a discipline that wants another assignment in each run mixes it with a draw
-    /// from its random stream.
+    /// A hash of source and destination address, protocol and ports, equal for all packets of a flow. The
+    /// hash is the same in each run; a discipline that wants another assignment in each run mixes it with a
+    /// random number from its random stream.
     pub fn flow(&self) -> u64 {
         self.flow
     }
 
-    /// The transport speaks ECN: the packet can be marked instead of dropped.
+    /// True if the transport uses ECN: the packet can be marked instead of dropped.
     pub fn is_ecn_capable(&self) -> bool {
         self.parcel.is_ecn_capable()
     }
 
     /// Marks an ECN-capable packet as "congestion experienced"
-    /// ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)); another stays as it is.
+    /// ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)). Other packets stay as they are.
     pub fn mark(&mut self) {
         self.marked = self.is_ecn_capable();
     }

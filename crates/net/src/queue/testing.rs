@@ -1,4 +1,4 @@
-//! A server between a sender that never waits and a link, without a network.
+//! A server between a sender that never waits and a link, for tests without a network.
 
 use super::{Drops, Queued, Server};
 use crate::counters::DropCause;
@@ -18,11 +18,11 @@ pub(super) fn packet(number: usize, size: u32, flow: u64, now: Instant, ecn: Ecn
 pub(super) struct Record {
     /// Number, time and mark of each packet sent.
     pub sent: Vec<(usize, Instant, bool)>,
-    /// Number and time of each packet dropped because packets waited too long.
+    /// Number and time of each packet that was dropped because packets waited too long.
     pub late: Vec<(usize, Instant)>,
-    /// Number of each packet for which there was no room.
+    /// Number of each packet that was dropped because the queue was full.
     pub full: Vec<usize>,
-    /// The longest delay of a packet sent in each second.
+    /// The longest delay of the packets sent in each second.
     pub delay: Vec<Span>,
 }
 
@@ -44,7 +44,7 @@ impl Record {
     }
 }
 
-/// Lets packets arrive at these times, in order, and sends one packet every `each`.
+/// Lets packets arrive at the given times, in order, and sends one packet every `each`.
 pub(super) fn run(
     server: &mut dyn Server,
     arrivals: impl IntoIterator<Item = (Instant, u32, u64)>,
