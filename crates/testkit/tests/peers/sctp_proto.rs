@@ -5,8 +5,8 @@
 //!
 //! - It sends SHUTDOWN although data is outstanding, because `shutdown` reads a counter that is never set.
 //! - Its SHUTDOWN contains the cumulative TSN that the peer has acknowledged, not the cumulative TSN of the
-//! peer's data. Our endpoint takes this TSN for an acknowledgement of data that was never sent, and aborts
-//! the association.
+//!   peer's data. Our endpoint takes this TSN for an acknowledgement of data that was never sent, and aborts
+//!   the association.
 //! - After its SHUTDOWN COMPLETE the association stays in SHUTDOWN-SENT.
 //! - It reports an end by SHUTDOWN COMPLETE to the user as an ABORT.
 //! - It does not assign SHUTDOWN COMPLETE and ABORT chunks with the T bit to their association (section
