@@ -339,7 +339,7 @@ fn re_config() -> impl Strategy<Value = Vec<u8>> {
 
 fn unknown() -> impl Strategy<Value = Specimen> {
     let chunk_type =
-        prop_oneof![17u8..0x40, 0x41u8..0x80, Just(0x83), 0x85u8..0xb0, 0xb2u8..0xc0, 0xc3u8..=255];
+        prop_oneof![17u8..0x40, 0x41u8..0x80, Just(0x83), 0x85u8..0xb0, 0xb3u8..0xc0, 0xc3u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
