@@ -3,9 +3,10 @@
 use crate::arguments::text;
 use crate::{Failure, code, complain, interrupt, log, say};
 use clap::ArgMatches;
+use noise::PrivateKey;
 use std::path::Path;
 use transport::printable;
-use tunnel::{ConfigError, PrivateKey, Stop, TunnelConfig};
+use tunnel::{ConfigError, Stop, TunnelConfig};
 
 /// `anabranch tunnel`.
 pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {

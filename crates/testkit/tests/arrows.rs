@@ -23,7 +23,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("py", &["cli"]),
     ("io", &["sctp"]),
     ("tokio", &["io"]),
-    ("tunnel", &["io"]),
+    ("noise", &["io"]),
+    ("tunnel", &["noise"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 

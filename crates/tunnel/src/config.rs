@@ -1,9 +1,9 @@
 //! Configuration file of one end of a tunnel.
 
 use crate::hosts::Host;
-use crate::keys::{PrivateKey, PublicKey};
 use crate::uplinks::{Source, Uplink};
 use io::PathOptions;
+use noise::{PrivateKey, PublicKey};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,10 @@ impl TunnelConfig {
         let bytes = fs::read(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
         let text = utf8(bytes).map_err(|error| wrong(format!("{}:{error}", file.display())))?;
         let at = |error: ConfigError| wrong(format!("{}: {error}", file.display()));
-        TunnelConfig::parse(&text, |key| PrivateKey::read(Path::new(key))).map_err(at)
+        TunnelConfig::parse(&text, |key| {
+            PrivateKey::read(Path::new(key)).map_err(|error| wrong(error.to_string()))
+        })
+        .map_err(at)
     }
 
     /// Reads only the path of the status socket from a file: the key may be unreadable.

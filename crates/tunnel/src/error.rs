@@ -1,5 +1,5 @@
-use crate::noise::NoiseError;
 use io::BindError;
+use noise::NoiseError;
 use std::io as std_io;
 use std::net::SocketAddr;
 

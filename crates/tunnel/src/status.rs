@@ -2,10 +2,10 @@
 
 use crate::config::TunnelConfig;
 use crate::counters::CarrierStats;
-use crate::noise::Stats;
 use crate::stop::Stop;
 use io::blocking::block_on;
 use io::{Connection, Endpoint, PathInfo, PathState};
+use noise::Stats;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,10 +1,10 @@
 //! Urgent packets, such as those of calls, DNS and pings. Each leaves on the fastest path. If another uplink
 //! has room, a copy leaves there, and the receiver uses the packet that arrives first.
 
-use crate::noise::Replay;
 use crate::packet::{Inner, TCP, UDP};
 use io::sctp::PathId;
 use io::{PathInfo, PathState, Ppid};
+use noise::Replay;
 use std::net::IpAddr;
 use std::time::Duration;
 use units::{Instant, Span};

@@ -2,11 +2,11 @@
 
 use super::Tunnel;
 use crate::error::TunnelError;
-use crate::noise::Stats;
 use crate::stop::Stop;
 use io::Endpoint;
 use io::blocking::block_on;
 use io::metrics::{EndpointMetrics, Kind, MetricText, answer};
+use noise::Stats;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -12,7 +12,6 @@ use crate::config::TunnelConfig;
 use crate::device;
 use crate::error::TunnelError;
 use crate::hosts::resolve;
-use crate::noise::{Noise, Stats};
 use crate::status::{Board, Snapshot};
 use crate::stop::Stop;
 use crate::uplinks::{Follower, Place, unreachable_uplinks, working};
@@ -22,6 +21,7 @@ use io::blocking::block_on_for;
 use io::{Connection, Endpoint, Listener, Peer};
 use log::{Log, Repeated};
 use metrics::Shown;
+use noise::{Noise, Stats};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Clock};
@@ -136,7 +136,7 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
     match &config.keys {
         None => Ok((builder.bind()?, None)),
         Some((private, peer)) => {
-            let noise = Noise::new(private.clone(), *peer)?;
+            let noise = Noise::pair(private.clone(), *peer)?;
             let stats = noise.stats();
             Ok((builder.guard(noise).bind()?, Some(stats)))
         }

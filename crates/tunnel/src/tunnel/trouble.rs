@@ -2,8 +2,8 @@
 
 use super::log::{Log, Repeated};
 use crate::config::TunnelConfig;
-use crate::noise::Stats;
 use crate::uplinks::{Source, Uplink};
+use noise::Stats;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 

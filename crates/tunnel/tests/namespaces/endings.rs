@@ -2,7 +2,8 @@
 
 use crate::world::{World, folder, sh, write_configs};
 use crate::{THERE, UDP, assert_datagrams_pass, log_file, play, wait_until};
-use anabranch_tunnel::{PrivateKey, ask, render};
+use anabranch_tunnel::{ask, render};
+use noise::PrivateKey;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

@@ -2,7 +2,7 @@
 //! programs that run there.
 
 use crate::namespace;
-use anabranch_tunnel::PrivateKey;
+use noise::PrivateKey;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

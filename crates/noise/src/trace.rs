@@ -1,11 +1,11 @@
-//! Events for a subscriber of `tracing`, all with the target `anabranch_tunnel`. Those of associations and
+//! Events for a subscriber of `tracing`, all with the target `anabranch_noise`. Those of associations and
 //! paths come from `anabranch_io`.
 
 use std::net::IpAddr;
 use tracing::{debug, info};
 use units::{Instant, Span};
 
-const TARGET: &str = "anabranch_tunnel";
+const TARGET: &str = "anabranch_noise";
 /// Shortest interval of events about refused handshakes, because anybody can send handshakes.
 const REFUSALS_EVERY: Span = Span::from_secs(1);
 

@@ -1,59 +1,74 @@
 //! Cookies, which a responder requires before expensive computations: they prove that the initiator receives
 //! at its address, and that the initiation is new.
 
-use super::mac::MacKey;
-use super::wire::Mac;
 use crate::keys::{KEY, fill_random};
-use std::collections::VecDeque;
+use crate::mac::MacKey;
+use crate::wire::Mac;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
 /// Time for which a secret makes cookies. The secret before it is still accepted.
 const EPOCH: Span = Span::from_secs(60);
-/// Largest number of initiations in two epochs that cause key computations. A peer that loses all our answers
-/// sends fewer than 30.
-pub(super) const MOST_HANDSHAKES: usize = 64;
+/// Largest number of remembered initiations. The limits of handshakes allow fewer within two epochs, unless
+/// thousands of peers renew their keys at once.
+const MOST_SEEN: usize = 16_384;
 
 /// Makes cookies, and remembers the initiations that came with a valid one.
 #[derive(Debug)]
-pub(super) struct Jar {
+pub(crate) struct Jar {
     secret: MacKey,
     before: Option<MacKey>,
     since: Instant,
-    /// MACs of the initiations, and their arrival times.
+    /// MACs of the initiations, by arrival time.
     seen: VecDeque<(Instant, Mac)>,
+    macs: BTreeSet<Mac>,
 }
 
 impl Jar {
-    pub(super) fn new(now: Instant) -> io::Result<Jar> {
-        Ok(Jar { secret: new_secret()?, before: None, since: now, seen: VecDeque::new() })
+    pub(crate) fn new(now: Instant) -> io::Result<Jar> {
+        Ok(Jar {
+            secret: new_secret()?,
+            before: None,
+            since: now,
+            seen: VecDeque::new(),
+            macs: BTreeSet::new(),
+        })
     }
 
     /// The cookie for an address.
-    pub(super) fn cookie(&mut self, now: Instant, address: IpAddr, port: u16) -> Mac {
+    pub(crate) fn cookie(&mut self, now: Instant, address: IpAddr, port: u16) -> Mac {
         self.rotate(now);
         cookie(&self.secret, address, port)
     }
 
     /// True if `given` is the cookie of the address.
-    pub(super) fn is_valid(&mut self, now: Instant, address: IpAddr, port: u16, given: &Mac) -> bool {
+    pub(crate) fn is_valid(&mut self, now: Instant, address: IpAddr, port: u16, given: &Mac) -> bool {
         self.rotate(now);
         let bytes = bytes_of(address, port);
         let of = |secret: &MacKey| secret.verify(&[&bytes], given);
         of(&self.secret) || self.before.as_ref().is_some_and(of)
     }
 
-    /// Accepts an initiation once, by its MAC; false also after too many initiations.
-    pub(super) fn take(&mut self, now: Instant, mac: &Mac) -> bool {
-        while self.seen.front().is_some_and(|&(at, _)| now.since(at) > EPOCH + EPOCH) {
+    /// True if an initiation with this MAC came before.
+    pub(crate) fn was_seen(&self, mac: &Mac) -> bool {
+        self.macs.contains(mac)
+    }
+
+    /// Remembers an initiation by its MAC for as long as its cookie is valid; false if there is no room.
+    pub(crate) fn note_seen(&mut self, now: Instant, mac: &Mac) -> bool {
+        while let Some((at, old)) = self.seen.front()
+            && now.since(*at) > EPOCH + EPOCH
+        {
+            self.macs.remove(old);
             self.seen.pop_front();
         }
-        if self.seen.len() == MOST_HANDSHAKES || self.seen.iter().any(|(_, seen)| seen == mac) {
-            return false;
+        let has_room = self.seen.len() < MOST_SEEN;
+        if has_room && self.macs.insert(*mac) {
+            self.seen.push_back((now, *mac));
         }
-        self.seen.push_back((now, *mac));
-        true
+        has_room
     }
 
     fn rotate(&mut self, now: Instant) {
@@ -112,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn an_initiation_counts_once_and_at_most_64_in_two_minutes() {
+    fn an_initiation_is_remembered_for_two_minutes_and_memory_is_bounded() {
         let mut jar = Jar::new(at(0)).expect("randomness");
-        let mac = |n: usize| [n as u8; 16];
-        assert!(jar.take(at(0), &mac(0)));
-        assert!(!jar.take(at(100), &mac(0)));
-        let taken = (1..200).filter(|&n| jar.take(at(100), &mac(n))).count();
-        assert_eq!(taken, MOST_HANDSHAKES - 1);
-        assert!(jar.take(at(121), &mac(201)), "the first one is forgotten");
-        assert!(!jar.take(at(121), &mac(202)));
+        let mac = |n: u64| std::array::from_fn(|at| if at < 8 { n.to_le_bytes()[at] } else { 0 });
+        assert!(jar.note_seen(at(0), &mac(0)) && jar.was_seen(&mac(0)) && !jar.was_seen(&mac(1)));
+        let noted = (1..20_000).filter(|&n| jar.note_seen(at(100), &mac(n))).count();
+        assert_eq!(noted, MOST_SEEN - 1);
+        assert!(jar.note_seen(at(121), &mac(20_001)), "the first one is forgotten");
+        assert!(!jar.was_seen(&mac(0)) && jar.was_seen(&mac(1)));
+        assert!(!jar.note_seen(at(121), &mac(20_002)));
     }
 }

@@ -1,13 +1,13 @@
 //! Window of received packet counters, which rejects replayed packets.
 
 /// Counters behind the highest one that may still arrive.
-pub(super) const WINDOW: u64 = 4096;
+const WINDOW: u64 = 4096;
 /// One word more than the window has, because its ends are not aligned.
 const WORDS: usize = (WINDOW / 64) as usize + 1;
 
-/// The counters seen, as bits in a ring of words.
+/// Counters of packets seen, within a window of 4096 below the highest one. It refuses replayed packets.
 #[derive(Debug)]
-pub(crate) struct Replay {
+pub struct Replay {
     /// The highest counter seen, plus one.
     next: u64,
     words: [u64; WORDS],
@@ -21,7 +21,7 @@ impl Default for Replay {
 
 impl Replay {
     /// True if a counter is in the window or above it, and was not seen.
-    pub(crate) fn is_new(&self, counter: u64) -> bool {
+    pub fn is_new(&self, counter: u64) -> bool {
         if counter >= self.next {
             return true;
         }
@@ -29,7 +29,7 @@ impl Replay {
     }
 
     /// Marks a counter as seen and moves the window, for authentic packets only. Returns the cost in words.
-    pub(crate) fn note(&mut self, counter: u64) -> usize {
+    pub fn note(&mut self, counter: u64) -> usize {
         let mut cleared = 0;
         if counter >= self.next {
             let before = self.next.checked_sub(1).map_or(0, |highest| highest / 64);

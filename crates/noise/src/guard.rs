@@ -1,0 +1,374 @@
+//! The guard: finds the peer of each packet, and decides whom to answer.
+
+use crate::common::{Common, back};
+use crate::cookie::Jar;
+use crate::handshake::Responder;
+use crate::keys::{KeyError, PrivateKey, PublicKey, Secret};
+use crate::limit::Limits;
+use crate::mac::MacKey;
+use crate::peer::{CURVES, Marks, Peer};
+use crate::peers::{Peers, Rule};
+use crate::session::OVERHEAD;
+use crate::stats::{NoiseStats, Stats};
+use crate::suite::{Suite, Suites};
+use crate::trace::Refusals;
+use crate::wire::{self, ANY_SUITE, Initiation, Parsed};
+use io::Guard;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::atomic::Ordering;
+use transport::{Datagram, Octets, Transmit};
+use units::{Instant, Span};
+
+/// Largest number of peers that are not listed.
+const MOST_OTHERS: usize = 4096;
+/// Time after which a silent peer that is not listed may be forgotten: its sessions have ended.
+const FORGET: Span = Span::from_secs(180);
+
+/// Encrypts and authenticates all datagrams between this end and its peers.
+pub struct Noise {
+    common: Common,
+    /// Key of the MACs of handshake messages to this end, and of our cookie replies.
+    macs: MacKey,
+    cookies: MacKey,
+    /// Peers by number. Numbers are not used again.
+    peers: BTreeMap<u32, Peer>,
+    by_key: BTreeMap<PublicKey, u32>,
+    next_number: u32,
+    /// Who else may begin a session.
+    others: Option<Rule>,
+    psks: BTreeMap<PublicKey, Secret>,
+    psk_for_all: Secret,
+    /// Times at which peers repeat handshakes.
+    deadlines: BTreeSet<(Instant, u32)>,
+    /// Peers with packets that waited for a session which now exists.
+    ready: BTreeSet<u32>,
+    jar: Jar,
+    limits: Limits,
+    refusals: Refusals,
+}
+
+impl Noise {
+    /// The encryption between the owner of `private` and its peers.
+    ///
+    /// # Errors
+    /// [`KeyError::Weak`] for the key of a peer; or an error of the system if it has no randomness.
+    pub fn new(private: PrivateKey, peers: Peers) -> Result<Noise, NoiseError> {
+        let own = private.public();
+        let (macs, cookies) = (MacKey::toward(&own, &peers.door), MacKey::of_cookies(&own, &peers.door));
+        let common = Common {
+            private,
+            door: peers.door,
+            suites: Suites::of_processor(),
+            indices: BTreeMap::new(),
+            outgoing: VecDeque::new(),
+            stats: Stats::default(),
+        };
+        let mut noise = Noise {
+            common,
+            macs,
+            cookies,
+            peers: BTreeMap::new(),
+            by_key: BTreeMap::new(),
+            next_number: 1,
+            others: peers.others,
+            psks: peers.psks,
+            psk_for_all: peers.psk_for_all,
+            deadlines: BTreeSet::new(),
+            ready: BTreeSet::new(),
+            jar: Jar::new(Instant::ZERO)?,
+            limits: Limits::new(),
+            refusals: Refusals::default(),
+        };
+        for key in peers.known {
+            noise.add(Instant::ZERO, key)?.is_listed = true;
+        }
+        Ok(noise)
+    }
+
+    /// The encryption between two ends that know each other's key. Strangers get no answer, even if they know
+    /// both public keys: the secret of the door follows from the two pairs of keys.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn pair(private: PrivateKey, peer: PublicKey) -> Result<Noise, NoiseError> {
+        let door = private.agree(&peer)?;
+        Noise::new(private, Peers::known([peer]).door(door))
+    }
+
+    /// Uses one suite alone, where the default is the choice of the processor. Both ends must accept it.
+    #[must_use]
+    pub fn suite(mut self, suite: Suite) -> Noise {
+        self.common.suites = Suites::Only(suite);
+        for peer in self.peers.values_mut() {
+            peer.use_suite(suite);
+        }
+        self
+    }
+
+    /// The peer of an end that has one.
+    #[cfg(test)]
+    pub(crate) fn only_peer(&mut self) -> &mut Peer {
+        self.peers.values_mut().next().expect("one peer")
+    }
+
+    /// Counters of the guard.
+    pub fn stats(&self) -> Stats {
+        self.common.stats.clone()
+    }
+
+    /// Adds a peer with a new number.
+    fn add(&mut self, now: Instant, key: PublicKey) -> Result<&mut Peer, KeyError> {
+        self.common.private.agree(&key)?;
+        let psk = self.psks.get(&key).unwrap_or(&self.psk_for_all).clone();
+        let number = self.next_number;
+        self.next_number += 1;
+        self.by_key.insert(key, number);
+        Ok(self.peers.entry(number).or_insert(Peer::new(now, key, psk, &self.common)))
+    }
+
+    /// The number of the peer with this key, which has begun a handshake. `None` if it may not.
+    fn admit(&mut self, now: Instant, key: PublicKey) -> Option<u32> {
+        if let Some(&number) = self.by_key.get(&key) {
+            return Some(number);
+        }
+        if !self.others.as_mut()?(&key) {
+            return None;
+        }
+        self.make_room(now)?;
+        self.add(now, key).ok()?;
+        self.by_key.get(&key).copied()
+    }
+
+    /// Forgets the peer that was silent longest, if there are too many peers that are not listed. `None` if
+    /// all of them may have sessions.
+    fn make_room(&mut self, now: Instant) -> Option<()> {
+        let others = || self.peers.iter().filter(|(_, peer)| !peer.is_listed);
+        if others().count() < MOST_OTHERS {
+            return Some(());
+        }
+        let (&number, peer) = others().min_by_key(|(_, peer)| peer.heard)?;
+        if now.since(peer.heard) < FORGET {
+            return None;
+        }
+        let peer = self.peers.remove(&number)?;
+        self.by_key.remove(&peer.key);
+        self.follow(number, peer.marks(), Marks::default());
+        Some(())
+    }
+
+    /// Runs an action of a peer, and brings the tables of peers up to date.
+    fn with<R>(&mut self, number: u32, act: impl FnOnce(&mut Peer, &mut Common) -> R) -> Option<R> {
+        let peer = self.peers.get_mut(&number)?;
+        let before = peer.marks();
+        let result = act(peer, &mut self.common);
+        let after = peer.marks();
+        if before != after {
+            self.follow(number, before, after);
+        }
+        Some(result)
+    }
+
+    fn follow(&mut self, number: u32, before: Marks, after: Marks) {
+        for index in before.indices.into_iter().flatten() {
+            self.common.indices.remove(&index);
+        }
+        for index in after.indices.into_iter().flatten() {
+            self.common.indices.insert(index, number);
+        }
+        if let Some(at) = before.deadline {
+            self.deadlines.remove(&(at, number));
+        }
+        if let Some(at) = after.deadline {
+            self.deadlines.insert((at, number));
+        }
+        match after.is_ready {
+            true => self.ready.insert(number),
+            false => self.ready.remove(&number),
+        };
+    }
+
+    /// Handles an initiation. False if it is refused.
+    fn on_initiation(&mut self, now: Instant, datagram: &Datagram<'_>, initiation: &Initiation<'_>) -> bool {
+        let Err(refused) = self.try_initiation(now, datagram, initiation) else { return true };
+        match refused {
+            Refused::OtherKeys => self.common.stats.note_stranger(datagram.src),
+            Refused::TooMany => NoiseStats::count(&self.common.stats.limited),
+            Refused::Repeated | Refused::OtherVersion => {}
+        }
+        self.refusals.note(now, datagram.src, refused.reason());
+        false
+    }
+
+    fn try_initiation(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        initiation: &Initiation<'_>,
+    ) -> Result<(), Refused> {
+        let (from, port) = (datagram.src, datagram.udp_port);
+        if !self.macs.verify(&[initiation.signed], &initiation.mac) {
+            return Err(Refused::OtherKeys);
+        }
+        let suites = self.common.suites;
+        let suite = Suite::from_number(initiation.suite).filter(|&suite| suites.accepts(suite));
+        let Some(suite) = suite else {
+            NoiseStats::count(&self.common.stats.wrong_suite);
+            self.send_cookie(now, datagram, initiation, suites.first() as u8);
+            return Ok(());
+        };
+        if !self.jar.is_valid(now, from, port, &initiation.cookie) {
+            self.send_cookie(now, datagram, initiation, ANY_SUITE);
+            return Ok(());
+        }
+        if self.jar.was_seen(&initiation.mac) {
+            return Err(Refused::Repeated);
+        }
+        if !self.limits.allow(now, from, port) || !self.jar.note_seen(now, &initiation.mac) {
+            return Err(Refused::TooMany);
+        }
+        self.common.stats.curves.fetch_add(CURVES, Ordering::Relaxed);
+        let (state, key) =
+            Responder::new(suite, &self.common.private, initiation.message).ok_or(Refused::OtherVersion)?;
+        let number = self.admit(now, key).ok_or(Refused::OtherKeys)?;
+        self.with(number, |peer, common| peer.respond(now, common, datagram, (suite, initiation), state));
+        Ok(())
+    }
+
+    /// Asks for the initiation again, with a cookie and with this suite.
+    fn send_cookie(&mut self, now: Instant, datagram: &Datagram<'_>, initiation: &Initiation<'_>, suite: u8) {
+        let cookie = self.jar.cookie(now, datagram.src, datagram.udp_port);
+        let mut reply = wire::cookie(suite, initiation.sender, &cookie);
+        reply.extend(self.cookies.mac(&[&reply, &initiation.mac]));
+        self.common.send(back(datagram), reply);
+        NoiseStats::count(&self.common.stats.cookies);
+    }
+
+    /// Handles a datagram. Returns the number of the peer if it was authentic, with the packet in `out`.
+    fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<u32> {
+        let from = datagram.src;
+        // Datagrams from a socket have all zeros stored.
+        match wire::parse(datagram.bytes.head)? {
+            Parsed::Data { receiver, counter, ciphertext } => {
+                let number = *self.common.indices.get(&receiver)?;
+                let open = |peer: &mut Peer, common: &mut Common| {
+                    let opened = peer.open(now, common, from, (receiver, counter), ciphertext, out);
+                    opened.then(|| peer.is_note_due(now))
+                };
+                let is_note_due = self.with(number, open)??;
+                if is_note_due {
+                    self.limits.note_known(now, from, datagram.udp_port);
+                }
+                Some(number)
+            }
+            Parsed::Initiation(initiation) => self.on_initiation(now, datagram, &initiation).then_some(0),
+            Parsed::Response { sender, receiver, message, signed, mac } => {
+                let number = *self.common.indices.get(&receiver)?;
+                if !self.macs.verify(&[signed], &mac) {
+                    return None;
+                }
+                let respond = |peer: &mut Peer, common: &mut Common| {
+                    peer.on_response(now, common, datagram, (receiver, sender), message)
+                };
+                self.with(number, respond)?.then_some(number)
+            }
+            Parsed::Cookie { suite, receiver, cookie, signed, mac } => {
+                let number = *self.common.indices.get(&receiver)?;
+                let repeat = |peer: &mut Peer, common: &mut Common| {
+                    peer.on_cookie(now, common, datagram, (suite, receiver, cookie), (signed, mac))
+                };
+                self.with(number, repeat)?.then_some(number)
+            }
+        }
+    }
+}
+
+/// Why an initiation is refused.
+#[derive(Clone, Copy, Debug)]
+enum Refused {
+    OtherKeys,
+    Repeated,
+    TooMany,
+    OtherVersion,
+}
+
+impl Refused {
+    fn reason(self) -> &'static str {
+        match self {
+            Refused::OtherKeys => "other keys",
+            Refused::Repeated => "repeated",
+            Refused::TooMany => "too many",
+            Refused::OtherVersion => "of another version",
+        }
+    }
+}
+
+impl Guard for Noise {
+    fn overhead(&self) -> usize {
+        OVERHEAD
+    }
+
+    fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool {
+        let number = 1;
+        let sealed = self.with(number, |peer, common| peer.seal(now, common, route, packet, out));
+        if sealed.is_none() {
+            NoiseStats::count(&self.common.stats.unbound);
+        }
+        sealed.unwrap_or(false)
+    }
+
+    fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool {
+        let number = self.handle(now, datagram, out);
+        if number.is_none() {
+            NoiseStats::count(&self.common.stats.refused);
+        }
+        // An empty packet only confirms the keys.
+        number.is_some() && !out.is_empty()
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some((route, datagram)) = self.common.outgoing.pop_front() {
+            out.extend_from_slice(&datagram);
+            return Some(route);
+        }
+        while let Some(&number) = self.ready.first() {
+            let sealed = self.with(number, |peer, common| peer.seal_waiting(now, common, out));
+            if let Some(Some(route)) = sealed {
+                return Some(route);
+            }
+        }
+        None
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.deadlines.first().map(|&(at, _)| at)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        // The rest waits until these datagrams have left.
+        while self.common.has_room()
+            && let Some(&(at, number)) = self.deadlines.first()
+            && at <= now
+        {
+            self.with(number, |peer, common| peer.on_timer(now, common));
+        }
+    }
+}
+
+impl fmt::Debug for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Noise").field("peers", &self.peers.len()).finish_non_exhaustive()
+    }
+}
+
+/// Error: encryption cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoiseError {
+    /// The key of a peer cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The system has no randomness.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+}

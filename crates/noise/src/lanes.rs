@@ -1,0 +1,94 @@
+//! Lanes: each pair of addresses has its own counter and its own replay window, so that packets of a fast
+//! path do not make those of a slow path look old.
+
+use crate::replay::Replay;
+use std::net::IpAddr;
+use transport::Transmit;
+
+/// Largest number of lanes; further pairs of addresses share the last one.
+pub(crate) const LANES: usize = 16;
+/// Bits of a counter below the number of its lane.
+const BITS: u32 = 56;
+
+/// The lanes on which a session sends.
+#[derive(Debug, Default)]
+pub(crate) struct SendLanes(Vec<SendLane>);
+
+#[derive(Debug)]
+struct SendLane {
+    src: IpAddr,
+    dst: IpAddr,
+    count: u64,
+}
+
+impl SendLanes {
+    /// The counter of the next packet on this route. No counter is returned twice.
+    pub(crate) fn next(&mut self, route: &Transmit) -> u64 {
+        let same = |lane: &SendLane| lane.src == route.src && lane.dst == route.dst;
+        let lane = match self.0.iter().position(same) {
+            Some(lane) => lane,
+            None if self.0.len() == LANES => LANES - 1,
+            None => {
+                self.0.push(SendLane { src: route.src, dst: route.dst, count: 0 });
+                self.0.len() - 1
+            }
+        };
+        let count = &mut self.0[lane].count;
+        *count += 1;
+        ((lane as u64) << BITS) | (*count - 1)
+    }
+}
+
+/// The lanes on which a session receives.
+#[derive(Debug, Default)]
+pub(crate) struct ReceiveLanes([Option<Box<Replay>>; LANES]);
+
+impl ReceiveLanes {
+    /// True if the counter has a known form and was not seen in its lane.
+    pub(crate) fn is_new(&self, counter: u64) -> bool {
+        let (lane, count) = parts(counter);
+        self.0.get(lane).is_some_and(|replay| replay.as_ref().is_none_or(|replay| replay.is_new(count)))
+    }
+
+    /// Marks a counter as seen, for authentic packets only: they alone cost memory.
+    pub(crate) fn note(&mut self, counter: u64) {
+        let (lane, count) = parts(counter);
+        self.0[lane].get_or_insert_default().note(count);
+    }
+}
+
+fn parts(counter: u64) -> (usize, u64) {
+    ((counter >> BITS) as usize, counter & ((1 << BITS) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn route(last: u8) -> Transmit {
+        Transmit::new([10, 0, 0, last].into(), [10, 0, 1, 1].into())
+    }
+
+    #[test]
+    fn each_pair_of_addresses_counts_on_its_own_and_the_17th_shares_the_last_lane() {
+        let mut lanes = SendLanes::default();
+        assert_eq!([1, 2, 1].map(|last| lanes.next(&route(last))), [0, 1 << BITS, 1]);
+        let mut all = BTreeSet::new();
+        for last in (3..40).chain(3..40) {
+            let counter = lanes.next(&route(last));
+            assert!(counter >> BITS < LANES as u64);
+            assert!(all.insert(counter), "{counter:x} again");
+        }
+    }
+
+    #[test]
+    fn lanes_do_not_see_each_other_and_other_numbers_of_lanes_are_refused() {
+        let mut lanes = ReceiveLanes::default();
+        lanes.note(1_000_000);
+        assert!(!lanes.is_new(1_000_000) && !lanes.is_new(0));
+        assert!(lanes.is_new(3 << BITS) && lanes.is_new(15 << BITS));
+        assert!(!lanes.is_new(16 << BITS) && !lanes.is_new(u64::MAX));
+        assert_eq!(lanes.0.iter().flatten().count(), 1, "only authentic packets make windows");
+    }
+}

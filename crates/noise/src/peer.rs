@@ -1,0 +1,364 @@
+//! The sessions with one peer, and how they begin.
+
+use crate::common::{Common, back};
+use crate::handshake::{Initiator, Responder};
+use crate::keys::{PublicKey, Secret};
+use crate::mac::MacKey;
+use crate::session::{Agreed, Session};
+use crate::silence::Unanswered;
+use crate::stats::NoiseStats;
+use crate::suite::Suite;
+use crate::trace;
+use crate::wire::{self, Initiation, Mac};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
+use transport::{Datagram, Octets, Transmit};
+use units::{Instant, Span};
+
+/// Time for which a replaced session still receives.
+pub(crate) const KEPT: Span = Span::from_secs(10);
+/// Time for which a packet waits for a session that replaces another one; later its content would be too
+/// late.
+const PATIENCE: Span = Span::from_millis(500);
+/// Largest number of packets that wait for a session.
+pub(crate) const WAITING: usize = 8;
+/// Largest number of routes on which a handshake is tried.
+const ROUTES: usize = 8;
+/// Time until the first repetition of a handshake. It grows by a half each time up to [`LONGEST`], so that a
+/// handshake over long round trips can complete.
+const FIRST: Span = Span::from_millis(250);
+/// Longest time between two repetitions.
+const LONGEST: Span = Span::from_secs(5);
+/// Time after which a requested session is no longer needed.
+const WANTED: Span = Span::from_secs(30);
+/// Number of cookies for which one initiation is repeated: one for each route.
+const COOKIES: u8 = 8;
+/// Interval at which the source of a packet is told to the limits of handshakes.
+const NOTE_EVERY: Span = Span::from_secs(1);
+/// Curve computations for writing a message and reading the answer, or the reverse.
+pub(crate) const CURVES: u64 = 6;
+
+/// The other end of sessions, known by its public key.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) key: PublicKey,
+    psk: Secret,
+    /// Keys of the MACs of handshake messages to the peer, and of its cookie replies.
+    macs: MacKey,
+    cookies: MacKey,
+    /// The suite of the next initiation.
+    suite: Suite,
+    /// True if the peer asked for this suite.
+    switched: bool,
+    /// The session that packets use.
+    pub(crate) current: Option<Session>,
+    /// The session before it, and the time of its replacement.
+    previous: Option<(Session, Instant)>,
+    /// A session that the peer began and has not used yet.
+    next: Option<Session>,
+    pub(crate) attempt: Option<Attempt>,
+    /// Number of sessions so far.
+    pub(crate) sessions: u64,
+    /// Routes of sent packets, the latest first.
+    routes: Vec<Transmit>,
+    pub(crate) waiting: VecDeque<(Instant, Transmit, Vec<u8>)>,
+    unanswered: Option<Unanswered>,
+    /// Time of the last authentic packet.
+    pub(crate) heard: Instant,
+    /// Time at which the source of an authentic packet was last told to the limits of handshakes.
+    noted: Option<Instant>,
+    /// True if the peer is in the list of this end, which keeps it for ever.
+    pub(crate) is_listed: bool,
+}
+
+/// A handshake that this end began.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    state: Initiator,
+    /// Index by which the peer will name the session.
+    index: u32,
+    /// The initiation without its cookie.
+    initiation: Vec<u8>,
+    mac: Mac,
+    cookies: u8,
+    wait: Span,
+    /// Time of the next repetition.
+    deadline: Instant,
+    /// Time of the last request for a session.
+    wanted: Instant,
+}
+
+/// What the guard must know about a peer: it keeps tables of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// Indices by which the peer names sessions and the attempt.
+    pub(crate) indices: [Option<u32>; 4],
+    pub(crate) deadline: Option<Instant>,
+    /// True if packets wait that a session could carry now.
+    pub(crate) is_ready: bool,
+}
+
+impl Peer {
+    pub(crate) fn new(now: Instant, key: PublicKey, psk: Secret, common: &Common) -> Peer {
+        Peer {
+            key,
+            psk,
+            macs: MacKey::toward(&key, &common.door),
+            cookies: MacKey::of_cookies(&key, &common.door),
+            suite: common.suites.first(),
+            switched: false,
+            current: None,
+            previous: None,
+            next: None,
+            attempt: None,
+            sessions: 0,
+            routes: Vec::new(),
+            waiting: VecDeque::new(),
+            unanswered: None,
+            heard: now,
+            noted: None,
+            is_listed: false,
+        }
+    }
+
+    pub(crate) fn marks(&self) -> Marks {
+        let local = |session: &Session| session.local;
+        let indices = [
+            self.current.as_ref().map(local),
+            self.previous.as_ref().map(|(session, _)| session.local),
+            self.next.as_ref().map(local),
+            self.attempt.as_ref().map(|attempt| attempt.index),
+        ];
+        let deadline = self.attempt.as_ref().map(|attempt| attempt.deadline);
+        Marks { indices, deadline, is_ready: self.current.is_some() && !self.waiting.is_empty() }
+    }
+
+    /// Encrypts a packet and appends the datagram. False if it waits for a session, or cannot be sent.
+    pub(crate) fn seal(
+        &mut self,
+        now: Instant,
+        common: &mut Common,
+        route: &Transmit,
+        packet: Octets<'_>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        self.note_route(route);
+        self.renew(now, common);
+        let Some(session) = &mut self.current else {
+            if self.waiting.len() == WAITING {
+                self.waiting.pop_front();
+                NoiseStats::count(&common.stats.unsent);
+            }
+            self.waiting.push_back((now, *route, packet.to_vec()));
+            return false;
+        };
+        self.unanswered.get_or_insert_with(|| Unanswered::new(now)).note(now);
+        session.seal(route, packet, out)
+    }
+
+    /// Encrypts the next packet that waited for a session; `None` if there is none.
+    pub(crate) fn seal_waiting(
+        &mut self,
+        now: Instant,
+        common: &Common,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let session = self.current.as_mut()?;
+        while let Some((since, route, packet)) = self.waiting.pop_front() {
+            // Before the first session only packets of the SCTP handshake wait, which may be late.
+            if self.sessions == 1 || now.since(since) < PATIENCE {
+                return session.seal(&route, packet[..].into(), out).then_some(route);
+            }
+            NoiseStats::count(&common.stats.unsent);
+        }
+        None
+    }
+
+    /// Decrypts a data packet with the session that it names, and appends the packet.
+    pub(crate) fn open(
+        &mut self,
+        now: Instant,
+        common: &mut Common,
+        from: IpAddr,
+        (receiver, counter): (u32, u64),
+        cipher: &[u8],
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let is_next = self.next.as_ref().is_some_and(|session| session.local == receiver);
+        let next = self.next.as_mut().filter(|_| is_next);
+        let current = self.current.as_mut();
+        let previous = self.previous.as_mut().filter(|(_, at)| now.since(*at) < KEPT);
+        let mut sessions = next.into_iter().chain(current).chain(previous.map(|(session, _)| session));
+        let session = sessions.find(|session| session.local == receiver);
+        let opened =
+            session.is_some_and(|session| session.is_alive(now) && session.open(counter, cipher, out));
+        if opened {
+            // The packet shows that the peer has the keys.
+            if is_next && let Some(session) = self.next.take() {
+                self.replace(now, common, from, session);
+            }
+            self.unanswered = None;
+            self.heard = now;
+        }
+        opened
+    }
+
+    /// True once a second: the source of the latest packet should be noted.
+    pub(crate) fn is_note_due(&mut self, now: Instant) -> bool {
+        let due = self.noted.is_none_or(|at| now.since(at) >= NOTE_EVERY);
+        if due {
+            self.noted = Some(now);
+        }
+        due
+    }
+
+    /// Begins all handshakes with this suite.
+    pub(crate) fn use_suite(&mut self, suite: Suite) {
+        self.suite = suite;
+    }
+
+    /// Stores a route as the latest one.
+    fn note_route(&mut self, route: &Transmit) {
+        let same = |other: &Transmit| {
+            (other.src, other.dst, other.udp_port) == (route.src, route.dst, route.udp_port)
+        };
+        match self.routes.iter().position(same) {
+            Some(0) => {}
+            Some(n) => self.routes[..=n].rotate_right(1),
+            None => {
+                self.routes.truncate(ROUTES - 1);
+                let new = Transmit { udp_port: route.udp_port, ..Transmit::new(route.src, route.dst) };
+                self.routes.insert(0, new);
+            }
+        }
+    }
+
+    /// Begins a handshake if one is due before the next packet.
+    fn renew(&mut self, now: Instant, common: &mut Common) {
+        self.current.take_if(|session| !session.is_alive(now));
+        let silent = self.unanswered.as_ref().is_some_and(|unanswered| unanswered.is_silence(now));
+        let due = self.current.as_ref().is_none_or(|session| silent || session.is_worn(now));
+        match &mut self.attempt {
+            _ if !due => {}
+            Some(attempt) => attempt.wanted = now,
+            None => {
+                // While the keys are valid, the route of the packet is enough at first: another route may be
+                // metered.
+                let routes = if silent || self.current.is_none() { ROUTES } else { 1 };
+                self.begin(now, common, (now, FIRST), routes);
+            }
+        }
+    }
+
+    /// Sends an initiation with new ephemeral keys on the `routes` latest routes. The session is wanted since
+    /// `wanted`, and after `wait` the initiation is repeated.
+    fn begin(&mut self, now: Instant, common: &mut Common, (wanted, wait): (Instant, Span), routes: usize) {
+        self.attempt = None;
+        let Some(index) = common.new_index() else { return };
+        common.stats.curves.fetch_add(CURVES, Ordering::Relaxed);
+        let Some((state, message)) = Initiator::new(self.suite, &common.private, &self.key, &self.psk) else {
+            return;
+        };
+        let mut initiation = wire::initiation(self.suite as u8, index, &message);
+        let mac = self.macs.mac(&[&initiation]);
+        initiation.extend(mac);
+        for route in self.routes.iter().take(routes) {
+            common.send(*route, [&initiation[..], &[0; 16]].concat());
+        }
+        let deadline = now + wait;
+        self.attempt = Some(Attempt { state, index, initiation, mac, cookies: 0, wait, deadline, wanted });
+    }
+
+    /// Repeats a handshake on all routes, unless no session is needed any more.
+    pub(crate) fn on_timer(&mut self, now: Instant, common: &mut Common) {
+        let Some(attempt) = self.attempt.take_if(|attempt| attempt.deadline <= now) else { return };
+        if now.since(attempt.wanted) < WANTED {
+            let wait = (attempt.wait * 3 / 2).min(LONGEST);
+            self.begin(now, common, (attempt.wanted, wait), ROUTES);
+        } else {
+            common.stats.unsent.fetch_add(self.waiting.len() as u64, Ordering::Relaxed);
+            self.waiting.clear();
+        }
+    }
+
+    /// Handles the peer's request for a cookie, and perhaps for another suite.
+    pub(crate) fn on_cookie(
+        &mut self,
+        now: Instant,
+        common: &mut Common,
+        datagram: &Datagram<'_>,
+        (suite, receiver, cookie): (u8, u32, Mac),
+        (signed, mac): (&[u8], Mac),
+    ) -> bool {
+        let Some(attempt) = self.attempt.as_mut().filter(|attempt| attempt.index == receiver) else {
+            return false;
+        };
+        // The answer must belong to this initiation.
+        if attempt.cookies == COOKIES || !self.cookies.verify(&[signed, &attempt.mac], &mac) {
+            return false;
+        }
+        attempt.cookies += 1;
+        let other = Suite::from_number(suite).filter(|&suite| suite != self.suite);
+        if let Some(other) = other.filter(|&suite| !self.switched && common.suites.accepts(suite)) {
+            (self.suite, self.switched) = (other, true);
+            let (wanted, wait) = (attempt.wanted, attempt.wait);
+            self.begin(now, common, (wanted, wait), 0);
+        }
+        if let Some(attempt) = &self.attempt {
+            common.send(back(datagram), [&attempt.initiation[..], &cookie].concat());
+        }
+        true
+    }
+
+    /// Handles the peer's response to our initiation, which establishes a session.
+    pub(crate) fn on_response(
+        &mut self,
+        now: Instant,
+        common: &mut Common,
+        datagram: &Datagram<'_>,
+        (receiver, sender): (u32, u32),
+        message: &[u8],
+    ) -> bool {
+        let Some(attempt) = self.attempt.take_if(|attempt| attempt.index == receiver) else { return false };
+        // After an error waiting is useless, and the next packet begins a new handshake.
+        let Some(keys) = attempt.state.read(message) else { return false };
+        let agreed = Agreed { suite: self.suite, is_ours: true, local: attempt.index, remote: sender, keys };
+        let mut session = Session::new(now, agreed);
+        // The peer sends nothing with the new keys until it knows that we have them.
+        let (route, mut confirmation) = (back(datagram), Vec::new());
+        session.seal(&route, [][..].into(), &mut confirmation);
+        self.replace(now, common, datagram.src, session);
+        common.send(route, confirmation);
+        true
+    }
+
+    /// Responds to an initiation of the peer.
+    pub(crate) fn respond(
+        &mut self,
+        now: Instant,
+        common: &mut Common,
+        datagram: &Datagram<'_>,
+        (suite, initiation): (Suite, &Initiation<'_>),
+        state: Responder,
+    ) -> bool {
+        let Some(index) = common.new_index() else { return false };
+        let Some((message, keys)) = state.write(&self.psk) else { return false };
+        let remote = initiation.sender;
+        let mut response = wire::response(suite as u8, index, remote, &message);
+        response.extend(self.macs.mac(&[&response]));
+        self.next = Some(Session::new(now, Agreed { suite, is_ours: false, local: index, remote, keys }));
+        common.send(back(datagram), response);
+        true
+    }
+
+    /// A session takes the place of the current one; `from` sent what ended its handshake.
+    fn replace(&mut self, now: Instant, common: &Common, from: IpAddr, session: Session) {
+        trace::handshake(from, session.is_ours);
+        let before = self.current.replace(session);
+        self.previous = before.map(|session| (session, now));
+        self.unanswered = None;
+        self.sessions += 1;
+        NoiseStats::count(&common.stats.sessions);
+    }
+}

@@ -1,0 +1,122 @@
+//! The keys of one handshake, one for each direction, with counters and replay windows.
+
+use crate::lanes::{ReceiveLanes, SendLanes};
+use crate::suite::{Key, Suite, TAG};
+use crate::wire::{self, HEADER};
+use transport::{Octets, Transmit};
+use units::{Instant, Span};
+
+/// Age at which the initiator of a session requests a new one, at most; see [`JITTER`].
+pub(crate) const REKEY: Span = Span::from_secs(120);
+/// The initiator requests it earlier by up to this many milliseconds, so that the many clients of a server do
+/// not all do so at once.
+const JITTER: u32 = 10_000;
+/// Age at which the responder requests a new one, if the initiator has not.
+pub(crate) const REKEY_LATE: Span = Span::from_secs(150);
+/// Time after which a session neither sends nor receives.
+const LIFE: Span = Span::from_secs(180);
+/// Number of packets that do not open after which a session receives no more: a forger's chance stays small.
+const MOST_FORGED: u64 = 1 << 36;
+/// Bytes that encryption adds to a packet.
+pub(crate) const OVERHEAD: usize = HEADER + TAG;
+
+/// Keys of one handshake, with counters and replay windows.
+#[derive(Debug)]
+pub(crate) struct Session {
+    send_key: Key,
+    receive_key: Key,
+    /// Index by which the peer names the session to us.
+    pub(crate) local: u32,
+    /// Index by which we name the session to the peer.
+    remote: u32,
+    /// True if this end began the handshake.
+    pub(crate) is_ours: bool,
+    send_lanes: SendLanes,
+    receive_lanes: ReceiveLanes,
+    /// Sum of the weights of the packets sent.
+    sent: u64,
+    forged: u64,
+    born: Instant,
+}
+
+/// What a handshake agrees on.
+#[derive(Debug)]
+pub(crate) struct Agreed {
+    pub(crate) suite: Suite,
+    pub(crate) is_ours: bool,
+    pub(crate) local: u32,
+    pub(crate) remote: u32,
+    /// Keys from the initiator to the responder, and back.
+    pub(crate) keys: [[u8; 32]; 2],
+}
+
+impl Session {
+    pub(crate) fn new(now: Instant, mut agreed: Agreed) -> Session {
+        let [from_initiator, from_responder] =
+            agreed.keys.each_mut().map(|bytes| Key::new(agreed.suite, bytes));
+        let (send_key, receive_key) = match agreed.is_ours {
+            true => (from_initiator, from_responder),
+            false => (from_responder, from_initiator),
+        };
+        Session {
+            send_key,
+            receive_key,
+            local: agreed.local,
+            remote: agreed.remote,
+            is_ours: agreed.is_ours,
+            send_lanes: SendLanes::default(),
+            receive_lanes: ReceiveLanes::default(),
+            sent: 0,
+            forged: 0,
+            born: now,
+        }
+    }
+
+    /// True if the session may still be used.
+    pub(crate) fn is_alive(&self, now: Instant) -> bool {
+        now.since(self.born) < LIFE && self.sent < self.send_key.suite().end() && self.forged < MOST_FORGED
+    }
+
+    /// True if this end should request new keys: the session is old, or has sent many packets.
+    pub(crate) fn is_worn(&self, now: Instant) -> bool {
+        let age = match self.is_ours {
+            // The index is random.
+            true => REKEY.saturating_sub(Span::from_millis(u64::from(self.local % JITTER))),
+            false => REKEY_LATE,
+        };
+        now.since(self.born) >= age || self.sent >= self.send_key.suite().worn()
+    }
+
+    /// Encrypts a packet and appends the datagram. False if the packet is too long for the cipher.
+    pub(crate) fn seal(&mut self, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool {
+        let counter = self.send_lanes.next(route);
+        wire::data(self.remote, counter, out);
+        let from = out.len();
+        packet.append_to(out);
+        self.sent += Suite::weight(out.len() - from);
+        self.send_key.seal(counter, out, from)
+    }
+
+    /// Decrypts a packet and appends it, if it is authentic and new.
+    pub(crate) fn open(&mut self, counter: u64, ciphertext: &[u8], out: &mut Vec<u8>) -> bool {
+        if !self.receive_lanes.is_new(counter) {
+            return false;
+        }
+        if !self.receive_key.open(counter, ciphertext, out) {
+            self.forged += 1;
+            return false;
+        }
+        self.receive_lanes.note(counter);
+        true
+    }
+
+    #[cfg(test)]
+    pub(crate) fn skip_to(&mut self, sent: u64) {
+        self.sent = sent;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn suite(&self) -> Suite {
+        self.send_key.suite()
+    }
+}
