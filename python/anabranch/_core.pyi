@@ -311,6 +311,8 @@ class Discarded:
     """Packets in UDP although the endpoint has no ``encapsulation``."""
     wrong_tag: int
     """Packets from a peer's address and ports with another verification tag than the peer's packets have."""
+    wrong_channel: int
+    """Packets with the tag of an association, but from another peer by the keys of the encryption."""
     out_of_the_blue: int
     """Packets out of the blue: they belong to no association."""
     malformed: int

@@ -19,7 +19,7 @@ use sctp::{
 };
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use transport::{Checksum, Octets, PacketBuf};
+use transport::{Channel, Checksum, Octets, PacketBuf};
 use units::{ByteCount, Instant};
 use wire::{Ppid, StreamId};
 
@@ -173,7 +173,7 @@ impl Endpoint {
 
     fn _connect(&mut self, now: Now, port: Port, addresses: Addresses, options: &str) -> PyResult<u32> {
         let config = self.config_over(options)?;
-        let id = self.at(now).connect_with(now.instant(), port.0, &addresses.0, config);
+        let id = self.at(now).connect_with(now.instant(), port.0, &addresses.0, config, Channel::NONE);
         id.map(|id| id.0).map_err(|error| connect_error(&error, &addresses))
     }
 

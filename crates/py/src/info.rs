@@ -296,6 +296,8 @@ counters! {
         /// Packets from a peer's address and ports with another verification tag than the peer's packets
         /// have.
         wrong_tag: u64,
+        /// Packets with the tag of an association, but from another peer by the keys of the encryption.
+        wrong_channel: u64,
         /// Packets out of the blue: they belong to no association.
         out_of_the_blue: u64,
         /// Packets with a malformed chunk; the endpoint ignored it and the chunks after it.
@@ -321,6 +323,7 @@ impl From<sctp::Discarded> for Discarded {
             wrong_address: discarded.wrong_address,
             encapsulated: discarded.encapsulated,
             wrong_tag: discarded.wrong_tag,
+            wrong_channel: discarded.wrong_channel,
             out_of_the_blue: discarded.out_of_the_blue,
             malformed: discarded.malformed,
             refused: discarded.refused,

@@ -1,7 +1,8 @@
 //! New associations that the user accepts or refuses, options of one association, and discarded packets.
 
 use anabranch_sctp::{
-    AcceptError, Arrival, CloseReason, Config, ConnectError, EndpointConfig, Event, Listen, Seed, State,
+    AcceptError, Arrival, Channel, CloseReason, Config, ConnectError, EndpointConfig, Event, Listen, Seed,
+    State,
 };
 use std::sync::Arc;
 use testkit::*;
@@ -145,9 +146,9 @@ fn an_association_connects_with_options_of_its_own() {
     let (now, remotes) = (pair.now, [Side::Server.address(1)]);
     let client = pair.endpoint(Side::Client);
     let own = Config { outbound_streams: 3, receive_buffer: ByteCount::new(5000), ..Config::default() };
-    let id = client.connect_with(now, 5002, &remotes, Arc::new(own)).expect("it can begin");
+    let id = client.connect_with(now, 5002, &remotes, Arc::new(own), Channel::NONE).expect("it can begin");
     let wrong = Config { max_burst: 0, ..Config::default() };
-    let refused = client.connect_with(now, 5003, &remotes, Arc::new(wrong));
+    let refused = client.connect_with(now, 5003, &remotes, Arc::new(wrong), Channel::NONE);
     assert!(matches!(refused, Err(ConnectError::Config(error)) if error.option == "max_burst"));
     pair.run_for(ms(50));
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };

@@ -1,8 +1,8 @@
 //! Paths as pairs of addresses, and path MTUs that change.
 
 use anabranch_sctp::{
-    AddressError, AddressPair, Cmt, Config, ConnectError, Encapsulation, EndpointConfig, Event, PairFault,
-    PathError, PathInfo, PathSet, PathState,
+    AddressError, AddressPair, Channel, Cmt, Config, ConnectError, Encapsulation, EndpointConfig, Event,
+    PairFault, PathError, PathInfo, PathSet, PathState,
 };
 use std::net::IpAddr;
 use testkit::*;
@@ -156,8 +156,13 @@ fn connect_pairs(pair: &mut Pair, pairs: &[(u8, u8)]) -> Result<(), ConnectError
     };
     let (now, pairs): (_, Vec<_>) = (pair.now, pairs.iter().map(of).collect());
     let config = Config { cmt: Cmt { enabled: true, ..Cmt::default() }, ..Config::default() };
-    let connected =
-        pair.endpoint(Side::Client).connect_pairs(now, Side::Server.port(), &pairs, config.into());
+    let connected = pair.endpoint(Side::Client).connect_pairs(
+        now,
+        Side::Server.port(),
+        &pairs,
+        config.into(),
+        Channel::NONE,
+    );
     pair.drain();
     connected.map(|_| ())
 }
@@ -263,7 +268,7 @@ fn a_pair_that_cannot_be_a_path_is_refused_with_the_reason() {
     let mut error = |remote: &str| {
         let pairs = [AddressPair { local, remote: remote.parse().unwrap() }];
         let client = pair.endpoint(Side::Client);
-        client.connect_pairs(now, 9, &pairs, Config::default().into()).unwrap_err().to_string()
+        client.connect_pairs(now, 9, &pairs, Config::default().into(), Channel::NONE).unwrap_err().to_string()
     };
     assert_eq!(
         error("fd00::1"),

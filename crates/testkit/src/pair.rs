@@ -6,7 +6,7 @@ use sctp::{
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::net::IpAddr;
-use transport::{Checksum, Ecn, PacketBuf, Transmit};
+use transport::{Channel, Checksum, Ecn, PacketBuf, Transmit};
 use units::{Instant, Span};
 
 /// One of the two endpoints of a [`Pair`].
@@ -58,6 +58,8 @@ pub struct Sent {
     pub may_fragment: bool,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
+    /// The peer for which a guard would protect the packet.
+    pub channel: Channel,
     /// Bytes of the packet.
     pub bytes: PacketBuf,
     /// Index of the packet in [`Pair::sent`].
@@ -118,6 +120,8 @@ pub struct Pair {
 
 struct Node {
     endpoint: Endpoint,
+    /// The channel of the other side.
+    peer: Channel,
     events: Vec<(AssocId, Event)>,
 }
 
@@ -148,6 +152,7 @@ impl Pair {
     pub fn of(client: EndpointConfig, server: EndpointConfig) -> Pair {
         let node = |config| Node {
             endpoint: Endpoint::new(config).expect("a valid configuration"),
+            peer: Channel::NONE,
             events: Vec::new(),
         };
         let mut pair = Pair {
@@ -185,6 +190,12 @@ impl Pair {
     /// Sets the UDP source port of encapsulated packets from a side in network `net`.
     pub fn set_udp_port(&mut self, side: Side, net: u8, port: u16) {
         self.udp_ports.insert((side, net), port);
+    }
+
+    /// Sets the channel of the other side at `side`, as if a guard authenticated it. Packets that `side` sends
+    /// on another channel do not reach the other side.
+    pub fn set_channel(&mut self, side: Side, channel: Channel) {
+        self.node(side).peer = channel;
     }
 
     fn node(&mut self, side: Side) -> &mut Node {
@@ -297,7 +308,12 @@ impl Pair {
 
     /// Delivers a packet to a side immediately.
     pub fn inject(&mut self, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
-        self.deliver(to, Datagram::new(src, dst, bytes.as_octets()));
+        self.inject_on(Channel::NONE, to, src, dst, bytes);
+    }
+
+    /// As [`Self::inject`], from the peer of this channel.
+    pub fn inject_on(&mut self, channel: Channel, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
+        self.deliver(to, Datagram { channel, ..Datagram::new(src, dst, bytes.as_octets()) });
     }
 
     fn deliver(&mut self, to: Side, datagram: Datagram<'_>) {
@@ -313,9 +329,12 @@ impl Pair {
             while let Some(transmit) = self.endpoint(side).poll_transmit(now, &mut buf) {
                 let number = self.sent.len();
                 let bytes = buf.clone();
-                let Transmit { src, dst, udp_port, may_fragment, ecn } = transmit;
-                let sent = Sent { at: now, from: side, src, dst, udp_port, may_fragment, ecn, bytes, number };
-                self.launch(&sent);
+                let Transmit { src, dst, udp_port, may_fragment, ecn, channel } = transmit;
+                let (at, from) = (now, side);
+                let sent = Sent { at, from, src, dst, udp_port, may_fragment, ecn, channel, bytes, number };
+                if channel == self.node(side).peer {
+                    self.launch(&sent);
+                }
                 self.sent.push(sent);
             }
             self.buf = buf;
@@ -376,13 +395,15 @@ impl Pair {
                     _ => {}
                 }
                 let source = self.udp_ports.get(&(sent.from, sent.net())).copied();
+                let to = sent.from.other();
                 let datagram = Datagram {
                     sent_at: Some(sent.at),
+                    channel: self.node(to).peer,
                     ecn: sent.ecn,
                     udp_port: if sent.udp_port == 0 { 0 } else { source.unwrap_or(Encapsulation::PORT) },
                     ..Datagram::new(sent.src, sent.dst, sent.bytes.as_octets())
                 };
-                self.deliver(sent.from.other(), datagram);
+                self.deliver(to, datagram);
             }
             for side in [Side::Client, Side::Server] {
                 let now = self.now;

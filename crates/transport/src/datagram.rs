@@ -17,6 +17,16 @@ pub enum Ecn {
     CongestionExperienced = 3,
 }
 
+/// The authenticated peer that a packet is from or for, as a number of the guard between the endpoint and its
+/// sockets. An association has one channel for its whole life, and sees no packet of another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Channel(pub u32);
+
+impl Channel {
+    /// No authenticated peer: the channel of all packets without a guard.
+    pub const NONE: Channel = Channel(0);
+}
+
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
@@ -31,15 +41,17 @@ pub struct Datagram<'a> {
     /// Send time by the sender's clock, if the network reports it beside the packet, as a simulator can. Used
     /// only to report one-way delays.
     pub sent_at: Option<Instant>,
+    /// The peer that sent the packet, if a guard authenticated it.
+    pub channel: Channel,
     /// The packet after the IP header, or after the UDP header that encapsulates it.
     pub bytes: Octets<'a>,
 }
 
 impl<'a> Datagram<'a> {
-    /// A packet without encapsulation, ECN and send time.
+    /// A packet without encapsulation, ECN, send time and guard.
     #[inline]
     pub fn new(src: IpAddr, dst: IpAddr, bytes: Octets<'a>) -> Self {
-        Datagram { src, dst, udp_port: 0, ecn: Ecn::NotCapable, sent_at: None, bytes }
+        Datagram { src, dst, udp_port: 0, ecn: Ecn::NotCapable, sent_at: None, channel: Channel::NONE, bytes }
     }
 }
 
@@ -56,13 +68,15 @@ pub struct Transmit {
     pub ecn: Ecn,
     /// Routers may fragment the packet (DF off), because its data was fragmented for a larger path MTU.
     pub may_fragment: bool,
+    /// The peer for which a guard protects the packet.
+    pub channel: Channel,
 }
 
 impl Transmit {
-    /// A packet that is not encapsulated, not ECN-capable and must not be fragmented.
+    /// A packet without encapsulation, ECN and guard, which must not be fragmented.
     #[inline]
     pub fn new(src: IpAddr, dst: IpAddr) -> Self {
-        Transmit { src, dst, udp_port: 0, ecn: Ecn::NotCapable, may_fragment: false }
+        Transmit { src, dst, udp_port: 0, ecn: Ecn::NotCapable, may_fragment: false, channel: Channel::NONE }
     }
 }
 

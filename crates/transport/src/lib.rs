@@ -24,7 +24,7 @@ pub use address::{is_unicast, nearest};
 pub use agenda::{Agenda, Turn};
 pub use check::{ConfigError, check};
 pub use checksum::Checksum;
-pub use datagram::{Datagram, Ecn, Endpoint, Transmit};
+pub use datagram::{Channel, Datagram, Ecn, Endpoint, Transmit};
 pub use internet_checksum::internet_checksum;
 pub use limit::{Limit, LimitTimes, Stopwatch};
 pub use octets::{Octets, PacketBuf};

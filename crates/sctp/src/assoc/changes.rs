@@ -41,7 +41,7 @@ impl Association {
             let added =
                 chunk.requests.iter().flatten().filter(|request| request.change == AddressChange::Add);
             for address in added.map(|request| named(&request, datagram)) {
-                if is_taken(&Remote { address, port, udp_port: datagram.udp_port }) {
+                if is_taken(&Remote { address, ..Remote::of(datagram, port) }) {
                     asconf.taken.push(address);
                 }
             }

@@ -1,12 +1,13 @@
 //! The state cookie holds the state of an association that does not exist yet. The peer stores the cookie, so
 //! that an INIT takes no memory here (`rfc9260#section-5.1.3`).
 
-use super::{Peer, TieTags};
+use super::{Peer, Remote, TieTags};
 use crate::ext::auth::Terms;
 use crate::ext::{Ext, Extensions};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use transport::Channel;
 use units::{Instant, Span};
 use wire::Tsn;
 
@@ -48,11 +49,13 @@ pub(crate) struct Cookie {
     pub(crate) local_tsn: Tsn,
     /// Tie-tags of the association that existed when the INIT arrived, or zeros.
     pub(crate) ties: TieTags,
+    /// The channel of the INIT.
+    pub(crate) channel: Channel,
     /// `source` is the destination of the INIT ACK; `addresses` does not contain it.
     pub(crate) peer: Peer,
 }
 
-/// Values that the packet with the COOKIE ECHO contains anyway. The signature covers them, but the cookie
+/// Values that come with the COOKIE ECHO anyway. The signature covers them, but the cookie
 /// does not repeat them, so that an INIT ACK stays below three times the size of the shortest INIT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
@@ -61,6 +64,8 @@ pub(crate) struct Envelope {
     pub(crate) local_port: u16,
     /// The verification tag.
     pub(crate) local_tag: u32,
+    /// The peer that sent the packet. The key of the guard authenticates it.
+    pub(crate) channel: Channel,
 }
 
 /// Bytes of the signature, which comes first: half of the hash, the shortest that `rfc2104#section-5` allows.
@@ -77,6 +82,13 @@ const EXTENSIONS_SHIFT: u32 = 2;
 const NARROW: u16 = 0x1f;
 
 impl Cookie {
+    /// Sources of the peer's packets, if all of them have this UDP port.
+    pub(crate) fn remotes(&self, udp_port: u16) -> impl Iterator<Item = Remote> {
+        let (channel, port) = (self.channel, self.peer.port);
+        let addresses = std::iter::once(self.peer.source).chain(self.peer.addresses.iter().copied());
+        addresses.map(move |address| Remote { channel, address, port, udp_port })
+    }
+
     /// Time since the cookie became stale; none if it is not.
     pub(crate) fn staleness(&self, now: Instant) -> Option<Span> {
         (now > self.expires).then(|| now.since(self.expires))
@@ -123,6 +135,7 @@ impl Cookie {
             peer_port: self.peer.port,
             local_port: self.local_port,
             local_tag: self.local_tag,
+            channel: self.channel,
         };
         let mac = signature(key, &out[MAC_LEN..], &envelope).finalize().into_bytes();
         out[..MAC_LEN].copy_from_slice(&mac[..MAC_LEN]);
@@ -162,6 +175,7 @@ impl Cookie {
             local_tag: envelope.local_tag,
             local_tsn: Tsn(local_tsn),
             ties,
+            channel: envelope.channel,
             peer: Peer {
                 port: envelope.peer_port,
                 tag,
@@ -178,13 +192,18 @@ impl Cookie {
     }
 }
 
-/// Signs the body of a cookie and the values of the packet. The source is signed unless the body lists it.
-/// The parts of variable length come first, so that different cookies never have equal signed bytes.
+/// Signs the body of a cookie and the values of the packet. The source is signed unless the body lists it,
+/// the channel if there is one. The parts of variable length come first, each after a number of its kind, so
+/// that different cookies never have equal signed bytes.
 fn signature(key: &CookieKey, body: &[u8], envelope: &Envelope) -> Hmac<Sha256> {
-    let mut out = Vec::with_capacity(25);
+    let mut out = Vec::with_capacity(30);
     out.extend_from_slice(&envelope.local_tag.to_be_bytes());
     out.extend_from_slice(&envelope.local_port.to_be_bytes());
     out.extend_from_slice(&envelope.peer_port.to_be_bytes());
+    if envelope.channel != Channel::NONE {
+        out.push(1);
+        out.extend_from_slice(&envelope.channel.0.to_be_bytes());
+    }
     match body.first() {
         Some(flags) if flags & LISTED == 0 => write_address(&mut out, envelope.source),
         _ => out.push(0),
@@ -248,6 +267,7 @@ mod tests {
             local_tag: 0x0102_0304,
             local_tsn: Tsn(u32::MAX),
             ties: TieTags { local: 5, peer: 6 },
+            channel: Channel::NONE,
             peer: Peer {
                 port: 9,
                 tag: 0xfeed_beef,
@@ -272,7 +292,13 @@ mod tests {
     }
 
     fn envelope() -> Envelope {
-        Envelope { source: [10, 1, 0, 1].into(), peer_port: 9, local_port: 7, local_tag: 0x0102_0304 }
+        Envelope {
+            source: [10, 1, 0, 1].into(),
+            peer_port: 9,
+            local_port: 7,
+            local_tag: 0x0102_0304,
+            channel: Channel::NONE,
+        }
     }
 
     // rfc9260#section-5.1.3
@@ -331,6 +357,23 @@ mod tests {
         let elsewhere = Envelope { source, ..envelope() };
         assert_eq!(Cookie::open(&key, &plain().seal(&key), &elsewhere), None);
         assert_eq!(Cookie::open(&key, &cookie().seal(&key), &elsewhere), Some(cookie()));
+    }
+
+    #[test]
+    fn a_cookie_opens_only_on_the_channel_of_its_init_and_does_not_become_longer() {
+        let key = CookieKey::new([1; 32]);
+        let channels = [Channel::NONE, Channel(1), Channel(2), Channel(1 << 24)];
+        for made in [cookie(), plain()] {
+            for channel in channels {
+                let cookie = Cookie { channel, ..made.clone() };
+                let sealed = cookie.seal(&key);
+                assert_eq!(sealed.len(), made.seal(&key).len());
+                for other in channels {
+                    let opened = Cookie::open(&key, &sealed, &Envelope { channel: other, ..envelope() });
+                    assert_eq!(opened, (other == channel).then(|| cookie.clone()), "{channel:?} {other:?}");
+                }
+            }
+        }
     }
 
     // rfc9260#section-5.1.5

@@ -65,7 +65,7 @@ use sack_path::Detour;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::{Checksum, Datagram};
+use transport::{Channel, Checksum, Datagram};
 use units::Instant;
 use wire::{StreamId, Tsn};
 
@@ -104,17 +104,11 @@ pub(crate) struct Peer {
     pub(crate) auth: Option<Terms>,
 }
 
-impl Peer {
-    /// Sources of the peer's packets, if all of them have this UDP port.
-    pub(crate) fn remotes(&self, udp_port: u16) -> impl Iterator<Item = Remote> {
-        let addresses = std::iter::once(self.source).chain(self.addresses.iter().copied());
-        addresses.map(move |address| Remote { address, port: self.port, udp_port })
-    }
-}
-
-/// Source address and ports of a peer's packets.
+/// Channel, source address and ports of a peer's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Remote {
+    /// Two peers behind a guard may have the same address and ports, or claim to.
+    pub(crate) channel: Channel,
     pub(crate) address: IpAddr,
     /// The SCTP port.
     pub(crate) port: u16,
@@ -125,7 +119,8 @@ pub(crate) struct Remote {
 impl Remote {
     /// The source of a packet with this SCTP source port.
     pub(crate) fn of(datagram: &Datagram<'_>, port: u16) -> Self {
-        Remote { address: datagram.src, port, udp_port: datagram.udp_port }
+        let &Datagram { src, udp_port, channel, .. } = datagram;
+        Remote { channel, address: src, port, udp_port }
     }
 }
 
@@ -147,6 +142,8 @@ pub(crate) struct Association {
     /// compared with those of other associations.
     adopted: bool,
     extensions: Extensions,
+    /// The channel of all packets of this association, in both directions.
+    channel: Channel,
     packets_received: u64,
     paths: Paths,
     /// The number of the phase is in the first cache line, its data in the next.
@@ -205,11 +202,11 @@ impl Association {
         local: Arc<Local>,
         config: Arc<Config>,
         tag: u32,
-        peer_port: u16,
+        (peer_port, channel): (u16, Channel),
         given: Given,
         random: Random,
     ) -> Self {
-        let mut association = Self::new(now, local, config, tag, peer_port, random);
+        let mut association = Self::new(now, local, config, tag, (peer_port, channel), random);
         let remotes = given.remotes();
         association.given = given;
         let udp_port = association.local.remote_udp_port;
@@ -231,7 +228,8 @@ impl Association {
         datagram: &Datagram<'_>,
         random: Random,
     ) -> Self {
-        let mut association = Self::new(now, local, config, cookie.local_tag, cookie.peer.port, random);
+        let at = (cookie.peer.port, cookie.channel);
+        let mut association = Self::new(now, local, config, cookie.local_tag, at, random);
         association.begin_anew(now, cookie, datagram);
         association.events.push(association.connected());
         association
@@ -242,7 +240,7 @@ impl Association {
         local: Arc<Local>,
         config: Arc<Config>,
         tag: u32,
-        peer_port: u16,
+        (peer_port, channel): (u16, Channel),
         mut random: Random,
     ) -> Self {
         let initial_tsn = random.tsn();
@@ -254,6 +252,7 @@ impl Association {
             local_tag: tag,
             peer_tag: 0,
             peer_port,
+            channel,
             port: local.port,
             checksum: local.checksum,
             ties: TieTags { local: random.tag(), peer: random.tag() },
@@ -487,14 +486,20 @@ impl Association {
         self.peer_port
     }
 
+    #[inline]
+    pub(crate) fn channel(&self) -> Channel {
+        self.channel
+    }
+
     pub(crate) fn initial_tsn(&self) -> Tsn {
         self.initial_tsn
     }
 
     /// The sources of the peer's packets, and whether each is confirmed.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (Remote, bool)> {
-        let port = self.peer_port;
-        let remote = move |path: &Path| Remote { address: path.remote, port, udp_port: path.udp_port };
+        let (channel, port) = (self.channel, self.peer_port);
+        let remote =
+            move |path: &Path| Remote { channel, address: path.remote, port, udp_port: path.udp_port };
         let paths = self.paths.iter().filter(|path| !path.removed);
         paths.map(move |path| (remote(path), !path.is_unconfirmed()))
     }

@@ -70,10 +70,10 @@ impl Association {
         true
     }
 
-    /// True if a cookie has the tags of this association, so that it is valid at any age
+    /// True if a cookie has the tags and the channel of this association, so that it is valid at any age
     /// (`rfc9260#section-5.2.4`).
     pub(crate) fn is_named_by(&self, cookie: &Cookie) -> bool {
-        (self.local_tag, self.peer_tag) == (cookie.local_tag, cookie.peer.tag)
+        (self.local_tag, self.peer_tag, self.channel) == (cookie.local_tag, cookie.peer.tag, cookie.channel)
     }
 
     /// True once the peer has named its addresses.

@@ -127,7 +127,7 @@ impl Endpoint {
                 let mut reply = *reply;
                 if to != reply.way.dst {
                     let src = self.local.address_towards(to)?;
-                    reply.way = Transmit { udp_port, ..Transmit::new(src, to) };
+                    reply.way = Transmit { src, dst: to, udp_port, ..reply.way };
                 }
                 Some((Name { tag, tsn, ties }, reply, config))
             }
@@ -184,6 +184,7 @@ impl Endpoint {
             local_tag: name.tag,
             local_tsn: name.tsn,
             ties: name.ties,
+            channel: reply.way.channel,
             peer,
         };
         let cookie = cookie.seal(&self.secrets.key);
@@ -259,6 +260,7 @@ impl Endpoint {
             peer_port: header.source_port,
             local_port: self.port,
             local_tag: header.verification_tag,
+            channel: datagram.channel,
         };
         let signed = Cookie::open(&self.secrets.key, echo.cookie, &envelope);
         let named = |peer: &Peer| peer.source == datagram.src || peer.addresses.contains(&datagram.src);
@@ -329,7 +331,7 @@ impl Endpoint {
     fn association_of(&self, cookie: &Cookie, udp_port: u16) -> Option<u32> {
         let named = |slot: &u32| self.associations.get(*slot).is_some_and(|a| a.is_named_by(cookie));
         let by_tag = self.tags.get(cookie.local_tag).filter(named);
-        by_tag.or_else(|| self.find(cookie.peer.remotes(udp_port)))
+        by_tag.or_else(|| self.find(cookie.remotes(udp_port)))
     }
 
     /// Starts the association of a valid cookie, and returns its slot; `None` if it does not start now.
@@ -371,9 +373,16 @@ impl Endpoint {
     }
 
     /// Processes a packet with the tag of an arrival: discards it or, if it is an ABORT, removes the arrival.
-    pub(super) fn on_packet_of_arrival(&mut self, packet: &Packet<'_>, first: &Chunk<'_>) {
+    pub(super) fn on_packet_of_arrival(
+        &mut self,
+        datagram: &Datagram<'_>,
+        packet: &Packet<'_>,
+        first: &Chunk<'_>,
+    ) {
         let id = ArrivalId(packet.header.verification_tag);
-        if matches!(first, Chunk::Abort(abort) if !abort.reflected_tag) {
+        if self.arrivals.channel(id) != Some(datagram.channel) {
+            self.discarded.wrong_channel += 1;
+        } else if matches!(first, Chunk::Abort(abort) if !abort.reflected_tag) {
             self.arrivals.take(id);
         } else {
             self.discarded.wrong_tag += 1;
@@ -419,7 +428,8 @@ pub(super) struct Reply {
 impl Reply {
     /// An answer to the source of the current packet.
     pub(super) fn to(datagram: &Datagram<'_>, port: u16, tag: u32) -> Self {
-        let way = Transmit { udp_port: datagram.udp_port, ..Transmit::new(datagram.dst, datagram.src) };
+        let &Datagram { src, dst, udp_port, channel, .. } = datagram;
+        let way = Transmit { udp_port, channel, ..Transmit::new(dst, src) };
         Reply { way, port, tag }
     }
 }

@@ -4,8 +4,8 @@ use crate::assoc::Remote;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// The slots of associations by the addresses and ports of their peers. Peers behind one NAT share an address
-/// and may share an SCTP port; their UDP ports differ.
+/// The slots of associations by the channels, addresses and ports of their peers. Peers behind one NAT share
+/// an address and may share an SCTP port; their UDP ports differ.
 ///
 /// A confirmed address belongs to the association that confirmed it first. An unconfirmed address may belong
 /// to another host. An association that confirms it replaces the entry, so that a peer cannot block another
@@ -72,9 +72,10 @@ impl Addresses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use transport::Channel;
 
     fn at(udp_port: u16) -> Remote {
-        Remote { address: [10, 0, 0, 1].into(), port: 9, udp_port }
+        Remote { channel: Channel::NONE, address: [10, 0, 0, 1].into(), port: 9, udp_port }
     }
 
     // rfc9260#section-5.4, rfc5062#section-2.1
@@ -104,5 +105,7 @@ mod tests {
         assert_eq!(addresses.elsewhere(&at(7000), |other| other == 0), None);
         assert_eq!(addresses.elsewhere(&at(5000), |_| true), None, "that is the peer itself");
         assert_eq!(addresses.elsewhere(&Remote { port: 8, ..at(7000) }, |_| true), None);
+        let stranger = Remote { channel: Channel(1), ..at(7000) };
+        assert_eq!(addresses.elsewhere(&stranger, |_| true), None, "a peer of another channel");
     }
 }

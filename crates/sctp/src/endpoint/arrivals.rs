@@ -3,7 +3,7 @@
 use crate::assoc::Cookie;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
-use transport::{Datagram, Octets};
+use transport::{Channel, Datagram, Octets};
 use units::Instant;
 
 /// The peers that may start associations with an endpoint.
@@ -46,6 +46,8 @@ pub struct Arrival {
     pub udp_port: u16,
     /// Local address to which the peer sent its packets.
     pub local_address: IpAddr,
+    /// Channel of the peer's packets.
+    pub channel: Channel,
     /// Number of our outbound streams.
     pub outbound_streams: u16,
     /// Number of the peer's outbound streams.
@@ -74,13 +76,19 @@ pub(super) struct Waiting {
 impl Waiting {
     /// The packet that brought the cookie, without its bytes.
     pub(super) fn datagram(&self) -> Datagram<'static> {
-        Datagram { udp_port: self.udp_port, ..Datagram::new(self.src, self.dst, Octets::default()) }
+        let (udp_port, channel) = (self.udp_port, self.cookie.channel);
+        Datagram { udp_port, channel, ..Datagram::new(self.src, self.dst, Octets::default()) }
     }
 }
 
 impl Arrivals {
     pub(super) fn contains(&self, tag: u32) -> bool {
         self.waiting.contains_key(&tag)
+    }
+
+    /// The channel of an arrival.
+    pub(super) fn channel(&self, id: ArrivalId) -> Option<Channel> {
+        self.waiting.get(&id.0).map(|waiting| waiting.cookie.channel)
     }
 
     /// Stores a cookie; false if `limit` arrivals with fresh cookies wait.
@@ -119,6 +127,7 @@ impl Arrivals {
             peer_port: peer.port,
             udp_port: *udp_port,
             local_address: *dst,
+            channel: cookie.channel,
             outbound_streams: peer.outbound_streams,
             inbound_streams: peer.inbound_streams,
         })

@@ -9,6 +9,7 @@ use crate::message::{AbandonedByPolicy, Message, MessageId, Received, SendError,
 use crate::path::PathOptions;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use transport::Channel;
 use units::{ByteCount, Instant};
 use wire::StreamId;
 
@@ -313,6 +314,11 @@ impl Endpoint {
     /// The SCTP port of an association's peer; none if the association has ended.
     pub fn peer_port(&self, id: AssocId) -> Option<u16> {
         self.get(id).map(Association::peer_port)
+    }
+
+    /// The channel of an association's packets; none if the association has ended.
+    pub fn channel(&self, id: AssocId) -> Option<Channel> {
+        self.get(id).map(Association::channel)
     }
 
     /// The associations that have not ended.

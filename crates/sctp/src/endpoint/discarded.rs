@@ -15,6 +15,8 @@ pub struct Discarded {
     pub encapsulated: u64,
     /// Packets from the address and ports of a peer, but with a wrong verification tag.
     pub wrong_tag: u64,
+    /// Packets with the tag of an association, but from another [channel](crate::Channel).
+    pub wrong_channel: u64,
     /// Packets for no association (`rfc9260#section-8.4`).
     pub out_of_the_blue: u64,
     /// Packets with a malformed chunk, which was discarded with the rest of the packet.

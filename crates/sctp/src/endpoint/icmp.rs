@@ -1,6 +1,7 @@
 use super::Endpoint;
 use crate::assoc::Remote;
 use crate::icmp::{IcmpNews, Quote};
+use transport::Channel;
 use units::Instant;
 
 impl Endpoint {
@@ -11,10 +12,12 @@ impl Endpoint {
     /// ICMP messages (`rfc9260#section-10`). "Packet too big" is a hint for path MTU discovery. An
     /// unreachable protocol or UDP port refuses an INIT; the association ends if all addresses refused it.
     /// After the INIT ACK, and for other unreachable messages, the message is an error of the path, at most
-    /// one per RTO.
+    /// one per RTO. Messages about associations with a [channel](Channel) have no effect, since they quote
+    /// protected datagrams.
     pub fn on_icmp(&mut self, now: Instant, news: IcmpNews<'_>) -> bool {
         let Some(quote) = Quote::read(news.quoted) else { return false };
-        let remote = Remote { address: news.dst, port: quote.destination_port, udp_port: news.udp_port };
+        let (address, port, udp_port) = (news.dst, quote.destination_port, news.udp_port);
+        let remote = Remote { channel: Channel::NONE, address, port, udp_port };
         let Some(slot) = self.addresses.user(&remote) else { return false };
         let Some(association) = self.associations.get_mut(slot) else { return false };
         let taken = association.on_icmp(now, &news, &quote);

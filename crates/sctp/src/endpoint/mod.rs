@@ -165,6 +165,9 @@ impl Endpoint {
             && let Some(association) = self.associations.get_mut(slot)
             && association.peer_port() == header.source_port
         {
+            if association.channel() != datagram.channel {
+                return self.discarded.wrong_channel += 1;
+            }
             if authenticated {
                 let other = |remote: &Remote| self.addresses.owner(remote).is_some_and(|owner| owner != slot);
                 association.note_taken(&datagram, packet.chunks(), other);
@@ -220,7 +223,7 @@ impl Endpoint {
                 self.on_cookie_echo(now, datagram, packet)
             }
             (Some(Ok(first)), _) if self.arrivals.contains(header.verification_tag) => {
-                self.on_packet_of_arrival(packet, &first);
+                self.on_packet_of_arrival(datagram, packet, &first);
             }
             (Some(Ok(first)), _) => self.handle_without_tag(now, datagram, packet, &first),
             (Some(Err(_)), _) => self.discarded.malformed += 1,
@@ -285,7 +288,7 @@ impl Endpoint {
             let mut ended = false;
             if let Some(association) = self.associations.get_mut(slot) {
                 if let Some(transmit) = association.poll_transmit(now, buf) {
-                    return Some(transmit);
+                    return Some(Transmit { channel: association.channel(), ..transmit });
                 }
                 if let Some(at) = association.poll_timeout() {
                     self.agenda.arm(slot, at);

@@ -1,4 +1,5 @@
-//! Maintains the keys by which packets find an association: its tag, and its peer's addresses and ports.
+//! Maintains the keys by which packets find an association: its tag, and its peer's channel, addresses and
+//! ports.
 
 use super::Endpoint;
 use crate::assoc::{Association, Remote};

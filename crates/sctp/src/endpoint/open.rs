@@ -10,7 +10,7 @@ use crate::pair::AddressPair;
 use crate::path::Paths;
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::{ConfigError, check, is_unicast};
+use transport::{Channel, ConfigError, check, is_unicast};
 use units::Instant;
 use wire::Cause;
 
@@ -32,7 +32,7 @@ pub enum ConnectError {
     /// The remote port is 0.
     #[error("the remote port is 0: expected 1 to 65535")]
     PortZero,
-    /// An association with this address and port exists.
+    /// An association with this address and port, and with the same channel, exists.
     #[error("there is an association with {address} at this port already")]
     Exists {
         /// The address of that association.
@@ -108,10 +108,11 @@ impl Endpoint {
         remotes: &[IpAddr],
     ) -> Result<AssocId, ConnectError> {
         let config = self.local.config.clone();
-        self.begin(now, remote_port, self.usable(remotes), config)
+        self.begin(now, remote_port, self.usable(remotes), config, Channel::NONE)
     }
 
-    /// As [`Self::connect`], with options for this association instead of those of the endpoint.
+    /// As [`Self::connect`], with options for this association instead of those of the endpoint, and with the
+    /// channel of the peer: [`Channel::NONE`] unless a guard protects the packets.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
@@ -121,9 +122,10 @@ impl Endpoint {
         remote_port: u16,
         remotes: &[IpAddr],
         config: Arc<Config>,
+        channel: Channel,
     ) -> Result<AssocId, ConnectError> {
         config.check()?;
-        self.begin(now, remote_port, self.usable(remotes), config)
+        self.begin(now, remote_port, self.usable(remotes), config, channel)
     }
 
     /// As [`Self::connect_with`], but over exactly these paths in this order, instead of [`Config::paths`].
@@ -139,6 +141,7 @@ impl Endpoint {
         remote_port: u16,
         pairs: &[AddressPair],
         config: Arc<Config>,
+        channel: Channel,
     ) -> Result<AssocId, ConnectError> {
         config.check()?;
         let fault = |n: usize, pair: &AddressPair| match pair {
@@ -153,7 +156,7 @@ impl Endpoint {
         if let Some((pair, fault)) = faults.next() {
             return Err(ConnectError::UnusablePair { pair, fault });
         }
-        self.begin(now, remote_port, Given::Pairs(pairs.to_vec()), config)
+        self.begin(now, remote_port, Given::Pairs(pairs.to_vec()), config, channel)
     }
 
     /// The unicast addresses of `remotes`, each once; empty if we have no local address in any of their
@@ -177,6 +180,7 @@ impl Endpoint {
         remote_port: u16,
         given: Given,
         config: Arc<Config>,
+        channel: Channel,
     ) -> Result<AssocId, ConnectError> {
         if remote_port == 0 {
             return Err(ConnectError::PortZero);
@@ -187,7 +191,7 @@ impl Endpoint {
         }
         let udp_port = self.local.remote_udp_port;
         let known = |&&address: &&IpAddr| {
-            self.addresses.owner(&Remote { address, port: remote_port, udp_port }).is_some()
+            self.addresses.owner(&Remote { channel, address, port: remote_port, udp_port }).is_some()
         };
         if let Some(&address) = remotes.iter().find(known) {
             return Err(ConnectError::Exists { address });
@@ -199,7 +203,8 @@ impl Endpoint {
         let tag = self.fresh_tag();
         let random = self.secrets.random.fork();
         let local = self.local.clone();
-        let association = Association::connect(now, local, config, tag, remote_port, given, random);
+        let at = (remote_port, channel);
+        let association = Association::connect(now, local, config, tag, at, given, random);
         self.insert(association).ok_or(ConnectError::TooManyAssociations { limit })
     }
 
@@ -249,7 +254,7 @@ impl Endpoint {
         if cookie.staleness(now).is_some() || self.tags.get(cookie.local_tag).is_some() {
             return Err(AcceptError::Gone);
         }
-        let existing = self.find(cookie.peer.remotes(datagram.udp_port));
+        let existing = self.find(cookie.remotes(datagram.udp_port));
         if let Some(other) = existing.and_then(|slot| self.associations.get(slot)) {
             return Err(AcceptError::Exists { of: other.id });
         }
