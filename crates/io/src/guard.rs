@@ -1,26 +1,38 @@
 //! Guard between an endpoint and its sockets, which may change or drop packets.
 
-use std::fmt::Debug;
-use transport::{Datagram, Octets, Transmit};
+use std::fmt::{self, Debug, Display};
+use transport::{Channel, Datagram, Octets, Transmit};
 use units::Instant;
 
 /// Protects datagrams between the endpoint and its sockets, such as by encryption
 /// ([`Builder::guard`](crate::Builder::guard)). A guard does no input or output, and reads no clock.
+///
+/// The guard gives each authenticated peer a [`Channel`], which it never gives to another peer. An association
+/// accepts packets of one channel only, so that no peer can do anything in the name of another one.
 ///
 /// After each other call, the driver calls [`poll_transmit`](Self::poll_transmit) until it returns `None`.
 pub trait Guard: Debug + Send {
     /// Bytes that the guard adds to each packet.
     fn overhead(&self) -> usize;
 
-    /// Protects a packet of the endpoint: writes the datagram to `out`, which is empty. Returns false if
-    /// there is no datagram to send now; the guard may keep the packet for
+    /// Protects a packet of the endpoint for the peer of `route.channel`: writes the datagram to `out`, which is
+    /// empty. Returns false if there is no datagram to send now; the guard may keep the packet for
     /// [`poll_transmit`](Self::poll_transmit).
     fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool;
 
-    /// Opens a datagram from the network: writes the packet to `out`, which is empty. Returns false if there
-    /// is no packet for the endpoint: the datagram is not authentic, or is for the guard itself. Must accept
-    /// any bytes.
-    fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool;
+    /// Opens a datagram from the network: writes the packet to `out`, which is empty, and returns the channel of
+    /// its sender. `None` if there is no packet for the endpoint: the datagram is not authentic, or is for the
+    /// guard itself. Must accept any bytes.
+    fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<Channel>;
+
+    /// The channel of a peer to connect to. Without an identity, that of the only known peer.
+    ///
+    /// # Errors
+    /// [`GuardError`].
+    fn channel(&mut self, peer: Option<&Identity>) -> Result<Channel, GuardError>;
+
+    /// The identity of the peer of a channel.
+    fn identity(&self, channel: Channel) -> Option<Identity>;
 
     /// Writes the next datagram of the guard itself to `out`, which is empty, and returns its route; `None`
     /// if there is nothing to send.
@@ -31,4 +43,47 @@ pub trait Guard: Debug + Send {
 
     /// Runs the expired timers.
     fn handle_timeout(&mut self, now: Instant);
+}
+
+/// What a peer proves to a [`Guard`] that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Identity {
+    /// The owner of the private key that belongs to this public key.
+    PublicKey([u8; 32]),
+}
+
+/// As 64 hexadecimal digits.
+impl Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Identity::PublicKey(key) = self;
+        key.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Reason why a [`Guard`] has no channel to a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GuardError {
+    /// The guard does not know the peer.
+    #[error("the peer with this key is not known: add its key to the known peers")]
+    UnknownPeer,
+    /// No identity was given, and the guard does not know exactly one peer.
+    #[error("{known} peers are known: name the one to connect to with `identity`")]
+    WhichPeer {
+        /// Number of known peers.
+        known: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_is_shown_as_64_hexadecimal_digits() {
+        let identity = Identity::PublicKey(std::array::from_fn(|n| n as u8 * 8));
+        let text = identity.to_string();
+        assert_eq!((text.len(), &text[..8], &text[60..]), (64, "00081018", "f0f8"));
+    }
 }

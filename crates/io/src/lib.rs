@@ -45,7 +45,7 @@ mod types;
 pub use face::{
     Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };
-pub use guard::Guard;
+pub use guard::{Guard, GuardError, Identity};
 pub use info::{AssocStats, LimitTimes, PathInfo};
 pub use sctp::{
     AddressChange, AssocId, CloseReason, Config, Event, Limit, PathId, PathOptions, PathState, Reliability,

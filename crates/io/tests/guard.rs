@@ -5,9 +5,9 @@
 mod common;
 
 use anabranch_io::blocking::{Builder, Endpoint};
-use anabranch_io::transport::{Datagram, Octets, Transmit};
+use anabranch_io::transport::{Channel, Datagram, Octets, Transmit};
 use anabranch_io::units::{Instant, Span};
-use anabranch_io::{Config, ConnectError, Guard, Tap};
+use anabranch_io::{Config, ConnectError, Guard, GuardError, Identity, Tap};
 use common::{CLIENT, SERVER, SOON};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -39,10 +39,18 @@ impl Guard for Inverter {
         true
     }
 
-    fn open(&mut self, _: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool {
-        let [7, packet @ ..] = datagram.bytes.head else { return false };
+    fn open(&mut self, _: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<Channel> {
+        let [7, packet @ ..] = datagram.bytes.head else { return None };
         out.extend(packet.iter().map(|byte| !byte));
-        true
+        Some(Channel(1))
+    }
+
+    fn channel(&mut self, _: Option<&Identity>) -> Result<Channel, GuardError> {
+        Ok(Channel(1))
+    }
+
+    fn identity(&self, _: Channel) -> Option<Identity> {
+        None
     }
 
     fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {

@@ -13,11 +13,11 @@ use crate::stats::{NoiseStats, Stats};
 use crate::suite::{Suite, Suites};
 use crate::trace::Refusals;
 use crate::wire::{self, ANY_SUITE, Initiation, Parsed};
-use io::Guard;
+use io::{Guard, GuardError, Identity};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::atomic::Ordering;
-use transport::{Datagram, Octets, Transmit};
+use transport::{Channel, Datagram, Octets, Transmit};
 use units::{Instant, Span};
 
 /// Largest number of peers that are not listed.
@@ -31,7 +31,7 @@ pub struct Noise {
     /// Key of the MACs of handshake messages to this end, and of our cookie replies.
     macs: MacKey,
     cookies: MacKey,
-    /// Peers by number. Numbers are not used again.
+    /// Peers by the number of their channel. Numbers are not used again.
     peers: BTreeMap<u32, Peer>,
     by_key: BTreeMap<PublicKey, u32>,
     next_number: u32,
@@ -309,7 +309,7 @@ impl Guard for Noise {
     }
 
     fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool {
-        let number = 1;
+        let Channel(number) = route.channel;
         let sealed = self.with(number, |peer, common| peer.seal(now, common, route, packet, out));
         if sealed.is_none() {
             NoiseStats::count(&self.common.stats.unbound);
@@ -317,13 +317,33 @@ impl Guard for Noise {
         sealed.unwrap_or(false)
     }
 
-    fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool {
+    fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<Channel> {
         let number = self.handle(now, datagram, out);
         if number.is_none() {
             NoiseStats::count(&self.common.stats.refused);
         }
         // An empty packet only confirms the keys.
-        number.is_some() && !out.is_empty()
+        number.filter(|_| !out.is_empty()).map(Channel)
+    }
+
+    fn channel(&mut self, peer: Option<&Identity>) -> Result<Channel, GuardError> {
+        let Some(peer) = peer else {
+            let mut listed = self.peers.iter().filter(|(_, peer)| peer.is_listed);
+            return match (listed.next(), listed.count()) {
+                (Some((&number, _)), 0) => Ok(Channel(number)),
+                (first, more) => Err(GuardError::WhichPeer { known: first.map_or(0, |_| 1 + more) }),
+            };
+        };
+        let Identity::PublicKey(key) = *peer else { return Err(GuardError::UnknownPeer) };
+        let key = PublicKey::from(key);
+        if !self.by_key.contains_key(&key) && self.others.as_mut().is_some_and(|accept| accept(&key)) {
+            self.add(Instant::ZERO, key).map_err(|_| GuardError::UnknownPeer)?;
+        }
+        self.by_key.get(&key).map(|&number| Channel(number)).ok_or(GuardError::UnknownPeer)
+    }
+
+    fn identity(&self, Channel(number): Channel) -> Option<Identity> {
+        self.peers.get(&number).map(|peer| Identity::PublicKey(*peer.key.bytes()))
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {

@@ -12,7 +12,7 @@ use io::Guard;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use transport::{Datagram, Octets, Transmit};
+use transport::{Channel, Datagram, Octets, Transmit};
 use units::{Instant, Span};
 
 /// A datagram in transit.
@@ -38,7 +38,8 @@ const ADDRESSES: [IpAddr; 2] =
     [IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2))];
 
 fn route(from: usize) -> Transmit {
-    Transmit { udp_port: 9901, ..Transmit::new(ADDRESSES[from], ADDRESSES[1 - from]) }
+    let route = Transmit::new(ADDRESSES[from], ADDRESSES[1 - from]);
+    Transmit { udp_port: 9901, channel: Channel(1), ..route }
 }
 
 fn key() -> PrivateKey {
@@ -101,7 +102,7 @@ impl World {
         let mut out = Vec::new();
         let arrived = Datagram::new(flying.route.src, flying.route.dst, Octets::from(&flying.bytes[..]));
         let arrived = Datagram { udp_port: flying.route.udp_port, ..arrived };
-        let opened = self.ends[1 - from].open(self.now, &arrived, &mut out);
+        let opened = self.ends[1 - from].open(self.now, &arrived, &mut out).is_some();
         if opened {
             self.opened[1 - from].push(out);
         }

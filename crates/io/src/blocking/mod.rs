@@ -4,6 +4,7 @@
 mod extensions;
 
 use crate::face::Delivery;
+use crate::guard::Identity;
 use crate::info::{AssocStats, PathInfo};
 pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
@@ -231,6 +232,11 @@ impl Connection {
     /// [`ConnectionError`] once the connection has ended.
     pub fn peer(&self) -> Result<(Vec<IpAddr>, u16), ConnectionError> {
         self.inner.peer()
+    }
+
+    /// What the peer has proved to the [guard](Builder::guard); `None` without one.
+    pub fn peer_identity(&self) -> Option<Identity> {
+        self.inner.peer_identity()
     }
 
     /// The paths as they are now.

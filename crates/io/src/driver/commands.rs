@@ -1,8 +1,9 @@
 use super::Driver;
 use crate::shared::{Attempt, Command, Opening};
-use crate::types::Peer;
+use crate::types::{ConnectError, Peer};
 use sctp::{AssocId, Config};
 use std::sync::Arc;
+use transport::Channel;
 use units::Instant;
 
 impl Driver {
@@ -54,7 +55,15 @@ impl Driver {
 
     fn connect(&mut self, now: Instant, peer: &Peer, config: Option<Arc<Config>>) -> Opening {
         let config = config.unwrap_or_else(|| self.hub.config.clone());
-        let id = self.endpoint.connect_with(now, peer.port, &peer.addresses, config.clone())?;
+        let (channel, identity) = match (&mut self.guard, &peer.identity) {
+            (None, None) => (Channel::NONE, None),
+            (None, Some(_)) => return Err(ConnectError::Unguarded),
+            (Some(guard), wanted) => {
+                let channel = guard.channel(wanted.as_ref())?;
+                (channel, guard.identity(channel))
+            }
+        };
+        let id = self.endpoint.connect_with(now, peer.port, &peer.addresses, config.clone(), channel)?;
         self.trace.on_begin(id, peer);
         if let Some(udp_port) = peer.udp_port {
             for &address in &peer.addresses {
@@ -62,7 +71,7 @@ impl Driver {
                 let _ = self.endpoint.set_remote_port(id, address, udp_port);
             }
         }
-        Ok(Attempt::new(self.connections.insert(id, &self.hub, &config)))
+        Ok(Attempt::new(self.connections.insert(id, &self.hub, &config, identity)))
     }
 
     fn close(&mut self, now: Instant) {

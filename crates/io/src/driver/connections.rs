@@ -1,7 +1,8 @@
 //! The associations of the endpoint and their mailboxes.
 
 use super::entry::Entry;
-use super::trace;
+use super::{Guarded, trace};
+use crate::guard::Identity;
 use crate::shared::{Handle, Hub, Mailbox, Phase};
 use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
@@ -41,15 +42,27 @@ impl Connections {
     }
 
     /// Creates the mailbox of an association.
-    pub(super) fn insert(&mut self, id: AssocId, hub: &Arc<Hub>, config: &Config) -> Handle {
-        let mailbox = Arc::new(Mailbox::new(id, hub.clone(), config.send_buffer));
+    pub(super) fn insert(
+        &mut self,
+        id: AssocId,
+        hub: &Arc<Hub>,
+        config: &Config,
+        identity: Option<Identity>,
+    ) -> Handle {
+        let mailbox = Arc::new(Mailbox::new(id, hub.clone(), config.send_buffer, identity));
         self.entries.insert(id, Entry::new(mailbox.clone(), config));
         Handle(mailbox)
     }
 
     /// Accepts the next association that a peer requests if the backlog has room, and refuses it otherwise.
     /// Returns false if no request waits.
-    pub(super) fn accept(&mut self, now: Instant, endpoint: &mut Endpoint, hub: &Arc<Hub>) -> bool {
+    pub(super) fn accept(
+        &mut self,
+        now: Instant,
+        endpoint: &mut Endpoint,
+        guard: Option<&Guarded>,
+        hub: &Arc<Hub>,
+    ) -> bool {
         let Some(arrival) = endpoint.poll_arrival() else { return false };
         if !hub.backlog().has_room() {
             endpoint.refuse(arrival.id, b"backlog full");
@@ -58,7 +71,8 @@ impl Connections {
         }
         // The call fails if the peer has ended its attempt.
         if let Ok(id) = endpoint.accept(now, arrival.id) {
-            let handle = self.insert(id, hub, &hub.config);
+            let identity = guard.and_then(|guard| guard.identity(arrival.channel));
+            let handle = self.insert(id, hub, &hub.config, identity);
             if let Some(entry) = self.entries.get_mut(&id) {
                 entry.arrival = Some(handle);
             }

@@ -1,6 +1,6 @@
-use crate::guard::Guard;
+use crate::guard::{Guard, GuardError, Identity};
 use crate::net::Sockets;
-use transport::{Datagram, Octets, Transmit};
+use transport::{Channel, Datagram, Octets, Transmit};
 use units::Instant;
 
 /// The guard of an endpoint, with its buffers.
@@ -36,8 +36,18 @@ impl Guarded {
     /// Opens a datagram, and returns the packet in it for the endpoint, if there is one.
     pub(super) fn open<'a>(&'a mut self, now: Instant, datagram: Datagram<'a>) -> Option<Datagram<'a>> {
         self.opened.clear();
-        let opened = self.guard.open(now, &datagram, &mut self.opened);
-        opened.then_some(Datagram { bytes: Octets::from(&self.opened[..]), ..datagram })
+        let channel = self.guard.open(now, &datagram, &mut self.opened)?;
+        Some(Datagram { channel, bytes: Octets::from(&self.opened[..]), ..datagram })
+    }
+
+    /// The channel of a peer to connect to.
+    pub(super) fn channel(&mut self, peer: Option<&Identity>) -> Result<Channel, GuardError> {
+        self.guard.channel(peer)
+    }
+
+    /// The identity of the peer of an association.
+    pub(super) fn identity(&self, channel: Channel) -> Option<Identity> {
+        self.guard.identity(channel)
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {

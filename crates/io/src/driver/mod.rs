@@ -210,7 +210,7 @@ impl Driver {
                 self.connections.on_event(&mut self.endpoint, id, event);
             }
             // The events of one arrival fill the backlog before the next arrival is examined.
-            if !self.connections.accept(now, &mut self.endpoint, &self.hub) {
+            if !self.connections.accept(now, &mut self.endpoint, self.guard.as_ref(), &self.hub) {
                 break;
             }
         }

@@ -1,5 +1,6 @@
 use super::sending::Sending;
 use super::{Delivery, Events, MessageWriter, Messages, StreamReader};
+use crate::guard::Identity;
 use crate::info::{AssocStats, PathInfo};
 use crate::shared::wait::wait;
 use crate::shared::{Command, Handle, Mailbox, Parcel, Phase};
@@ -155,6 +156,12 @@ impl Connection {
             Phase::Opening => Ok((Vec::new(), 0)),
             Phase::Ended(reason) => Err(reason),
         }
+    }
+
+    /// What the peer has proved to the [guard](crate::Builder::guard); `None` without one. The value is known
+    /// at once, and does not change.
+    pub fn peer_identity(&self) -> Option<Identity> {
+        self.mailbox().identity
     }
 
     /// Streams that messages may be sent on.

@@ -4,7 +4,7 @@ use super::attempt::Attempt;
 use super::backlog::Backlog;
 use super::wait::{Place, Wakers};
 use crate::stats::SocketCounters;
-use crate::types::{AddressError, PathError, Peer};
+use crate::types::{AddressError, ConnectError, PathError, Peer};
 use bytes::Bytes;
 use futures_channel::oneshot;
 use sctp::{AssocId, Config};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use units::Instant;
 
 /// Immediate result of a connection attempt.
-pub(crate) type Opening = Result<Attempt, sctp::ConnectError>;
+pub(crate) type Opening = Result<Attempt, ConnectError>;
 
 /// A call that runs in the driver thread.
 pub(crate) struct Call(Work);

@@ -5,6 +5,7 @@ use super::hub::{Call, Command, Hub};
 use super::inbox::Inbox;
 use super::outbox::{Item, Outbox, Parcel, Ticket};
 use super::wait::{Place, Wakers, Woken};
+use crate::guard::Identity;
 use crate::types::{ConnectionError, SendError};
 use sctp::{AssocId, Event, Message, Received};
 use std::collections::VecDeque;
@@ -40,6 +41,8 @@ pub(crate) struct Mailbox {
     pub(crate) hub: Arc<Hub>,
     /// Size of the stack's send buffer: a longer message can never be sent at once.
     pub(crate) send_buffer: ByteCount,
+    /// The peer, if a guard authenticated it.
+    pub(crate) identity: Option<Identity>,
     contents: Mutex<Contents>,
 }
 
@@ -85,7 +88,12 @@ impl Drop for Handle {
 }
 
 impl Mailbox {
-    pub(crate) fn new(id: AssocId, hub: Arc<Hub>, send_buffer: ByteCount) -> Self {
+    pub(crate) fn new(
+        id: AssocId,
+        hub: Arc<Hub>,
+        send_buffer: ByteCount,
+        identity: Option<Identity>,
+    ) -> Self {
         let contents = Contents {
             phase: Phase::Opening,
             was_open: false,
@@ -98,7 +106,7 @@ impl Mailbox {
             readers: Wakers::default(),
             watchers: Wakers::default(),
         };
-        Mailbox { id, hub, send_buffer, contents: Mutex::new(contents) }
+        Mailbox { id, hub, send_buffer, identity, contents: Mutex::new(contents) }
     }
 
     /// A panic elsewhere leaves the contents consistent: every change under the lock is complete before

@@ -1,4 +1,5 @@
 use super::Message;
+use crate::guard::GuardError;
 use sctp::{CloseReason, ConfigError, SeedError};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -180,6 +181,14 @@ pub enum ConnectError {
     /// The attempt could not begin.
     #[error(transparent)]
     Refused(#[from] sctp::ConnectError),
+    /// The guard has no channel to the peer.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
+    /// The peer has an identity, but the endpoint has no guard that could check it.
+    #[error(
+        "the identity of the peer cannot be checked: bind the endpoint with `guard`, or name no identity"
+    )]
+    Unguarded,
     /// The attempt failed.
     #[error(transparent)]
     Failed(ConnectionError),

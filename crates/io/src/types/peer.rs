@@ -1,3 +1,4 @@
+use crate::guard::Identity;
 use std::net::{IpAddr, SocketAddr};
 
 /// Addresses and ports of a peer to connect to.
@@ -19,6 +20,9 @@ pub struct Peer {
     /// UDP port of the peer (`rfc6951`); `None`: that of
     /// [`Builder::remote_udp_port`](crate::Builder::remote_udp_port).
     pub udp_port: Option<u16>,
+    /// What the peer has to prove to the [guard](crate::Builder::guard); `None`: the only peer that the guard
+    /// knows.
+    pub identity: Option<Identity>,
 }
 
 impl Peer {
@@ -28,12 +32,19 @@ impl Peer {
         self.udp_port = Some(port);
         self
     }
+
+    /// Sets the identity that the peer has to prove to the [guard](crate::Builder::guard).
+    #[must_use]
+    pub fn identity(mut self, identity: Identity) -> Self {
+        self.identity = Some(identity);
+        self
+    }
 }
 
 /// An address and an SCTP port.
 impl From<(IpAddr, u16)> for Peer {
     fn from((address, port): (IpAddr, u16)) -> Self {
-        Peer { addresses: vec![address], port, udp_port: None }
+        Peer::from((vec![address], port))
     }
 }
 
@@ -47,20 +58,20 @@ impl From<SocketAddr> for Peer {
 /// Addresses and an SCTP port.
 impl<const N: usize> From<([IpAddr; N], u16)> for Peer {
     fn from((addresses, port): ([IpAddr; N], u16)) -> Self {
-        Peer { addresses: addresses.into(), port, udp_port: None }
+        Peer::from((Vec::from(addresses), port))
     }
 }
 
 /// Addresses and an SCTP port.
 impl From<(&[IpAddr], u16)> for Peer {
     fn from((addresses, port): (&[IpAddr], u16)) -> Self {
-        Peer { addresses: addresses.into(), port, udp_port: None }
+        Peer::from((Vec::from(addresses), port))
     }
 }
 
 /// Addresses and an SCTP port.
 impl From<(Vec<IpAddr>, u16)> for Peer {
     fn from((addresses, port): (Vec<IpAddr>, u16)) -> Self {
-        Peer { addresses, port, udp_port: None }
+        Peer { addresses, port, udp_port: None, identity: None }
     }
 }

@@ -118,7 +118,7 @@ impl NetEndpoint {
         let config = options.map(over).transpose()?;
         let udp_port = udp_port.map(|port| port.0);
         let OneOrMore(Addresses(addresses)) = addresses;
-        let peer = Peer { addresses: addresses.clone(), port: port.0, udp_port };
+        let peer = Peer { udp_port, ..Peer::from((addresses.clone(), port.0)) };
         let udp_port = udp_port.unwrap_or(self.remote_udp_port);
         let name = format!("{} (UDP port {udp_port})", error::place(&addresses, peer.port));
         let endpoint = self.inner.clone();
