@@ -6,6 +6,7 @@ mod asconf_hostile;
 mod asconf_nat;
 mod attempt;
 mod auth;
+mod channels;
 mod checklist;
 mod collision;
 mod conformance;

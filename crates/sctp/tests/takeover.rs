@@ -20,7 +20,7 @@ fn init(tag: u32, listed: &[IpAddr]) -> PacketBuf {
     init_from(Side::Server.port(), Side::Client.port(), tag, listed)
 }
 
-fn init_from(from: u16, to: u16, tag: u32, listed: &[IpAddr]) -> PacketBuf {
+pub fn init_from(from: u16, to: u16, tag: u32, listed: &[IpAddr]) -> PacketBuf {
     let mut parameters = ParameterList::new();
     for address in listed {
         parameters.push(&match *address {
@@ -40,7 +40,7 @@ fn init_from(from: u16, to: u16, tag: u32, listed: &[IpAddr]) -> PacketBuf {
 }
 
 /// A COOKIE ECHO with the cookie of an INIT ACK.
-fn echo(ack: &Sent) -> PacketBuf {
+pub fn echo(ack: &Sent) -> PacketBuf {
     let header = header(&ack.bytes);
     let Some(Ok(Chunk::InitAck(InitAck(init)))) = parse(&ack.bytes).chunks().next() else {
         panic!("{} is no INIT ACK", ack.chunks())

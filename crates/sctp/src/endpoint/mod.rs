@@ -5,6 +5,8 @@ mod addresses;
 mod arrivals;
 mod associations;
 mod calls;
+#[cfg(test)]
+mod channel_tests;
 mod config;
 mod discarded;
 #[cfg(test)]
