@@ -6,6 +6,7 @@ mod tcp;
 mod udp;
 pub mod usrsctp;
 
+use anabranch_noise::Suite;
 use clap::ValueEnum;
 use std::error::Error;
 use std::time::Instant;
@@ -42,6 +43,12 @@ pub enum Rival {
     Sctp64K,
     #[value(name = "sctp-1k")]
     Sctp1K,
+    #[value(name = "sctp-64k-noise")]
+    Sctp64KNoise,
+    #[value(name = "sctp-64k-noise-chacha")]
+    Sctp64KChaCha,
+    #[value(name = "sctp-1k-noise")]
+    Sctp1KNoise,
     #[value(name = "tcp")]
     Tcp,
     #[value(name = "quic")]
@@ -51,14 +58,26 @@ pub enum Rival {
 }
 
 impl Rival {
-    pub const ALL: [Rival; 6] =
-        [Rival::UdpOffload, Rival::Sctp64K, Rival::Sctp1K, Rival::Tcp, Rival::Quic, Rival::Usrsctp];
+    pub const ALL: [Rival; 9] = [
+        Rival::UdpOffload,
+        Rival::Sctp64K,
+        Rival::Sctp1K,
+        Rival::Sctp64KNoise,
+        Rival::Sctp64KChaCha,
+        Rival::Sctp1KNoise,
+        Rival::Tcp,
+        Rival::Quic,
+        Rival::Usrsctp,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Rival::UdpOffload => "udp",
             Rival::Sctp64K => "sctp-64k",
             Rival::Sctp1K => "sctp-1k",
+            Rival::Sctp64KNoise => "sctp-64k-noise",
+            Rival::Sctp64KChaCha => "sctp-64k-noise-chacha",
+            Rival::Sctp1KNoise => "sctp-1k-noise",
             Rival::Tcp => "tcp",
             Rival::Quic => "quic",
             Rival::Usrsctp => "usrsctp",
@@ -70,6 +89,9 @@ impl Rival {
             Rival::UdpOffload => "bare UDP, 1440 bytes, GSO and GRO: the ceiling",
             Rival::Sctp64K => "anabranch-io, messages of 64 KiB",
             Rival::Sctp1K => "anabranch-io, messages of 1 KiB",
+            Rival::Sctp64KNoise => "anabranch-io, messages of 64 KiB, encrypted by AES-256-GCM",
+            Rival::Sctp64KChaCha => "anabranch-io, messages of 64 KiB, encrypted by ChaCha20-Poly1305",
+            Rival::Sctp1KNoise => "anabranch-io, messages of 1 KiB, encrypted by AES-256-GCM",
             Rival::Tcp => "TCP of the kernel, writes of 64 KiB",
             Rival::Quic => "quinn, one stream, writes of 64 KiB, encrypted",
             Rival::Usrsctp => "usrsctp, messages of 64 KiB",
@@ -79,7 +101,11 @@ impl Rival {
     pub fn bind(self) -> Result<Box<dyn Receiver>> {
         Ok(match self {
             Rival::UdpOffload => Box::new(udp::Bound::bind()?),
-            Rival::Sctp64K | Rival::Sctp1K => Box::new(sctp::Bound::bind()?),
+            Rival::Sctp64K | Rival::Sctp1K => Box::new(sctp::Bound::bind(None)?),
+            Rival::Sctp64KNoise | Rival::Sctp1KNoise => {
+                Box::new(sctp::Bound::bind(Some(Suite::Aes256Gcm))?)
+            }
+            Rival::Sctp64KChaCha => Box::new(sctp::Bound::bind(Some(Suite::ChaCha20Poly1305))?),
             Rival::Tcp => Box::new(tcp::Bound::bind()?),
             Rival::Quic => Box::new(quic::Bound::bind()?),
             Rival::Usrsctp => return Err(usrsctp::ELSEWHERE.into()),
@@ -89,8 +115,13 @@ impl Rival {
     pub fn connect(self, address: &str) -> Result<Box<dyn Sender>> {
         Ok(match self {
             Rival::UdpOffload => Box::new(udp::Connected::to(address)?),
-            Rival::Sctp64K => Box::new(sctp::Connected::to(address, 65_536)?),
-            Rival::Sctp1K => Box::new(sctp::Connected::to(address, 1024)?),
+            Rival::Sctp64K => Box::new(sctp::Connected::to(address, 65_536, None)?),
+            Rival::Sctp1K => Box::new(sctp::Connected::to(address, 1024, None)?),
+            Rival::Sctp64KNoise => Box::new(sctp::Connected::to(address, 65_536, Some(Suite::Aes256Gcm))?),
+            Rival::Sctp1KNoise => Box::new(sctp::Connected::to(address, 1024, Some(Suite::Aes256Gcm))?),
+            Rival::Sctp64KChaCha => {
+                Box::new(sctp::Connected::to(address, 65_536, Some(Suite::ChaCha20Poly1305))?)
+            }
             Rival::Tcp => Box::new(tcp::Connected::to(address)?),
             Rival::Quic => Box::new(quic::Connected::to(address)?),
             Rival::Usrsctp => return Err(usrsctp::ELSEWHERE.into()),

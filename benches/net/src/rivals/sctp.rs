@@ -2,6 +2,7 @@
 
 use super::{Receiver, Result, Sender, Stopwatch, random_bytes};
 use anabranch_io::blocking::{Connection, Endpoint, Listener};
+use anabranch_noise::{Noise, Peers, PrivateKey, Suite};
 use bytes::Bytes;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
@@ -14,8 +15,13 @@ pub struct Bound {
 }
 
 impl Bound {
-    pub fn bind() -> Result<Self> {
-        let endpoint = Endpoint::builder().local(LOCAL).udp_port(0).bind()?;
+    /// A receiver whose packets are encrypted by this suite.
+    pub fn bind(suite: Option<Suite>) -> Result<Self> {
+        let mut builder = Endpoint::builder().local(LOCAL).udp_port(0);
+        if let Some(suite) = suite {
+            builder = builder.guard(Noise::new(server_key()?, Peers::any())?.suite(suite));
+        }
+        let endpoint = builder.bind()?;
         let listener = endpoint.listen(1);
         Ok(Bound { endpoint, listener })
     }
@@ -41,6 +47,11 @@ impl Receiver for Bound {
     }
 }
 
+/// The receiver's key, known to both processes.
+fn server_key() -> Result<PrivateKey> {
+    Ok("1".repeat(64).parse()?)
+}
+
 pub struct Connected {
     endpoint: Endpoint,
     connection: Connection,
@@ -48,13 +59,14 @@ pub struct Connected {
 }
 
 impl Connected {
-    pub fn to(address: &str, message: usize) -> Result<Self> {
+    pub fn to(address: &str, message: usize, suite: Option<Suite>) -> Result<Self> {
         let (port, udp_port) = address.split_once(' ').ok_or("no ports")?;
-        let endpoint = Endpoint::builder()
-            .local(LOCAL)
-            .udp_port(0)
-            .remote_udp_port(udp_port.parse()?)
-            .bind()?;
+        let mut builder = Endpoint::builder().local(LOCAL).udp_port(0).remote_udp_port(udp_port.parse()?);
+        if let Some(suite) = suite {
+            let peers = Peers::known([server_key()?.public()]);
+            builder = builder.guard(Noise::new(PrivateKey::generate()?, peers)?.suite(suite));
+        }
+        let endpoint = builder.bind()?;
         let connection = endpoint.connect((LOCAL, port.parse()?))?;
         Ok(Connected { endpoint, connection, message: random_bytes(message).into() })
     }
