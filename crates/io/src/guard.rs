@@ -7,22 +7,23 @@ use units::Instant;
 /// Protects datagrams between the endpoint and its sockets, such as by encryption
 /// ([`Builder::guard`](crate::Builder::guard)). A guard does no input or output, and reads no clock.
 ///
-/// The guard gives each authenticated peer a [`Channel`], which it never gives to another peer. An association
-/// accepts packets of one channel only, so that no peer can do anything in the name of another one.
+/// The guard gives each authenticated peer a [`Channel`] other than [`Channel::NONE`], and never gives it to
+/// another peer. An association accepts packets of one channel only, so that no peer can do anything in the
+/// name of another one.
 ///
 /// After each other call, the driver calls [`poll_transmit`](Self::poll_transmit) until it returns `None`.
 pub trait Guard: Debug + Send {
     /// Bytes that the guard adds to each packet.
     fn overhead(&self) -> usize;
 
-    /// Protects a packet of the endpoint for the peer of `route.channel`: writes the datagram to `out`, which is
-    /// empty. Returns false if there is no datagram to send now; the guard may keep the packet for
+    /// Protects a packet of the endpoint for the peer of `route.channel`: writes the datagram to `out`, which
+    /// is empty. Returns false if there is no datagram to send now; the guard may keep the packet for
     /// [`poll_transmit`](Self::poll_transmit).
     fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool;
 
-    /// Opens a datagram from the network: writes the packet to `out`, which is empty, and returns the channel of
-    /// its sender. `None` if there is no packet for the endpoint: the datagram is not authentic, or is for the
-    /// guard itself. Must accept any bytes.
+    /// Opens a datagram from the network: writes the packet to `out`, which is empty, and returns the channel
+    /// of its sender. `None` if there is no packet for the endpoint: the datagram is not authentic, or is for
+    /// the guard itself. Must accept any bytes.
     fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<Channel>;
 
     /// The channel of a peer to connect to. Without an identity, that of the only known peer.
