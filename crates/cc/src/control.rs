@@ -77,8 +77,8 @@ pub trait CongestionControl: Send + Debug {
     }
 
     /// Reports a packet with `bytes` of data, as the window counts them, sent on path `p`: new data,
-    /// retransmissions, or copies of chunks in flight on other paths. `app_limited`: the sender limits the
-    /// rate.
+    /// retransmissions, or copies of chunks in flight on other paths. `app_limited` is true if the sender,
+    /// not the path, limits the rate.
     fn on_sent(&mut self, now: Instant, all: &[PathView], p: usize, bytes: ByteCount, app_limited: bool) {
         let _ = (now, all, p, bytes, app_limited);
     }
@@ -102,7 +102,7 @@ pub trait CongestionControl: Send + Debug {
     }
 
     /// The window below which path `p` is in slow start, for pacing by the window; by default ssthresh.
-    /// `None` counts as [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
+    /// `None` stands for [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
     fn slow_start_threshold(&self, p: usize, window: CongestionWindow) -> Option<ByteCount> {
         let _ = p;
         window.ssthresh

@@ -7,8 +7,9 @@ use units::{ByteCount, Instant, Span};
 use crate::one_way_delay::OneWayDelay;
 use crate::window::PathAck;
 
-/// Selects the delay of an acknowledgement: the RTT, which includes queues on the return path, until the peer
-/// reports a one-way delay, then the one-way delay.
+/// Selects the delay of an acknowledgement: the RTT until the peer reports one-way delays, then these.
+///
+/// Unlike a one-way delay, the RTT includes queues on the return path.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     one_way: bool,
@@ -71,8 +72,8 @@ impl<T: Copy + Ord> Recent<T> {
 
 /// The queueing delay of LEDBAT (`rfc6817#section-2.4.2`): the current delay minus the base delay.
 ///
-/// The current delay is the minimum of the latest delays, the base delay the minimum of the latest minutes.
-/// Minutes are those of the clock and include the current one.
+/// The current delay is the minimum of the latest delay samples. The base delay is the minimum over the
+/// latest minutes. A minute begins at a multiple of 60 s of the clock; the current minute is included.
 #[derive(Debug)]
 pub(crate) struct QueueingDelay {
     base: Recent<OneWayDelay>,
@@ -83,7 +84,8 @@ pub(crate) struct QueueingDelay {
 const MINUTE: u64 = Span::from_secs(60).as_nanos();
 
 impl QueueingDelay {
-    /// Sets the number of minutes of the base history, and the number of delays of the current filter.
+    /// `minutes`: length of the base delay history. `filter`: number of samples whose minimum is the current
+    /// delay.
     pub(crate) fn new(minutes: u32, filter: u32) -> Self {
         QueueingDelay { base: Recent::new(minutes), current: Recent::new(filter), minute: None }
     }

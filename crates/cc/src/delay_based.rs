@@ -1,5 +1,6 @@
-//! Mechanism of all delay-based algorithms: windows with fractions of a byte, losses and idle time. A
-//! [`DelayPolicy`] computes the window from the delays.
+//! Mechanism of all delay-based algorithms: windows with fractions of a byte, losses and idle time.
+//!
+//! A [`DelayPolicy`] computes the window from the delays.
 
 use std::fmt::Debug;
 

@@ -6,8 +6,8 @@ use units::{ByteCount, Instant, Span};
 /// Number of round trips whose rates are kept.
 const ROUNDS: usize = 10;
 
-/// A round trip counts if its window was full, or if its rate is at least this share of the highest rate
-/// kept. In other round trips the application sent less than the path can carry.
+/// The rate of a round trip is kept if its window was full, or if the rate is at least this fraction of the
+/// highest rate kept. In other round trips the application sent less than the path can carry.
 const FULL: f64 = 0.9;
 
 /// Delivery rates of the last round trips in which the path was fully used.
@@ -45,7 +45,7 @@ mod tests {
         }
     }
 
-    // By hand: 40 kB in 100 ms are 400 kB/s. Bytes acknowledged before the first round trip do not count.
+    // By hand: 40 kB in 100 ms are 400 kB/s. The rate ignores bytes acknowledged before the first round trip.
     #[test]
     fn the_best_of_ten_full_round_trips_counts() {
         let mut delivery = Delivery::default();

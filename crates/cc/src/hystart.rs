@@ -10,7 +10,7 @@
 //! growth for each SACK = min(acknowledged, L), in CSS a quarter of it
 //! ```
 //!
-//! L is 8 MTU. With pacing a SACK releases no burst, so there is no limit (`rfc9406#section-4.2`).
+//! L is 8 segments. With pacing a SACK releases no burst, so there is no limit (`rfc9406#section-4.2`).
 
 use units::{ByteCount, Span};
 
@@ -53,7 +53,8 @@ struct Conservative {
 }
 
 impl HyStart {
-    /// Processes an acknowledgement. `initial`: ssthresh was never set; later slow starts end at ssthresh.
+    /// Processes an acknowledgement. `initial` is true until ssthresh is set; later slow starts end at
+    /// ssthresh, not by HyStart++.
     pub(crate) fn on_ack(&mut self, ack: &PathAck, initial: bool) {
         self.acked = ack.acked;
         if !initial {
@@ -98,7 +99,7 @@ impl HyStart {
         if self.conservative.is_some() && !self.ended { growth / SLOWER } else { growth }
     }
 
-    /// True once CSS is over: ssthresh becomes cwnd.
+    /// True once CSS is over: the caller then sets ssthresh to cwnd.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }

@@ -18,8 +18,9 @@ impl IdleState {
 
     /// Returns the window after one more RTO without data.
     ///
-    /// SCTP: max(c/2, 4 M), in RFC 2960 2 M. Under `rfc9260#section-7.2.1` the first RTO without data also
-    /// sets ssthresh, by [`Setup::idle_threshold`]. TCP: at most the initial window (`rfc5681#section-4.1`)
+    /// SCTP: cwnd becomes max(cwnd/2, 4 segments), under RFC 2960 max(cwnd/2, 2 segments). Under
+    /// `rfc9260#section-7.2.1` the first RTO without data also sets ssthresh, as [`Setup::idle_threshold`]
+    /// says. TCP: cwnd becomes at most the initial window (`rfc5681#section-4.1`).
     pub(crate) fn decay(
         &mut self,
         setup: &Setup,

@@ -8,7 +8,8 @@
 //! Papers on loss-based congestion control mostly change two formulas: the increase of the window, and its
 //! decrease after a loss. The other rules are the same in all of them: slow start or congestion avoidance,
 //! growth of full windows only, counting `partial_bytes_acked`, no growth during fast recovery, one segment
-//! after a timeout, decay when idle. [`LossBased`] has these rules, a [`WindowPolicy`] the formulas:
+//! after a timeout, decay when idle. [`LossBased`] implements these rules; a [`WindowPolicy`] implements the
+//! two formulas:
 //!
 //! ```
 //! use anabranch_cc::{
@@ -16,9 +17,9 @@
 //! };
 //! use units::ByteCount;
 //!
-//! /// n paths grow together as fast as one does; a loss halves the window of its own path:
+//! /// Together, n paths grow as fast as a single path; a loss halves only the window of its own path:
 //! ///
-//! /// increase   c_P = c_P + i/n, with i what a path alone grows by
+//! /// increase   c_P = c_P + i/n, where i is the growth of a single path
 //! /// decrease   s_P = max(c_P - c_P/2, 4 M)
 //! #[derive(Debug)]
 //! struct Gentle;
@@ -43,9 +44,9 @@
 //! assert_eq!(control.name(), "gentle");
 //! ```
 //!
-//! Through the [`Snapshot`] a formula sees all paths as they were before the SACK, so that its totals do not
-//! depend on the order in which paths are treated: [`Snapshot::coupled`] are the paths that the control
-//! couples, and [`Snapshot::total_cwnd`] is C of the papers.
+//! A formula reads the [`Snapshot`], which has the state of all paths before the SACK. So its totals do not
+//! depend on the order in which the paths are processed. [`Snapshot::coupled`] gives the paths that the
+//! control couples, and [`Snapshot::total_cwnd`] the sum of their cwnd, the C of the papers.
 //!
 //! An SCTP endpoint takes the policy as a [`ControlFactory`], the option `congestion_control` of its
 //! configuration:
@@ -68,12 +69,13 @@
 //! ```
 //!
 //! `cargo test -p anabranch-cc` tests it, and `make build` builds the command `anabranch` and the Python
-//! module with it. docs/tutorials/researcher.md shows these steps with the whole file. A change of this
-//! repository also needs a page in docs/controls, which `cargo test -p anabranch --test controls` checks.
+//! module with it. docs/tutorials/researcher.md shows these steps with the whole file. An algorithm that is
+//! merged into this repository also needs a page in docs/controls; `cargo test -p anabranch --test controls`
+//! checks the page.
 //!
 //! The entry also names the algorithm that the new one equals on one path. A property test runs random
-//! histories through every algorithm of the list and checks that. The same formulas serve SCTP and TCP;
-//! [`Setup::rules`] holds the rules of growth of the transport.
+//! histories through both and checks that their windows are equal. The same formulas serve SCTP and TCP;
+//! [`Setup::rules`] contains the rules by which the transport lets a window grow.
 //!
 //! Parameters that a paper leaves open are declared beside the formulas with [`transport::options!`], each
 //! with its documentation, type, default and valid values. One more line in `src/algorithm.rs` (`gentle:
@@ -86,8 +88,8 @@
 //!
 //! If [`CongestionControl::wants_rate_samples`] is true, the transport reports each packet sent, adds a
 //! [`RateSample`] and the bytes lost to each acknowledgement, and paces the paths if the controller is paced.
-//! The transports keep the state for that ([`RateEstimator`], [`SendRecord`], [`Pacer`]) for these
-//! controllers only. [`paced()`] paces the paths of any other controller by their windows.
+//! The transports keep the state for rate samples and pacing ([`RateEstimator`], [`SendRecord`], [`Pacer`])
+//! only for these controllers. [`paced()`] paces the paths of any other controller by their windows.
 #![forbid(unsafe_code)]
 
 mod algorithm;

@@ -2,8 +2,8 @@
 //!
 //! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`,
 //! `rfc5681#section-4.1` and `rfc3465#section-2` for TCP. The window before the SACK decides between slow
-//! start and congestion avoidance. If c equals s, SCTP is in slow start and TCP in congestion avoidance. So
-//! in SCTP the first growth after a fast retransmission is by slow start.
+//! start and congestion avoidance. If cwnd equals ssthresh, SCTP is in slow start and TCP in congestion
+//! avoidance. So in SCTP the first growth after a fast retransmission is by slow start.
 
 use units::{ByteCount, Instant};
 
@@ -16,7 +16,7 @@ use crate::{
 
 /// A congestion control made of a [`WindowPolicy`].
 #[derive(Debug)]
-#[repr(C, align(64))] // a SACK reads `paths` and `policy` first
+#[repr(C, align(64))] // `on_sack` reads `paths` and `policy` first
 pub struct LossBased<P> {
     paths: Vec<Progress>,
     policy: P,
@@ -74,7 +74,7 @@ fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
 }
 
 impl Progress {
-    /// SCTP: full windows grow, in congestion avoidance once per window of acknowledged bytes.
+    /// SCTP: only full windows grow; in congestion avoidance, once per window of acknowledged bytes.
     fn sctp(&mut self, rule: GrowthRule, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         if !ack.advanced && rule != GrowthRule::Rfc9260 {
             return None;
@@ -98,7 +98,7 @@ impl Progress {
         None
     }
 
-    /// TCP: windows grow with each ACK, or with byte counting in avoidance once per window of bytes.
+    /// TCP: a window grows with each ACK; with byte counting, in avoidance once per window of bytes.
     fn tcp(&mut self, rules: TcpRules, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         let (cwnd, segment) = (at.cwnd(), at.segment());
         if rules.grow_full_only && ack.flight_before + segment <= cwnd {

@@ -9,7 +9,7 @@
 //! bandwidth-delay product would build a longer queue than it had before. And the rate is at most 5/4 of the
 //! [highest delivery rate](crate::delivery) of the last round trips. With several paths, SACKs may begin to
 //! return on a faster path. Then r decreases although the link is as slow as before, and a window that just
-//! filled the link would overflow its queue.
+//! filled the link would overflow the queue of the link.
 
 use units::{BitRate, ByteCount, Instant};
 
@@ -96,7 +96,7 @@ fn rate_of(
 }
 
 /// Reports a window in slow start as full once half of it is in flight, as `tcp_is_cwnd_limited` of Linux
-/// does. Only full windows grow, and the pacer holds a part of the window back.
+/// does. Without this the window would not grow: only full windows grow, and the pacer delays a part.
 fn used(ack: &PathAck, cwnd: ByteCount, ssthresh: ByteCount) -> PathAck {
     let full = cwnd < ssthresh && ack.flight_before * 2 >= cwnd;
     let flight_before = if full { ack.flight_before.max(cwnd) } else { ack.flight_before };

@@ -31,7 +31,8 @@ impl Pacer {
         Pacer { rate: None, mtu, tokens: 0, filled_at: Instant::ZERO }
     }
 
-    /// Sets the rate from `now` on; zero counts as 1 bit/s. Without a rate before, the bucket is full.
+    /// Sets the rate from `now` on; a rate of zero becomes 1 bit/s. If no rate was set before, the bucket
+    /// starts full.
     pub fn set_rate(&mut self, now: Instant, rate: Option<BitRate>, mtu: ByteCount) {
         let had_rate = self.rate.is_some();
         self.fill(now);

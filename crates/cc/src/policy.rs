@@ -8,7 +8,8 @@ use crate::{LossKind, PathAck, PathView, Rules, Setup};
 
 /// Increase and decrease of a window, which [`LossBased`](crate::LossBased) turns into a congestion control.
 ///
-/// Most formulas keep no state. Those that do update it in the methods whose default does nothing.
+/// Most policies keep no state. A policy with state updates it in `on_ack`, `on_spurious_loss` and `on_idle`,
+/// which do nothing by default.
 pub trait WindowPolicy: Send + Debug {
     /// The name of the algorithm in scenarios and results.
     fn name(&self) -> &'static str;
@@ -31,7 +32,7 @@ pub trait WindowPolicy: Send + Debug {
         let _ = (ack, at);
     }
 
-    /// True if slow start ends now: ssthresh becomes cwnd. Called after each acknowledgement.
+    /// True if slow start ends now: the caller then sets ssthresh to cwnd. Called after each acknowledgement.
     #[inline]
     fn ends_slow_start(&self, at: &Snapshot<'_>) -> bool {
         let _ = at;
@@ -157,7 +158,7 @@ impl<'a> Snapshot<'a> {
         ack.flight_before + self.segment() > self.cwnd()
     }
 
-    /// Bytes that a loss reduces: cwnd for SCTP, the flight size for TCP (`rfc5681#section-3.1`).
+    /// Bytes from which a loss removes a part: cwnd in SCTP, flight size in TCP (`rfc5681#section-3.1`).
     pub fn used(&self) -> ByteCount {
         match self.setup.rules {
             Rules::Sctp { .. } => self.cwnd(),

@@ -205,7 +205,8 @@ mod tests {
         let first = ack(&mut path, 140, &sent[..1]);
         assert_eq!((first.delivered, first.interval), (FULL, ms(40)));
         assert_eq!(first.rate, Some(BitRate::from_bps(200_000)));
-        // Sent when 1000 bytes had been delivered at 140 ms; acknowledged at 180 ms after three more packets.
+        // The fifth packet is sent at 140 ms, when 1000 bytes are delivered. It is acknowledged at 180 ms,
+        // after three other packets.
         let fifth = send(&mut path, 140, 3000);
         for (n, packet) in sent[1..].iter().enumerate() {
             ack(&mut path, 150 + 10 * n as u64, &[*packet]);
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(sample.rate, Some(BitRate::from_bps(320_000)));
     }
 
-    // Section 3.4: packets are marked until all bytes that were in flight at the time have been delivered.
+    // Section 3.4: packets are application-limited until the bytes in flight at that time are delivered.
     #[test]
     fn samples_are_app_limited_until_the_flight_at_that_time_is_delivered() {
         let mut path = RateEstimator::default();
@@ -296,7 +297,7 @@ mod tests {
         let other = send(&mut path, 5, 1000);
         ack(&mut path, 40, &[old]);
         let new = send(&mut path, 41, 1000);
-        // The order does not matter.
+        // The order of the two acknowledged packets does not matter.
         let sample = ack(&mut path, 90, &[new, other]);
         assert_eq!((sample.delivered, sample.prior_at, sample.rtt), (FULL * 2, at(40), Some(ms(49))));
     }

@@ -7,7 +7,7 @@ use transport::named;
 
 /// Parameters of an association that its controller depends on.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)] // most controllers read the knobs only once, so they come last
+#[repr(C)] // the knobs come last, because most controllers read them only once
 pub struct Setup {
     /// The transport's rules of growth.
     pub rules: Rules,

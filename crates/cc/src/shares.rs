@@ -1,7 +1,7 @@
-//! Shares of one flow for several paths, if nobody knows which of them share a bottleneck.
+//! Divides the rate of one flow among several paths if it is unknown which paths share a bottleneck.
 //!
-//! A path with the share κ is as aggressive as the fraction κ of a flow: if a whole flow would carry y on it,
-//! the path carries κ y. Let y_1 ≤ … ≤ y_n be the rates that a whole flow would have on each path:
+//! A path with the share κ is as aggressive as the fraction κ of a flow: where a whole flow would have the
+//! rate y, the path has the rate κ y. Let y_1 ≤ … ≤ y_n be the rates of a whole flow on each path:
 //!
 //! ```text
 //! ρ_k = y_k/(y_1 + … + y_k)
@@ -56,7 +56,8 @@ pub(crate) struct Carried {
 impl Carried {
     /// Ends a round trip in which a whole flow would carry `y`: the rate of the path divided by its share.
     ///
-    /// `y` counts after the next [`Self::settle`], so that the order of the paths in a SACK does not matter.
+    /// The next [`Self::settle`] adds `y` to the mean, so that the order of the paths in a SACK does not
+    /// matter.
     pub(crate) fn round(&mut self, y: f64) {
         self.newest = Some(y);
     }

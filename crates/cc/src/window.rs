@@ -9,7 +9,7 @@ use crate::{OneWayDelay, RateSample};
 pub struct CongestionWindow {
     /// Bytes that may be in flight (`cwnd`).
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` until the first loss or idle time sets it. `None` counts as
+    /// Slow start threshold; `None` until the first loss or idle time sets it. `None` stands for
     /// [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
     pub ssthresh: Option<ByteCount>,
 }
@@ -63,7 +63,7 @@ pub struct PathAck {
     pub flight_after: ByteCount,
     /// A round-trip sample, if the SACK gave one.
     pub rtt: Option<Span>,
-    /// The smallest one-way delay towards the peer that arrived with the SACK, if any.
+    /// The smallest one-way delay to the peer that the peer reported with the SACK, if it reported any.
     pub owd: Option<OneWayDelay>,
     /// Bytes declared lost on the path since the last call, by this SACK or by a timer. Zero unless the
     /// controller [wants rate samples](crate::CongestionControl::wants_rate_samples).

@@ -60,7 +60,7 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn ledbat_pp_gain_depends_on_the_base_delay() {
-    // 1/min(16, ceil(120/b)): a first slow start grows by G for each segment.
+    // G = 1/min(16, ceil(120/b)) with b in ms: the first slow start adds G for each segment acknowledged.
     for (algorithm, base, gain) in [
         (Algorithm::LedbatPp, 20, 1.0 / 6.0),
         (Algorithm::LedbatPp, 7, 1.0 / 16.0),
@@ -85,10 +85,10 @@ fn below_the_target_a_round_adds_the_gain() {
 #[test]
 fn above_the_target_a_round_removes_at_most_half_of_the_window() {
     for (algorithm, rtt, left) in [
-        // q = 72: 1/6 - 20 (72/60 - 1).
+        // q = 72 ms: the window changes by 1/6 - 20 (72/60 - 1) segments.
         (Algorithm::LedbatPp, 92, 20.0 + 1.0 / 6.0 - 4.0),
         (Algorithm::LedbatPp, 300, 10.0),
-        // The same, times T/(T + b) = 60/80.
+        // LEDBAT-MP+ multiplies the decrease by T/(T + b) = 60/80.
         (Algorithm::MpPlus, 92, 20.0 + 1.0 / 6.0 - 3.0),
         (Algorithm::MpPlus, 300, 10.0),
     ] {
@@ -101,7 +101,8 @@ fn above_the_target_a_round_removes_at_most_half_of_the_window() {
 
 #[test]
 fn ssthresh_does_not_stop_a_decrease_above_the_target() {
-    // 20 segments at ssthresh, q = 1.5 T before the slowdown: w (q/T - 1) per round trip, for two SACKs.
+    // A window of 20 segments at ssthresh and q = 1.5 T, before the slowdown. In each round trip the window
+    // decreases by w (q/T - 1); here two SACKs acknowledge one round trip.
     let mut bench = steady(Algorithm::LedbatPp, 1).put(0, 20 * M, 20 * M);
     delays(&mut bench, 0, 110);
     ack(&mut bench, 0, 10 * M, 1000 * M, 110);
@@ -209,14 +210,15 @@ fn unequal(windows: [u64; 2], queue: u64) -> Bench {
 
 #[test]
 fn mpplus_coupled_paths_near_their_targets_grow_by_the_least_gain() {
-    // One round on path 1: both paths have the same rate, with a queue of 50 ms of the target of 60 ms.
+    // Growth of path 1 in one round trip, in segments. Paths with equal windows have equal rates.
     let grown = |windows: [u64; 2], queue: u64| {
         let mut bench = unequal(windows, queue);
         ack(&mut bench, 1, windows[1] * M, 1000 * M, 120 + queue);
         segments(&bench, 1) - windows[1] as f64
     };
     close(grown([20, 20], 50), 1.0 / 12.0);
-    // The same holds for a faster path. A path slower by x̄/x - 1 = 1/3 has g + (1 - g)/3 = 4/9, by 1 all.
+    // A path faster than the mean also uses the least gain g. A path with x̄/x - 1 = 1/3 uses the gain
+    // g + (1 - g)/3 = 4/9, and a path with x̄/x - 1 = 1 its own gain, 1.
     close(grown([10, 30], 50), 1.0 / 12.0);
     close(grown([25, 15], 50), 2.0 / 9.0);
     close(grown([30, 10], 50), 1.0 / 2.0);
@@ -263,7 +265,7 @@ fn ack_with_delay(bench: &mut Bench, p: usize, acked: u64, (rtt, owd): (u64, i64
 
 #[test]
 fn mpplus_ignores_queues_on_the_return_path() {
-    // The clocks differ by an hour. The delays measured from RTTs no longer count.
+    // The clocks differ by an hour. Once one-way delays arrive, delays measured from RTTs are discarded.
     let away = -3_600_000;
     let grown = |rtt: u64, owd: i64| {
         let mut bench = steady(Algorithm::MpPlus, 1);
@@ -276,11 +278,12 @@ fn mpplus_ignores_queues_on_the_return_path() {
         ack_with_delay(&mut bench, 0, 20 * M, (rtt, away + owd));
         segments(&bench, 0) - 20.0
     };
-    // A queue of 180 ms towards the peer halves the window at most. The same queue on the way back only
-    // changes G = 1/min(16, ceil(120/200)).
+    // A queue of 180 ms to the peer halves the window, the largest decrease in a round trip. The same queue
+    // on the return path only changes G = 1/min(16, ceil(120/200)).
     close(grown(200, 180), -10.0);
     close(grown(200, 0), 1.0);
-    // 72 ms there and 100 ms back: 20 (72/60 - 1) times T/(T + b) with b = 192 - 72, and G = 1.
+    // Queues of 72 ms to the peer and 100 ms on the return path: the window changes by
+    // G - 20 (72/60 - 1) T/(T + b), with G = 1 and b = 192 - 72.
     close(grown(192, 72), 1.0 - 4.0 / 3.0);
 }
 
@@ -293,7 +296,7 @@ fn round(bench: &mut Bench, p: usize, rtt: u64) {
 fn mpplus_paths_drain_together_and_return_to_their_windows() {
     let mut bench = steady(Algorithm::MpPlus, 2).put(1, 40 * M, 10 * M);
     later(&mut bench, 200);
-    // Half of 20 · 20/(20 + 50) segments, and half of 40 · 20/70.
+    // Half of the segments in flight without a queue: of 20 · 20/(20 + 50) and of 40 · 20/70 segments.
     ack(&mut bench, 0, 1, 1000 * M, 70);
     close(segments(&bench, 0), 20.0 / 7.0);
     ack(&mut bench, 1, 1, 1000 * M, 70);
@@ -329,7 +332,8 @@ fn mpplus_drain_ends_without_acks_of_one_path() {
     close(segments(&bench, 0), 20.0 / 7.0 + 1.0);
 }
 
-/// True if a path with a base RTT of 20 ms yields at 81 ms, after drains with the least RTTs `bottoms`.
+/// True if a path with a base RTT of 20 ms reduces its window at an RTT of 81 ms, after drains with the least
+/// RTTs `bottoms` in ms.
 fn after_drains(bottoms: impl Iterator<Item = u64>) -> bool {
     let mut bench = steady(Algorithm::MpPlus, 1);
     let mut ms = 200;

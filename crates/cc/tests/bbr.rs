@@ -1,4 +1,4 @@
-//! BBR over a bottleneck: bandwidth, queue, losses, and shares beside others.
+//! BBR over a bottleneck: bandwidth, queue, losses, and shares beside other flows.
 
 use crate::pipe;
 

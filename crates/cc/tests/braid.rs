@@ -36,13 +36,14 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn braid_grows_equal_paths_by_a_quarter_each() {
-    // a = 1/2. Of 1000 segments a lone window of 20 segments spends 20 in recovery, a window of 10 spends 10.
+    // a = 1/2. In an interval of 1000 segments a lone flow with a window of 20 segments sends 20 of them in
+    // recovery, and a path with a window of 10 sends 10 in recovery.
     close(step(braid(10.0, [1000, 1000], [50, 50], [10, 10]), 0), 0.25 * 0.98 / 0.99);
 }
 
 #[test]
 fn braid_share_is_larger_on_the_path_with_fewer_losses() {
-    // y² = 900/r² and 400/r²: with k = 2 shares of 9/13 and 4/13.
+    // y² = 900/r² and 400/r²: with k = 2 the shares are 9/13 and 4/13.
     let bench = || braid(2.0, [900, 400], [50, 50], [9, 4]);
     close(step(bench(), 0), (9.0_f64 / 13.0).powi(2) * (1.0 - 13.0 / 900.0) / (1.0 - 9.0 / 900.0));
     close(step(bench(), 1), (4.0_f64 / 13.0).powi(2) * (1.0 - 13.0 / 400.0) / (1.0 - 4.0 / 400.0));
@@ -50,7 +51,7 @@ fn braid_share_is_larger_on_the_path_with_fewer_losses() {
 
 #[test]
 fn braid_share_is_larger_on_the_path_with_the_lower_rtt() {
-    // y = 30/0.05 and 30/0.1: with k = 2 shares of 4/5 and 1/5.
+    // y = 30/0.05 and 30/0.1: with k = 2 the shares are 4/5 and 1/5.
     let bench = || braid(2.0, [900, 900], [50, 100], [8, 2]);
     close(step(bench(), 0), 0.64 * (1.0 - 10.0 / 900.0) / (1.0 - 8.0 / 900.0));
     close(step(bench(), 1), 0.04 * (1.0 - 10.0 / 900.0) / (1.0 - 2.0 / 900.0));
@@ -77,7 +78,7 @@ fn braid_loss_halves_the_window_of_its_path_only() {
     let mut bench = bench.put(0, 3 * M, 3 * M);
     bench.loss(0, LossKind::FastRetransmit);
     assert_eq!(bench.cwnd(0), 2 * M, "two segments");
-    // A share of 900/1000 of four segments of 1500 bytes.
+    // The lower bound: a share of 900/1000 of four segments of 1500 bytes.
     let mut bench = braid(2.0, [900, 100], [50, 50], [5, 5]);
     bench.slack_ack(0, 900 * M);
     bench.loss(0, LossKind::FastRetransmit);
@@ -86,7 +87,7 @@ fn braid_loss_halves_the_window_of_its_path_only() {
 
 #[test]
 fn braid_mean_includes_the_current_interval_once_it_is_longer() {
-    // 800 and then 1600 segments: a mean of 900, the same as on the other path.
+    // Intervals of 800 and then 1600 segments have a mean of 900, equal to that of the other path.
     let mut bench = braid(2.0, [800, 900], [50, 50], [10, 10]).put(0, 1 << 40, 4 * M);
     bench.slack_ack(0, 1600 * M);
     bench = bench.put(0, 10 * M, 4 * M);
@@ -131,7 +132,8 @@ fn after_slow_start(windows: [u64; 2]) -> Bench {
 
 #[test]
 fn braid_first_interval_is_at_least_that_of_losses_at_the_same_window() {
-    // With half a share, from 20 to 40 segments in 80 rounds of 30 segments: 2400 segments, not 100.
+    // With a share of 1/2 the window grows from 20 to 40 segments in 80 rounds of 30 segments on average. So
+    // the first interval is 2400 segments, not 100.
     let equal = || after_slow_start([40, 40]).put(0, 20 * M, 4 * M);
     close(step(equal(), 0), 0.25 * (1.0 - 40.0 / 2400.0) / (1.0 - 20.0 / 2400.0));
 }
@@ -162,7 +164,7 @@ fn after_one_interval() -> Bench {
 
 #[test]
 fn braid_second_interval_replaces_the_first_and_has_an_eighth_of_the_exponent() {
-    // y² of 100 and 2400: the exponent of y is 5/8 here, not 5.
+    // y² = 100/r² and 2400/r². With m = 1/8 the exponent of y² is k m/2 = 5/8, not 5.
     let share = 1.0 / (1.0 + 24.0_f64.powf(0.625));
     let growth = share * share * 0.5 / (1.0 - 20.0 / 100.0);
     close(step(after_one_interval().put(0, 20 * M, 4 * M), 0), growth);

@@ -85,7 +85,8 @@ fn lia_growth_depends_on_all_paths() {
 
 #[test]
 fn lia_grows_no_faster_than_a_single_path() {
-    // A = 101 max(10000, 1)/(100 + 10)²: A/C = 0.826 for each M, more than a window of 100 segments may grow.
+    // A = 101 max(10000, 1)/(100 + 10)², so A/C = 0.826 for each M. For a window of 100 segments that exceeds
+    // the limit of one segment per window.
     let bench = || two(Algorithm::Lia, [1, 100], [10, 10_000]).put(0, M, M / 2);
     close(step(bench(), 0), 0.82645);
     close(step(bench(), 1), 1.0);
@@ -118,7 +119,7 @@ fn olia() -> Bench {
 #[test]
 fn olia_moves_growth_to_the_best_path() {
     // W = {1}, B = K = {2}: 20/900 - 1/(2·1·20) = -0.0028 and 10/900 + 1/(2·1·10) = 0.0611 for each segment.
-    // Path 2 already has 40 segments acknowledged, more than the 10 that it needs for a step.
+    // On path 2, 40 segments are already acknowledged, more than the window of 10 that a step needs.
     let mut first = olia();
     first.full_ack(0, 10 * M);
     close((first.cwnd(0) as f64 - (20 * M) as f64) / M as f64, -0.00278 * 20.0);
@@ -157,7 +158,8 @@ fn olia_remembers_the_bytes_between_two_losses() {
 
 #[test]
 fn olia_selects_the_best_path_by_either_measure() {
-    // l as 1 to 3, r as 1 to 2: l²/r as 1 to 4.5, l/r² as 1 to 0.75. W is the other path.
+    // Path 2 has 3 times the l and 2 times the r of path 1, so 4.5 times its l²/r and 0.75 times its l/r².
+    // The path that is not `p` has the largest window.
     let shifted = |best, p: usize| {
         let mut setup = setup(GrowthRule::Rfc4960, 2);
         setup.knobs.olia.best = best;

@@ -81,7 +81,8 @@ fn cubic_grows_as_reno_in_the_reno_friendly_region() {
     bench.paths[0].flight = bytes(10 * SMSS);
     bench.loss(0, LossKind::FastRetransmit);
     let windows: Vec<f64> = (0..8).map(|round| window_at(&mut bench, 0.01 * f64::from(round))).collect();
-    // 3 (1 - 0.7)/(1 + 0.7) = 0.529 segments a round up to 10, the window before the loss, then one segment.
+    // The window grows by 3 (1 - 0.7)/(1 + 0.7) = 0.529 segments per round until it reaches 10, the window
+    // before the loss, and then by one segment per round.
     for (round, window) in windows.iter().enumerate() {
         let reno = 7.0 + 0.529_41 * (round + 1) as f64;
         let reno = if reno > 10.53 { 10.176 + (round as f64 - 5.0) } else { reno };
@@ -146,7 +147,7 @@ fn cubic_over_sctp_grows_once_a_window() {
     assert!((reached - 87.26).abs() < 0.01, "{reached}");
 }
 
-/// Two coupled paths, each half a flow; losses at time 0 reduced their windows of `w` segments to 0.7 w.
+/// Two coupled paths with shares of 1/2; losses at time 0 reduced their windows of `w` segments to 0.7 w.
 fn two_halves(w: u64) -> Bench {
     let setup = Setup { paths: 2, ..Setup::tcp(counted(), bytes(1 << 30)) };
     let mut bench = Bench::new(Algorithm::CoupledCubic, &setup);
@@ -195,7 +196,8 @@ fn coupled_cubic_of_two_equal_paths_grows_by_a_quarter_of_reno() {
     }
 }
 
-// Whole flows have 300 and 100 here, hence shares of 3/4. 4 M · 3/4 = 3 M; the least bound is 2 M.
+// The rates of whole flows are as 4 to 12, so both shares are 3/4. The lower bound of ssthresh is 3/4 of 4 M,
+// but at least 2 M.
 #[test]
 fn coupled_cubic_has_its_part_of_the_least_threshold() {
     let setup = setup(GrowthRule::Rfc4960, 2);

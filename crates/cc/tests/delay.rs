@@ -77,19 +77,20 @@ fn wvegas(n: usize) -> Bench {
 
 #[test]
 fn wvegas_grows_while_fewer_than_alpha_packets_are_queued() {
-    // 20 (0.11 - 0.1)/0.11 = 1.82 < 2.
+    // d = 20 (0.11 - 0.1)/0.11 = 1.82 packets in the queue, fewer than α = 2.
     close(wvegas_round(&mut wvegas(1), 0, 110.0), 21.0);
 }
 
 #[test]
 fn wvegas_on_one_path_keeps_ten_packets() {
-    // 20 (0.125 - 0.1)/0.125 = 4 >= 2; with a share of 1, α becomes 10.
+    // d = 20 (0.125 - 0.1)/0.125 = 4 >= α = 2; with a share of 1, α becomes 10.
     close(wvegas_round(&mut wvegas(1), 0, 125.0), 21.0);
 }
 
 #[test]
 fn wvegas_with_a_share_of_three_tenths_shrinks() {
-    // y = 20/0.125 = 160 here and 140/0.375 = 373.3 on the other path: a share of 0.3, so α = 3 < 4.
+    // y = 20/0.125 = 160 on path 0 and 140/0.375 = 373.3 on path 1: the share of path 0 is 0.3, so its α
+    // becomes 3, fewer than the d = 4 packets in its queue.
     let mut bench = wvegas(2);
     wvegas_round(&mut bench, 1, 375.0);
     bench = bench.put(1, 140 * M, 4 * M);
@@ -136,8 +137,8 @@ fn fast_update(mut bench: Bench) -> f64 {
         ack(&mut bench, 0, 0, 1, rtt(110.0));
     }
     bench.paths[0].in_recovery = false;
-    // Growth is spread over the acknowledgements of the 10 ms until the next update: a round of 2000 M is
-    // longer.
+    // Growth is spread over the acknowledgements of the 10 ms until the next update. A SACK of 2000 M is more
+    // than they acknowledge, so it applies the whole growth.
     ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
     if segments(&bench, 0) <= 100.0 {
         ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
@@ -185,7 +186,7 @@ fn fast_without_a_queue_grows_by_the_acked_bytes_in_every_other_round() {
     }
 }
 
-/// 100 + 0.5 · 200 without a queue, not twice the window, because the path has had a loss.
+// Without a queue the window doubles. With `mi_once`, after a loss, it becomes 50 + 0.5 (100 + 100) = 150.
 #[test]
 fn fast_that_doubles_once_grows_by_alpha_after_a_loss() {
     for (mi_once, grown) in [(false, 200.0), (true, 150.0)] {
@@ -277,7 +278,7 @@ fn ledbat_after(mut bench: Bench, queue: i64) -> f64 {
 
 #[test]
 fn ledbat_window_follows_the_distance_to_the_target() {
-    // One segment at ten: 0.5 · 1452/10 = 72.6 bytes up at a queue of 50 ms, down at 150 ms.
+    // For one segment at a window of ten: 0.5 · 1452/10 = 72.6 bytes up at a queue of 50 ms, down at 150 ms.
     assert!((ledbat_after(ledbat(14_520), 50) - 14_592.6).abs() < 1.0);
     assert!((ledbat_after(ledbat(14_520), 150) - 14_447.4).abs() < 1.0);
     assert_eq!(ledbat_after(ledbat(2 * M), 200), (2 * M) as f64, "never below two segments");

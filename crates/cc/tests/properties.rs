@@ -246,8 +246,8 @@ proptest! {
             bench.sack(&acks);
             let total: u64 = (0..4).map(|p| bench.cwnd(p) - 6000).sum();
             let segment = setup.segment(bytes(common::M)).get();
-            // Each of four shares is rounded up by less than a byte. Some paths may be in slow start, others
-            // in avoidance, which needs a whole window; 6000 bytes are one.
+            // Each of four shares is rounded up by less than a byte. Paths in slow start and in avoidance all
+            // grow, because each SACK acknowledges 6000 bytes, a whole window.
             prop_assert!((segment..segment + 4).contains(&total), "{}: {} of {}", algorithm, total, segment);
         }
     }

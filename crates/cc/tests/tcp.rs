@@ -71,7 +71,7 @@ fn a_window_of_acks_adds_about_a_segment_and_delayed_acks_half_of_it() {
     for _ in 0..100 {
         each.full_ack(0, SMSS);
     }
-    // The window grows within the round: 1 - 1/200 to first order.
+    // Because the window grows during the round, 100 ACKs add less than a segment: about 1 - 1/200.
     assert!((0.993..0.997).contains(&((each.cwnd(0) - 100 * SMSS) as f64 / SMSS as f64)));
     let mut every_other = reno(tcp(), 100 * SMSS, 50 * SMSS);
     for _ in 0..50 {

@@ -2,17 +2,18 @@
 //! oscillation.
 //!
 //! Source: Peng, Walid, Hwang, Low, "Multipath TCP: Analysis, Design, and Implementation", ToN 24(1), 2016,
-//! and draft-walid-mptcp-congestion-control-04. With x = c/r the rate of a path, X the sum over the coupled
-//! paths, and a = max x_i/x_P, windows in packets and before the update:
+//! and draft-walid-mptcp-congestion-control-04. x = c/r is the rate of a path, X the sum of x over the
+//! coupled paths, and a = max x_i/x_P. Windows are in packets; all values are those before the update:
 //!
 //! ```text
 //! avoidance   c_P = c_P + x_P/(r_P X²) (1 + a)/2 (4 + a)/5     for each packet acknowledged
 //! loss        s_P = c_P - c_P/2 min(a, 1.5)
 //! ```
 //!
-//! SCTP grows when a whole window is acknowledged: by M (x_P/X)² (1 + a)/2 (4 + a)/5. Slow start is standard.
-//! The lower bound after a loss is 2 M, ours: with the 1 M of the draft, no fast retransmission is possible.
-//! On a single path a = 1, and the control is standard, including the lower bound. Linux truncates a.
+//! In SCTP the window grows once per window of acknowledged bytes, by M (x_P/X)² (1 + a)/2 (4 + a)/5. Slow
+//! start is standard. The lower bound after a loss is 2 M. The draft has 1 M, with which no fast
+//! retransmission is possible. On a single path a = 1, and the control is standard, including the lower
+//! bound. Linux truncates a to an integer.
 
 use units::ByteCount;
 

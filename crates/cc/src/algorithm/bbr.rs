@@ -20,7 +20,7 @@
 //!         l = max(bytes of the last round trip, 0.7 l)
 //! ```
 //!
-//! Deviations: the loss rate d/x is computed for acknowledged packets, not for each lost packet; an
+//! Deviations from the draft: the loss rate d/x is computed for acknowledged packets, not for each lost; an
 //! acknowledgement that reports losses is one loss event; a mark (ECN) counts as a loss above the threshold;
 //! after a timeout the window grows from one segment by the bytes acknowledged and is not restored; a
 //! spurious recovery restores the bounds and the window, not the state; hashes of the time and of the bytes
@@ -139,7 +139,7 @@ impl CongestionControl for Bbr {
         w: &mut [CongestionWindow],
     ) {
         match kind {
-            // The acknowledgements report the losses themselves.
+            // `on_sack` receives the bytes lost with the acknowledgements.
             LossKind::FastRetransmit => {}
             LossKind::Mark => w[p].cwnd = self.paths[p].on_mark(now, all[p].flight, w[p].cwnd),
             LossKind::Timeout => w[p].cwnd = self.setup.segment(all[p].mtu),

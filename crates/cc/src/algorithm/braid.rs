@@ -17,10 +17,11 @@
 //! ```
 //!
 //! L and r are means over the loss intervals of the path. The newest interval has the weight g = 1/8, or g/m
-//! while there are few intervals. The current interval counts once it is longer than L. A path without a loss
-//! so far counts as equal to the best path: the bytes it carried depend more on its window than on the path.
-//! An interval 8/m times as long as the mean is unlikely to be chance, so the mean is then out of date. The
-//! path counts as equal to the best again, and its window grows by a_P c_P per round until a loss.
+//! while there are few intervals. The current interval enters the means once it is longer than L. Braid
+//! treats a path without a loss so far as equal to the best path, because the bytes that the path carried
+//! depend more on its window than on its quality. An interval 8/m times as long as the mean is unlikely to be
+//! chance, so the mean is then out of date. Braid again treats the path as equal to the best path, and the
+//! window grows by a_P c_P per round until a loss.
 //!
 //! The first interval of a path is mostly its slow start, about two windows long, and is no measurement. So
 //! after the first loss L is at least 3/8 (w/a)², the interval of a path that always loses at a window of w
@@ -32,8 +33,9 @@
 //!
 //! Fairness: a window that grows by φ segments per round and is halved after every L segments has a mean of
 //! √φ times that of a lone flow. With φ = a² the windows of paths over one bottleneck, whose L and r are
-//! equal, add up to Σ a = 1 lone window for any shares. The last factor corrects for the rounds in recovery,
-//! in which no window grows: a lone flow, with its larger window, spends more of its time in recovery.
+//! equal, add up to Σ a = 1 lone window for any shares. The quotient in the equation of avoidance corrects
+//! for the rounds in recovery, in which no window grows: a lone flow has a larger window and spends more of
+//! its time in recovery.
 //!
 //! Shift of traffic: on paths with competing flows losses are more frequent and y is smaller. The exponent k
 //! turns a small difference into a large one. k = 0 divides equally, as LIA does on equal paths. k = ∞ is
@@ -52,7 +54,7 @@
 //! costs throughput while a path fills its queue after a slow start that ended too early, as with LIA. A path
 //! with random losses is avoided as if other flows used it. On a shared bottleneck each path may exceed its
 //! window by part of a packet, and no path keeps fewer than two segments, so that many paths with small
-//! windows take more than one flow. A single path is standard.
+//! windows take more than one flow would. On a single path Braid equals the standard control.
 
 use units::ByteCount;
 
@@ -99,7 +101,7 @@ struct Interval {
 }
 
 impl Interval {
-    /// The mean `self`, moved towards `newer`. `newer` replaces a mean of the first interval alone.
+    /// The mean `self`, moved towards `newer`. A mean of only the first interval is replaced by `newer`.
     fn mixed(self, newer: Interval, weight: f64) -> Interval {
         let measured = self.measured + weight * (1.0 - self.measured);
         let part = weight / measured;
@@ -120,8 +122,8 @@ impl Interval {
     }
 }
 
-/// Loss-free mean intervals after which the mean is out of date. One interval in 3000 is as long if losses
-/// are independent.
+/// Length of an interval without a loss, in mean intervals, above which the mean is out of date. If losses
+/// are independent, one interval in 3000 is as long.
 const SURPRISE: f64 = 8.0;
 
 impl Quality {

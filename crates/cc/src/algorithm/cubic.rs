@@ -2,7 +2,8 @@
 //!
 //! The function is flat around the window at which that loss happened. Source: `rfc9438`. W is the window at
 //! the last loss, c₀ the window when congestion avoidance began, t the time since then, r the smoothed RTT,
-//! and windows are counted in segments:
+//! a the newly acknowledged segments, "used" the cwnd in SCTP and the flight size in TCP, and windows are
+//! counted in segments:
 //! ```text
 //! w(t)     = C (t - K)³ + W                          C = 0.4       (1)
 //! K        = cbrt((W - c₀)/C)                                      (2)
@@ -81,7 +82,7 @@ struct Undoable {
 struct Epoch {
     began: Instant,
     plateau: f64,
-    /// C, scaled by the share of the path.
+    /// C times κ⁴, where κ is the share of the path.
     scale: f64,
     /// K in seconds.
     climb: f64,
@@ -103,7 +104,7 @@ impl Cubic {
         Epoch { began: at.now(), plateau: plateau.max(cwnd), scale, climb, reno: cwnd }
     }
 
-    /// κ: the share of a flow that the path is.
+    /// κ: the share of one flow that the path takes.
     fn share(&self, at: &Snapshot<'_>) -> f64 {
         if !self.coupled || at.is_alone() {
             return 1.0;
@@ -191,7 +192,7 @@ impl WindowPolicy for Cubic {
         self.paths[p].now = self.paths[p].before;
     }
 
-    /// Idle time does not count for the cubic function (`rfc9438#section-5.8`).
+    /// Restarts the time t of the cubic function after idle time (`rfc9438#section-5.8`).
     fn on_idle(&mut self, at: &Snapshot<'_>) {
         self.paths[at.index()].now.epoch = None;
     }

@@ -11,17 +11,17 @@
 //!
 //! The window is updated in every other round trip, at most every 10 ms; growth is spread over the
 //! acknowledgements until the next update. While there is no queue (r - b < `mi_threshold`), w grows by one
-//! for each packet acknowledged in every other round trip. That is α(w, 0) = α w of the paper and replaces
-//! slow start. The same holds for a path that has carried only retransmissions and has no RTT yet. Losses are
-//! those of the transport; a timeout leaves w = 2.
+//! for each packet acknowledged in every other round trip. This growth is α(w, 0) = α w of the paper and
+//! replaces slow start. A path that has carried only retransmissions has no RTT yet and grows in the same
+//! way. A loss halves w, but not below 2; a timeout sets w = 2.
 //!
 //! If the buffer is smaller than the bandwidth-delay product, a window above half of their sum overruns the
 //! buffer when it doubles, and again after each halving. With `mi_once` a path doubles only until its first
 //! queue or loss. After that α is constant, as Jin et al. state for their α.
 //!
-//! Paper 002 prints α outside γ(...), with which a flow would hold α/γ packets; `alpha_inside` chooses. b is
-//! the least RTT measured: a flow that begins later counts the queue of the others as propagation delay and
-//! holds more than α. `base_rtt` sets the true value.
+//! Paper 002 prints α outside γ(...). With that form a flow would keep α/γ packets in queues; the option
+//! `alpha_inside` selects the form. b is the least RTT measured: a flow that begins later takes the queue of
+//! the other flows for propagation delay and keeps more than α packets. The option `base_rtt` sets b.
 
 use units::{ByteCount, Instant, Span};
 
@@ -79,15 +79,15 @@ struct Memory {
     round: Round,
     /// The path has had a queue or a loss.
     found_end: bool,
-    /// Updates are made in every other round.
+    /// True in every other round: only then may the window be updated.
     may_update: bool,
     updated: Instant,
-    /// Packets acknowledged in this round and in the last.
+    /// Packets acknowledged in this round and in the previous round.
     acked: f64,
     acked_last: f64,
     /// Window at the start of this round, with which the data that is acknowledged now was sent.
     sent_window: f64,
-    /// Growth not applied yet, and its part for each packet acknowledged.
+    /// Growth in packets that is not applied yet, and the growth for each packet acknowledged.
     pending: f64,
     pace: f64,
 }

@@ -1,9 +1,9 @@
 //! Multipath FAST, weighted: the paths of an association together keep α packets in queues.
 //!
-//! Each path keeps a part in proportion to its rate. Over one bottleneck all paths together then hold as many
-//! packets as one flow of FAST; disjoint paths fill their links. Source: ours, an implementation of the
-//! proposal in paper 002, §3.2.3, with the weights of Vegas over several paths (Cao, Xu, Fu, ICNP 2012). All
-//! other rules and the options are those of [`fast`](super::fast):
+//! Each path keeps a part of the α packets in proportion to its rate. Over one bottleneck all paths together
+//! then keep as many packets in the queue as one flow of FAST; disjoint paths fill their links. Source: our
+//! implementation of the proposal in paper 002, §3.2.3, with the weights of weighted Vegas (Cao, Xu, Fu, ICNP
+//! 2012). All other rules and the options are those of [`fast`](super::fast):
 //!
 //! ```text
 //! α_P = max(2, α x_P/X),   x = w/r

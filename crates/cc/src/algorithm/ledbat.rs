@@ -11,8 +11,8 @@
 //! timeout   c = M
 //! ```
 //!
-//! There is no slow start. RTTs, with queues on the return path, replace one-way delays that the peer does
-//! not report.
+//! There is no slow start. If the peer does not report one-way delays, RTTs replace them; RTTs include queues
+//! on the return path.
 
 use units::ByteCount;
 

@@ -1,7 +1,7 @@
 //! LEDBAT++: LEDBAT that is fair to other LEDBAT++ flows, on each path by itself.
 //!
-//! Source: draft-irtf-iccrg-ledbat-plus-plus. q is the queueing delay by round-trip times, b the base RTT, T
-//! the target, w the window in packets:
+//! Source: draft-irtf-iccrg-ledbat-plus-plus. q is the queueing delay computed from RTTs, b the base RTT, T
+//! the target, w the window in packets, s ssthresh in packets:
 //!
 //! ```text
 //! G = 1/min(16, ceil(2 T/b))
@@ -13,7 +13,8 @@
 //! The first slow start ends once q > 3/4 T. Two round trips later the first slowdown begins: s = w, two
 //! round trips with w = 2, then slow start up to s. The next slowdown begins after nine times the duration of
 //! this one. In a slowdown the queue empties, so that the base delay can be measured again. A loss halves the
-//! window, but not below two packets; a timeout leaves one. If the delay reduces the window, s follows.
+//! window, but not below two packets; a timeout sets it to one packet. If the delay reduces the window below
+//! s, s becomes the window.
 
 use units::{ByteCount, Instant, Span};
 
@@ -91,7 +92,7 @@ enum Stage {
 }
 
 impl LedbatPp {
-    /// Enters the next stage if its time has come, and changes the window for it.
+    /// Enters the next stage if it is due, and sets cwnd and ssthresh for that stage.
     fn advance(&mut self, at: &Snapshot<'_>, off: f64, window: &mut Exact) {
         let (now, m) = (at.now(), at.segment().as_f64());
         let two_rounds = Span::from_secs_f64(2.0 * at.path().rtt());

@@ -1,5 +1,7 @@
-//! LIA, linked increases: the first coupled control of MPTCP. A loss halves the window of its own path; all
-//! paths together grow no faster than one flow on the best path.
+//! LIA, linked increases: the first coupled control of MPTCP.
+//!
+//! A loss halves the window of its own path; all paths together grow no faster than one flow on the best
+//! path.
 //!
 //! Source: `rfc6356#section-3`. C is the sum of the windows c_i of the coupled paths, r the smoothed RTT,
 //! before the update:
@@ -9,7 +11,8 @@
 //! avoidance   c_P = c_P + min(A a M/C, a M/c_P)     for a bytes         (1)
 //! ```
 //!
-//! SCTP grows when a whole window is acknowledged, by min(A c_P M/C, M). Slow start and losses are standard.
+//! In SCTP the window grows once per window of acknowledged bytes, by min(A c_P M/C, M). Slow start and
+//! losses are standard.
 //!
 //! The simulator of paper 004 (INET) and usrsctp also scale slow start: `coupled_slow_start` enables that.
 

@@ -21,24 +21,24 @@
 //! errors of their base delays are below 2 τ T. On a link of its own, every path still fills the link, with a
 //! queue from (1 - τ) T to (1 + τ) T.
 //!
-//! **The drains.** While all paths together keep a queue, none can measure the base delay. So all let the
-//! queue empty at once: they go down to half of the window of the empty path, wait one round trip for the
-//! bytes in flight and two more, and return by slow start. While the queue drains the link stays busy: the
-//! cost is about one and a half base round trips. The next drain begins after fifty times the duration of
-//! this one, which keeps the cost below two percent on any path. The first drain begins two round trips after
-//! the first slow start of any path.
+//! **The drains.** While all paths together keep a queue, none can measure the base delay. So all paths drain
+//! at the same time. Each path reduces its window to half of the bytes that it would have in flight without a
+//! queue, waits one round trip until the earlier bytes have left and two more round trips, and returns by
+//! slow start. While the queue drains the link stays busy: the cost is about one and a half base round trips.
+//! The next drain begins after fifty times the duration of this one, which keeps the cost below two percent
+//! on any path. The first drain begins two round trips after the first slow start of any path has ended.
 //!
 //! **The base delay** is the least delay ever measured. It rises only after ten drains in a row whose least
 //! delays differ by at most a quarter of the target: a longer route gives such delays, the varying queues of
 //! other flows do not. Without one-way delays a flow in the other direction disturbs the RTTs: its queue
 //! delays the acknowledgements, and the path yields although it has the link for itself.
 //!
-//! **The growth.** At equal rates a path settles where its shrinking equals its growth: G_P segments per
-//! round trip, at a queue above T_P by the share G_P/(x T). The G of LEDBAT++ depends on the base RTT. Beside
-//! a path of 20 ms with G = 1/6, a path of 120 ms would grow by a whole segment, settle at a longer queue,
-//! and take a larger share. So near their targets coupled paths that are as fast as the mean grow by the same
-//! gain, the least. A slower path keeps more of its own gain, up to all of it at half the mean rate.
-//! Otherwise a path with a large window would need too long to reach its share.
+//! **The growth.** At equal rates a path settles where its decrease equals its growth of G_P segments per
+//! round trip: at a queue that exceeds T_P by the fraction G_P/(x T). The G of LEDBAT++ depends on the base
+//! RTT. Beside a path of 20 ms with G = 1/6, a path of 120 ms would grow by a whole segment, settle at a
+//! longer queue, and take a larger share. So near their targets all coupled paths that are as fast as the
+//! mean use the same gain, the least G among them. A slower path keeps more of its own gain, up to all of it
+//! at half the mean rate. Otherwise a path with a large window would need too long to reach its share.
 //!
 //! **The pacing.** If SACKs return on the path of the data that they acknowledge, a SACK of a short path
 //! overtakes those of a long path and acknowledges a part of its window at once. Without pacing the long path

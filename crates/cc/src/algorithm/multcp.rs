@@ -2,13 +2,14 @@
 //!
 //! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional
 //! fair sharing TCP", CCR 28(3), 1998, in the notation of paper 003 (Becke et al., ICC 2012), where b = 1/2 N
-//! means 1/(2 N). All N windows grow, and a loss halves one of them:
+//! means 1/(2 N). The window is the sum of N virtual windows. All of them grow, and a loss halves one:
 //!
 //! ```text
 //! avoidance   c = c + N M M/c     for each ACK of TCP; N M for each full window of SCTP
 //! loss        s = c - c/(2 N)     no less than standard, and of what was in flight in TCP
 //! ```
 //!
+//! The lower bound of s is the standard one; in TCP the flight size replaces c in the equation of the loss.
 //! Slow start is standard, and N = 1 equals the standard control.
 
 use units::ByteCount;

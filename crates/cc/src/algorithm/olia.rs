@@ -14,11 +14,11 @@
 //! loss        l₁ = l₂, l₂ = 0
 //! ```
 //!
-//! SCTP grows when a whole window is acknowledged: by M ((c_P/r_P)²/(Σ c_i/r_i)² + e), which may be negative,
-//! down to a window of M. Slow start and the decrease are standard.
+//! In SCTP the window changes once per window of acknowledged bytes, by M ((c_P/r_P)²/(Σ c_i/r_i)² + e). This
+//! may be negative, but the window stays at least M. Slow start and the decrease are standard.
 //!
-//! The Linux implementation ranks paths by l/r²: `best` chooses. INET never counts the bytes and divides 1/n
-//! in integers, so that e is always 0.
+//! The Linux implementation ranks paths by l/r²; the option `best` selects the measure. INET never counts the
+//! bytes and divides 1/n in integers, so that e is always 0.
 
 use units::ByteCount;
 
@@ -75,7 +75,7 @@ impl Olia {
         }
     }
 
-    /// e: growth that is shifted to this path (positive) or away from it.
+    /// e: growth that is shifted to this path (positive) or away from it (negative).
     fn shift(&self, at: &Snapshot<'_>) -> f64 {
         let best = at.coupled_with_index().map(|entry| self.quality(entry)).fold(0.0, f64::max);
         let widest = at.coupled().map(|path| path.window.cwnd).max().unwrap_or_default();

@@ -51,7 +51,8 @@ impl WindowPolicy for CmtRpV1 {
     }
 }
 
-/// s_P/S as a fraction. It is multiplied before it is divided, so that whole results stay whole under `ceil`.
+/// s_P/S as a fraction. [`Share::scale`] multiplies before it divides, so that `ceil` does not round up a
+/// result that is an integer.
 struct Share {
     part: f64,
     whole: f64,
@@ -59,8 +60,9 @@ struct Share {
 
 impl Share {
     fn of(at: &Snapshot<'_>) -> Share {
-        // An unset ssthresh counts as the peer's receive window, as in the authors' simulator. So the first
-        // path with a loss hardly grows until the other paths have a loss, too.
+        // An unset ssthresh is replaced by the initial ssthresh, in SCTP by default the peer's a_rwnd, as in
+        // the authors' simulator. So the first path with a loss hardly grows until the other paths have a
+        // loss, too.
         let unset = at.setup().initial_ssthresh;
         let threshold = |path: &crate::PathView| path.window.ssthresh.unwrap_or(unset).as_f64();
         let whole: f64 = at.coupled().map(threshold).sum();

@@ -1,8 +1,8 @@
 //! CMT/RP, version 2: pools resources by rates, not windows, so that paths of unequal RTT are comparable.
 //!
 //! Source: Dreibholz, Becke, Adhari, Rathgeb, "On the Impact of Congestion Control for Concurrent Multipath
-//! Transfer on the Transport Layer", ConTEL 2011. With x = c/r the rate of a path, X the sum over the coupled
-//! paths, both before the update:
+//! Transfer on the Transport Layer", ConTEL 2011. x = c/r is the rate of a path and X the sum of x over the
+//! coupled paths, both before the update; a is the number of newly acknowledged bytes:
 //!
 //! ```text
 //! loss         d = max(1/2, (X/2)/x_P),   s_P = max(c_P - d c_P, m M),   m = 1
@@ -10,8 +10,8 @@
 //! avoidance    c_P = c_P + ceil(M x_P/X)             for each full window
 //! ```
 //!
-//! After a fast retransmission c_P = s_P, after a timeout c_P = M. The initial window is that of version 1. A
-//! single path is standard, including the lower bound: d = 1/2, x_P/X = 1.
+//! After a fast retransmission c_P = s_P, after a timeout c_P = M. The initial window is that of version 1.
+//! On a single path d = 1/2 and x_P/X = 1: the control is standard, including the lower bound.
 //!
 //! usrsctp bounds s by max(4 M x_P/X, c - C/2, M) and uses C - X r/2 after a timeout. The paper does not.
 

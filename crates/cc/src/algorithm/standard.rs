@@ -1,5 +1,7 @@
-//! Standard SCTP, on each path by itself. Over several paths at once this is uncoupled CMT: each path is as
-//! aggressive as a separate association. Under TCP's rules it is Reno.
+//! Standard SCTP, on each path by itself.
+//!
+//! Over several paths at once this is uncoupled CMT: each path is as aggressive as a separate association.
+//! Under TCP's rules it is Reno.
 //!
 //! Sources: `rfc4960#section-7.2`, `rfc9260#section-7.2`; written as equations 1 to 4 by Dreibholz et al.,
 //! "Applying TCP-Friendly Congestion Control to Concurrent Multipath Transfer", AINA 2010, §III. M is the

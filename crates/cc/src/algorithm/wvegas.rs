@@ -1,9 +1,12 @@
-//! wVegas, weighted Vegas: delay-based and coupled. Each path keeps some packets in its queues, a share of
-//! the total in proportion to its rate.
+//! wVegas, weighted Vegas: delay-based and coupled.
+//!
+//! All paths together keep a fixed number of packets in queues. The share of a path is in proportion to its
+//! rate.
 //!
 //! Source: Cao, Xu, Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012, and
 //! draft-xu-mptcp-congestion-control-05. The window is updated once per round trip. r̄ is the mean RTT of the
-//! round, b the least RTT measured, and w the window in packets:
+//! round, b the least RTT measured, w the window in packets, s ssthresh in packets, and q₀ the least q > 0
+//! since the last drain:
 //!
 //! ```text
 //! d = w (r̄ - b)/r̄                                      packets in the queue
@@ -14,7 +17,7 @@
 //! ```
 //!
 //! w is at least 2, and α begins at 2. In a round of fewer than three samples the window grows by one packet,
-//! as in Reno. Losses are those of the transport. Linux drains also at q = 0.
+//! as in Reno. A loss changes the window by the transport's standard rules. Linux also drains at q = 0.
 
 use units::{ByteCount, Span};
 

@@ -266,7 +266,7 @@ impl Pipe {
         self.at(back, Event::Ack { flow, packet });
     }
 
-    /// Mean number of bytes that waited, by arriving packets, from one time to another.
+    /// Mean queue in bytes that arriving packets found, from one time to another.
     pub fn mean_queue(&self, from: Instant, to: Instant) -> f64 {
         let bytes: Vec<u64> =
             self.queue.iter().filter(|(at, _)| (from..to).contains(at)).map(|&(_, n)| n).collect();

@@ -98,7 +98,8 @@ impl Bounds {
         self.lossy = false;
     }
 
-    /// Ends an acknowledgement. If it ended the round trip, the next one begins with its sample.
+    /// Called after an acknowledgement. If the acknowledgement ended the round trip, `sample` is the first
+    /// sample of the next round trip.
     pub(super) fn advance(&mut self, sample: Latest) {
         if self.round_ended {
             self.latest = sample;

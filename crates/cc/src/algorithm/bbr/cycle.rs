@@ -5,7 +5,7 @@ use units::{ByteCount, Instant, Span};
 use super::flow::{Event, Flow, State};
 use crate::RateSample;
 
-/// The packets that current acknowledgements cover, relative to a probe.
+/// The packets that the current acknowledgements cover, in relation to a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Acks {
     #[default]
@@ -22,7 +22,7 @@ enum Acks {
 #[derive(Debug)]
 pub(super) struct Cycle {
     acks: Acks,
-    /// The losses are those of a probe, and are still to be judged.
+    /// A probe caused the losses that are reported now, and they may still end it or lower the bound.
     pub(super) sampling: bool,
     /// Time at which DOWN began.
     began: Instant,
@@ -250,7 +250,8 @@ impl Flow {
         self.bounds.reset_short_term();
         if self.full.reached {
             self.start_down(now);
-            // The low rates of ProbeRTT must not end a cycle of the rate filter, and little is in flight.
+            // The low rates of ProbeRTT must not end a cycle of the rate filter. Few bytes are in flight, so
+            // DOWN need not drain a queue.
             self.cycle.acks = Acks::Other;
             self.cycle.sampling = false;
             self.state = State::Cruise;

@@ -18,7 +18,7 @@ impl MaxRate {
         self.this = self.this.max(rate);
     }
 
-    /// Ends a cycle. A cycle without a sample does not count.
+    /// Ends a cycle. A cycle without a sample continues.
     pub(super) fn advance(&mut self) {
         if self.this > 0.0 {
             *self = MaxRate { this: 0.0, last: self.this };
@@ -71,7 +71,7 @@ impl MinRtt {
 /// Round trips for which the aggregation is kept.
 const AGGREGATION_ROUNDS: usize = 10;
 
-/// Bytes acknowledged beyond the bandwidth, because a link or the receiver delays acknowledgements.
+/// Bytes acknowledged faster than at the bandwidth, after a link or the receiver delayed acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct Aggregation {
     began: Instant,
