@@ -1,9 +1,9 @@
 //! Measures the cost of a packet that crosses a link: `cargo bench -p anabranch-net`. Words after `--` select
 //! the cases to run.
 //!
-//! A client keeps a window of packets of 1500 bytes in the network to a server behind two routers, so each
-//! packet crosses three links. Each link costs queueing, transmission, propagation, a route lookup and an
-//! event. The cost of sending and releasing a packet is included.
+//! A client keeps a window of packets of 1500 bytes in flight to a server behind two routers, so each packet
+//! crosses three links. The work for each link is queueing, transmission, propagation, a route lookup and an
+//! event. The time for sending and releasing a packet is included.
 
 use des::{Kernel, Streams};
 use net::{
@@ -105,7 +105,7 @@ fn run(case: &Case) {
             network.send(&mut kernel, client, outgoing, &mut head);
         }
     }
-    // Servers follow their clients: left, right, client 0, server 0, client 1, ...
+    // The nodes are numbered in this order: left, right, client 0, server 0, client 1, ...
     let flow_of = |server: NodeId| (server.index() - 3) / 2;
     let mut left = PACKETS;
     let begin = cpu_nanos();
@@ -124,7 +124,7 @@ fn run(case: &Case) {
     println!("{:<44} {:6.1} ns per packet-hop ({:.1} M hops)", case.name, nanos / hops, hops / 1e6);
 }
 
-/// CPU time of this process. If the system does not report it, the wall clock, for an idle machine.
+/// CPU time of this process in ns, or wall-clock time if the system does not report CPU time.
 fn cpu_nanos() -> f64 {
     let scheduled = std::fs::read_to_string("/proc/self/schedstat").ok();
     match scheduled.and_then(|line| line.split_whitespace().next()?.parse().ok()) {

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// There is no route.
+/// Direction that stands for "no route".
 pub(crate) const NO_ROUTE: u32 = u32::MAX;
 
 /// Data of a link that routing needs.
@@ -44,15 +44,15 @@ impl Routes {
         nets.sort_unstable();
         nets.dedup();
         nets.insert(0, 0);
-        // Many hosts share a router: the tree towards it is computed once for each network.
+        // Many hosts share a router, so the tree towards the router is computed once for each network.
         let mut trees: BTreeMap<(u8, u32), Vec<u32>> = BTreeMap::new();
         for (column, target) in targets.iter().enumerate() {
             let last = edges[target.link as usize];
             let (neighbour, towards_target) = end_of(&last, target.link, target.node);
             let usable: &[u8] = if last.net_id == 0 { &nets } else { &[last.net_id] };
-            // An address of network 0 belongs to every network. A node uses the first network that connects
-            // it. Each node on that route is connected in the same network, so none uses a later one, and
-            // there is no loop.
+            // An address of network 0 belongs to every network. A node uses the first network that leads from
+            // the node to the address. The other nodes of that route are connected by the same network, so
+            // they use no later network, and there is no loop.
             for &net in usable {
                 let tree = trees
                     .entry((net, neighbour))
@@ -69,7 +69,7 @@ impl Routes {
         routes
     }
 
-    /// Takes the routes of `node` over `link` away; true for each interface that had one.
+    /// Removes the routes of `node` over `link`. Returns, for each interface, true if a route was removed.
     pub fn take(&mut self, node: u32, link: u32) -> Vec<bool> {
         let row = node as usize * self.columns..(node as usize + 1) * self.columns;
         let take = |cell: &mut u32| {
@@ -94,8 +94,8 @@ fn end_of(edge: &Edge, link: u32, node: u32) -> (u32, u32) {
 
 /// For each node the direction of its first link towards `root`.
 ///
-/// Dijkstra's algorithm over the links of network `net` and network 0; costs are positive. Of routes of equal
-/// cost, the one through the link of the lowest number is chosen.
+/// Runs Dijkstra's algorithm over the links of network `net` and network 0; costs are positive. Among routes
+/// of equal cost, it chooses the route whose first link has the lowest number.
 fn tree_towards(forwards: &[bool], edges: &[Edge], net: u8, root: u32) -> Vec<u32> {
     let mut at_node: Vec<Vec<u32>> = vec![Vec::new(); forwards.len()];
     for (link, edge) in edges.iter().enumerate() {
@@ -108,7 +108,7 @@ fn tree_towards(forwards: &[bool], edges: &[Edge], net: u8, root: u32) -> Vec<u3
     let mut open = BinaryHeap::from([Reverse((0, root))]);
     best[root as usize].0 = 0;
     while let Some(Reverse((distance, node))) = open.pop() {
-        // A host forwards nothing: nodes behind it are not reached through it.
+        // A host does not forward packets, so no route leads through it.
         if distance > best[node as usize].0 || !forwards[node as usize] {
             continue;
         }

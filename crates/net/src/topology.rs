@@ -12,16 +12,16 @@ use units::{BitRate, ByteCount, Span};
 pub enum NodeKind {
     /// Sends and receives packets. It has an address on each of its links and never forwards.
     Host {
-        /// Each arriving packet waits for a processing time drawn uniformly from zero to this, without
-        /// overtaking another that came over the same link. Without it, flows fall into the same phase
-        /// pattern with every seed.
+        /// Maximum processing time. Each arriving packet waits for a time drawn uniformly from zero to this
+        /// maximum, but packets of one link stay in order. Without jitter, flows have the same phase pattern
+        /// with every seed.
         jitter: Span,
     },
     /// Forwards packets without delay. It has no address.
     Router,
 }
 
-/// A link to be built: two ends, the network it belongs to, and a channel each way.
+/// A link to build: two ends, the network to which it belongs, and a channel in each direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
     /// One end.
@@ -52,11 +52,11 @@ pub struct ChannelSpec {
     pub transmitter: TransmitterSpec,
     /// Propagation delay.
     pub delay: DelaySpec,
-    /// Drops packets that come faster than this, before the queue.
+    /// The policer before the queue, which drops packets that exceed its rate and burst.
     pub policer: Option<TokenBucket>,
     /// The queue before the transmitter.
     pub queue: QueueSpec,
-    /// Delays packets that would leave faster than this, between the queue and the transmitter.
+    /// The shaper between the queue and the transmitter, which delays packets that exceed its rate and burst.
     pub shaper: Option<TokenBucket>,
     /// The largest IP packet that passes; larger ones are dropped.
     pub mtu: ByteCount,
@@ -84,7 +84,7 @@ impl Default for ChannelSpec {
 }
 
 impl ChannelSpec {
-    /// The mean rate in the long run; `None` if transmissions take no time.
+    /// The long-term mean rate; `None` if transmissions take no time.
     pub fn mean_rate(&self) -> Option<BitRate> {
         let rates = [self.transmitter.mean_rate(), self.shaper.map(|shaper| shaper.rate)];
         rates.into_iter().flatten().min()
@@ -93,7 +93,7 @@ impl ChannelSpec {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// The key of the part of the channel that is wrong, and what is wrong there.
+    /// The scenario key of the part of the channel that is wrong, and the fault in that part.
     pub fn check(&self) -> Result<(), (&'static str, SpecFault)> {
         let of = |part| move |fault| (part, fault);
         let largest = self.mtu + self.framing;

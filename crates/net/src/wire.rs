@@ -7,19 +7,19 @@ use units::{Instant, Span};
 pub(crate) struct Wire {
     impairments: Impairments,
     random: Random,
-    /// Bits before the next bit error.
+    /// Number of bits before the next bit error.
     good_bits: u64,
-    /// The losses come in bursts, and the wire is in the state of frequent ones.
+    /// The model of loss bursts is in the bad state, in which losses are frequent.
     is_bad: bool,
-    /// When the last packet arrives that keeps the order.
+    /// Arrival of the latest packet among those that keep the order of the wire.
     pub last_arrival: Instant,
 }
 
-/// Where a bit error lies.
+/// Place of a bit error in a packet.
 pub(crate) enum BitError {
-    /// In framing or IP header.
+    /// In the framing or the IP header.
     Header,
-    /// This bit of the IP payload.
+    /// In the IP payload: number of the bit, from 0.
     Payload(u64),
 }
 
@@ -43,8 +43,8 @@ impl Wire {
         self.random.bernoulli(self.impairments.duplication)
     }
 
-    /// When a packet arrives that would arrive at `at` without jitter and reordering, and whether it leaves
-    /// the order of the wire.
+    /// Arrival of a packet that would arrive at `at` without jitter and reordering, and whether the packet
+    /// may overtake others or be overtaken.
     pub fn delay(&mut self, at: Instant) -> (Instant, bool) {
         let Impairments { jitter, jitter_reorders, reordering, reordering_delay, .. } = self.impairments;
         let is_held_back = self.random.bernoulli(reordering);
@@ -110,7 +110,8 @@ mod tests {
         let share = |lost: usize, of: usize| lost as f64 / of as f64;
         let mean = share(lost.iter().filter(|lost| **lost).count(), number);
         assert!((mean / bursts.mean() - 1.0).abs() < 0.03, "{mean}");
-        // A loss is in the bad state in nearly all cases, which goes on with 0.75: then 0.8 are lost.
+        // Nearly all losses occur in the bad state. It continues with probability 0.75, and then the next
+        // packet is lost with probability 0.8.
         let after_loss: Vec<bool> = lost.windows(2).filter(|two| two[0]).map(|two| two[1]).collect();
         let again = share(after_loss.iter().filter(|lost| **lost).count(), after_loss.len());
         assert!((again - 0.566).abs() < 0.02, "{again}");
@@ -122,7 +123,7 @@ mod tests {
         let mut wire =
             wire(Impairments { loss: p(0.1), loss_bursts: Some(bursts), ..Impairments::default() });
         let lost = (0..100_000).filter(|_| wire.loses()).count();
-        // 1 - 0.9 * 0.9.
+        // The mean loss is 1 - 0.9 * 0.9 = 0.19.
         assert!((18_500..19_500).contains(&lost), "{lost}");
     }
 

@@ -9,13 +9,13 @@ use net::{
 };
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// 100 Mbit/s and 1 ms: 1500 bytes take 120 us.
+/// A channel of 100 Mbit/s and 1 ms: a packet of 1500 bytes takes 120 us.
 fn channel(queue: QueueSpec) -> ChannelSpec {
     let transmitter = BitRate::from_mbps(100).into();
     ChannelSpec { transmitter, delay: Span::from_millis(1).into(), queue, ..ChannelSpec::default() }
 }
 
-/// 10 Mbit/s: the tokens of 1500 bytes take 1.2 ms.
+/// A bucket of 10 Mbit/s: the tokens of a packet of 1500 bytes take 1.2 ms.
 fn bucket(packets: u64) -> TokenBucket {
     TokenBucket { rate: BitRate::from_mbps(10), burst: ByteCount::new(1500 * packets) }
 }
@@ -46,13 +46,13 @@ fn a_policer_drops_what_exceeds_burst_and_rate_before_every_kind_of_queue() {
     for queue in queues {
         let policed = ChannelSpec { policer: Some(bucket(4)), ..channel(queue.clone()) };
         let Pair { mut world, client, server, link } = pair(policed);
-        // Events that change nothing, for the clock.
+        // These events change nothing; they stop the clock at their times.
         [3_600_000, 3_700_000]
             .into_iter()
             .for_each(|at| world.kernel.schedule(nanos(at), NetEvent::repair(link)));
         (0..10).for_each(|number| world.send(client, server, number, 1500));
         let mut arrived = world.run(nanos(3_600_000));
-        // Tokens of three packets have come.
+        // By 3.6 ms the bucket has gained the tokens of three packets.
         (10..20).for_each(|number| world.send(client, server, number, 1500));
         arrived.extend(world.run(nanos(3_700_000)));
         (20..22).for_each(|number| world.send(client, server, number, 100));
@@ -67,8 +67,8 @@ fn a_policer_drops_what_exceeds_burst_and_rate_before_every_kind_of_queue() {
 #[test]
 fn a_shaper_delays_what_exceeds_burst_and_rate_behind_every_kind_of_queue() {
     let expected = |number: u64| {
-        // Two packets of the burst at the rate of the line; the third waits for what came of its tokens
-        // meanwhile.
+        // Two packets of the burst leave at the rate of the line. The third packet waits until the bucket has
+        // gained its tokens, and so do the later packets.
         let leaves = if number < 2 { 120 * (number + 1) } else { 1200 * (number - 1) + 120 };
         nanos(1000 * (1000 + leaves))
     };
@@ -80,7 +80,7 @@ fn a_shaper_delays_what_exceeds_burst_and_rate_behind_every_kind_of_queue() {
         let Pair { mut world, client, server, link } = pair(shaped);
         (0..10).for_each(|number| world.send(client, server, number, 1500));
         let arrived = world.run_all();
-        // One is on the line, five wait.
+        // One packet is in transmission and five wait.
         assert_eq!(numbers(&arrived), (0..6).collect::<Vec<_>>(), "{queue:?}");
         for packet in &arrived {
             assert_eq!(packet.at, expected(packet.number.into()), "{queue:?}: {}", packet.number);

@@ -1,4 +1,4 @@
-//! Captures, read back by hand and by tshark.
+//! Captures, read by the code below and by tshark.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// A sink whose bytes stay readable.
+/// A sink whose bytes the test can read after the capture.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -30,7 +30,7 @@ impl Write for Shared {
     }
 }
 
-/// client - router - server, with room for two waiting packets behind the router.
+/// client - router - server, with a queue of two packets at the router towards the server.
 struct Chain {
     world: World,
     nodes: [NodeId; 3],
@@ -64,7 +64,7 @@ fn chain_with(queue: QueueSpec, impairments: Impairments) -> Chain {
     Chain { world: World::new(builder), nodes, links, options }
 }
 
-/// An SCTP packet of one DATA chunk without its payload, checksum left out.
+/// The headers of an SCTP packet with one DATA chunk, without payload and without checksum.
 fn data_packet(tsn: u32, payload: u16) -> Vec<u8> {
     let mut bytes = vec![0x13, 0x88, 0x13, 0x89, 1, 2, 3, 4, 0, 0, 0, 0];
     bytes.extend([0, 3]);
@@ -74,13 +74,13 @@ fn data_packet(tsn: u32, payload: u16) -> Vec<u8> {
     bytes
 }
 
-/// What a capture calls to complete a packet.
+/// The function that a capture calls to complete a packet.
 fn finish(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [u8]) {
     assert_eq!((protocol, src.is_ipv6()), (Protocol::Sctp, dst.is_ipv6()));
     fill_checksum(packet);
 }
 
-/// Fills in CRC32c (RFC 9260, appendix A), bit by bit.
+/// Computes the CRC32c of a packet (RFC 9260, appendix A) bit by bit and writes it into the packet.
 fn fill_checksum(packet: &mut [u8]) {
     packet[8..12].fill(0);
     let mut crc = !0_u32;
@@ -115,7 +115,7 @@ impl Chain {
         self.captured_and_left_out(traffic).0
     }
 
-    /// The same with the number of packets that were left out.
+    /// As [`Self::captured`], but also returns the number of packets that the capture left out.
     fn captured_and_left_out(mut self, traffic: impl FnOnce(&mut Self)) -> (Vec<u8>, u64) {
         let sink = Shared::default();
         let [_, router, server] = self.nodes;
@@ -129,7 +129,7 @@ impl Chain {
     }
 }
 
-/// A burst of four over IPv4, of which the queue drops the last, and one over IPv6.
+/// The capture of a burst of four IPv4 packets, of which the queue drops the last, and of one IPv6 packet.
 fn sample() -> Vec<u8> {
     sample_of(chain(Impairments::default()))
 }
@@ -151,7 +151,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// Blocks as (type, body), lengths checked.
+/// Splits a file into blocks of (type, body), and checks their lengths.
 fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
     let mut blocks = Vec::new();
     while !file.is_empty() {
@@ -163,7 +163,7 @@ fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
     blocks
 }
 
-/// Options as (code, value).
+/// Splits the options of a block into (code, value).
 fn options(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
     let mut options = Vec::new();
     loop {
@@ -187,7 +187,7 @@ fn the_file_has_the_blocks_and_options_of_the_format() {
         assert_eq!((block.0, word(block.1, 0), word(block.1, 4)), (1, 101, 0));
         assert_eq!(options(&block.1[8..]), [(2, name.as_bytes().to_vec()), (9, vec![9])]);
     }
-    // Interface, time, comment of each packet. 1048 bytes take 838.4 us.
+    // Each expected packet: interface, time in ns, comment. 1048 bytes take 838.4 us.
     let queued = 3_000_000;
     let (slot, v6_slot) = (838_400, 854_400);
     let mut expected = vec![(0, queued, None); 3];
@@ -202,7 +202,8 @@ fn a_server_captures_a_packet_when_its_transmission_starts_or_when_it_drops_it()
     let queue = QueueSpec::custom(common::disciplines::Fifo(2));
     let file = sample_of(chain_with(queue, Impairments::default()));
     let (queued, slot) = (3_000_000, 838_400);
-    // The fourth is dropped on arrival; the second and third start as the one before them arrives.
+    // The queue drops the fourth packet on arrival. The transmissions of the second and third packets begin
+    // when the previous packet arrives.
     let expected = [
         (0, queued, None),
         (0, queued, Some("dropped: queue full")),
@@ -223,7 +224,7 @@ fn owned(packets: &[(u32, u64, Option<&str>)]) -> Vec<(u32, u64, Option<String>)
     packets.iter().map(|&(interface, at, comment)| (interface, at, comment.map(String::from))).collect()
 }
 
-/// Interface, time and comment of the captured packets, their form checked.
+/// Interface, time in ns and comment of each captured packet. Checks the form of the blocks.
 fn packets(blocks: &[(u32, &[u8])]) -> Vec<(u32, u64, Option<String>)> {
     blocks[3..]
         .iter()
@@ -335,7 +336,7 @@ fn finish_captures_returns_an_error_of_the_sink() {
     );
 }
 
-/// The lines tshark prints for a file, or `None` if it is not installed and nothing requires it.
+/// The lines that tshark prints for a file; `None` if tshark is neither installed nor required.
 fn tshark(name: &str, file: &[u8], arguments: &[&str]) -> Option<Vec<String>> {
     let path = std::env::temp_dir().join(format!("anabranch-{name}-{}.pcapng", std::process::id()));
     std::fs::write(&path, file).unwrap();
@@ -400,7 +401,7 @@ fn tshark_finds_no_error() {
     assert!(lines.is_empty(), "{lines:#?}");
 }
 
-/// A capture of a datagram of SCTP to the port of RFC 6951 and one back, over IPv4 and over IPv6.
+/// A capture of SCTP in UDP (RFC 6951) over IPv4 and over IPv6: a datagram in each direction.
 fn datagrams(limit: u64) -> (Vec<u8>, u64) {
     let sink = Shared::default();
     let mut capture = DatagramCapture::new(sink.clone(), "udp", ByteCount::new(limit)).unwrap();

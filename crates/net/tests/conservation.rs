@@ -1,4 +1,4 @@
-//! Properties of any network and any traffic.
+//! Properties of random networks with random traffic.
 
 use crate::common;
 
@@ -17,14 +17,15 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Two dual-homed hosts: a direct link, and a path over two routers with another discipline between them.
+/// Two dual-homed hosts with a direct link and a path over two routers. The link between the routers has the
+/// queue of a [`Core`].
 struct Plant {
     world: World,
     hosts: [NodeId; 2],
     links: Vec<LinkId>,
 }
 
-/// What the link between the routers has.
+/// The queue, and perhaps the transmitter, of the link between the routers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Core {
     Red,
@@ -33,7 +34,7 @@ enum Core {
     DropTailOnTrace,
     /// Drop-tail, behind a policer and before a shaper, on a random rate with pauses.
     Buckets,
-    /// CoDel in their place.
+    /// As `Buckets`, with CoDel instead of drop-tail.
     CodelInBuckets,
 }
 
@@ -76,7 +77,7 @@ fn plant(core: Core, impairments: Impairments, mbps: u64, limit: u64, seed: u64)
         Core::DropTailOnTrace | Core::Buckets => {}
     }
     if matches!(core, Core::ServerOnTrace | Core::DropTailOnTrace) {
-        // In milliseconds, and packets of up to 1600 bytes take more than one.
+        // Times in ms. Packets of up to 1600 bytes may need two opportunities.
         let trace = Trace::parse("0\n1\n1\n2\n5\n").unwrap();
         middle.transmitter = TransmitterSpec::Trace(Arc::new(trace));
     }
@@ -165,7 +166,7 @@ fn directions(plant: &Plant) -> impl Iterator<Item = LinkDir> {
     plant.links.iter().flat_map(|link| [link.forward(), link.backward()])
 }
 
-/// Packets that are on some link, by the counters.
+/// Number of packets on all links according to the counters.
 fn under_way(plant: &Plant) -> u64 {
     directions(plant)
         .map(|direction| {
@@ -178,7 +179,7 @@ fn under_way(plant: &Plant) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// At the end none is under way. Drops are counted by cause.
+    /// At the end no packet is on a link. Drops are counted by cause.
     #[test]
     fn each_packet_is_delivered_dropped_or_under_way(
         steps in steps(), core in core(), impairments in impairments(),
@@ -217,7 +218,7 @@ proptest! {
     fn first_in_first_out_queues_and_a_wire_without_reordering_keep_the_order(
         steps in steps(), core in core(), jitter in 0..2000u64, seed in any::<u64>()
     ) {
-        // This server chooses its packets by chance.
+        // These servers choose packets at random, so they do not keep the order.
         prop_assume!(!matches!(core, Core::Server | Core::ServerOnTrace));
         let (loss, jitter) = (Probability::new(0.1).unwrap(), Span::from_micros(jitter));
         let impairments = Impairments { loss, jitter, loss_bursts: Some(bursts()), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Queue disciplines from outside the crate, of both kinds.
+//! Queue disciplines of both kinds that are implemented outside the crate.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use units::{BitRate, Instant, Probability, Span};
 
-/// 100 Mbit/s and 1 ms: 1500 bytes take 120 us.
+/// A channel of 100 Mbit/s and 1 ms: a packet of 1500 bytes takes 120 us.
 fn channel(discipline: impl Discipline + 'static) -> ChannelSpec {
     ChannelSpec {
         transmitter: BitRate::from_mbps(100).into(),
@@ -40,7 +40,8 @@ fn a_server_chooses_the_next_packet_when_a_transmission_ends() {
     }
     let link = builder.add_link(LinkSpec::symmetric(router, server, 0, channel(RoundRobin)));
     let mut world = World::new(builder);
-    // Five packets of a and three of b at one time: the server alternates while both wait.
+    // Five packets of host a and three of host b arrive together. The server alternates between the flows
+    // while packets of both wait.
     (0..5).for_each(|number| world.send(a, server, number, 1500));
     (10..13).for_each(|number| world.send(b, server, number, 1500));
     world.run(nanos(1));
@@ -54,7 +55,8 @@ fn a_server_chooses_the_next_packet_when_a_transmission_ends() {
 
 #[test]
 fn packets_of_one_flow_have_one_hash_and_other_ports_another() {
-    // Ports are the first bytes of the payload: the number of the packet.
+    // The ports are the first bytes of the payload, which are the number of the packet. So packets of equal
+    // number are one flow.
     let Pair { mut world, client, server, .. } = pair(channel(RoundRobin));
     for number in [1, 1, 1, 1, 2, 2] {
         world.send(client, server, number, 1500);
@@ -97,22 +99,22 @@ fn a_failure_drops_the_packets_that_a_server_holds() {
     assert_eq!(world.network.counters(link.forward()).dropped(DropCause::LinkDown), 10);
     world.run(nanos(900_000));
     (10..13).for_each(|number| world.send(client, server, number, 1500));
-    // The event planned for 360 us, and those of the packets lost, bring nothing.
+    // The transmitter's event planned for 360 us and the arrivals of the lost packets have no effect.
     let arrived = world.run_all();
     assert_eq!((numbers(&arrived), micros(&arrived)), (vec![10, 11, 12], vec![2020, 2140, 2260]));
 }
 
 #[test]
 fn a_server_is_asked_at_each_delivery_opportunity_of_a_trace() {
-    // Opportunities at 5, 10, 10 and 20 ms; small packets share one.
+    // The opportunities are at 5, 10, 10 and 20 ms; small packets share an opportunity.
     let transmitter = trace("5\n10\n10\n20\n");
     let Pair { mut world, client, server, .. } =
         pair(ChannelSpec { transmitter, delay: Span::ZERO.into(), ..channel(RoundRobin) });
     for (number, size) in [(1, 1500), (1, 500), (1, 1500), (2, 1500), (3, 700), (3, 700), (3, 700)] {
         world.send(client, server, number, size);
     }
-    // 5 ms: 1 (1500). 10 ms: 2 (1500), 3 (700), 1 (500) and 300 of 3. 20 ms: 400 of 3 and 1100 of 1. 25 ms:
-    // 400 of it and 700 of 3.
+    // Flows and bytes at each opportunity. 5 ms: 1 (1500). 10 ms: 2 (1500), then 3 (700), 1 (500) and the
+    // first 300 of 3. 20 ms: the other 400 of 3, and 1100 of 1. 25 ms: the other 400 of 1, and 3 (700).
     let arrived = world.run_all();
     assert_eq!(numbers(&arrived), [1, 2, 3, 1, 3, 1, 3]);
     assert_eq!(micros(&arrived), [5000, 10_000, 10_000, 10_000, 20_000, 25_000, 25_000]);
@@ -127,7 +129,7 @@ fn an_admission_on_a_trace_has_the_times_of_the_trace() {
     for number in 0..4 {
         world.send(client, server, number, 1500);
     }
-    // All wait for the first opportunity, so the fourth does not fit.
+    // All four packets wait for the first opportunity. The queue has room for three.
     let arrived = world.run_all();
     assert_eq!((numbers(&arrived), micros(&arrived)), (vec![0, 1, 2], vec![5000, 10_000, 10_000]));
     assert_eq!(world.network.counters(link.forward()).dropped(DropCause::QueueFull), 1);
@@ -236,7 +238,7 @@ fn chain(
     arrived.extend(world.run_all());
     let mut arrived: Vec<_> =
         arrived.iter().map(|packet| (packet.at, packet.number, packet.corrupted)).collect();
-    // A copy travels outside the order of the wire and may arrive in one instant with another packet.
+    // A duplicate does not keep the order of the wire and may arrive at the same instant as another packet.
     arrived.sort_unstable();
     (arrived, links.iter().map(|link| *world.network.counters(link.forward())).collect())
 }
@@ -244,22 +246,22 @@ fn chain(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Times, drops, impairments and counters agree.
+    /// Times, drops, impairments and counters are equal.
     #[test]
     fn a_fifo_server_and_drop_tail_give_the_same_run(
         gaps in prop::collection::vec((0..200_000u64, 60..1500usize), 1..200),
         mbps in 20..200u64, on_trace in any::<bool>(), p in 0.0..0.2f64,
     ) {
         let mut at = 0;
-        // Every second packet arrives with the one before; full microseconds bring ties with ends of
-        // transmissions.
+        // About half of the packets arrive together with the previous packet. Arrivals at whole microseconds
+        // often coincide with ends of transmissions.
         let traffic: Vec<_> = gaps.iter().map(|&(gap, size)| {
             at += if gap % 2 == 0 { 0 } else { gap / 1000 * 1000 };
             (at, size)
         }).collect();
         let p = Probability::new(p).unwrap();
         let bit_errors = Probability::new(1e-6).unwrap();
-        // On a trace, a copy may arrive at a router in one instant with another packet, in any order.
+        // On a trace, a duplicate may arrive at a router at the same instant as another packet, in any order.
         let duplication = if on_trace { Probability::ZERO } else { p };
         let impairments = Impairments { loss: p, duplication, bit_errors, ..Impairments::default() };
         let transmitter =

@@ -10,7 +10,7 @@ use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
 use std::sync::Arc;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
-/// 100 Mbit/s, 1 ms, PPP framing: 1500 bytes take 120.56 us.
+/// A channel of 100 Mbit/s, 1 ms and PPP framing: a packet of 1500 bytes takes 120.56 us.
 fn fast() -> ChannelSpec {
     ChannelSpec {
         transmitter: BitRate::from_mbps(100).into(),
@@ -43,7 +43,7 @@ fn a_packet_arrives_after_waiting_transmission_and_propagation() {
 
 #[test]
 fn rounding_errors_of_transmission_times_do_not_add_up() {
-    // 1500 bytes at 7 Mbit/s are 1714285 and 5/7 ns.
+    // 1500 bytes at 7 Mbit/s take 1714285 and 5/7 ns.
     let transmitter = BitRate::from_mbps(7).into();
     let Pair { mut world, client, server, .. } =
         pair(ChannelSpec { transmitter, queue: QueueSpec::DropTail(Limit::NONE), ..ChannelSpec::default() });
@@ -61,16 +61,16 @@ fn the_remainder_of_a_transmission_time_is_not_carried_over_idle_time() {
     for number in 0..3 {
         world.send(client, server, number, 1500);
         let at = world.kernel.now();
-        // Each starts at a whole nanosecond: with the remainders of 5/7 ns carried on, the second would take
-        // 1 more.
+        // Each transmission starts at a whole nanosecond. If the remainder of 5/7 ns were carried over, the
+        // second transmission would take 1 ns longer.
         assert_eq!(world.run_all()[0].at - at, Span::from_nanos(1_714_285));
         world.kernel.schedule(world.kernel.now() + Span::from_nanos(1), NetEvent::repair(link));
         world.run_all();
     }
 }
 
-/// The law of RED's average (Floyd and Jacobson 1993, section 4): samples of the queue at arrivals, and the
-/// time since the queue emptied.
+/// The average of RED (Floyd and Jacobson 1993, section 4) follows the queue length at each arrival and
+/// decays with the time since the queue emptied.
 #[test]
 fn the_average_of_red_follows_arrivals_and_idle_time() {
     let red = RedSpec {
@@ -90,14 +90,14 @@ fn the_average_of_red_follows_arrivals_and_idle_time() {
     for number in 0..5 {
         world.send(client, server, number, 1500);
     }
-    // The queue is found with 0, 0, 1, 2, 3 waiting.
+    // The five packets find 0, 0, 1, 2 and 3 packets waiting.
     let mut average = 0.0;
     for length in [1.0, 2.0, 3.0] {
         average += 0.1 * (length - average);
     }
     let measured = |world: &World| world.network.red_average(link.forward()).unwrap();
     assert!((measured(&world) - average).abs() < 1e-12);
-    // The last one starts at 482.24 us; the next comes 10 ms later, after time for 100 packets.
+    // The next packet arrives 10 ms after 482.24 us, when the queue emptied: the time of 100 packets.
     let next = nanos(4 * 120_560) + Span::from_millis(10);
     world.kernel.schedule(next, NetEvent::repair(link));
     world.run_all();
@@ -134,7 +134,8 @@ fn a_full_queue_drops_and_has_room_again_when_a_transmission_starts() {
     }
     let waiting = |world: &mut World| world.network.backlog(link.forward(), world.kernel.now()).packets;
     assert_eq!(waiting(&mut world), 2);
-    // At 120.56 us the second transmission starts. An event of the other direction stops the clock there.
+    // At 120.56 us the second transmission starts. A repair event, which changes nothing, stops the clock at
+    // that time.
     world.kernel.schedule(nanos(120_560), NetEvent::repair(link));
     assert!(world.run(nanos(120_560)).is_empty());
     assert_eq!(waiting(&mut world), 1);
@@ -204,7 +205,7 @@ fn processing_jitter_delays_within_its_bound_and_never_reorders() {
     let delays: Vec<Span> = (0..1000).map(late).collect();
     assert!(delays.iter().all(|&delay| delay <= jitter));
     let mean = delays.iter().map(|delay| delay.as_nanos()).sum::<u64>() / 1000;
-    // Above the 250 us of the plain draw, since a packet also waits for a slower one before it.
+    // The mean exceeds the 250 us of a single draw, because a packet also waits for slower ones before it.
     assert!((250_000..420_000).contains(&mean), "{mean}");
 }
 
@@ -222,7 +223,7 @@ fn a_failure_drops_packets_queued_on_the_wire_and_offered_until_the_repair() {
     world.run(nanos(900_000));
     world.send(client, server, 12, 1500);
     let arrived = world.run_all();
-    // The arrival planned for packet 0 at 1.12 ms must not bring packet 12.
+    // The event planned for the arrival of packet 0 at 1.12 ms must not deliver packet 12.
     assert_eq!((numbers(&arrived), arrived[0].at), (vec![12], nanos(900_000 + 1_120_560)));
     assert_eq!(world.network.counters(link.forward()).dropped(DropCause::LinkDown), 11);
     assert_eq!(world.network.counters(link.backward()).dropped(DropCause::LinkDown), 1);
@@ -255,7 +256,7 @@ fn losses_have_their_probability_and_lost_packets_take_transmission_time() {
     let arrived = world.run_all();
     let counters = world.network.counters(link.forward());
     assert_eq!(counters.dropped(DropCause::Loss) + arrived.len() as u64, 20_000);
-    // Standard deviation 42.
+    // The standard deviation of the number of losses is 42.
     assert!((1800..2200).contains(&counters.dropped(DropCause::Loss)), "{counters:?}");
     for packet in &arrived {
         assert_eq!(packet.at, nanos(1_000_000 + 120_560 * (u64::from(packet.number) + 1)));
@@ -319,9 +320,9 @@ fn jitter_of_the_wire_delays_within_its_bound_and_keeps_the_order() {
         |packet: &common::Arrived| packet.at - nanos(1_000_000 + 120_560 * (u64::from(packet.number) + 1));
     assert!(arrived.iter().all(|packet| extra(packet) <= jitter));
     let mean = arrived.iter().map(|packet| extra(packet).as_nanos()).sum::<u64>() / 2000;
-    // Above the 200 us of the plain draw, since a packet also waits for a slower one before it.
+    // The mean exceeds the 200 us of a single draw, because a packet also waits for slower ones before it.
     assert!((210_000..350_000).contains(&mean), "{mean}");
-    // Packets cost one event each, as without jitter.
+    // Each packet costs one event, as without jitter.
     assert_eq!(world.kernel.events_processed(), 2000);
 }
 
@@ -369,12 +370,12 @@ fn bit_errors_corrupt_the_payload_or_drop_the_packet() {
     let wrong_bits =
         |packet: &common::Arrived| packet.bytes.iter().map(|byte| byte.count_ones()).sum::<u32>();
     let damaged = world.network.counters(link.forward()).dropped(DropCause::Damaged);
-    // 27 bytes of header and framing: 1 - (1 - 1e-5)^216 is 0.00216, so 21.6 packets; 1480 bytes of payload:
-    // 0.1117.
+    // 27 bytes of header and framing have an error with probability 1 - (1 - 1e-5)^216 = 0.00216, so in 21.6
+    // packets on average. For 1480 bytes of payload the probability is 0.1117.
     assert!((4..44).contains(&damaged), "{damaged}");
     let corrupted = arrived.iter().filter(|packet| packet.corrupted).count();
     assert!((990..1245).contains(&corrupted), "{corrupted}");
-    // The number's own bits stay readable in packets the errors spared, and zeros stay zeros.
+    // Packets without an error arrive with their number and with all other bytes zero.
     let mut expected = 0;
     for packet in arrived.iter().filter(|packet| !packet.corrupted) {
         assert!(packet.number >= expected);
@@ -389,7 +390,8 @@ fn bit_errors_corrupt_the_payload_or_drop_the_packet() {
 
 #[test]
 fn a_delay_in_steps_counts_from_the_end_of_the_transmission_and_keeps_the_order() {
-    // 4 ms, from 1 ms on 1 ms, from 10 ms on 4 ms, and so on each 20 ms. A packet takes 120.56 us.
+    // The delay is 4 ms at first, 1 ms from 1 ms on, and 4 ms from 10 ms on; it repeats every 20 ms. A packet
+    // takes 120.56 us.
     let ms = Span::from_millis;
     let steps = vec![(Span::ZERO, ms(4)), (ms(1), ms(1)), (ms(10), ms(4))];
     let series = DelaySeries::new(steps, Some(ms(20))).unwrap();
@@ -403,9 +405,9 @@ fn a_delay_in_steps_counts_from_the_end_of_the_transmission_and_keeps_the_order(
     }
     arrived.extend(world.run_all());
     let times: Vec<u64> = arrived.iter().map(|packet| packet.at.as_nanos()).collect();
-    // Packet 0 arrives after 4 ms. The transmissions of 1 and 2 end at 1.07056 ms and 2.12056 ms, after the
-    // delay has become shorter: they would arrive at 2.07056 ms and 3.12056 ms, before packet 0, and arrive
-    // with it.
+    // Packet 0 has a delay of 4 ms. The transmissions of packets 1 and 2 end at 1.07056 ms and 2.12056 ms,
+    // when the delay is 1 ms. They would arrive at 2.07056 ms and 3.12056 ms, before packet 0, so they arrive
+    // at the same time as packet 0.
     assert_eq!(numbers(&arrived), [0, 1, 2, 3, 4]);
     assert_eq!(times, [4_120_560, 4_120_560, 4_120_560, 6_120_560, 22_620_560]);
 }
@@ -416,7 +418,7 @@ fn after_an_outage_the_delay_is_that_of_the_time() {
     let series = DelaySeries::new(vec![(Span::ZERO, ms(4)), (ms(1), ms(1))], Some(ms(2))).unwrap();
     let delay = DelaySpec::Series(Arc::new(series));
     let Pair { mut world, client, server, link } = pair(ChannelSpec { delay, ..fast() });
-    // 20 packets are planned until 2.4112 ms; the outage takes them from 0.1 ms on.
+    // 20 transmissions are planned until 2.4112 ms. An outage cancels them at 0.1 ms.
     for number in 0..20 {
         world.send(client, server, number, 1500);
     }

@@ -34,7 +34,7 @@ fn builder() -> (NetworkBuilder, [NodeId; 4], LinkId) {
     (builder, [a, b, server, nat], outside)
 }
 
-/// What a host gets: source, destination and the ports of the UDP header.
+/// A datagram that a host receives: the host, source, destination, and the ports of the UDP header.
 type Got = (NodeId, IpAddr, IpAddr, [u16; 2]);
 
 impl Home {
@@ -53,7 +53,7 @@ impl Home {
         self.network.addresses(node)[0].ipv6.into()
     }
 
-    /// Sends a datagram and returns what arrives.
+    /// Sends a UDP datagram and returns the datagram that arrives, if one does.
     fn send(&mut self, from: NodeId, src: IpAddr, dst: IpAddr, ports: [u16; 2]) -> Option<Got> {
         self.send_as(Protocol::Udp, from, src, dst, ports)
     }

@@ -73,8 +73,8 @@ fn the_network_of_listing_1_with_three_hosts_and_two_networks() {
     assert_eq!(checked, 2 * NETWORKS * HOSTS * (HOSTS - 1 + NETWORKS));
 }
 
-/// Two paths that share the bottleneck, as in paper 000, figure 5 right: networks 1 and 2 at the edges, 0
-/// between.
+/// Two paths that share a bottleneck, as in paper 000, figure 5, right: the edges are networks 1 and 2, the
+/// bottleneck is network 0.
 #[test]
 fn a_link_of_network_0_serves_all_networks() {
     let mut builder = NetworkBuilder::new();
@@ -116,7 +116,7 @@ fn an_address_of_another_network_cannot_be_reached() {
     assert_eq!((world.network.unroutable(), world.network.packets_in_use()), (3, 0));
 }
 
-/// A host in network 0 belongs to all of them, and each of its peers reaches it through the network it is in.
+/// A host in network 0 belongs to all networks. Each peer reaches the host through the network of the peer.
 #[test]
 fn an_address_of_network_0_is_reached_from_every_network() {
     let mut builder = NetworkBuilder::new();
@@ -248,7 +248,7 @@ fn a_wrong_network_is_refused_with_the_reason() {
     );
 }
 
-/// A host passes nothing on, and networks are apart from each other.
+/// A host does not forward packets, and a route does not change from one network to another.
 #[test]
 fn an_address_is_reached_over_routers_of_its_network_only() {
     let mut builder = NetworkBuilder::new();
@@ -289,7 +289,7 @@ fn a_host_sends_over_the_link_of_the_source_address_if_that_leads_to_the_destina
         assert_eq!(world.network.counters(uplink.forward()).offered, 1);
         assert_eq!(world.run_all().len(), 1);
     }
-    // The link of the third address leads to the server, too, but that has another address there.
+    // The link of the third address also leads to the server, but the server has another address on it.
     let src = world.ipv4(client, 2);
     assert_eq!(world.network.way(client, src, dst)[0], dead_end.forward());
     let elsewhere = world.ipv4(server, 0);

@@ -1,4 +1,4 @@
-//! Quantities of a link that change with time, its rate and its delay: from files, in steps, and random ones.
+//! Rates and delays of a link that change with time: read from a file, given in steps, or random.
 
 mod model;
 mod segments;
@@ -20,15 +20,15 @@ pub trait Varying: Copy + Eq + Debug + Send + Sync + 'static {
     const KEY: &'static str;
     /// Unit of the quantity in a file.
     const UNIT: &'static str;
-    /// That unit, as a multiple of the smallest one.
+    /// Number of smallest units (bit/s or ns) in one [`Self::UNIT`].
     const FILE_UNIT: f64;
-    /// What a mean has to be.
+    /// Message text for a mean of zero: the value that was expected.
     const ABOVE_ZERO: &'static str;
-    /// While it is zero, nothing passes.
+    /// True if no packet passes the link while the quantity is zero.
     const ZERO_IS_A_PAUSE: bool;
-    /// The number of smallest units: bit/s or nanoseconds.
+    /// Returns the value in its smallest unit: bit/s or nanoseconds.
     fn to_smallest(self) -> u64;
-    /// Makes a value of `smallest` smallest units.
+    /// Returns the value of `smallest` bit/s or nanoseconds.
     fn from_smallest(smallest: u64) -> Self;
 }
 

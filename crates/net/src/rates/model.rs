@@ -5,17 +5,18 @@ use std::marker::PhantomData;
 use transport::named;
 use units::{BitRate, Span};
 
-/// A random quantity with given statistics. The shapes are ours, like those of real links, and fitted to no
-/// measurement.
+/// A random rate or delay with given statistics.
+///
+/// Its changes resemble those of real links, but are not fitted to a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model<V> {
-    /// How it changes.
+    /// How the value changes.
     pub kind: RateModelKind,
     /// Mean over time.
     pub mean: V,
-    /// Coefficient of variation: standard deviation over mean.
+    /// Coefficient of variation: standard deviation divided by mean.
     pub cv: f64,
-    /// How long it stays similar: see [`RateModelKind`].
+    /// Time for which the value stays similar: see [`RateModelKind`].
     pub time_scale: Span,
 }
 
@@ -25,17 +26,19 @@ pub type RateModel = Model<BitRate>;
 named! {
     /// How a random rate or delay changes.
     "model" RateModelKind {
-        /// Swings like a cellular link: log-normal, by an autoregressive process in steps of a hundredth of
-        /// the time scale, after which the autocorrelation is 1/e. By default 0.5 around the mean and 1 s.
+        /// Like a cellular link: log-normal values of an autoregressive process, which changes the value
+        /// every hundredth of the time scale. After the time scale the autocorrelation is 1/e. Defaults: a
+        /// coefficient of variation of 0.5, a time scale of 1 s.
         Lte = "lte",
-        /// Jumps like a wireless network whose stations share the time on the air: to one of the eighths of
-        /// the highest value, at exponentially distributed intervals. The time scale is their mean, after
-        /// which the autocorrelation is 1/e. By default 0.3 around the mean and 100 ms.
+        /// Like a wireless network whose stations share the time on the air: the value jumps to one of eight
+        /// equidistant levels, the highest value and multiples of an eighth of it. Intervals between jumps
+        /// are exponentially distributed. The time scale is their mean, after which the autocorrelation is
+        /// 1/e. Defaults: a coefficient of variation of 0.3, a time scale of 100 ms.
         Wifi = "wifi",
-        /// Constant in each slot like a link over satellites in a low orbit, uniformly distributed; a rate
-        /// has a pause of a 200th of the slot before each. The time scale is the length of a slot; the
-        /// autocorrelation falls to 0 in a straight line by then, apart from the pauses. By default 0.25
-        /// around the mean and 15 s.
+        /// Like a link over satellites in a low orbit: constant in each slot, with uniformly distributed
+        /// values. A rate is zero in the first 200th of each slot. The time scale is the length of a slot;
+        /// apart from the pauses the autocorrelation falls linearly to 0 at that time. Defaults: a
+        /// coefficient of variation of 0.25, a time scale of 15 s.
         Satellite = "satellite",
     }
 }
@@ -51,7 +54,7 @@ impl<V: Varying> Model<V> {
         Model { kind, mean, cv, time_scale }
     }
 
-    /// The smallest value that it can have.
+    /// The smallest value that the model can draw.
     pub fn least(&self) -> V {
         let share = match self.kind {
             RateModelKind::Lte => 0.0,
@@ -80,14 +83,14 @@ impl<V: Varying> Model<V> {
     }
 }
 
-/// Steps of [`RateModelKind::Lte`] in its time scale.
+/// Number of steps of [`RateModelKind::Lte`] in a time scale.
 const STEPS: u64 = 100;
-/// Rates of [`RateModelKind::Wifi`].
+/// Number of levels of [`RateModelKind::Wifi`].
 const LEVELS: usize = 8;
-/// Pauses of [`RateModelKind::Satellite`] that would fill its slot.
+/// Length of a slot of [`RateModelKind::Satellite`] divided by that of a pause.
 const PAUSES: u64 = 200;
 
-/// A random quantity at work.
+/// Draws the values of a model, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Generator<V> {
     shape: Shape,
@@ -112,7 +115,7 @@ impl<V: Varying> Generator<V> {
         Generator { shape, random, of: PhantomData }
     }
 
-    /// How long the next value lasts, and that value.
+    /// Draws the next value, and the time for which it lasts.
     pub fn next(&mut self) -> (Span, V) {
         let (lasts, value) = match &mut self.shape {
             Shape::Swings(swings) => swings.next(&mut self.random),
@@ -123,13 +126,13 @@ impl<V: Varying> Generator<V> {
     }
 }
 
-/// exp(log_mean + sigma X), where X is an autoregressive process of normal distribution.
+/// exp(log_mean + sigma X), where X is an autoregressive process with a standard normal distribution.
 #[derive(Clone, Debug)]
 struct Swings {
     log_mean: f64,
     sigma: f64,
     step: Span,
-    /// Correlation of X with that of the step before.
+    /// Correlation of X with its value in the previous step.
     keep: f64,
     x: f64,
 }
@@ -137,9 +140,9 @@ struct Swings {
 impl Swings {
     fn new<V: Varying>(model: &Model<V>, random: &mut Random) -> Self {
         let square = model.cv * model.cv;
-        // A log-normal variable with this coefficient of variation.
+        // Variance of the logarithm of a log-normal variable with this coefficient of variation.
         let variance = libm::log1p(square);
-        // Where the correlation of X is ln(1 + cv^2 / e) / sigma^2, that of the rate is 1/e.
+        // The autocorrelation of the value is 1/e where that of X is ln(1 + cv^2 / e) / sigma^2.
         let log_keep = libm::log(libm::log1p(square / std::f64::consts::E) / variance);
         Swings {
             log_mean: libm::log(model.mean.to_smallest() as f64) - variance / 2.0,
@@ -157,7 +160,7 @@ impl Swings {
     }
 }
 
-/// Levels k/8 of the highest rate with probabilities in proportion to tilt^k.
+/// Levels of k/8 of the highest value, k = 1 to 8, with probabilities in proportion to tilt^k.
 #[derive(Clone, Debug)]
 struct Jumps {
     highest: f64,
@@ -167,8 +170,7 @@ struct Jumps {
 
 impl Jumps {
     fn new<V: Varying>(model: &Model<V>) -> Self {
-        // With all levels alike the coefficient of variation is 0.509; the larger the tilt, the smaller it
-        // is.
+        // With equal probabilities (tilt 1) the coefficient of variation is 0.509. A larger tilt lowers it.
         let (mut low, mut high) = (1.0, 64.0);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
@@ -181,7 +183,7 @@ impl Jumps {
         }
     }
 
-    /// The level as a share of the highest rate, with its probability.
+    /// The levels as fractions of the highest value, each with its probability.
     fn levels(tilt: f64) -> [(f64, f64); LEVELS] {
         let mut levels = [(0.0, 0.0); LEVELS];
         let (mut weight, mut sum) = (1.0, 0.0);
@@ -214,20 +216,20 @@ impl Jumps {
     }
 }
 
-/// Slots, with a pause at the beginning of each if there is a pause.
+/// Slots with uniformly distributed values between `low` and `high`; each begins with the pause.
 #[derive(Clone, Debug)]
 struct Slots {
     low: f64,
     high: f64,
     slot: Span,
     pause: Span,
-    /// The part of the current slot that is over; none before the first one.
+    /// The part of the current slot that is over; `None` before the first slot.
     passed: Option<Span>,
 }
 
 impl Slots {
     fn new<V: Varying>(model: &Model<V>) -> Self {
-        // What the pauses take from the mean, and add to the variance, is made up for between them.
+        // The pauses lower the mean and raise the variance. The values between pauses compensate for both.
         let without = if V::ZERO_IS_A_PAUSE { 1.0 - 1.0 / PAUSES as f64 } else { 1.0 };
         let mean = model.mean.to_smallest() as f64 / without;
         let cv = libm::sqrt((1.0 + model.cv * model.cv) * without - 1.0);
@@ -244,7 +246,7 @@ impl Slots {
     fn next(&mut self, random: &mut Random) -> (Span, f64) {
         let pause = self.pause;
         match self.passed {
-            // The first slot began some time before.
+            // The first slot began at a random time before the run.
             None => self.passed = Some(random.uniform_span(pause, self.slot)),
             Some(passed) if passed >= self.slot => {
                 self.passed = Some(pause);
@@ -267,7 +269,7 @@ mod tests {
 
     const KINDS: [RateModelKind; 3] = [RateModelKind::Lte, RateModelKind::Wifi, RateModelKind::Satellite];
 
-    /// The rate in Mbit/s at equidistant instants.
+    /// The rate in Mbit/s at `number` instants with the distance `every`.
     fn samples(model: &RateModel, seed: u64, every: Span, number: usize) -> Vec<f64> {
         let mut generator = Generator::new(model, Streams::new(seed, 0).stream("rate a-b"));
         let (mut end, mut rate) = (0, 0.0);
@@ -301,12 +303,15 @@ mod tests {
         assert!((value - expected).abs() <= tolerance, "{what}: {value} is not {expected} +- {tolerance}");
     }
 
-    /// Over 20,000 time scales, of which about 10,000 are independent: the mean is known to a hundredth of
-    /// the deviation.
+    /// Compares the statistics of 20,000 time scales with those of the model.
+    ///
+    /// About 10,000 of the samples are independent, so the standard error of the mean is a hundredth of the
+    /// standard deviation. `after_half` and `after_one` are the expected autocorrelations after half a time
+    /// scale and after a time scale.
     fn check(model: RateModel, after_half: f64, after_one: f64) {
         assert_eq!(model.check(), Ok(()));
-        // Samples at no round part of a time scale do not fall on the steps of a process, and meet its pauses
-        // by chance.
+        // The distance of the samples divides no time scale, so that they are not in phase with the steps and
+        // pauses of the model.
         let values = samples(&model, 1, model.time_scale.mul_f64(1.0 / 22.618), 23 * 20_000);
         let (mean, cv, one) = statistics(&values, 23);
         let half = 0.5 * (statistics(&values, 11).2 + statistics(&values, 12).2);
@@ -322,10 +327,10 @@ mod tests {
 
     #[test]
     fn an_lte_link_has_its_mean_variation_and_time_scale() {
-        // X has a correlation of ln(1 + cv^2 / e) / ln(1 + cv^2) = 0.3943 after a time scale, and of its
-        // root, 0.6279, after half of one: (1.25^0.6279 - 1) / 0.25.
+        // After a time scale the correlation of X is ln(1 + cv^2 / e) / ln(1 + cv^2) = 0.3943. After half a
+        // time scale it is the square root, 0.6279, and that of the rate (1.25^0.6279 - 1) / 0.25 = 0.602.
         check(model(RateModelKind::Lte), 0.602, 0.368);
-        // Rarer and higher peaks.
+        // A larger coefficient of variation gives rarer and higher peaks.
         let wild = RateModel { cv: 1.5, time_scale: Span::from_millis(200), ..model(RateModelKind::Lte) };
         let values = samples(&wild, 2, wild.time_scale / 23, 23 * 40_000);
         let (mean, cv, one) = statistics(&values, 23);
@@ -354,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_satellite_link_has_its_mean_variation_slots_and_pauses() {
-        // Of the variance the pauses have 7.6 %, and 1.5 % if it is larger.
+        // The pauses cause 7.6 % of the variance with a cv of 0.25, and 1.5 % with a cv of 0.5.
         check(model(RateModelKind::Satellite), 0.924 * 0.486, 0.0);
         check(RateModel { cv: 0.5, ..model(RateModelKind::Satellite) }, 0.985 * 0.486, 0.0);
         let mut generator =
@@ -365,7 +370,7 @@ mod tests {
             assert_eq!(generator.next(), (Span::from_millis(75), BitRate::from_bps(0)));
             let (lasts, rate) = generator.next();
             assert_eq!(lasts, Span::from_millis(15_000 - 75));
-            // 20 Mbit/s +- sqrt(3) * 25 %.
+            // The range is 20 Mbit/s +- sqrt(3) * 25 %.
             assert!((11_000_000..29_000_000).contains(&rate.as_bps()), "{rate}");
         }
     }
@@ -377,7 +382,7 @@ mod tests {
         generator.next();
         let drawn: Vec<(Span, Span)> = (0..1000).map(|_| generator.next()).collect();
         assert!(drawn.iter().all(|(lasts, _)| *lasts == Span::from_secs(15)));
-        // 40 ms +- sqrt(3) * 25 %.
+        // The range is 40 ms +- sqrt(3) * 25 %.
         let (least, most) = (Span::from_micros(22_679), Span::from_micros(57_321));
         assert!(drawn.iter().all(|(_, delay)| *delay >= model.least() && (least..=most).contains(delay)));
         near("mean", mean(drawn.iter().map(|(_, delay)| delay.as_secs_f64())), 0.04, 0.001);

@@ -5,11 +5,11 @@ use des::Random;
 use std::sync::Arc;
 use units::Instant;
 
-/// A quantity that changes with time, from one segment in which it is constant to the next.
+/// A rate or delay that changes with time: a sequence of segments, each with a constant value.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments<V: Varying> {
     ahead: Cursor<V>,
-    /// The same at an instant that has passed: after a failure of the link, all begins anew from there.
+    /// A cursor at an earlier time. After a failure of the link, `ahead` restarts from this cursor.
     past: Cursor<V>,
 }
 
@@ -46,27 +46,27 @@ impl<V: Varying> Segments<V> {
         Segments { past: cursor.clone(), ahead: cursor }
     }
 
-    /// The value now.
+    /// The value of the current segment.
     pub fn value(&self) -> V {
         self.ahead.value
     }
 
-    /// Until when it lasts.
+    /// End of the current segment.
     pub fn end(&self) -> Instant {
         self.ahead.end
     }
 
-    /// Goes on to the next segment.
+    /// Advances to the next segment.
     pub fn advance(&mut self) {
         self.ahead.advance();
     }
 
-    /// Goes on to the segment at `now`, which must not be before the current one.
+    /// Advances to the segment at `now`, which must not be before the current segment.
     pub fn advance_to(&mut self, now: Instant) {
         self.ahead.advance_to(now);
     }
 
-    /// Goes back to the segment at `now`, which must not be before that of the last reset.
+    /// Returns to the segment at `now`, which must not be before the segment of the last reset.
     pub fn reset(&mut self, now: Instant) {
         self.past.advance_to(now);
         self.ahead = self.past.clone();

@@ -3,11 +3,12 @@ use des::Digest;
 use std::fmt;
 use units::{BitRate, Instant, Span};
 
-/// A quantity that changes at given times. After the last of them it stays, or all begins anew after a
-/// period.
+/// A rate or delay that changes at given times.
+///
+/// The last value lasts for ever, or the series repeats after a period.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Series<V> {
-    /// From when on which value; ascending, the first from 0 on.
+    /// Values, each with the time at which it begins; ascending, the first at 0.
     steps: Vec<(Span, V)>,
     period: Option<Span>,
 }
@@ -18,8 +19,9 @@ pub type RateSeries = Series<BitRate>;
 /// A delay that changes at given times.
 pub type DelaySeries = Series<Span>;
 
-/// Why a list of values, or a file, is not a [`Series`]. Values are counted from 1; in a file the number is
-/// that of the line.
+/// Why a list of values, or a file, is not a [`Series`].
+///
+/// The number is that of the value, counted from 1, or in a file that of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeriesFault {
     /// There is no value.
@@ -28,9 +30,9 @@ pub enum SeriesFault {
     Line(usize),
     /// The first time is not 0.
     First(usize),
-    /// A time is not after its predecessor.
+    /// A time is not later than the previous time.
     Order(usize),
-    /// From some time on the rate is 0 for ever.
+    /// The last rate is 0 and lasts for ever.
     Dead(usize),
     /// All rates are 0.
     Zero,
@@ -39,7 +41,8 @@ pub enum SeriesFault {
 }
 
 impl SeriesFault {
-    /// The fault in words, of values of the type `V`; `each` says what the numbers count: "line" or "step".
+    /// The message of the fault for values of type `V`. `each` is the word for what the numbers count, "line"
+    /// or "step".
     pub fn message<V: Varying>(&self, each: &str) -> String {
         let (name, unit) = (V::KEY, V::UNIT);
         match self {
@@ -66,11 +69,11 @@ impl SeriesFault {
     }
 }
 
-/// The largest value of a file, in its unit there, and the latest time, in seconds.
+/// The largest value in a file, in the unit of the file, and the latest time, in seconds.
 const MOST: (f64, f64) = (1e9, 3e9);
 
 impl<V: Varying> Series<V> {
-    /// A series of these values, each from its time on; with a period all begins anew after it.
+    /// Makes a series of these values, each from its time on. With a period the series repeats.
     ///
     /// # Errors
     /// [`SeriesFault`] names the first value that is wrong.
@@ -79,8 +82,8 @@ impl<V: Varying> Series<V> {
         Self::checked(steps, &lines, period)
     }
 
-    /// Reads a file: on each line a time in seconds and the value in its unit (Mbit/s or ms) from then on,
-    /// with a comma between them. Empty lines, lines that begin with `#`, and a heading are left out.
+    /// Reads a file. Each line has a time in seconds, a comma, and the value from that time on, in Mbit/s or
+    /// ms. Empty lines, lines that begin with `#`, and a heading are ignored.
     ///
     /// # Errors
     /// [`SeriesFault`] names the first line that is wrong.
@@ -129,7 +132,7 @@ impl<V: Varying> Series<V> {
         }
     }
 
-    /// The mean in the long run: that of a period, or the last value if it stays.
+    /// The long-term mean: the mean over a period, or the last value if the series does not repeat.
     pub fn mean(&self) -> V {
         let Some(period) = self.period else { return self.steps[self.steps.len() - 1].1 };
         let ends = self.steps[1..].iter().map(|step| step.0).chain([period]);
@@ -140,7 +143,7 @@ impl<V: Varying> Series<V> {
         V::from_smallest(u64::try_from(sum / u128::from(period.as_nanos())).unwrap_or(u64::MAX))
     }
 
-    /// The smallest of its values.
+    /// The smallest value of the series.
     pub fn least(&self) -> V {
         let smallest = self.steps.iter().map(|(_, value)| value.to_smallest()).min();
         V::from_smallest(smallest.unwrap_or_default())
@@ -150,7 +153,7 @@ impl<V: Varying> Series<V> {
         self.steps[step.index].1
     }
 
-    /// When the value of a step ends.
+    /// Time at which a step ends.
     pub(super) fn end(&self, Step { cycle, index }: Step) -> Instant {
         match (self.steps.get(index + 1), self.period) {
             (Some((next, _)), period) => self.begin_of(cycle, period) + *next,
@@ -190,7 +193,7 @@ pub(super) struct Step {
 }
 
 impl<V: Varying> fmt::Debug for Series<V> {
-    /// Shows a digest of the values: a series may have very many.
+    /// Shows a digest of the values, because a series may be very long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut digest = Digest::new();
         for (from, value) in &self.steps {
@@ -254,7 +257,7 @@ mod tests {
         assert_eq!(parse("0,0\n2,0", Some(SECOND * 3)), Err(SeriesFault::Zero));
         assert_eq!(parse("0,5\n2,0", Some(SECOND * 2)), Err(SeriesFault::Period(2)));
         assert_eq!(parse("0,5\n2,0", Some(SECOND * 3)), Ok(()));
-        // A delay of zero stops nothing.
+        // A delay of zero is not a pause.
         assert!(DelaySeries::parse("0,0\n2,0", None).is_ok());
         assert_eq!(DelaySeries::parse("0,5\n2,x", None), Err(SeriesFault::Line(2)));
     }

@@ -6,21 +6,21 @@ use units::{BitRate, Instant, Span};
 /// al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015).
 ///
 /// At each opportunity one IP packet of [`Trace::BYTES`] bytes with its framing can leave. The time of the
-/// last opportunity is also the period after which the trace repeats. The bytes are shared as in Mahimahi's
-/// `mm-link`:
+/// last opportunity is also the period after which the trace repeats. As in Mahimahi's `mm-link`, packets
+/// share the bytes of an opportunity:
 ///
 /// - Waiting packets use an opportunity in their order. A packet that needs fewer bytes than are left leaves
 ///   the rest to the next packet.
-/// - A packet that needs more bytes than are left uses them, continues at the next opportunity, and leaves
-///   when its last byte does.
-/// - What no waiting packet uses is lost. A packet that arrives at the instant of an opportunity is too late
-///   for it.
+/// - A packet that needs more bytes than are left uses these bytes, continues at the next opportunity, and
+///   leaves when its last byte leaves.
+/// - Bytes that no waiting packet uses are lost. A packet that arrives at the instant of an opportunity
+///   cannot use it.
 ///
 /// `mm-link` counts 4 bytes of framing with each packet: a link with `framing` of 4 bytes gives the same
 /// times.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// Since the begin of the period; ascending, the last one above zero.
+    /// Times of the opportunities from the beginning of the period; ascending, the last above zero.
     times: Vec<Span>,
 }
 
@@ -30,7 +30,7 @@ pub enum TraceFault {
     /// The list is empty, or has no time above zero.
     #[error("a trace needs a delivery opportunity after time 0")]
     Empty,
-    /// A time is before its predecessor; times are counted from 1, as the lines of a file.
+    /// A time is before the previous time. Times are counted from 1, like the lines of a file.
     #[error("line {0} has a time that is earlier than the one before it: expected times in order")]
     Order(usize),
     /// A line of a file is not a number.
@@ -39,7 +39,7 @@ pub enum TraceFault {
 }
 
 impl fmt::Debug for Trace {
-    /// Shows a digest of the times: a trace has hundreds of thousands.
+    /// Shows a digest of the times, because a trace may have hundreds of thousands.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut digest = Digest::new();
         self.times.iter().for_each(|time| digest.word(time.as_nanos()));
@@ -52,13 +52,13 @@ impl fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// IP bytes of an opportunity.
+    /// Bytes of an opportunity: those of an IP packet without framing.
     pub const BYTES: u64 = 1500;
 
-    /// A trace with opportunities at these times, in order; several at one time are allowed.
+    /// Makes a trace with opportunities at these times, in order; several at one time are allowed.
     ///
     /// # Errors
-    /// [`TraceFault`] if no time is above zero, or one is before its predecessor (counted from 1).
+    /// [`TraceFault`] if no time is above zero, or if a time is before the previous time.
     pub fn new(times: Vec<Span>) -> Result<Self, TraceFault> {
         if times.last().is_none_or(|last| last.is_zero()) {
             return Err(TraceFault::Empty);
@@ -72,7 +72,7 @@ impl Trace {
     /// Reads a trace file of Mahimahi: on each line the time of an opportunity in whole milliseconds.
     ///
     /// # Errors
-    /// [`TraceFault`] as of [`Trace::new`], or with the number of a line that is no such time.
+    /// [`TraceFault`] as in [`Trace::new`], or the number of a line that is not a time in milliseconds.
     pub fn parse(text: &str) -> Result<Self, TraceFault> {
         let mut times = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -90,7 +90,7 @@ impl Trace {
         BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
     }
 
-    /// In nanoseconds.
+    /// The period of the trace in nanoseconds.
     fn period(&self) -> u64 {
         self.times.last().map_or(1, |last| last.as_nanos())
     }
@@ -102,7 +102,7 @@ impl Trace {
         Opportunity { cycle, index: self.times.partition_point(|time| *time <= rest) }
     }
 
-    /// The opportunity `count` places behind another one.
+    /// The opportunity `count` places after another opportunity.
     pub(crate) fn behind(&self, Opportunity { cycle, index }: Opportunity, count: usize) -> Opportunity {
         let sum = index.saturating_add(count);
         Opportunity { cycle: cycle + (sum / self.times.len()) as u64, index: sum % self.times.len() }
@@ -116,7 +116,7 @@ impl Trace {
 /// One of the opportunities of a [`Trace`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Opportunity {
-    /// Periods before the one it is in.
+    /// Number of whole periods before the opportunity.
     cycle: u64,
     index: usize,
 }
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn a_trace_repeats_after_the_time_of_its_last_opportunity() {
-        // Per period of 10 ms: 0, 3, 3 and 10 ms. 10 ms is the last of one period, then the first of the
-        // next.
+        // A period of 10 ms has opportunities at 0, 3, 3 and 10 ms. The last opportunity of a period and the
+        // first of the next are at the same time.
         let trace = Trace::parse("0\n3\n3\n10\n").unwrap();
         let mut next = Opportunity::default();
         let mut times = Vec::new();
@@ -142,7 +142,7 @@ mod tests {
         }
         assert_eq!(times, [0, 3, 3, 10, 10, 13, 13, 20, 20]);
         assert_eq!(trace.time(trace.behind(Opportunity::default(), 8)), ms(20));
-        // 4 * 1500 bytes in 10 ms.
+        // 4 * 1500 bytes in 10 ms are 4.8 Mbit/s.
         assert_eq!(trace.mean_rate(), BitRate::from_bps(4_800_000));
     }
 

@@ -1,4 +1,4 @@
-//! Transmitters: when the bytes of packets leave.
+//! Transmitters, which determine when the bytes of packets leave onto a link.
 
 mod opportunities;
 mod shaped;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use units::{BitRate, ByteCount, Instant, Pace};
 use varying::Varying;
 
-/// A transmitter: when the bytes of packets leave.
+/// The kind of a transmitter: at which rate, or at which times, the bytes of packets leave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum TransmitterSpec {
     /// A transmission takes no time, so that no packet ever waits.
@@ -60,29 +60,29 @@ impl From<BitRate> for TransmitterSpec {
     }
 }
 
-/// A transmitter at work. It sends one packet after the other.
+/// A transmitter, which sends one packet after the other.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     pace: Pace,
     /// End of the last transmission.
     busy_until: Instant,
-    /// What [`Pace::serialise`] carries into the next packet.
+    /// The remainder that [`Pace::serialise`] carries into the next packet.
     carry: u64,
     uneven: Option<Box<dyn Uneven>>,
 }
 
 /// A transmitter whose rate is not constant.
 trait Uneven: Debug + Send {
-    /// All transmissions have ended: the next one starts at `now` at the earliest.
+    /// Called when all transmissions have ended: the next transmission starts at `now` at the earliest.
     fn start(&mut self, now: Instant);
 
-    /// When the next transmission can start.
+    /// Time at which the next transmission can start.
     fn next_start(&mut self) -> Instant;
 
-    /// End of a transmission that begins as soon as possible.
+    /// Plans a transmission that begins as soon as possible, and returns its end.
     fn send(&mut self, bytes: u64) -> Instant;
 
-    /// Ends the transmission that is under way, and those planned.
+    /// Ends the current transmission and all planned transmissions.
     fn reset(&mut self, now: Instant);
 }
 
@@ -108,7 +108,7 @@ impl Transmitter {
         Transmitter { pace, busy_until: Instant::ZERO, carry: 0, uneven }
     }
 
-    /// This transmitter behind a shaper.
+    /// Puts a shaper in front of this transmitter.
     pub fn shaped(self, shaper: TokenBucket) -> Self {
         let shaped = Box::new(Shaped::new(shaper, self));
         Transmitter { pace: Pace::UNLIMITED, busy_until: Instant::ZERO, carry: 0, uneven: Some(shaped) }
@@ -120,14 +120,15 @@ impl Transmitter {
         self.busy_until <= now
     }
 
-    /// Start and end of the transmission of a packet that arrives at `now`, behind all that came before.
+    /// Plans the transmission of a packet that arrives at `now`, after all earlier packets. Returns start and
+    /// end.
     #[inline]
     pub fn take(&mut self, now: Instant, bytes: ByteCount) -> (Instant, Instant) {
         let start = self.start(now);
         (start, self.send(bytes))
     }
 
-    /// When the transmission of a packet can start that arrives at `now` and finds none waiting.
+    /// Time at which the transmission of a packet can start that arrives at `now` when no packet waits.
     #[inline]
     pub fn start(&mut self, now: Instant) -> Instant {
         if self.uneven.is_some() {
@@ -150,7 +151,7 @@ impl Transmitter {
         self.next_start()
     }
 
-    /// When the transmission of a packet can start that waits behind the one sent last.
+    /// Time at which the transmission of the packet after the one sent last can start.
     pub fn next_start(&mut self) -> Instant {
         match &mut self.uneven {
             None => self.busy_until,
@@ -158,7 +159,8 @@ impl Transmitter {
         }
     }
 
-    /// End of a transmission that begins at the start determined last.
+    /// Plans a transmission from the start that [`Self::start`] or [`Self::next_start`] returned last, and
+    /// returns its end.
     #[inline]
     pub fn send(&mut self, bytes: ByteCount) -> Instant {
         if self.uneven.is_some() {
@@ -178,7 +180,7 @@ impl Transmitter {
         self.busy_until
     }
 
-    /// Ends the transmission that is under way, and those planned.
+    /// Ends the current transmission and all planned transmissions, because the link failed.
     pub fn reset(&mut self, now: Instant) {
         (self.busy_until, self.carry) = (now, 0);
         if let Some(uneven) = &mut self.uneven {

@@ -8,11 +8,11 @@ use units::Instant;
 #[derive(Debug)]
 pub(super) struct Opportunities {
     trace: Arc<Trace>,
-    /// Bytes on the wire of an opportunity.
+    /// Bytes on the wire, with framing, that can leave at an opportunity.
     capacity: u64,
     /// The opportunity at which the last transmission ended.
     current: Opportunity,
-    /// Bytes it has left.
+    /// Bytes of the current opportunity that are not used yet.
     left: u64,
 }
 
@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn small_packets_share_an_opportunity_and_one_that_does_not_fit_ends_at_the_next() {
-        // 700 + 700 of 1500 leave at 2 ms; the third starts with the last 100 bytes and leaves with 600 at 5
-        // ms; the fourth with the next 900; the fifth finds none left and leaves at 9 ms.
+        // At 2 ms two packets of 700 bytes leave; the third uses the remaining 100 bytes. Its other 600 bytes
+        // leave at 5 ms, with the 900 bytes of the fourth packet. The fifth packet leaves at 9 ms.
         let packets = [(0, 700), (0, 700), (0, 700), (0, 900), (0, 60)];
         let expected = [(2, 2), (2, 2), (2, 5), (5, 5), (9, 9)];
         assert_eq!(times(&mut transmitter("2\n5\n9\n", 0), &packets), expected);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn unused_bytes_are_lost_when_no_packet_waits() {
-        // The second arrives at 3 ms, after the opportunity of 2 ms with its 1400 bytes left.
+        // The second packet arrives at 3 ms. The 1400 bytes that were left at 2 ms are lost.
         assert_eq!(times(&mut transmitter("2\n5\n9\n", 0), &[(0, 100), (3, 1500)]), [(2, 2), (5, 5)]);
     }
 
@@ -102,14 +102,15 @@ mod tests {
 
     #[test]
     fn a_packet_larger_than_an_opportunity_takes_several() {
-        // 4000 bytes: 1500 at 2 ms, 1500 at 5 ms, 1000 at 9 ms, where 500 are left.
+        // 4000 bytes use 1500 bytes at 2 ms, 1500 at 5 ms and 1000 at 9 ms, where 500 remain.
         let packets = [(1, 4000), (1, 500), (1, 1)];
         assert_eq!(times(&mut transmitter("2\n5\n9\n", 0), &packets), [(2, 9), (9, 9), (11, 11)]);
     }
 
     #[test]
     fn an_opportunity_carries_a_full_packet_with_its_framing() {
-        // As mm-link: 1504 bytes with 4 of each packet; 100 + 4 and 1396 + 4 fill it.
+        // As in mm-link, an opportunity has 1504 bytes and each packet 4 bytes of framing. Packets of 100 + 4
+        // and 1396 + 4 bytes fill an opportunity.
         let packets = [(0, 1504), (0, 104), (0, 1400), (0, 1504)];
         assert_eq!(times(&mut transmitter("2\n5\n9\n", 4), &packets), [(2, 2), (5, 5), (5, 5), (9, 9)]);
     }

@@ -4,14 +4,16 @@ use super::{Transmitter, Uneven};
 use crate::bucket::{Bucket, TokenBucket};
 use units::{ByteCount, Instant};
 
-/// The shaper takes one packet at a time out of the queue, keeps it until the bucket has its tokens, and
-/// passes it to the transmitter behind it.
+/// A shaper with its transmitter.
+///
+/// The shaper takes one packet at a time out of the queue, delays it until the bucket has enough tokens, and
+/// passes it to the transmitter.
 #[derive(Debug)]
 pub(super) struct Shaped {
     spec: TokenBucket,
     bucket: Bucket,
     line: Transmitter,
-    /// When the shaper can take the next packet.
+    /// Time at which the shaper can take the next packet out of the queue.
     free_at: Instant,
 }
 
@@ -32,7 +34,7 @@ impl Uneven for Shaped {
 
     fn send(&mut self, bytes: u64) -> Instant {
         let ready = self.bucket.wait(self.free_at, bytes);
-        // While tokens suffice, packets follow one another as without the shaper.
+        // While the bucket has enough tokens, packets follow one another as without the shaper.
         if ready > self.free_at {
             self.line.start(ready);
         }
@@ -60,8 +62,8 @@ mod tests {
         Instant::ZERO + Span::from_micros(n)
     }
 
-    /// 8 Mbit/s in bursts of `burst` bytes on a line of 80 Mbit/s: a packet of 1000 bytes takes 100 us on the
-    /// line, and its tokens 1 ms.
+    /// A shaper of 8 Mbit/s with bursts of `burst` bytes. On a line of 80 Mbit/s a packet of 1000 bytes takes
+    /// 100 us; its tokens take 1 ms.
     fn shaped(line: &TransmitterSpec, burst: u64) -> Transmitter {
         let shaper = TokenBucket { rate: BitRate::from_mbps(8), burst: ByteCount::new(burst) };
         Transmitter::new(line, 0, &Streams::new(1, 0), "a-b").shaped(shaper)
@@ -80,11 +82,11 @@ mod tests {
     fn a_burst_leaves_at_the_rate_of_the_line_and_what_follows_at_that_of_the_bucket() {
         let mut shaper = shaped(&BitRate::from_mbps(80).into(), 3000);
         let packets = [(0, 1000); 6];
-        // The first three have tokens. In their 300 us come 300 tokens, so the fourth waits for 700.
-        // A packet leaves the queue when the shaper is free for it.
+        // The first three packets have tokens. During their 300 us the bucket gains 300 tokens, so the fourth
+        // packet waits for 700. A packet leaves the queue when the shaper can take it.
         let expected = [(0, 100), (100, 200), (200, 300), (300, 1100), (1100, 2100), (2100, 3100)];
         assert_eq!(times(&mut shaper, &packets), expected);
-        // After 5 ms without packets the bucket is full again, and not fuller.
+        // After 5 ms without packets the bucket is full again, with 3000 tokens.
         let packets = [(8100, 1000); 4];
         assert_eq!(times(&mut shaper, &packets), [(8100, 8200), (8200, 8300), (8300, 8400), (8400, 9200)]);
     }
@@ -103,7 +105,7 @@ mod tests {
         let packets = [(0, 700), (0, 700), (0, 700), (0, 900), (0, 60)];
         let mut alone = Transmitter::new(&trace, 0, &Streams::new(1, 0), "a-b");
         assert_eq!(times(&mut shaped(&trace, 10_000), &packets), times(&mut alone, &packets));
-        // The third packet has its tokens at 2.7 ms and misses what is left at 2 ms.
+        // The third packet has its tokens at 2.7 ms, too late for the bytes that are left at 2 ms.
         let late = times(&mut shaped(&trace, 1400), &packets[..3]);
         assert_eq!(late, [(2000, 2000), (2000, 2000), (2000, 5000)]);
     }

@@ -4,8 +4,7 @@ use super::Uneven;
 use crate::rates::Segments;
 use units::{BitRate, Instant, Span};
 
-/// Bits times nanoseconds of a second: a byte needs this much, and a rate of 1 bit/s yields one in a
-/// nanosecond.
+/// Units of work that a byte needs: 8 bits times 10^9. A rate of 1 bit/s does one unit each nanosecond.
 const UNITS_PER_BYTE: u128 = 8_000_000_000;
 
 #[derive(Debug)]
@@ -13,7 +12,7 @@ pub(super) struct Varying {
     /// The rate at `busy_until` and after.
     segments: Segments<BitRate>,
     busy_until: Instant,
-    /// What the transmission that ended at `busy_until` needed beyond the last full nanosecond.
+    /// Units of the last transmission that remain after the whole nanoseconds up to `busy_until`.
     carry: u128,
 }
 
@@ -41,7 +40,7 @@ impl Uneven for Varying {
             let rate = u128::from(self.segments.value().as_bps());
             let lasts = self.segments.end().since(self.busy_until).as_nanos();
             let carries = rate * u128::from(lasts);
-            // `need` is never 0 here, so that the rate is not either.
+            // `need` is never 0 here, so the rate is not 0 if the branch is taken.
             if need <= carries {
                 self.busy_until += Span::from_nanos((need / rate) as u64);
                 self.carry = need % rate;
@@ -85,7 +84,8 @@ mod tests {
         Transmitter::new(&spec, 0, &Streams::new(1, 0), "a-b")
     }
 
-    /// Start and end of the transmission of each packet in us, given by its arrival and its bytes.
+    /// Start and end of the transmission of each packet in us. A packet is given by its arrival in us and its
+    /// bytes.
     fn times(transmitter: &mut Transmitter, packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let micros = |at: Instant| at.as_nanos() / 1000;
         let take = |&(at, bytes): &(u64, u64)| {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_transmission_goes_on_at_the_new_rate() {
-        // 8 Mbit/s are a byte in a microsecond: 1000 bytes by 1 ms, then 2 bytes in a microsecond.
+        // 8 Mbit/s are 1 byte per microsecond: 1000 bytes until 1 ms, then 2 bytes per microsecond.
         let mut link = transmitter(&[(0, 8), (1000, 16)], None);
         assert_eq!(
             times(&mut link, &[(0, 600), (0, 1400), (5000, 1000)]),
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn while_the_rate_is_zero_a_transmission_rests() {
-        // It begins anew after 3 ms: 1 ms of 8 Mbit/s, 2 ms of nothing.
+        // The series repeats every 3 ms: 1 ms of 8 Mbit/s and 2 ms of 0 Mbit/s.
         let mut link = transmitter(&[(0, 8), (1000, 0)], Some(3000));
         let packets = [(0, 1000), (0, 500), (0, 1500)];
         assert_eq!(times(&mut link, &packets), [(0, 1000), (1000, 3500), (3500, 7000)]);
@@ -119,13 +119,13 @@ mod tests {
         let mut link = transmitter(&[(0, 8), (1000, 16)], Some(2000));
         assert_eq!(times(&mut link, &[(0, 300), (0, 60_000)])[0], (0, 300));
         link.reset(us(1500));
-        // The rate is that of 1.5 ms, not of the end of the planned transmission.
+        // The rate is the one at 1.5 ms, not the one at the end of the planned transmission.
         assert_eq!(times(&mut link, &[(1500, 1000), (1500, 1000)]), [(1500, 2000), (2000, 3000)]);
     }
 
     proptest! {
-        /// No rounding error adds up: after any number of packets without a pause, the bytes are those of the
-        /// rates to within a nanosecond.
+        /// Rounding errors do not add up: after any number of packets without a pause, the end of the last
+        /// transmission is exact to within a nanosecond.
         #[test]
         fn packets_take_what_the_rates_carry(
             steps in prop::collection::vec((1u64..2_000_000, 0u64..40_000_000), 1..8),

@@ -6,7 +6,7 @@ use net::{Admission, Backlog, Discipline, DropCause, Drops, Offered, Queue, Queu
 use std::collections::{BTreeMap, VecDeque};
 use units::{Instant, Probability};
 
-/// First in, first out, with room for the given number of waiting packets: drop-tail as a server.
+/// A drop-tail queue as a server: first in, first out, with room for the given number of waiting packets.
 #[derive(Clone, Debug)]
 pub struct Fifo(pub usize);
 
@@ -24,7 +24,7 @@ impl Discipline for Fifo {
 
 impl Server for FifoQueue {
     fn enqueue(&mut self, _now: Instant, packet: Queued, drops: &mut Drops) {
-        // A server is given each packet, also one that a free transmitter takes at once.
+        // The network gives a server each packet, even if the free transmitter takes the packet at once.
         if self.packets.len() >= self.limit.max(1) {
             drops.push(packet, DropCause::QueueFull);
         } else {
@@ -41,7 +41,7 @@ impl Server for FifoQueue {
     }
 }
 
-/// Serves flows in turn; in each flow the first packet first.
+/// Serves flows in turn, and the packets of a flow in order.
 #[derive(Clone, Debug)]
 pub struct RoundRobin;
 
@@ -82,7 +82,7 @@ impl Server for RoundRobinQueue {
     }
 }
 
-/// Takes and drops packets by chance: any packet when it is full, a tenth at the head, and marks a tenth.
+/// Chooses packets at random. Drops a random packet when it is full and a tenth at the head; marks a tenth.
 #[derive(Clone, Debug)]
 pub struct Chance(pub usize);
 
@@ -140,8 +140,7 @@ impl Server for ChanceQueue {
     }
 }
 
-/// Passes a packet that finds none waiting, marks the next ones, and drops those that find `1` or more
-/// waiting and cannot be marked.
+/// Passes a packet that finds no packet waiting. Marks other packets that are ECN-capable; drops the rest.
 #[derive(Clone, Debug)]
 pub struct MarkWaiting;
 

@@ -57,7 +57,7 @@ impl World {
         self.network.send(&mut self.kernel, from, outgoing, &mut number.to_be_bytes().to_vec());
     }
 
-    /// Runs to `until` and lists what arrives at hosts.
+    /// Runs until `until` and returns the packets that arrive at hosts.
     pub fn run(&mut self, until: Instant) -> Vec<Arrived> {
         let mut arrived = Vec::new();
         while let Some(event) = self.kernel.pop(until) {
