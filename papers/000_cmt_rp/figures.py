@@ -99,7 +99,7 @@ def figure_4(data: FigureData) -> Figure:
 
 
 def _draw(axes: Axes, found: pl.DataFrame, look: Look) -> None:
-    """Draws the part of a trace inside the time window, from the value it has at its beginning."""
+    """Draws the part of a trace inside the time window, beginning with the value at the start of the window."""
     before = found.filter(pl.col("time") <= WINDOW[0]).tail(1)
     shown = pl.concat([before, found.filter(pl.col("time").is_between(*WINDOW, closed="right"))])
     values = [v / 1024 for v in shown["value"]]
@@ -182,7 +182,7 @@ def paths_of_cmt_are_two_sawtooths(data: FigureData) -> list[Point]:
 def small_side(data: FigureData, replica: int) -> list[int]:
     """For every 10 ms of a CMT/RP run: the path whose ssthresh is below a quarter of the total, else -1.
 
-    That share is what its window grows by (equations 9 and 10).
+    In equations 9 and 10 the window of a path grows in proportion to this share.
     """
     first, second = (held(trace(data, "cmt-rp", "ssthresh", path, replica)) for path in (0, 1))
     sides: list[int] = []

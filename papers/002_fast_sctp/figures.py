@@ -302,7 +302,10 @@ def three_timeouts_take_seven_seconds(data: FigureData) -> list[Point]:
 
 
 def the_window_left_is_944_bytes(data: FigureData) -> list[Point]:
-    """The peer's window that the sender knows when that pause begins, in every run; a loss found later frees some."""
+    """The peer's window in the view of the sender when the longest pause begins, in every run.
+
+    A loss that is detected later increases this window.
+    """
     found: list[float] = []
     for run in _runs(data):
         begin, _ = _long_pause(data, run)
@@ -354,7 +357,7 @@ def _of_runs(data: FigureData, measure: Callable[[list[float]], float]) -> pl.Da
 
 
 def stalled(data: FigureData) -> pl.DataFrame:
-    """Per cent of each run's time that belongs to stalls: times without a delivery that are longer than an RTT."""
+    """Per cent of each run's time that is part of stalls, which are times without a delivery longer than an RTT."""
 
     def share(rates: list[float]) -> float:
         return 100 * sum(t for t in idle_times(rates, BIN) if t > STALL + 1e-9) / (len(rates) * BIN)
@@ -363,7 +366,7 @@ def stalled(data: FigureData) -> pl.DataFrame:
 
 
 def longest_pause(data: FigureData) -> pl.DataFrame:
-    """The longest time without a delivery in each run, in ms: an upper bound, one bin more than was empty."""
+    """The longest time without a delivery in each run, in ms: an upper bound, one bin more than the empty bins."""
     return _of_runs(data, lambda rates: 1000 * (max(idle_times(rates, FINE_BIN), default=0.0) + FINE_BIN))
 
 
@@ -465,7 +468,7 @@ OVER_FAST = [scheme for scheme in ALONE if scheme != "loss-based"]
 
 
 def _shares(data: FigureData, wanted: Callable[[str], bool], least: float) -> list[Point]:
-    """Goodput divided by what the buffer allows, for every variant of FAST and the wanted buffers."""
+    """Goodput divided by the goodput that the buffer allows, for every variant of FAST and the wanted buffers."""
     found = data.samples("throughput").filter(pl.col("scheme").is_in(OVER_FAST))
     groups = found.group_by("scheme", "buffer", maintain_order=True).agg("value")
     return [
@@ -476,16 +479,16 @@ def _shares(data: FigureData, wanted: Callable[[str], bool], least: float) -> li
 
 
 def fast_fills_the_buffer(data: FigureData) -> list[Point]:
-    """Every variant of FAST with a buffer of 64 KiB."""
+    """Every variant of FAST with a buffer of 64 KiB has nearly the goodput that the buffer allows."""
     return _shares(data, lambda size: size == "64 KiB", 0.98)
 
 
 def fast_fills_both_paths(data: FigureData) -> list[Point]:
-    """Every variant of FAST with a buffer of 512 KiB or more."""
+    """Every variant of FAST with a buffer of 512 KiB or more has nearly the goodput of both paths."""
     return _shares(data, lambda size: kibibytes(size) >= 512, 0.99)
 
 
 def fast_never_stalls(data: FigureData) -> list[Point]:
-    """Every variant of FAST with every buffer, in every run."""
+    """No variant of FAST stalls with any buffer, in any run."""
     found = longest_pause(data).filter(pl.col("scheme") != "loss-based")
     return [Point("", found["value"].to_list(), at_most(1000 * ROUND_TRIP, every_run=True), "ms")]

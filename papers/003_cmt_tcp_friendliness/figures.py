@@ -64,7 +64,7 @@ def figure_4(data: FigureData) -> Figure:
 
 
 def figure_6(data: FigureData) -> Figure:
-    """The same for one flow that starts after the other, and for the first while it is alone."""
+    """As figure 4, for a flow that starts after the other, and for the first flow while it is alone."""
     return _measures(data, {"alone": ALONE, "first": FIRST, "second": SECOND})
 
 
@@ -135,12 +135,12 @@ def figure_5(data: FigureData) -> Figure:
 
 
 def figure_7(data: FigureData) -> Figure:
-    """The same, with SCTP starting first."""
+    """As figure 5, with SCTP starting first."""
     return _series(data, "first", [1, 10, 100], detail=(75.0, 115.0))
 
 
 def figure_8(data: FigureData) -> Figure:
-    """The same, with SCTP starting second."""
+    """As figure 5, with SCTP starting second."""
     return _series(data, "second", [1, 10, 100], detail=(75.0, 115.0))
 
 
@@ -380,7 +380,7 @@ def index_of_dispersion(data: FigureData, load: str, n: int) -> dict[float, floa
 def dispersions(data: FigureData, load: str, n: int) -> dict[float, list[float]]:
     """Variance divided by mean of the packets that the added flows send in a bin, by the width of bins in seconds.
 
-    1 if packets were sent at random, 0 if evenly. Weight 0.002, run by run.
+    The index is 1 if packets are sent at random times, and 0 at equal intervals. RED weight 0.002; a value per run.
     """
     wanted = (pl.col("load") == load) & (pl.col("n") == n) & (pl.col("weight") == 0.002)
     runs = data.result.scalars.filter(wanted)["run"].unique().to_list()
@@ -409,7 +409,7 @@ def cmt_is_burstier(data: FigureData) -> list[Point]:
 
 
 def _over_n_points(found: pl.DataFrame, claim: Claim) -> list[Point]:
-    """A point for each n, of samples with ``n`` and ``value``."""
+    """A point for each n, from rows with the columns ``n`` and ``value``."""
     groups = found.group_by("n").agg("value").sort("n")
     return [Point(f"n = {row['n']:g}", row["value"], claim) for row in groups.iter_rows(named=True)]
 

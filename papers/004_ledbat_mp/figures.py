@@ -96,7 +96,7 @@ def figure_4(data: FigureData) -> Figure:
 
 
 def figure_4_repaired(data: FigureData) -> Figure:
-    """The same with LEDBAT-MP+."""
+    """As figure 4, with LEDBAT-MP+."""
     return _bottleneck(data, REPAIRED)
 
 
@@ -126,11 +126,14 @@ def _bottleneck(data: FigureData, at: Mapping[str, str]) -> Figure:
 
 ENVELOPE = "Bands: least to greatest value\nof each 10 s. Lines: their median."
 BIN = 10.0
-"""Seconds for which a curve of 2000 s shows one band."""
+"""Width in seconds of the bins in which a curve of 2000 s is drawn as a band."""
 
 
 def _envelope(axes: Axes, found: pl.DataFrame, look: Look, scale: float) -> None:
-    """Least and greatest value of each bin as a band, and the median as a line: more than the eye can tell apart."""
+    """Draws the least and greatest value of each bin as a band, and the median as a line.
+
+    The trace itself has more points than can be told apart.
+    """
     value = pl.col("value") * scale
     bins = (
         found.group_by((pl.col("time") / BIN).floor().alias("bin"))
@@ -155,7 +158,7 @@ def figure_5(data: FigureData) -> Figure:
 
 
 def figure_5_repaired(data: FigureData) -> Figure:
-    """The same with LEDBAT-MP+."""
+    """As figure 5, with LEDBAT-MP+."""
     return _joined(data, REPAIRED)
 
 
@@ -217,12 +220,12 @@ def _rtts(data: FigureData, begin: float, end: float) -> list[float]:
 
 
 def rtt_before_the_step(data: FigureData) -> list[Point]:
-    """One target beyond the base RTT of 20 ms."""
+    """Before the step the RTT exceeds the base RTT of 20 ms by one target."""
     return [Point("", _rtts(data, 20, 359), stated(120, Band(8, relative=False)), "ms")]
 
 
 def rtt_after_the_step(data: FigureData) -> list[Point]:
-    """Two targets beyond it, once the queue has grown."""
+    """After the step, once the queue has grown, the RTT exceeds the base RTT of 20 ms by two targets."""
     return [Point("", _rtts(data, 375, 719), stated(220, Band(12, relative=False)), "ms")]
 
 
@@ -242,7 +245,10 @@ def _drops(data: FigureData, replica: int) -> list[float]:
 
 
 def losses_from_720_s_on(data: FigureData) -> list[Point]:
-    """No loss before 720 s, and at least two times of loss until 2000 s, which counts as the first without any."""
+    """The first loss is at 720 s at the earliest, and losses occur in at least two different seconds until 2000 s.
+
+    A run without a loss has its first loss at 2000 s.
+    """
     times = [_drops(data, replica) for replica in _runs(data)]
     return [
         Point("first loss", [min(t, default=2000.0) for t in times], within(720, 780), "s"),
