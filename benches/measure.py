@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a packet-hop costs in ns-2 or ns-3: one JSON line for each case, so that ours can stand beside it.
+"""Measures the cost of a packet-hop in ns-2 or ns-3, to compare it with ours; prints one JSON line for each case.
 
 CPU time (user and system) and peak memory are those of the simulator's process. In ns-2 each case runs three times with
-one seed, and the run of median cost is reported. Packet-hops are counted in a run of their own, since monitors on
-every link cost 4 to 11 %; only runs of `window` do not repeat (see ns2/README.md), so that each counts its own. ns-3
-counts as it runs, once: it takes minutes.
+one seed, and the run of median cost is reported. A separate run counts the packet-hops, because monitors on every link
+cost 4 to 11 %. Runs of `window` do not repeat exactly (see ns2/README.md), so each of them counts its own packet-hops.
+ns-3 runs each case once, because a run takes minutes, and counts in the same run.
 
-Debian's packages are ns2, whose command is ns, and libns3-dev, against which our program in ns3 is built.
+The Debian packages are ns2, with the command ns, and libns3-dev, with which the program in the folder ns3 is built.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DUMBBELLS = {"rivals10": ("10", "100Mbps", "100p", "100"), "rivals100": ("100", "1Gbps", "1000p", "20")}
-"""Flows, rate, queue and seconds."""
+"""For each case: number of flows, rate and queue of the bottleneck, and simulated seconds."""
 UNREPEATABLE = ("window",)
 RUNS = 3
 NOT_INSTALLED = 3
@@ -35,11 +35,11 @@ class Ns2:
     cases = ("single", "cmt", "many", "window", *DUMBBELLS)
 
     def installed(self) -> bool:
-        """Whether there is a command ns."""
+        """Whether the command ns exists."""
         return shutil.which("ns") is not None
 
     def measure(self, case: str, seed: int) -> Result:
-        """The run of median cost."""
+        """Runs a case three times and returns the run of median cost."""
         script = ["ns", str(HERE / "ns2" / f"{case}.tcl"), str(seed)]
         if case in UNREPEATABLE:
             results = [result(case, *run([*script, "1"])) for _ in range(RUNS)]
@@ -56,11 +56,11 @@ class Ns3:
     folder = HERE.parent / "target" / "ns3"
 
     def installed(self) -> bool:
-        """Builds the program, if ns-3 and a compiler are there."""
+        """Builds the program; false if ns-3 or a compiler is missing."""
         return subprocess.run([HERE / "ns3" / "build.sh", self.folder], check=False).returncode == 0
 
     def measure(self, case: str, seed: int) -> Result:
-        """One run."""
+        """Runs a case once."""
         return result(case, *run([str(self.folder / "dumbbell"), *DUMBBELLS[case], str(seed)]))
 
 
@@ -80,7 +80,7 @@ def run(command: list[str]) -> tuple[str, resource.struct_rusage]:
 
 
 def result(case: str, counts: str, usage: resource.struct_rusage) -> Result:
-    """What a run counted, and what it cost."""
+    """The counts of a run, and its CPU time and memory."""
     cpu = usage.ru_utime + usage.ru_stime
     hops, *rest = counts.split()
     found: Result = {

@@ -1,8 +1,8 @@
 """How long a browser takes to open the report of a long run.
 
-``python benches/report.py`` makes a run of 100 MB of series (4.2 million points), writes its report, and opens that
-several times in a headless Chromium, each time in a new page. It prints the size of the file and the seconds from the
-navigation until all panels are drawn: each one, and the median. ``--megabytes 300`` makes a longer run. Needs
+``python benches/report.py`` makes a run of 100 MB of series (4.2 million points), writes its report, and opens it
+several times in a headless Chromium, each time in a new page. It prints the size of the file, and the seconds from the
+navigation until all panels are drawn: each time and the median. ``--megabytes 300`` makes a longer run. Needs
 Chromium (``apt-get install chromium-headless-shell``), and a quiet machine.
 """
 

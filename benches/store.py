@@ -1,8 +1,8 @@
 """How the cost of a stored sweep grows with its runs: the first sweep, the same again, and a merge of two halves.
 
 ``python benches/store.py 1000 10000 100000`` prints a line for each number of runs, with CPU time and wall time of each step in
-microseconds for one run. The runs are as short as runs can be, so that nearly all of it is what a run costs besides its
-simulation.
+microseconds for one run. The runs are as short as possible, so that nearly all of the cost is that of storing and
+reading.
 """
 
 from __future__ import annotations

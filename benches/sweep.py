@@ -1,9 +1,9 @@
 """How much faster a sweep is on several cores than on one.
 
 ``python benches/sweep.py`` does the same sweep on one core and on two, in turn, so that both see the same machine,
-and prints the ratio of wall times of each pair, and the median of the ratios. It has as many threads as cores, and
-keeps all of them on these cores. Run it on a quiet machine with the release build (``make .venv/.module``): other
-work takes the second core away. ``--cores 4`` compares one core with four. Linux.
+and prints the ratio of wall times of each pair, and the median of the ratios. A sweep has as many threads as cores,
+and all of them are bound to these cores. Run it on a quiet machine with the release build (``make .venv/.module``),
+because other programs would use the second core. ``--cores 4`` compares one core with four. Linux only.
 
 Three sweeps: ``plain`` has runs of one length, ``uneven`` runs whose work differs twentyfold, and ``series`` writes
 0.6 MB of series for each run, so that tables are a large part of it.
@@ -95,7 +95,7 @@ def main() -> None:
     for name in given.cases or CASES:
         ratios: list[float] = []
         for pair in range(given.pairs):
-            # Either goes first in turn.
+            # One core and several cores run first in turn.
             order = (1, given.cores) if pair % 2 == 0 else (given.cores, 1)
             took = {cores: wall(CASES[name], cores) for cores in order}
             ratios.append(took[1] / took[given.cores])

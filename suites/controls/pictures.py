@@ -23,7 +23,7 @@ LONG_MEMORY = ("ledbat", "ledbat-mp")
 
 
 def draw(series: pl.DataFrame, until: float) -> Figure:
-    """Windows of both paths above, queues of both links below, and the time in which TCP keeps path 0 company."""
+    """Windows of both paths above, queues of both links below, and the time in which a TCP flow shares path 0."""
     figure = plots.new_figure(5.2, 2.7)
     windows, queues = figure.subplots(2, 1, sharex=True)
     for number, look in enumerate(LOOKS):

@@ -34,7 +34,7 @@ MODES: dict[str, Options] = {
 Flight = tuple[int, int, Endpoint, str, str, bytes]
 """A packet on the wire: time of arrival, number, receiver, source, destination and bytes."""
 NUMBERS = count()
-"""Tell packets apart that arrive at one time."""
+"""Numbers of packets: packets that arrive at the same time are ordered by them."""
 
 
 class Link:

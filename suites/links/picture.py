@@ -1,6 +1,6 @@
 """The picture of docs/links.md: `python suites/links/picture.py docs/figures/rates.png` (`make link-picture`).
 
-It shows each kind of rate that changes, as the throughput of a flow that sends more.
+It shows each kind of rate that changes, as the throughput of a flow that always fills the link.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BURSTS = "bursts.deliveries"
 SHOWN = {"lte": 20.0, "wifi": 3.0, "satellite": 60.0, "evening.csv": 24.0, BURSTS: 0.25}
 """The models and files, in the order of the scenario, and how many seconds of each are shown."""
 FINE = 125
-"""Points of the finer probe, which stand behind those of the other."""
+"""Number of points of the finer probe, which follow those of the other probe in the series."""
 
 
 def draw(rates: dict[str, pl.DataFrame]) -> Figure:

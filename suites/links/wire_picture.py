@@ -24,13 +24,13 @@ LOSSES = {"loss = 0.05": 0.05, "p = 0.01, r = 0.2": {"p": 0.01, "r": 0.2}}
 DELAY = 0.020
 """The delay of the link without jitter, in seconds."""
 LONGEST = 0.026
-"""The longest delay with jitter."""
+"""The longest delay with jitter, in seconds."""
 BIN = 0.01
 UNTIL = 0.8
 SHOWN = 60
-"""Packets shown with jitter."""
+"""Number of packets shown with jitter."""
 LONG = 1428
-"""Length of a packet of the burst, which no other packet has."""
+"""Length in bytes of a packet of the burst; no other packet has this length."""
 
 
 def pass_link(**keys: Any) -> tuple[list[Packet], list[Packet]]:
@@ -47,7 +47,7 @@ def _delays(**keys: Any) -> list[float | None]:
 
 
 def _rates(packets: list[Packet], earlier: float) -> list[float]:
-    """Returns the rate in each bin in Mbit/s. Each packet counts ``earlier`` seconds before its time."""
+    """Returns the rate in each bin in Mbit/s. A packet belongs to the bin at its time minus ``earlier`` seconds."""
     bits = [0] * round(UNTIL / BIN)
     for packet in packets:
         if 0 <= (place := int((packet.time - earlier) / BIN)) < len(bits):

@@ -1,6 +1,6 @@
 """Step responses of queues: `python suites/queues/pictures.py docs/figures` (`make queue-pictures`).
 
-The picture of a queue shows how long a packet waits in it, while one TCP flow sends, and four more for a time.
+The picture of a queue shows how long packets wait in it: one TCP flow sends all the time, and four more for a while.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ SCENARIO = Path(__file__).with_name("step.toml")
 UNTIL = 40.0
 STEP = (10.0, 30.0)
 SETTLED = 15.0
-"""Means begin here, peaks are sought before."""
+"""Time in seconds: means are computed from then on, and the peak is the maximum before."""
 MS_PER_PACKET = 1500 * 8 / 10e6 * 1000
 GREY = plots.Look("drop-tail, 200 ms", "0.75", "-")
 
 
 def draw(name: str, queue: pl.DataFrame, drop_tail: pl.DataFrame, most: float) -> Figure:
-    """The waiting time in a queue over time, and that in the drop-tail queue behind it, of at most ``most`` ms."""
+    """Draws the waiting time in a queue over time, and behind it that in a drop-tail queue, up to ``most`` ms."""
     figure = plots.new_figure(5.2, 1.9)
     axes = figure.subplots()
     looks = [(drop_tail, GREY)] if name != "drop-tail" else []

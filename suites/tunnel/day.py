@@ -2,10 +2,10 @@
 
     python3 suites/tunnel/day.py target/release/anabranch [--hours 24] [--seed 1] [--print]
 
-The association is like that of `anabranch tunnel`: unordered messages in both directions that are given up after 500
-ms, AUTH and ASCONF. Each link fails about once a minute for some seconds. Hosts notice failures of the first one, and
-its address leaves and comes back; of failures of the second one they find out by timeouts. Resident memory is sampled
-20 times a second. Exits with 1 if the last quarter of the samples exceeds the second one, or if the run failed.
+The association is like that of `anabranch tunnel`: unordered messages in both directions that are abandoned after 500
+ms, AUTH and ASCONF. Each link fails about once a minute for some seconds. Hosts notice failures of the first link, and
+its address is removed and added again; they detect failures of the second link by timeouts. Resident memory is sampled
+20 times a second. Exits with 1 if the last quarter of the samples exceeds the second quarter, or if the run failed.
 `--print` prints the scenario instead.
 """
 
@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-# Bytes by which the last quarter may exceed the second one: allocators keep what they once needed.
+# Bytes by which the last quarter may exceed the second quarter, because allocators keep memory that is free.
 SLACK = 2 << 20
 LINKS = {"dsl": ("2 Mbit/s", "10 ms", 'carrier_delay = "100 ms"'), "mobile": ("1 Mbit/s", "30 ms", "")}
 TRAFFIC = {
@@ -61,7 +61,7 @@ down = [{down}]
 
 
 def outages(chance: random.Random, end: float) -> str:
-    """When a link is down, as a scenario says it."""
+    """The times at which a link is down, as a scenario writes them."""
     found: list[str] = []
     at = chance.uniform(5, 60)
     while at < end - 30:
@@ -88,7 +88,7 @@ def resident(pid: int) -> int:
 
 
 def soak(program: str, text: str) -> bool:
-    """Runs the scenario, prints what the association did and what memory it took, and tells whether that is flat."""
+    """Runs the scenario, and prints its counters and memory. False if the memory grew or the run failed."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "day.toml")
         file.write_text(text)

@@ -3,10 +3,11 @@
     unshare --net --kill-child --fork python3 suites/tunnel/measure.py target/release/anabranch [--json results.json]
 
 Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection
-sends for the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the
-same run; `--pause 1000` leaves narrow uplinks to the upload. Prints a table in Markdown: payload received, Mbit/s, and
-95th percentiles of round-trip times in ms, before the upload and beside it. With `--json`, `picture.py` draws the same
-numbers. `--runs 3` makes each row three times and prints means, with the least and the largest goodput in brackets.
+sends for the given time. Meanwhile a datagram travels to the server and back every 20 ms, so that goodput and latency
+are of the same run; with `--pause 1000` datagrams do not load narrow uplinks. Prints a table in Markdown: payload
+received in Mbit/s, and 95th percentiles of round-trip times in ms, before and during the upload. `picture.py` draws the
+numbers of `--json`. `--runs 3` measures each row three times and prints means, with the least and the largest goodput
+in brackets.
 """
 
 import argparse
@@ -44,11 +45,11 @@ class Scene:
 
     # Rates in Mbit/s from the client to the server.
     up: tuple[float, float]
-    # Length of full queues in ms.
+    # Delay of a full queue in ms.
     queue: float
-    # Rates to the client, unless they are those to the server.
+    # Rates in Mbit/s from the server to the client; None: the same as to the server.
     down: tuple[float, float] | None = None
-    # The first uplink is silent from 2 s to 7 s.
+    # The first uplink drops all packets from 2 s to 7 s.
     dies: bool = False
 
 
@@ -72,7 +73,7 @@ def sh(line: str, other: int | None = None) -> None:
 
 
 def lines(process: subprocess.Popen[str]) -> IO[str]:
-    """What a process prints."""
+    """The standard output of a process."""
     assert process.stdout is not None
     return process.stdout
 
@@ -85,7 +86,7 @@ def tcp(kind: str, control: str) -> socket.socket:
 
 
 def serve(kind: str) -> None:
-    """Takes a TCP connection, prints its Mbit/s, and sends datagrams back. Runs in the server's namespace."""
+    """Accepts a TCP connection, prints its Mbit/s, and returns datagrams. Runs in the server's namespace."""
     echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     echo.bind(("0.0.0.0", PORT))
 
@@ -110,7 +111,7 @@ def serve(kind: str) -> None:
 
 
 def ping(to: tuple[str, int], stop: threading.Event, pause: float) -> list[float]:
-    """Round-trip times of datagrams, with a pause between two of them, in ms; one that is lost counts as 2000 ms."""
+    """Round-trip times in ms of datagrams, with a pause between two of them; a lost datagram counts as 2000 ms."""
     probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     probe.setblocking(False)
     sent: dict[int, float] = {}
@@ -164,9 +165,9 @@ def upload(to: str, kind: str, control: str, seconds: float, meanwhile: Callable
 
 
 def hold() -> subprocess.Popen[str]:
-    """A process in a new namespace, which ends with it."""
+    """Starts a process in a new network namespace, which exists as long as the process."""
     holder = subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    # Once it answers it is in its namespace.
+    # Once the process answers, it is in its namespace.
     assert holder.stdin is not None
     holder.stdin.write("x\n")
     holder.stdin.flush()
@@ -177,7 +178,7 @@ def hold() -> subprocess.Popen[str]:
 def wire(delay: float) -> None:
     """Carries frames between up0 and down0, and between up1 and down1, with a delay in ms each way.
 
-    Runs in the namespace between. SIGUSR1 silences the first link, SIGUSR2 ends that.
+    Runs in the namespace between client and server. After SIGUSR1 the first link drops all frames, until SIGUSR2.
     """
     pairs: list[tuple[int, socket.socket, socket.socket, collections.deque[tuple[float, bytes]]]] = []
     for n in range(2):
@@ -186,9 +187,9 @@ def wire(delay: float) -> None:
             end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
             end.bind((name, 0))
             end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-            # Promiscuous (packet(7), PACKET_ADD_MEMBERSHIP): the frames are for others.
+            # Promiscuous mode (packet(7), PACKET_ADD_MEMBERSHIP), because the frames have other destinations.
             end.setsockopt(263, 1, struct.pack("iHH8s", socket.if_nametoindex(name), 1, 0, b""))
-            # Not what this end itself sends (PACKET_IGNORE_OUTGOING).
+            # Does not receive frames that this socket sends (PACKET_IGNORE_OUTGOING).
             end.setsockopt(263, 23, 1)
             end.setblocking(False)
             ends.append(end)
@@ -203,20 +204,20 @@ def wire(delay: float) -> None:
         select.select(readers, [], [], None if first is None else max(0, first - time.monotonic()))
         now = time.monotonic()
         for n, source, sink, line in pairs:
-            # BlockingIOError: nothing left; others: the link is gone, at the end.
+            # BlockingIOError: no frame is left. Other errors: the link was removed at the end of the run.
             with contextlib.suppress(OSError):
                 while True:
                     frame = source.recv(65535)
                     if n not in silent:
                         line.append((now + delay / 1000, frame))
             while line and line[0][0] <= now:
-                # A full queue drops.
+                # An error means that the queue is full: the frame is dropped.
                 with contextlib.suppress(OSError):
                     sink.send(line.popleft()[1])
 
 
 def compute_checksums(name: str) -> None:
-    """Lets an interface compute checksums at once (ETHTOOL_STXCSUM), since a program carries its frames on."""
+    """Makes an interface compute checksums itself (ETHTOOL_STXCSUM), because a program forwards its frames."""
     value = ctypes.create_string_buffer(struct.pack("II", 0x17, 0))
     request = struct.pack("16sP16x", name.encode(), ctypes.addressof(value))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -243,7 +244,8 @@ class World:
                 inside = [f"nsenter --net=/proc/{there}/ns/net "] if where else [""]
                 sh(f"{inside[0]}{sys.executable} {__file__} --checksums {name}")
             for name, rates in ((f"up{n}", scene.down or scene.up), (f"down{n}", scene.up)):
-                # A packet, or what leaves in 2 ms: with a greater bucket the queue would come and go at once.
+                # The bucket holds one packet, or the bytes of 2 ms. With a larger bucket the queue would grow and
+                # empty in bursts.
                 burst = max(1600, int(rates[n] * 250))
                 limit = int(rates[n] * 125 * scene.queue) + burst
                 sh(f"ip link set {name} up", between)
@@ -258,7 +260,7 @@ class World:
         sh(f"ip route replace {SERVER}/32 via 10.7.{n}.2 dev c{n} metric {n + 1}")
 
     def silence(self, dead: bool) -> None:
-        """Lets packets of the first link vanish without a notice."""
+        """Makes the first link drop all packets silently if ``dead``; otherwise ends that."""
         self.wire.send_signal(signal.SIGUSR1 if dead else signal.SIGUSR2)
 
     def close(self) -> None:
@@ -300,9 +302,9 @@ class World:
 class Tunnel:
     """A running tunnel."""
 
-    # Of the server and of the client.
+    # Process numbers of the server and of the client.
     pids: tuple[int, int]
-    # The client's status as text.
+    # Returns the client's status as text.
     status: Callable[[], str]
 
 

@@ -21,7 +21,7 @@ COLORS = {
     "tunnel, CUBIC inside": plots.BLUE,
     "tunnel, BBR inside": plots.SKY,
 }
-# More than a probe that was lost counts for is not shown.
+# Height in ms of the axis of latency. Larger values are written above their bars.
 MOST_MS = 160
 
 

@@ -3,10 +3,9 @@
     unshare --net --kill-child --fork python3 suites/tunnel/soak.py target/release/anabranch [--minutes 30] [--seed 1]
 
 Needs root, ip, tc (tbf) and nsenter. One TCP connection uploads for the whole time. About every 8 s an uplink loses its
-interface for some seconds, or carries nothing without a notice. At the end the connection must be alive, and in the
-median of the last quarter of the time both processes must have as many file descriptors and threads as in the second
-quarter, and no more memory.
-Prints a line each 10 s; exits with 1 if something grew.
+interface, or silently drops all packets, for some seconds. At the end the connection must be alive. Both processes must
+have as many file descriptors and threads in the last quarter of the time as in the second quarter, and no more memory;
+medians are compared. Prints a line each 10 s; exits with 1 if something grew.
 """
 
 import argparse
@@ -23,7 +22,7 @@ from pathlib import Path
 import measure
 from measure import INSIDE, PORT, Scene, World, sh, tunnel
 
-# Bytes of resident memory by which the last quarter may exceed the second one: allocators keep what they once needed.
+# Bytes of resident memory by which the last quarter may exceed the second, because allocators keep memory that is free.
 SLACK = 4 << 20
 PERIOD = 2.0
 
@@ -36,7 +35,7 @@ def resources(pid: int) -> tuple[int, int, int]:
 
 
 def fail(world: World, chance: random.Random, until: float) -> None:
-    """Lets uplinks fail and come back, never both at once for long, until 20 s before the end."""
+    """Makes uplinks fail and return, one at a time, until 20 s before the end."""
     while time.monotonic() < until - 20:
         time.sleep(chance.uniform(2, 8))
         outage = chance.uniform(0.2, 6)
@@ -54,7 +53,7 @@ def fail(world: World, chance: random.Random, until: float) -> None:
 
 
 def upload(stream: socket.socket, until: float, sent: list[int]) -> None:
-    """Sends until then, and counts."""
+    """Sends until the time ``until``, and counts the bytes in ``sent``."""
     data = bytes(1 << 16)
     with contextlib.suppress(OSError):
         while time.monotonic() < until:
@@ -69,7 +68,7 @@ def quarter(values: list[int], n: int) -> list[int]:
 
 
 def soak(program: str, minutes: float, seed: int) -> bool:
-    """Whether nothing grew."""
+    """Runs the test; true if no resource of the tunnel grew."""
     world = World(Scene((20, 10), 60), measure.DELAY)
     try:
         there = ["nsenter", f"--net=/proc/{world.other.pid}/ns/net"]
@@ -108,7 +107,7 @@ def soak(program: str, minutes: float, seed: int) -> bool:
 
 
 def judge(seen: list[list[tuple[int, int, int]]], alive: bool) -> bool:
-    """Prints what each end took, and tells whether nothing grew."""
+    """Prints the resources of each end; true if none grew."""
     good = alive
     print("TCP connection:", "alive" if alive else "LOST")
     for name, samples in zip(("server", "client"), seen, strict=True):

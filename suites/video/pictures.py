@@ -1,7 +1,7 @@
 """Delay of video frames with and without partial reliability: `python suites/video/pictures.py docs/figures`.
 
-Two endpoints in memory, and between them a link of 5 Mbit/s and 30 ms each way that loses 2 % of the packets. The
-sender sends a frame of 6 kB every 40 ms on one stream, in order. A frame that is lost keeps all later ones waiting.
+Two endpoints are connected in memory by a link of 5 Mbit/s and 30 ms each way that loses 2 % of the packets. The sender
+sends a frame of 6 kB every 40 ms on one stream, in order. A frame that is lost delays all later frames.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Link:
     packets: int = 0
 
     def carry(self, now: int, sender: Endpoint, to: Endpoint) -> None:
-        """Takes what an endpoint sends; a packet waits until those before it have left."""
+        """Takes the packets that an endpoint sends; a packet waits until earlier packets have left."""
         while (sent := sender.poll_transmit(now)) is not None:
             self.packets += 1
             source, destination = str(sent.source), str(sent.destination)
