@@ -1,4 +1,4 @@
-"""Common parts of :mod:`anabranch.net` and :mod:`anabranch.aio`: all but the calls that wait."""
+"""Common parts of :mod:`anabranch.net` and :mod:`anabranch.aio`: everything except the calls that wait."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Owned(Generic[Handle]):
         return f"<{_name(self)} of process {self._process}>" if self._inherited else self._shown()
 
     def _shown(self) -> str:
-        """The representation in the process that made it."""
+        """The representation of the object in the process that created it."""
         return object.__repr__(self)
 
 

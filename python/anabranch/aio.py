@@ -53,12 +53,12 @@ T = TypeVar("T")
 class _Loop:
     """Runs the operations of one event loop.
 
-    The task polls its operation itself, and is only woken from outside: no result is under way that a cancelled task
-    would lose.
+    The thread of an endpoint only wakes the task; the task itself then polls its operation and takes the result. So a
+    task that is cancelled loses no result.
     """
 
     STREAK = 64
-    """Operations that may be ready at once, one after the other, before other tasks get their turn."""
+    """Number of operations in a row that may complete without waiting before other tasks can run."""
 
     def __init__(self) -> None:
         self._wakeups = _core.Wakeups()

@@ -49,7 +49,7 @@ def connected(cluster: Any) -> Iterator[Client | None]:
     """A client of the cluster: an address, ``"local"``, a client, which is used as it is, or a cluster of Dask.
 
     ``"local"`` starts a process for each core on this machine. Raises :class:`UsageError` if Dask is not installed or
-    nobody answers.
+    no scheduler answers.
     """
     if cluster is None:
         yield None
@@ -78,7 +78,7 @@ def local_cluster(workers: int) -> Iterator[Any]:
     """A cluster of this many processes on this machine, without a dashboard."""
     from distributed import LocalCluster
 
-    # A run takes the memory that it takes without a cluster.
+    # No limit of memory: a run may take as much as without a cluster.
     settings: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
     with LocalCluster(n_workers=workers, **settings) as local:
         yield local

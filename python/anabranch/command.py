@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code.
 
     0 success, 1 a run failed, 2 wrong arguments, 3 a number was missed or left OPEN without a reason, 130 stopped, 141
-    standard output was closed, as the shell says of a program that ends for that reason.
+    standard output was closed (the code that a shell reports for SIGPIPE).
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     # The Rust code finds shipped scenarios in this folder.
@@ -78,7 +78,7 @@ def _rust(arguments: Sequence[str]) -> int:
 
             return stack.enter_context(cluster.cluster_work(address))
 
-        # The subcommands in Python need the extra to be imported.
+        # The subcommands in Python can be imported only if the extra `lab` is installed.
         is_manual = arguments[:1] in (["completions"], ["man"]) and lab.missing() is None
         return _core.cli(arguments, connect, list(_declared()) if is_manual else [])
 

@@ -12,7 +12,7 @@ _ESCAPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 
 def printable(text: str) -> str:
-    r"""The text with control characters as ``\u001b``, as JSON and TOML write them, so that none commands a terminal.
+    r"""The text with control characters as ``\u001b``, as in JSON and TOML, so that they cannot control a terminal.
 
     Line feeds and tabs stay; characters that change the direction of writing are escaped, too.
     """
@@ -36,7 +36,7 @@ def say(text: str, *, colored: bool = False) -> None:
 
 
 def finish() -> None:
-    """Writes what is left, so that the interpreter finds no error when it ends. Raises what :func:`say` does."""
+    """Flushes standard output, so that the interpreter finds no error at exit. Raises the errors of :func:`say`."""
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -59,9 +59,9 @@ COLORS = (plots.BLUE, plots.VERMILION, plots.GREEN, plots.PINK, plots.ORANGE, pl
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX"
 ALL_FLOWS = "flows:all"
-"""All flows together, drawn only if it is asked for or alone."""
+"""Name of all flows together. It is drawn only if the caller names it, or if the result has no single flows."""
 MOST_CURVES = 20
-"""Curves of one figure; a result with more has to be restricted."""
+"""Largest number of curves in a figure; the caller must restrict a result that has more."""
 
 
 class Drawing(Figure):
@@ -199,7 +199,7 @@ def _number(value: object) -> float | None:
 
 
 def _places(values: list[object]) -> dict[object, float]:
-    """Where the values of an axis stand: at their numbers, or one after the other."""
+    """The positions of the values of an axis: their numbers, or 0, 1, 2 ... if some value is not a number."""
     numbers = [_number(value) for value in values]
     if all(number is not None for number in numbers):
         return {value: number for value, number in zip(values, numbers, strict=True) if number is not None}

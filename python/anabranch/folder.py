@@ -21,8 +21,8 @@ class DamagedResultError(ValueError):
 def manifest_of(folder: Path) -> dict[str, Any]:
     """The ``manifest.json`` of a folder of results.
 
-    Its SHA-256 stands in the manifest itself, computed with an empty text in that place. Raises OSError if it cannot be
-    read, and :class:`DamagedResultError` if it is not what was written.
+    The manifest contains its own SHA-256, which is computed with an empty text in that place. Raises OSError if the
+    file cannot be read, and :class:`DamagedResultError` if it is not what was written.
     """
     path = folder / "manifest.json"
     data = path.read_bytes()
@@ -44,7 +44,7 @@ def sealed(manifest: Mapping[str, Any]) -> str:
 
 
 def table_of(folder: Path, manifest: dict[str, Any], name: str) -> pl.DataFrame:
-    """The table ``name.parquet`` of a folder, as ``manifest`` says that it was written."""
+    """Reads the table ``name.parquet`` of a folder. Raises if its SHA-256 is not the one in ``manifest``."""
     import polars as pl  # slow to import
 
     path = folder / f"{name}.parquet"

@@ -39,7 +39,7 @@ def run(
 def run_text(
     text: str, name: str, *, seed: int | None = None, replica: int = 0, out: str | Path | None = None
 ) -> Result:
-    """:func:`run` for TOML text of a file called ``name``, beside which the traces are that the text names."""
+    """As :func:`run`, for TOML text; traces that the text names are in the folder of the file ``name``."""
     lab.require()
     return Result.from_bytes(*_core.run(text, name, seed, replica, None if out is None else str(out)))
 

@@ -188,7 +188,7 @@ def find(name: str) -> Paper:
 
 
 def original(paper: Paper, figure: FigureSpec) -> Path:
-    """The scenario of a figure as the shipped paper of that number has it; of a paper that is not shipped, its own."""
+    """The scenario of a figure in the shipped paper of the same number, or else in the paper itself."""
     for folder in _folders():
         if folder.name.partition("_")[0] == paper.id:
             same = [spec for spec in load(folder).figures if spec.id == figure.id]

@@ -41,7 +41,7 @@ class Options:
     cluster: Any = None
     """As for :func:`anabranch.sweep`."""
     settings: tuple[str, ...] = ()
-    """Other values of parameters, each ``KEY=VALUE``; what differs from the paper gets no verdict."""
+    """Other values of parameters, each ``KEY=VALUE``; a figure that differs from the paper gets no verdict."""
 
 
 @dataclass(frozen=True)

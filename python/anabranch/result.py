@@ -70,9 +70,9 @@ class Result:
     def compare(self, axis: str, quantity: str, *, baseline: object = None) -> pl.DataFrame:
         """Paired differences of one quantity between the variants of an axis, with 95 % intervals.
 
-        The runs of one replica draw the same random numbers in all variants. So the difference to the run of the same
-        replica varies less than the two values, and its interval (Student's t over the pairs) is narrower than the two
-        intervals of :meth:`summary` let expect.
+        The runs of one replica draw the same random numbers in all variants. So the difference of two runs of the same
+        replica varies less than the two values, and its interval (Student's t over the pairs) is narrower than the
+        intervals of :meth:`summary` suggest.
 
         Each value of ``axis`` is compared with ``baseline``, by default its first value, in runs that are equal in
         replica and in all other axes. There is a row for each of them, and for each combination of the other axes,

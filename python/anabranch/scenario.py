@@ -86,11 +86,11 @@ def _label(element: Any, index: int) -> str:
 
 
 NOT_PARAMETERS = ("title", "seed", "capture")
-"""Keys of a scenario without influence on what its runs mean."""
+"""Keys of a scenario that are not parameters of the experiment."""
 
 
 def differences(paper: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
-    """The parameters of a scenario that another one has differently, as ``KEY=VALUE``."""
+    """The parameters in which the scenario ``present`` differs from that of the paper, as ``KEY=VALUE``."""
     before, now = (
         dict(_leaves({k: v for k, v in of.items() if k not in NOT_PARAMETERS}, "")) for of in (paper, present)
     )

@@ -212,7 +212,7 @@ def _settle(point: Point) -> Finding:
 
 
 def _unanimous(point: Point) -> Finding:
-    """Of what is claimed of every run, one counterexample is enough; that two or three runs agree says little."""
+    """Judges a claim about every run. One run that disagrees is a MISS; a few runs that agree leave the claim OPEN."""
     verdict = point.claim.of(point.worst)
     if verdict is Verdict.PASS and len(point.values) < UNANIMOUS:
         return Finding(Verdict.OPEN, point, UNANIMOUS)
@@ -220,7 +220,7 @@ def _unanimous(point: Point) -> Finding:
 
 
 def _deciding(found: Sequence[Finding]) -> Finding:
-    """Of points that are OPEN the one that decides: the first that is likely to miss, else the last to pass."""
+    """The OPEN point that decides: the first that will probably miss, else the one that passes after most replicas."""
     unknown = [one for one in found if one.replicas is None]
     if unknown:
         return unknown[0]

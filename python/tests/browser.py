@@ -31,7 +31,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 def chromium() -> str:
-    """The program, or a test that is left out loudly, or fails if every tool is required."""
+    """The path of Chromium. Without Chromium the test is skipped with a message, or fails if all tools are required."""
     for name in NAMES:
         if found := shutil.which(name):
             return found
@@ -42,7 +42,7 @@ def chromium() -> str:
 
 
 class Browser:
-    """One page of a headless Chromium; what it logs, throws and requests is noted."""
+    """One page of a headless Chromium, with its log, exceptions and requests."""
 
     def __init__(self) -> None:
         program = chromium()
@@ -90,7 +90,7 @@ class Browser:
         )
 
     def scheme(self, name: str, *, paper: bool = False) -> None:
-        """What the page finds as ``prefers-color-scheme``: light or dark; on a screen or on ``paper``."""
+        """Sets ``prefers-color-scheme`` of the page, ``light`` or ``dark``, and its medium: screen or ``paper``."""
         features = [{"name": "prefers-color-scheme", "value": name}]
         self._command("Emulation.setEmulatedMedia", media="print" if paper else "", features=features)
 
@@ -107,7 +107,7 @@ class Browser:
             time.sleep(0.02)
 
     def value(self, expression: str) -> Any:
-        """The value of an expression of JavaScript; a promise is waited for."""
+        """Evaluates an expression of JavaScript and returns its value; waits for a promise."""
         answer = self._command("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")

@@ -14,7 +14,7 @@ from anabranch.result import Result
 from anabranch.verdict import Point, Verdict
 
 Value = Callable[[dict[str, Any]], Mapping[tuple[str, str], float]]
-"""Given the axes and the replica of a run: (flow, quantity) to value."""
+"""Returns the values of a run by (flow, quantity), for given axes and replica."""
 
 
 @pytest.fixture

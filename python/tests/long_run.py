@@ -8,12 +8,12 @@ import polars as pl
 from anabranch.result import Result
 
 POINT_BYTES = 24
-"""Bytes that a point of a series has in memory: time, value, and the words that it shares."""
+"""Bytes of memory that a point of a series takes: time, value, and its part of shared words."""
 FLOWS = 6
 
 
 def long_run(points: int) -> Result:
-    """A run of six flows whose windows vary at random, with so many points together."""
+    """A run of six flows whose windows vary at random, with ``points`` points in total."""
     count = points // FLOWS
     time = np.arange(count) * 1e-3
     parts = [

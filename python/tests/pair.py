@@ -1,4 +1,4 @@
-"""Two endpoints and a network in memory between them; time is a number that the test counts up."""
+"""Two endpoints connected by a network in memory; the test advances the time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Pair:
         self._chance = random.Random(seed)
 
     def drain(self) -> None:
-        """Carries off what both endpoints want to send and tell."""
+        """Takes the packets and events of both endpoints until there are none."""
         for endpoint, other in ((self.client, self.server), (self.server, self.client)):
             while (sent := endpoint.poll_transmit(self.now)) is not None:
                 source, destination = str(sent.source), str(sent.destination)
@@ -50,7 +50,7 @@ class Pair:
                 self.events[endpoint].append(event)
 
     def step(self, until: int) -> bool:
-        """Moves on to the next thing that happens; false if nothing does before ``until``."""
+        """Advances to the next arrival or timeout; false if there is none before ``until``."""
         self.drain()
         due = [t for t in (self.client.poll_timeout(), self.server.poll_timeout()) if t is not None]
         due += [self._wire[0][0]] if self._wire else []
@@ -68,7 +68,7 @@ class Pair:
         return True
 
     def run(self, seconds: float) -> None:
-        """Lets time pass."""
+        """Advances the time by ``seconds`` and processes all arrivals and timeouts."""
         until = self.now + nanoseconds(seconds)
         while self.step(until):
             pass
@@ -86,7 +86,7 @@ class Pair:
         return [event.kind for event in self.events[endpoint]]
 
     def read(self, endpoint: Endpoint, association: int) -> list[Received]:
-        """Everything that can be read."""
+        """Reads all messages that have arrived."""
         found: list[Received] = []
         while (message := endpoint.receive(self.now, association)) is not None:
             found.append(message)

@@ -1,4 +1,4 @@
-"""The asyncio face on loopback addresses: real sockets, no loss."""
+"""The interface for asyncio on loopback addresses: real sockets, no loss."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_ten_megabytes_arrive_in_order_over_two_addresses() -> None:
         await pair.near.flush()
         paths = await pair.near.paths()
         assert {str(path.remote) for path in paths} == set(PATHS)
-        # How many each carries depends on what else the machine does.
+        # The number of packets on each path depends on the load of the machine.
         assert all(path.data_packets > 0 for path in paths)
         stats = await pair.near.stats()
         assert stats is not None
@@ -196,7 +196,7 @@ def test_a_recv_that_is_cancelled_at_any_moment_loses_nothing() -> None:
             task = asyncio.create_task(pair.near.recv())
             await asyncio.sleep(0)
             await pair.far.send(n.to_bytes(2, "big"))
-            # The loop does not run: the message is there, and the loop will be woken, before the cancellation.
+            # The loop does not run here: the message arrives and its wake-up waits before the task is cancelled.
             deadline = time.monotonic() + 10
             while not pair.near.unread() and time.monotonic() < deadline:
                 time.sleep(0.0002)
@@ -250,7 +250,7 @@ def test_an_attempt_to_connect_that_is_cancelled_is_given_up() -> None:
                 with pytest.raises(TimeoutError):
                     async with asyncio.timeout(0.2):
                         await endpoint.connect("127.0.0.1", 5001, udp_port=deaf.getsockname()[1])
-                # The end does not wait for the attempt.
+                # Closing the endpoint does not wait for the attempt to connect.
                 async with asyncio.timeout(5):
                     await endpoint.close()
 

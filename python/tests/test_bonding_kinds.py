@@ -79,7 +79,7 @@ def test_one_draw_of_each_kind_runs(kind: Kind[Any], tmp_path: Path, capsys: pyt
     name = f"{kind.name}-1-{SMALL[kind.name]}"
     assert "vary" not in (tmp_path / "scenarios" / f"{name}.toml").read_text().rpartition("flow = ")[2]
     assert (tmp_path / f"bonding-{kind.name}-draws.png").stat().st_size > 5000
-    # A call that was stopped reuses its finished runs.
+    # A second call reuses the finished runs of the first one.
     stored = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").glob("*/*/runs/*/*")}
     assert stored
     assert command.main(call) == code
@@ -124,17 +124,17 @@ def test_targets_are_a_bar_for_the_middle_and_a_limit_for_each_draw() -> None:
     assert not made_up((KEPT,), [one(0.1, 0.9, 1.0), one(0.1, 0.8, 1.0), one(0.1, 0.9, 0.1)]).is_missed
     assert made_up((KEPT,), [one(1.0, 0.84, 1.0)]).is_missed
     assert made_up((KEPT,), [one(1.0, 0.9, 1.0), one(1.0, 0.9, 1.0), one(1.0, 0.5, 1.0)]).is_missed
-    # Here smaller is better, and the middle is the mean.
+    # For this measure smaller is better, and its average is the mean.
     assert not made_up((TIME,), [one(9.0, 0.7, 1.0), one(9.0, 1.5, 1.0)]).is_missed
     assert made_up((TIME,), [one(1.0, 0.9, 1.0), one(1.0, 1.4, 1.0)]).is_missed
     assert made_up((TIME,), [one(1.0, 0.5, 1.0), one(1.0, 1.61, 1.0)]).is_missed
 
 
 def test_the_interval_of_a_median_lies_between_ordered_values() -> None:
-    # Of six coins none shows heads with a probability of 1/64 = 1.6 %, at most one with 11 %.
+    # Six coins show no head with a probability of 1/64 = 1.6 %, and at most one head with 11 %.
     assert Middle.of([3, 1, 2, 6, 5, 4], Average.MEDIAN) == Middle(3.5, 1, 6)
     assert Middle.of([3, 1, 2, 5, 4], Average.MEDIAN) == Middle(3, -math.inf, math.inf)
-    # The table of the sign test: for 20 values it is the 6th and the 15th.
+    # In the table of the sign test, the interval of 20 values reaches from the 6th to the 15th value.
     assert Middle.of(range(1, 21), Average.MEDIAN) == Middle(10.5, 6, 15)
 
 
@@ -160,13 +160,13 @@ def test_a_wrong_kind_names_the_nearest_right_one(capsys: pytest.CaptureFixture[
 
 
 class OtherRuns:
-    """In place of a runner: gives the made-up result of the further runs of a draw, and keeps their scenario."""
+    """Replaces the runner: returns the made-up result of the further runs of a draw, and keeps their scenario."""
 
     def __init__(self, result: Result, replicas: int = 1) -> None:
         self.result, self.running, self.scenario = result, SimpleNamespace(replicas=replicas), {}
 
     def with_replicas(self, replicas: int) -> OtherRuns:
-        """The same runs: twice as many as the draw has."""
+        """Returns itself; checks that the runs are twice as many as the draw has."""
         assert replicas == 2 * self.running.replicas
         return self
 
@@ -191,7 +191,7 @@ def test_shared_compares_the_rivals_beside_all_paths_with_those_beside_one() -> 
     together = result([*rows(0, (1e6, 2e6), options=RECOMMENDED), *rows(0, (3e6, 3e6), options=PAPER)])
     other = OtherRuns(result([*rows(1, (2e6, 3e6)), *rows(0, (1e6, 3e6))]))
     found = shared.merits(drawn, together, (PAPER, RECOMMENDED), cast(Runner, other))
-    # 1.5 Mbit/s on average beside all paths, 2 beside one, and 2.5 in its other run.
+    # The rival has 1.5 Mbit/s on average beside all paths, 2 beside one path, and 2.5 in the other run beside it.
     assert found.found["kept"] == {PAPER: pytest.approx(1.5), RECOMMENDED: pytest.approx(0.75)}
     assert found.chance["kept"] == pytest.approx(1.25)
     fair = drawn.bottleneck.rate * 1452 / 1500 / 3
@@ -207,10 +207,11 @@ def test_a_message_takes_until_its_last_byte_arrives() -> None:
     def point(time: float, size: int) -> dict[str, float]:
         return {"time": START + time, "value": 8 * size / 0.001}
 
-    # 400 bytes of the first message after 20 ms, the rest after 30; the second one 150 ms late; the third not at all.
+    # Of the first message 400 bytes arrive after 20 ms and the rest after 30 ms. The second arrives after 150 ms, the
+    # third never.
     rows = pl.DataFrame([point(0.0, 0), point(0.03, 600), point(0.02, 400), point(0.25, 1000), point(0.31, 999)])
     assert messages.delays(rows) == pytest.approx([0.0295, 0.1495, 1.3 - 0.2])
-    # The same if all is a second later.
+    # The delays are the same if all times are a second later.
     assert messages.delays(rows.with_columns(pl.col("time") + 1), START + 1) == pytest.approx([0.0295, 0.1495, 1.1])
     assert Messages(1000, 0.1, 3, 0.001, 1.0).delays(rows.clear()) == pytest.approx([1.3, 1.2, 1.1])
 
@@ -246,7 +247,7 @@ def test_steps_compare_each_message_with_a_path_that_always_was_as_it_is_now() -
             for quantity, value in counts.items()
         ]
 
-    # Messages leave after 0, 10 and 20 s, and the path changes after 15 s: only the third one counts.
+    # Messages leave after 0, 10 and 20 s, and the path changes after 15 s. The measures use only the third message.
     together = result(scalars(0, 0, 5.0), arrivals(0, 0.1, 0.1, 0.6))
     always = result(
         [
@@ -263,7 +264,7 @@ def test_steps_compare_each_message_with_a_path_that_always_was_as_it_is_now() -
     found = steps.merits(drawn, together, (RECOMMENDED,), cast(Runner, OtherRuns(always)))
     assert found.found["delay"][RECOMMENDED] == pytest.approx(3.0)
     assert found.chance["delay"] == pytest.approx(1.5)
-    # 5 copies for 10 messages; 2 + 4 for 20 where the path always was so.
+    # There are 5 copies for 10 messages, and 2 + 4 copies for 20 messages on the path that never changes.
     assert found.found["copies"][RECOMMENDED] == pytest.approx(0.5)
     assert found.chance["copies"] == pytest.approx(0.3)
 
@@ -287,7 +288,7 @@ def test_short_transfers_of_both_trains_count_the_same() -> None:
     alone += [*rows("network", "[2]", 0, 1.0, 3.0), *rows("network", "[2]", 1, 1.0, 2.0)]
     together = result(rows("options", RECOMMENDED, 0, 3.0, 2.0))
     found = short.merits(drawn, together, (RECOMMENDED,), cast(Runner, OtherRuns(result(alone))))
-    # 2.5 s on average over both paths, 2 over the second one, and 1.5 in its other run.
+    # The mean time is 2.5 s over both paths, 2 s over the second path, and 1.5 s in the other run over that path.
     assert found == Merits({"time": {RECOMMENDED: 1.25}}, {"time": 0.75})
 
 

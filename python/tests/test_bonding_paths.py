@@ -134,7 +134,7 @@ def test_two_lines_from_end_to_end(
     assert sum(use["carried_bps"] for use in found["use"]) == pytest.approx(ample["together_bps"]["mean"], rel=0.05)
     assert (tmp_path / "bonding-paths.png").stat().st_size > 5000
 
-    # The scenario that it wrote gives the same number.
+    # The scenario that the command wrote gives the same throughput.
     scenario = tmp_path / "scenario.toml"
     assert command.main(["run", str(scenario)]) == 0
     capsys.readouterr()

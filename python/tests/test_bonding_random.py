@@ -32,7 +32,7 @@ def test_a_draw_depends_on_seed_and_number_alone() -> None:
     assert draw(1, 17) == draw(1, 17)
     assert len({one.lines for one in DRAWS}) == len(DRAWS)
     assert len({one.root_seed for one in DRAWS}) == len(DRAWS)
-    # The same on every machine and with every version of Python.
+    # The draw is the same on every machine and with every version of Python.
     first = draw(1, 1)
     assert (len(first.lines), first.buffer) == (3, 128 << 10)
     assert first.lines[0].rate == pytest.approx(217_603_191.8)
@@ -102,7 +102,7 @@ def test_the_scenario_says_what_the_line_is() -> None:
     assert link["down"] == [["7000000 us", "8000000 us"]]
     red = Line(10e6, 10e6, 0.1, 0.1, discipline="red").link(1)["queue"]
     assert (red["min"], red["max"], red["capacity"]) == (13, 41, 83)
-    # RFC 8289, section 4.4: 1.5 packets of 12 ms.
+    # RFC 8289, section 4.4: the target is the time of 1.5 packets, 12 ms each.
     assert Line(1e6, 1e6, 0.1, 0.8, discipline="codel").link(1)["queue"]["target"] == "18000 us"
 
 
@@ -113,9 +113,9 @@ def test_in_order_delivery_bounds_the_paths_that_a_buffer_can_use() -> None:
         found = bound.throughput(lines, [10e6, 40e6], buffer)
         return round(found.bps / 1e6, 1), found.limit
 
-    # The near path alone: 20 ms.
+    # The buffer suffices for the near path alone, with an RTT of 20 ms.
     assert at_most(50_000) == (20.0, bound.BUFFER)
-    # 100 ms to the receiver over the far path, 10 ms back over the near one: 110 ms of data in the buffer.
+    # Data takes 100 ms over the far path, its acknowledgement 10 ms over the near one: the buffer holds 110 ms of data.
     assert at_most(550_000) == (40.0, bound.BUFFER)
     assert at_most(650_000) == (47.3, bound.BUFFER)
     assert at_most(700_000) == (50.0, bound.PATHS)
@@ -123,7 +123,7 @@ def test_in_order_delivery_bounds_the_paths_that_a_buffer_can_use() -> None:
 
 def test_acknowledgements_bound_what_return_links_let_through() -> None:
     narrow = [Line(100e6, 0.5e6, 0.02, 0.02)] * 2
-    # 48 bytes for two packets: 60.5 times the return rates.
+    # An acknowledgement of 48 bytes for two packets of 1452 bytes: 60.5 times the sum of the return rates.
     found = bound.throughput(narrow, [90e6, 90e6], 1 << 24)
     assert (round(found.bps), found.limit) == (60_500_000, bound.RETURN)
     assert bound.throughput(narrow, [90e6, 90e6], 1 << 24, carried=90e6) == Bound(90e6, bound.RETURN)
@@ -142,7 +142,7 @@ def test_the_bound_lies_between_the_best_path_and_the_sum() -> None:
 
 def test_a_stall_lasts_until_a_copy_has_passed_the_queue_of_another_path() -> None:
     dead, near, far = (Line(10e6, 10e6, rtt, rtt) for rtt in (0.2, 0.04, 0.4))
-    # 100 ms until the acknowledgement is late, then 20 ms and a queue of 60 ms.
+    # The acknowledgement is late after 100 ms; then a copy takes 20 ms and waits in a queue of 60 ms.
     assert bound.stall(dead, [(near, 0.1), (far, 0.4)]) == pytest.approx(0.18)
 
 
@@ -200,7 +200,7 @@ def test_a_sum_that_no_scheduler_can_reach_does_not_count() -> None:
 
 
 def test_kinds_tell_small_buffers_from_ample_ones() -> None:
-    # 20 Mbit/s and 50 ms: 125 kB.
+    # The bandwidth-delay product of 20 Mbit/s and 50 ms is 125 kB.
     def kind(buffer: int) -> str:
         return next(name for name in kinds(outcome(5e6, [5e6, 5e6], buffer=buffer)) if name.startswith("buffer"))
 
@@ -234,7 +234,7 @@ def test_a_grid_of_two_draws_runs_and_resumes(tmp_path: Path, capsys: pytest.Cap
     assert (tmp_path / "table.md").read_text() in page.read_text()
     assert "--draw 29`" in page.read_text()
 
-    # A call that was stopped: one run is missing, and the tables of its draw.
+    # As after a call that was stopped, one run and the tables of its draw are missing.
     folder = tmp_path / "runs" / "draw-3-29" / "together"
     stored = sorted(folder.glob("runs/*/*"))
     kept = {path: path.stat().st_mtime_ns for path in stored}

@@ -49,7 +49,7 @@ PATIENCE = 20.0
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
-    """Two workers, each a process."""
+    """A cluster of two workers, each in a process of its own."""
     with cluster.local_cluster(2) as local:
         yield local
 
@@ -85,7 +85,7 @@ def test_a_sweep_on_a_cluster_has_the_results_of_one_without(client, tmp_path: P
     )
     assert same(plain, far)
     assert told[-1] == (8, 8)
-    # More replicas in the same folder: the others are reused.
+    # A call with more replicas in the same folder reuses the stored runs.
     more = anabranch.sweep(SCENARIO, replicas=3, out=tmp_path / "far", cluster=client)
     before = [(run["parameters"], run["replica"], run["wall_s"]) for run in far.manifest["runs"]]
     after = [(run["parameters"], run["replica"], run["wall_s"]) for run in more.manifest["runs"]]

@@ -13,7 +13,7 @@ import pytest
 from anabranch import command
 
 BUFFERED = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
-"""Without the variable the interpreter writes what is left when it ends."""
+"""The environment without the variable: the interpreter then flushes its output only when it ends."""
 COMMAND = [sys.executable, "-m", "anabranch"]
 FULL = Path("/dev/full")
 
@@ -30,7 +30,7 @@ def test_a_closed_pipe_ends_the_command_quietly(arguments: list[str]) -> None:
     done = start(arguments, writer)
     os.close(writer)
     assert done.stderr == ""
-    # What Rust prints is complete before it is printed.
+    # For a command in Rust a closed pipe is not an error: the reader does not want more output.
     assert done.returncode == (0 if arguments == ["schema"] else 141)
 
 

@@ -18,7 +18,7 @@ REMEDY = "run `make demo-picture`"
 
 
 def numbers(picture: Path) -> pl.DataFrame:
-    """What a picture shows, as its description says."""
+    """The numbers that a picture shows, from its description."""
     with Image.open(picture) as image:
         return pl.read_csv(io.StringIO(image.info["Description"]))
 
@@ -29,7 +29,7 @@ def test_the_picture_shows_the_numbers_of_the_demo(tmp_path: Path) -> None:
     shown = numbers(PICTURE)
     assert shown["rho"].unique().sort().to_list() == sorted(spec.demo["rho"]), REMEDY
     assert shown["count"].unique().to_list() == [spec.demo_replicas], REMEDY
-    # The slowest of the three rates: it has a ninth of the packets.
+    # The slowest of the three rates, because its runs have a ninth of the packets of the demo.
     least = replace(spec, demo={**spec.demo, "rho": ["20 Mbit/s"]})
     (done,) = reproduce(paper, [least], Options(tmp_path, demo=True, formats=("png",)))
     assert numbers(done.files[0]).equals(shown.filter(rho="20 Mbit/s")), REMEDY

@@ -38,7 +38,7 @@ def test_representations_tell_state_and_addresses() -> None:
 
 def test_an_event_names_the_association_that_a_duplicate_repeats() -> None:
     pair = Pair()
-    # Two addresses of one peer, as if they were two peers: the second association turns out to be a duplicate.
+    # The client connects to two addresses of one peer as if they were two peers: the second association is a duplicate.
     first = pair.client.connect(0, PORT_B, B[:1])
     second = pair.client.connect(0, PORT_B, B[1:])
     pair.run(10.0)

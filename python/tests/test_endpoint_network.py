@@ -1,4 +1,4 @@
-"""What an endpoint says about its network: UDP ports, arrivals, discarded packets, path MTU, addresses that go."""
+"""An endpoint and its network: UDP ports, arrivals, discarded packets, path MTU, addresses that are removed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anabranch.endpoint import UDP_PORT
 
 
 def in_udp() -> Pair:
-    """A pair in UDP: the server's UDP port is ``PORT_B``, a NAT shows that of the client as 40000."""
+    """A pair with packets in UDP: the server's UDP port is ``PORT_B``, and a NAT maps that of the client to 40000."""
     pair = Pair(encapsulation=PORT_B)
     pair.udp_port_of_client = 40_000
     return pair
@@ -231,7 +231,7 @@ def test_the_limit_that_holds_now_is_counted_up_to_the_reading() -> None:
     assert sum(stats.limited_by.values()) == pytest.approx((pair.now - begun) / 1e9)
     path = pair.client.paths(mine, now=pair.now)[0]
     assert sum(path.limited_by.values()) == pytest.approx((pair.now - begun) / 1e9)
-    # Without a time of its own, a reading has the latest one of any call.
+    # A method that reads and has no argument of time uses the latest time of any call.
     pair.client.poll_transmit(pair.now)
     assert pair.client.stats(mine) is not None
     assert repr(pair.client.stats(mine)) == repr(stats)

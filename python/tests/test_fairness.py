@@ -75,7 +75,7 @@ def test_the_suite_has_all_congestion_controls() -> None:
 
 @pytest.fixture
 def faked(monkeypatch) -> list[dict[str, Any]]:
-    """Replaces the simulator: every path carries 1 Mbit/s for each network below 3, TCP gets 2."""
+    """Replaces the simulator: the flow has 1 Mbit/s on each network below 3, and a TCP flow has 2 Mbit/s."""
     asked: list[dict[str, Any]] = []
 
     def sweep(scenario: dict[str, Any], *, replicas: int, **_: Any) -> Result:
@@ -123,8 +123,8 @@ def test_the_command_writes_table_figure_and_page(faked, tmp_path: Path, capsys)
     assert (tmp_path / "fairness.svg").is_file()
     table = json.loads((tmp_path / "table.json").read_text())
     found = {(s["topology"], s["rule"]): s["mean"] for s in table["scores"] if s["rival"] == "reno"}
-    # The artificial paths carry 1 Mbit/s each, TCP 2. Over one path the flow has half of TCP's rate; two of the three
-    # paths lead over the first bottleneck.
+    # Each artificial path carries 1 Mbit/s, and a TCP flow has 2 Mbit/s. Over one path the flow has half of the rate of
+    # TCP; two of the three paths lead over the first bottleneck.
     assert found["shared", "improve"] == 1.5
     assert found["shared", "alone"] == 0.5
     assert found["shared", "harm"] == 1.0
@@ -141,7 +141,7 @@ def test_the_figure_has_a_look_for_every_topology_and_one_scale_for_the_panels_o
     found = Estimate(1.2, 0.1, 8)
     places = [(Rule.ALONE, "shared"), (Rule.IMPROVE, "idle"), (Rule.HARM, "rtt"), (Rule.BALANCE, "rtt")]
     scores = [Score("lia", rival, place, rule, found) for rival in fairness.RIVALS for rule, place in places]
-    # A control far beyond the others moves the scale of I, and with it that of H.
+    # A control with a far larger number than the others changes the scale of I, and also the scale of H.
     scores.append(Score("lia", "reno", "rate", Rule.IMPROVE, Estimate(9.0, math.inf, 1)))
     figure = picture.draw(Table(("lia",), scores, [], seed=1, replicas=8))
     scales = [axes.get_xlim() for axes in figure.axes]

@@ -32,7 +32,7 @@ def test_help_has_usage_purpose_arguments_options_and_examples(name: str, capsys
     assert "\n  -h, --help" in text
     assert "Print help" in text
     assert max(map(len, text.splitlines())) <= 100
-    # Options without a letter stand below those with one, and each help begins with a capital.
+    # Options without a short form are aligned with the long forms of others; each help begins with a capital.
     assert "\n      --json" in text or name == "report"
 
 

@@ -1,4 +1,4 @@
-"""The blocking face on loopback addresses: real sockets, no loss."""
+"""The blocking interface on loopback addresses: real sockets, no loss."""
 
 from __future__ import annotations
 
@@ -429,7 +429,7 @@ def test_the_ten_lines_of_the_page_copy_a_file(tmp_path: Path) -> None:
     for _ in range(20):
         if "choose another UDP port" not in done.stderr:
             break
-        time.sleep(1)  # Another program of this machine has the port.
+        time.sleep(1)  # another program of this machine uses the port
         done = subprocess.run([sys.executable, "-c", program], **arguments, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "copy").read_bytes() == content
@@ -458,7 +458,7 @@ def test_the_lines_of_the_readme_get_an_answer(capsys: pytest.CaptureFixture[str
 
 
 def in_child(run: Callable[[], str]) -> str:
-    """What ``run`` returns in a forked child, or the exception that it raises there."""
+    """The text that ``run`` returns in a forked child, or the exception that it raises there."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

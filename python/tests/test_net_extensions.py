@@ -1,4 +1,4 @@
-"""Streams, local addresses, keys, tracked messages and writers of both faces, on loopback addresses."""
+"""Streams, local addresses, keys, tracked messages and writers of both interfaces, on loopback addresses."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_addresses_come_and_go(pair: Pair) -> None:
     assert len(pair.client.sockets()) == 2
     pair.near.set_peer_primary(SECOND)
     assert event(ours, "address-change").accepted
-    # No event: the peer's address was active before its second path.
+    # There is no event, because the peer's address was active before its second path existed.
     deadline = time.monotonic() + 10
     while sum(path.state == "active" for path in pair.near.paths()) < 2:
         assert time.monotonic() < deadline, pair.near.paths()
@@ -180,7 +180,7 @@ def test_a_delivery_tells_what_became_of_a_message(pair: Pair) -> None:
     delivery.wait(timeout=0)
     assert data(pair.far) == b"hello"
     ours = pair.near.events()
-    pair.near.send(bytes(1_000_000))  # what is behind it waits
+    pair.near.send(bytes(1_000_000))  # later messages wait behind this one
     expired = pair.near.send_tracked(b"late", reliability={"lifetime": 0.0}, context=9)
     with pytest.raises(anabranch.NotDeliveredError):
         expired.wait(timeout=10)
@@ -286,7 +286,7 @@ def test_an_asyncio_writer_writes_a_long_message_and_aborts_when_it_is_cancelled
                 break
         await task
         assert length == 30 * 700_000
-        # Nobody reads.
+        # The peer does not read, so the write waits for room.
         task = asyncio.create_task(write())
         await asyncio.sleep(0.1)
         task.cancel()

@@ -26,7 +26,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def execute(cells: list[str], name: str) -> int:
-    """Runs the cells in one name space; the number of figures that they drew."""
+    """Runs the cells in one name space and returns the number of figures that they drew."""
     space: dict[str, object] = {}
     before = len(plt.get_fignums())
     for cell in cells:

@@ -14,7 +14,8 @@ def test_prediction_band_is_mean_plus_and_minus_t_times_deviation_of_a_further_r
 
 def test_interval_of_the_ratio_has_the_variances_of_both_means() -> None:
     ratio = ratio_of_means([10.0, 10.2], [9.9, 10.0, 10.1])
-    # Relative variances 0.01/10.1² and (0.01/3)/10²: together 1.3136e-4; Welch: 1.70 degrees, down to 1; t(1) = 6.3138.
+    # The relative variances 0.01/10.1² and (0.01/3)/10² add up to 1.3136e-4. Welch's formula gives 1.70 degrees of
+    # freedom, rounded down to 1; t(1) = 6.3138.
     assert ratio.mean == pytest.approx(1.01)
     assert ratio.half_width == pytest.approx(1.01 * math.sqrt(1.3136e-4) * 6.3138, rel=1e-3)
 
@@ -26,7 +27,7 @@ def test_ratio_without_any_spread_is_exact() -> None:
 
 
 def runs(mean: float, count: int, spread: float = 0.1, bins: int = 20) -> list[list[float]]:
-    """Runs around a mean, of which each second one is above it and all others below."""
+    """Runs around a mean; they lie above and below it in turn."""
     return [[mean + spread * (1 if (run + b) % 2 else -1) for b in range(bins)] for run in range(count)]
 
 

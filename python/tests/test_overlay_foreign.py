@@ -1,4 +1,4 @@
-"""Overlays whose real runs are by other stacks: usrsctp, and MPTCP of the kernel."""
+"""Overlays whose real runs use other stacks: usrsctp, and MPTCP of the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overlays: what is read from scenarios and results, and one of real runs over an emulated network."""
+"""Overlays: reading of scenarios and results, and an overlay with real runs over an emulated network."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_measured_runs_of_elsewhere_are_compared(tmp_path: Path, capsys: pytest.
 def small_overlay(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     scenario = folder / "small.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
-    # Whether such short runs on a busy machine are late and agree is not the question here.
+    # This test does not check whether such short runs on a busy machine are late or agree.
     call = ["overlay", str(scenario), "--real", "2", "--replicas", "3", "--force", "--out", str(folder / "out")]
     assert command.main([*call, "--formats", "png", "--json", "--quiet"]) in (0, 3)
     return json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""The steps of the researcher's tutorial towards a control of one's own, done as they are printed."""
+"""The steps of the researcher's tutorial for an own congestion control, done as they are printed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILE, ENTRY, TEST, USE = (text for _, text in BLOCKS)
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
 def test_the_printed_control_passes_the_tests_of_its_crate_without_a_warning() -> None:
-    # Always at the same place, so that a second time compiles only what changed.
+    # The folder is always the same, so that a second run compiles only changed files.
     place = ROOT / "target" / "own-control"
     shutil.rmtree(place / "tree", ignore_errors=True)
     for name in ("units", "transport", "cc"):

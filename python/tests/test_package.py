@@ -62,7 +62,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         for path in (ROOT / kind).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    # What draws pictures and measures for pages of the repository is not run from an installed package.
+    # Scripts that draw pictures or measure for pages of the repository are not part of an installed package.
     scripts = (
         "bonding/NOTES.md",
         "bonding/diary.md",

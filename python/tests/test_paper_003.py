@@ -64,7 +64,7 @@ def test_deficits_are_compared_replica_by_replica(few: float, many: float, diffe
     rows: list[dict[str, object]] = []
     for n in (4.0, 6.0, 10.0, 12.0):
         for replica in range(4):
-            sctp = 10.0 * (1 + replica)  # the replicas differ much, the deficit of CMT does not
+            sctp = 10.0 * (1 + replica)  # the replicas differ much, but all have the same deficit of CMT
             for load, value in (("two-SCTP", sctp), ("CMT", sctp * (1 - (few if n < 8 else many)))):
                 rows.append({"n": n, "replica": replica, "load": load, "value": value * 1e6})
     known = pl.DataFrame(rows).with_columns(

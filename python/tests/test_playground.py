@@ -56,12 +56,12 @@ SHORT = {
         "flow.transfer.stop_time": "6 s",
     },
 }
-"""Settings with which the scenarios of the page take little time, among them options whose code computes with reals."""
+"""Settings with which the scenarios of the page take little time. Some use code that computes with floating point."""
 
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Browser]:
-    """The page in a browser. Without it tests are left out loudly, or fail if it could be built."""
+    """The page in a browser. Without the page, tests are skipped with a message, or fail if it could be built."""
     if not PAGE.exists():
         reason = f"not tested: no {PAGE.relative_to(ROOT)} (make playground)"
         sysroot = subprocess.run(
@@ -111,7 +111,7 @@ def text(browser: Browser, name: str) -> str:
 
 
 def value_of(said: str) -> Any:
-    """A value as TOML says it, or else a text, as behind ``--set``."""
+    """Parses a value as ``--set`` does: as TOML, or else as text."""
     try:
         return tomllib.loads(f"value = {said}")["value"]
     except tomllib.TOMLDecodeError:
@@ -154,7 +154,7 @@ def test_a_slider_changes_the_run_up_to_the_time_that_was_reached(page: Browser)
     page.until("anabranch.page.run.now >= 3")
     assert page.value("anabranch.page.run.now") < 3.5
     assert 0 < page.value(received) < before / 2
-    # The same settings have the same run again.
+    # The same settings give the same run again.
     slide(page, "link.fast.rate", "50")
     page.until("anabranch.page.run.now >= 3")
     assert page.value(received) == before
@@ -182,7 +182,7 @@ def test_a_run_moves_by_frames_and_by_steps_and_stops_when_paused(page: Browser)
 def test_every_control_is_accepted_at_its_ends_and_at_the_value_of_the_file(page: Browser, file: str) -> None:
     load(page)
     choose(page, file)
-    # At the values of the file, said as settings, nothing changes.
+    # Settings with the values of the file change nothing.
     faults = page.value(
         """(() => {
             const { chosen, controls } = anabranch.page;

@@ -26,11 +26,11 @@ def test_the_line_has_the_time_left_for_a_part_and_for_all() -> None:
     progress = Progress(stream, "figure", 4, lambda: now[0])
     now[0] += 10
     progress("8-left", 5, 10, 10.0)
-    # Nothing is known of the other parts before the first one is finished.
+    # The time left for all parts is unknown until the first part is finished.
     assert shown(stream) == "figure 8-left (1 of 4): 5 of 10 runs, 10 s left"
     now[0] += 50
     progress("8-right", 10, 20, None)
-    # 60 s for 1.5 of 4 parts.
+    # 1.5 of 4 parts took 60 s, so the other 2.5 parts take 100 s.
     assert shown(stream) == "figure 8-right (2 of 4): 10 of 20 runs; about 100 s for all"
     progress.clear()
     assert shown(stream) == ""

@@ -1,4 +1,4 @@
-"""The workflows for a public host, and the page about releases: what a linter of workflows does not know."""
+"""The workflows for a public host, and the page about releases: checks that a linter of workflows does not make."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_crates_are_published_after_those_that_they_need() -> None:
     order = re.findall(r"^cargo publish -p (\S+)$", page, re.MULTILINE)
     assert sorted(order) == sorted(package["name"] for package in packages)
     for package in packages:
-        # A dependency for tests that has no version is left out of the package.
+        # A published package leaves out dependencies for tests that have no version.
         needed = {other["name"] for other in package["dependencies"] if other.get("path") and other["req"] != "*"}
         assert needed <= set(order[: order.index(package["name"])]), package["name"]
 

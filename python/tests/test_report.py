@@ -1,4 +1,4 @@
-"""Reports of runs, sweeps and reproduced papers: what is in the file, and what thinning out keeps."""
+"""Reports of runs, sweeps and reproduced papers: the contents of the file, and the points kept by down-sampling."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ SWEEP = SCENARIO.replace('"20 Mbit/s"', '{ vary = ["10 Mbit/s", "20 Mbit/s"], na
 
 
 class Loads(HTMLParser):
-    """What a page would load from elsewhere, and its balance of elements."""
+    """Collects the addresses that a page would load."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -284,7 +284,7 @@ def test_compare_needs_a_sweep_with_variants_and_replicas(made_up, tmp_path: Pat
 
 
 def test_values_of_an_axis_are_in_the_order_of_their_sizes(tmp_path: Path) -> None:
-    # By their digits 1 MiB would be the least of them.
+    # Sorted by their digits, 1 MiB would be the smallest value.
     units = SWEEP.replace('["64 KiB", "256 KiB"]', '["1 MiB", "256 KiB", "64 KiB"]')
     assert units != SWEEP
     page = write(anabranch.sweep(units, replicas=1), tmp_path / "r.html").read_text(encoding="utf-8")
@@ -299,7 +299,7 @@ def test_values_of_an_axis_are_in_the_order_of_their_sizes(tmp_path: Path) -> No
 def test_a_sweep_without_axes_is_one_point(tmp_path: Path) -> None:
     page = write(anabranch.sweep(SCENARIO, replicas=2), tmp_path / "r.html").read_text(encoding="utf-8")
     assert "2 runs: 1 points" in page
-    # Not stored, so there is nothing to link to.
+    # The runs are not stored, so the page links to none.
     assert "/runs/" not in page.partition("<body>")[2]
 
 
@@ -434,7 +434,7 @@ def test_few_points_and_equal_times_are_kept() -> None:
 
 
 def test_shares_of_a_step_function() -> None:
-    # 2 from 0 to 1 s, 0 up to 3 s, 1 up to the end at 4 s; bins of 2 s.
+    # The value is 2 from 0 to 1 s, 0 until 3 s, and 1 until the end at 4 s; the bins are 2 s wide.
     found = shares(np.array([0.0, 1.0, 3.0]), np.array([2.0, 0.0, 1.0]), 4.0, np.array([0.0, 2.0, 4.0]), 3)
     assert found.tolist() == [[0.5, 0.5], [0.0, 0.5], [0.5, 0.0]]
     # Before its first point it is undefined.

@@ -63,7 +63,7 @@ def test_a_zoom_by_buttons_changes_all_panels(browser: Browser, run_file: Path) 
     assert all(
         after[name][1] - after[name][0] == pytest.approx((before[name][1] - before[name][0]) / 2) for name in before
     )
-    # TSNs follow the times in view, in the next frame.
+    # In the next frame the axis of TSNs fits the range of time in view.
     browser.until(f"{TSNS} < {0.9 * tsns}")
     browser.value("document.querySelector('[data-act=whole]').click()")
     assert browser.value(RANGES) == before
@@ -129,6 +129,6 @@ def test_a_long_run_is_thinned_out_and_opens(browser: Browser, tmp_path: Path) -
     file = write(long_run(4_200_000), tmp_path / "r.html")
     assert file.stat().st_size < 5e6
     load(browser, file)
-    # What opening costs depends on the points; how long it takes depends on the machine.
+    # The work of opening depends on the number of points, its time also on the machine: so the test counts points.
     assert 5_000 < browser.value(POINTS) < 400_000
     assert browser.errors == []

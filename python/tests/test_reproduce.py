@@ -182,7 +182,7 @@ def test_ratios_are_taken_replica_by_replica(made_up) -> None:
     spec = paper.select(["3-left"])[0]
 
     def value(at: dict[str, Any]) -> dict[tuple[str, str], float]:
-        swing = 1.0 + at["replica"]  # the replicas differ much, the ratio does not
+        swing = 1.0 + at["replica"]  # the replicas differ much, but all have the same ratio
         return {("background", "throughput_bps"): swing * (2e8 if at["variant"] == "cmt" else 1e8)}
 
     result = made_up({"variant": ["sctp", "cmt"], "rho": ["100 Mbit/s"]}, 4, value)
@@ -305,7 +305,7 @@ def test_the_printed_setting_runs_without_verdicts(page: str, tmp_path: Path, ca
 
 
 def screen_of(values: dict[str, list[float]]) -> list[str]:
-    """The screen of all papers, in which each row has these values against a claim of 1, by verdicts."""
+    """The screen of all papers if the rows of each verdict have these values, and the claim is 1."""
     names = cycle(values)
     done = []
     for paper in papers.all_papers():

@@ -59,7 +59,7 @@ def test_the_error_for_an_unknown_quantity_lists_the_known_ones(result: Result) 
 
 @pytest.fixture
 def two_axes(made_up) -> Result:
-    """Variants c and d beside rates 1 and 2; a replica moves all of them alike. Only d has the quantity ``only_d``."""
+    """A sweep over variants c and d and rates 1 and 2. A replica changes all values alike; only d has ``only_d``."""
 
     def value(at) -> dict[tuple[str, str], float]:
         base = at["rate"] * 100 + 10 * at["replica"]

@@ -125,7 +125,7 @@ def test_paired_interval_of_a_hand_worked_sample() -> None:
 
 
 def test_paired_interval_is_narrow_where_replicas_vary_together() -> None:
-    # The common part is 100 times the part of one variant.
+    # The random part common to both variants is 100 times that of one variant.
     random = np.random.default_rng(7)
     common, own = random.normal(1000.0, 100.0, 16), random.normal(0.0, 1.0, (2, 16))
     a, b = common + own[0], common + own[1] + 5.0

@@ -1,4 +1,4 @@
-"""The tool that keeps the output of builds to itself."""
+"""The tool that prints the output of a build only if the build fails."""
 
 from __future__ import annotations
 

@@ -55,17 +55,17 @@ def test_the_made_up_samples_have_the_mean_and_interval_that_tests_assume() -> N
         # Intervals that contain an edge of the band, or the bound, leave the verdict open.
         (stated(1.0, TEN_PER_CENT), 0.98, 0.44, Verdict.OPEN),
         (above(0.99), 0.989, 0.023, Verdict.OPEN),
-        # A relative band: 0.9 to 1.1.
+        # With a relative band, from 0.9 to 1.1.
         (stated(1.0, TEN_PER_CENT), 0.98, 0.07, Verdict.PASS),
         (stated(1.0, TEN_PER_CENT), 0.98, 0.09, Verdict.OPEN),
         (stated(1.0, TEN_PER_CENT), 1.02, 0.09, Verdict.OPEN),
         (stated(1.0, TEN_PER_CENT), 1.2, 0.09, Verdict.MISS),
         (stated(1.0, TEN_PER_CENT), 0.8, 0.09, Verdict.MISS),
         (stated(1.0, TEN_PER_CENT), 1.2, 0.11, Verdict.OPEN),
-        # An absolute one: 0.936 to 0.942.
+        # With an absolute band, from 0.936 to 0.942.
         (stated(0.939, Band.parse(0.003)), 0.9403, 0.0016, Verdict.PASS),
         (stated(0.939, Band.parse(0.003)), 0.9403, 0.0018, Verdict.OPEN),
-        # One-sided.
+        # With a bound on one side.
         (above(1.3), 1.4, 0.09, Verdict.PASS),
         (above(1.3), 1.4, 0.11, Verdict.OPEN),
         (above(1.3), 1.2, 0.09, Verdict.MISS),
@@ -75,7 +75,7 @@ def test_the_made_up_samples_have_the_mean_and_interval_that_tests_assume() -> N
         (at_most(0.0), -0.37, 0.14, Verdict.PASS),
         (within(7.0, 7.7), 7.37, 0.2, Verdict.PASS),
         (within(7.0, 7.7), 7.37, 0.5, Verdict.OPEN),
-        # A target of 60 for which 50 is near enough.
+        # With a target of 60, for which values above 50 are NEAR.
         (at_least(60, 50), 63, 2, Verdict.PASS),
         (at_least(60, 50), 61, 2, Verdict.OPEN),
         (at_least(60, 50), 55, 4, Verdict.NEAR),
@@ -97,7 +97,7 @@ def test_a_verdict_is_given_only_if_the_interval_is_on_one_side(
         (stated(1.0, TEN_PER_CENT), 0.98, 0.44, 49),
         # s = 0.01445, 0.001 from 0.99: (1.963 * 14.45)^2 = 805.
         (above(0.99), 0.989, 0.023, 806),
-        # The mean outside of the band: as far from it as the interval is to shrink.
+        # The mean is outside the band: the half width must shrink to its distance from the band.
         (below(1.0), 1.01, 0.02, 9),
         (above(1.0), 1.0, 0.02, math.inf),
         (above(1.0), 1.0001, 0.02, math.inf),

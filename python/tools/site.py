@@ -1,7 +1,7 @@
 """Gathers the pages of the documentation site in a folder, from which mkdocs makes the site: ``make docs``.
 
-The pages keep their places in the tree, so that links between them hold in both. Files that pages link to are copied,
-links to folders lead to the page within, and links to what is no page and cannot be shown become plain text.
+The pages keep their places in the tree, so that links between them are valid in the tree and on the site. Files that
+pages link to are copied, links to folders lead to the page within, and links to other files become plain text.
 """
 
 from __future__ import annotations

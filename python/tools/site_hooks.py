@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: docstrings are written for Python's ``help`` and for Sphinx, and this page is neither."""
+"""Hooks of mkdocs, which adapt docstrings: they are written for Python's ``help`` and for Sphinx."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whether real runs agree with simulated ones: prediction bands, and a verdict for each quantity.
+"""Compares real runs with simulated ones: prediction bands, and a verdict for each quantity.
 
-``verdict`` has the statistics. ``plan`` reads what a scenario says about real runs, ``real`` does them over emulated
-links, ``foreign`` has the programs with other stacks, ``observe`` takes the quantities in time bins from results,
+``verdict`` has the statistics. ``plan`` reads what a scenario says about real runs, ``real`` does these runs over
+emulated links, ``foreign`` has programs with other stacks, ``observe`` reads quantities in time bins from results,
 ``chart`` draws them, and ``command`` is ``anabranch overlay``.
 """
 

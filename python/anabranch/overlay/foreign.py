@@ -1,7 +1,7 @@
 """Programs with other stacks at the ends of a flow: usrsctp, and MPTCP of the kernel.
 
-They take the place of our stack in the SCTP flow of a plan. Their receiver notes when how many bytes arrived. They
-report nothing about their paths.
+They take the place of our stack in the SCTP flow of a plan. Their receiver records the time and the bytes of each read.
+They report nothing about their paths.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import mptcp
 from .plan import KERNEL_CONTROLS, OURS, Flow, OverlayError, Plan
 
 ARRIVALS = "arrivals.txt"
-"""The file of the receiver in the folder of a flow: of each read the time of day in seconds, and the bytes."""
+"""The file of the receiver in the folder of a flow: a line for each read, with the time of day in seconds and bytes."""
 SCHEMA = "anabranch.overlay.foreign/1"
 """The schema of the manifest in the folder of such a flow."""
 
@@ -129,7 +129,7 @@ class Usrsctp(Program):
 
 
 class Mptcp(Program):
-    """``mptcp.py`` with the sockets of the kernel, which has the further addresses by ``ip mptcp``."""
+    """``mptcp.py`` with MPTCP sockets of the kernel; ``ip mptcp`` tells the kernel the further addresses."""
 
     name = "mptcp"
     title = "MPTCP of the kernel"
@@ -154,7 +154,7 @@ class Mptcp(Program):
 
     @staticmethod
     def _control(flow: Flow) -> str | None:
-        """The congestion control of the kernel for the one of the sender's options."""
+        """The congestion control of the kernel that corresponds to the one in the sender's options."""
         options = flow.options[flow.client]
         default = "cubic" if options["profile"] == "recommended" else "standard"
         return KERNEL_CONTROLS.get(str(options.get("congestion_control", default)))

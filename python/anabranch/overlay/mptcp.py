@@ -54,12 +54,13 @@ def receive(port: int, file: Path) -> None:
 
 
 def send(local: str, remote: tuple[str, int], *, at: float, seconds: float, message: bytes, control: bytes) -> None:
-    """Connects, sends from ``at`` on for that long under a congestion control, and closes."""
+    """Connects, sends for ``seconds`` from the time ``at`` on with the congestion control ``control``, and closes."""
     with open_socket() as connection:
-        # A namespace may not make every control its default; a socket may have it.
+        # A namespace cannot have every control as its default, but a socket can select it.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control)
         connection.bind((local, 0))
-        # No earlier: the kernel takes a pause for a long RTT, and then opens the receive window late.
+        # An earlier connection would pause before its first data. The kernel takes that pause for a long RTT and
+        # then opens the receive window too late.
         time.sleep(max(0.0, at - CONNECT - time.time()))
         connection.connect(remote)
         time.sleep(max(0.0, at - time.time()))

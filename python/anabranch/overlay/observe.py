@@ -53,7 +53,7 @@ class Points:
         return self.values[place] if place >= 0 else None
 
     def samples(self, low: float, high: float) -> list[float]:
-        """The values at each point of the fine grid of a bin, its beginning left out."""
+        """The values at each point of the fine grid of a bin, except at the beginning of the bin."""
         count = round((high - low) / FINE)
         found = (self.at(low + (number + 1) * FINE) for number in range(count))
         return [value for value in found if value is not None]
@@ -133,7 +133,7 @@ def _measured(values: Values, plan: Plan, flow: Flow, folder: Path, emulation: P
 
 
 def compared(replicas: Sequence[Values], runs: Sequence[Values]) -> list[Quantity]:
-    """The quantities that all replicas and runs have, without idle queues and what is zero everywhere."""
+    """The quantities that all replicas and runs have, without idle queues and quantities that are zero everywhere."""
     common = set.intersection(*(set(values) for values in (*replicas, *runs)))
 
     def matters(quantity: Quantity) -> bool:
@@ -202,7 +202,7 @@ def _rates(plan: Plan, amounts: Iterable[tuple[float, float, float]]) -> list[fl
 
 
 def spread(plan: Plan, amounts: Iterable[tuple[float, float, float]]) -> list[float]:
-    """Adds amounts, each with the time from which and to which it came, to the bins in which that was."""
+    """Distributes amounts over the time bins; each amount has the begin and the end of the time in which it arrived."""
     first, width, count = plan.bins[0], plan.bins[1] - plan.bins[0], len(plan.bins) - 1
     bins = [0.0] * count
     for low, high, amount in amounts:

@@ -1,4 +1,4 @@
-"""Does all of an overlay: real runs, simulated replicas, and a verdict for each quantity."""
+"""Performs an overlay: real runs, simulated replicas, and a verdict for each quantity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ATTEMPTS = 4
 """Largest number of attempts for each run: a late run is repeated."""
 
 STORED = "run.json"
-"""What the emulator said of a finished run, and the scenario of the run."""
+"""The file with the emulator's report on a finished run, and the scenario of the run."""
 
 Report = Callable[[str, int, int], object]
 """Called with the name of the running part, the number of finished runs, and the number of all runs."""
@@ -131,7 +131,7 @@ def real_runs(plan: Plan, count: int, out: Path, *, forced: bool, report: Report
 
 
 def _finished(plan: Plan, folder: Path) -> dict[str, Any] | None:
-    """What is known of a run of the same scenario by the same program in this folder, which an earlier call did."""
+    """The emulator's report on a run that an earlier call did in this folder, with the same scenario and program."""
     try:
         stored = json.loads((folder / STORED).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -22,7 +22,7 @@ LEAD = 3.0
 RESET = 5.0
 """The default of `reset_time`, in seconds."""
 KERNEL_CONTROLS = {"standard": "reno", "cubic": "cubic", "bbr": "bbr"}
-"""The congestion controls of Linux that are those of the simulated TCP."""
+"""The congestion controls of the simulated TCP, each with the corresponding one of Linux."""
 
 _UNITS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "B": 1.0, "kB": 1e3, "Hz": 1.0, "kHz": 1e3}
 
@@ -70,10 +70,10 @@ class Plan:
         return max(flow.stop for flow in self.flows)
 
     def simulated(self, jitter: float | None = None) -> str:
-        """The scenario for the simulator; with ``jitter`` each host has that one, in seconds.
+        """The scenario for the simulator; ``jitter`` in seconds replaces the jitter of each host.
 
-        Flows that ``measure`` runs begin with the message by which it names each connection: the real ones have
-        measured an RTT by it when they begin to send.
+        A flow that ``measure`` runs begins with a message that names its connection. Real flows have measured an RTT
+        with this message when they begin to send, so simulated flows begin with it, too.
         """
         scenario = copy.deepcopy(self.scenario)
         for table, flow in zip(scenario["flow"], self.flows, strict=True):

@@ -29,9 +29,9 @@ PATIENCE = 30.0
 LATEST_START = 0.1
 """Seconds by which a flow may begin to send later than planned."""
 PORT = 9000
-"""Port of the first flow; each further flow has the one after next, since control has a port, too."""
+"""Port of the first flow. Each further flow has a port larger by 2, because the control connection takes one, too."""
 VECTOR = "flow-passive-00000000-0000.vec"
-"""What the receiver of a flow wrote about each message, in the folder of the flow."""
+"""The file in which the receiver of a flow records each message, in the folder of the flow."""
 
 
 class RunError(_core.SimulationError):
@@ -145,8 +145,8 @@ def stop(process: subprocess.Popen[Any], how: signal.Signals) -> None:
 
 @contextmanager
 def _emulation(folder: Path, namespaces: Mapping[str, str], seed: int) -> Iterator[float]:
-    """Emulates the network meanwhile; gives the time of day at which its clock began."""
-    # Above its programs: the emulator would wait for the end of their turns.
+    """Emulates the network during the ``with`` block; gives the time of day at which its clock began."""
+    # The emulator has a higher priority than the programs; otherwise it would wait for the end of their time slices.
     command = [*urgent(2), *_anabranch(), "emulate", str(folder / "emulated.toml"), "--seed", str(seed)]
     command += ["--out", str(folder / "emulation")]
     with (folder / "emulation.log").open("w", encoding="utf-8") as out:
@@ -159,13 +159,13 @@ def _emulation(folder: Path, namespaces: Mapping[str, str], seed: int) -> Iterat
                     break
             else:
                 raise RunError("the emulation did not start: " + "".join(said).strip())
-            # A full pipe would stop the emulation.
+            # If nobody read the pipe, it would become full and stop the emulation.
             threading.Thread(target=process.stderr.read if process.stderr else print, daemon=True).start()
             yield time.time()
         finally:
             stop(process, signal.SIGINT)
             for namespace in namespaces.values():
-                # Namespaces that the emulation could not remove.
+                # Removes a namespace that the emulation could not remove.
                 if Path("/run/netns", namespace).exists():
                     subprocess.run(["ip", "netns", "delete", namespace], capture_output=True, check=False)
     if process.returncode != 0:
@@ -173,7 +173,7 @@ def _emulation(folder: Path, namespaces: Mapping[str, str], seed: int) -> Iterat
 
 
 def _prepare(plan: Plan, flow: Flow, namespaces: Mapping[str, str], folder: Path) -> None:
-    """Prepares the hosts of a flow: the kernel has the congestion control of a TCP flow."""
+    """Prepares the hosts of a flow: for a TCP flow, sets the congestion control of the kernel."""
     commands: list[list[str]] = []
     if (program := foreign.of(plan, flow)) is not None:
         commands = program.prepare(plan, flow, namespaces, folder)
@@ -228,7 +228,7 @@ def _measure(plan: Plan, flow: Flow, number: int, began: float, out: Path) -> li
 
 
 def _both(flow: Flow, host: str, number: int) -> list[str]:
-    """Ports, and the options of SCTP: those that ``measure`` has by default are replaced by those of the profile."""
+    """Arguments of both ends: ports, and the options of SCTP. The profile replaces the defaults of ``measure``."""
     ports = ["--port", str(PORT + 2 * number), "--udp-port", str(9899 + number)]
     return [*ports, "--set", to_toml(flow.options[host])] if flow.transport == "sctp" else ports
 

@@ -52,7 +52,7 @@ def section(entry: Entry, legend: str, grid: tables.Grid, picture: Path) -> str:
 
 
 def merged(written: str, made: Mapping[str, str]) -> str:
-    """The parts of the page in the order of the suite: those ``made`` now, of others what was ``written``."""
+    """The parts of the page in the order of the suite: those ``made`` now, the others as on the ``written`` page."""
     parts = re.split(r"^## ", written, flags=re.MULTILINE)[1:]
     known = {part.partition("\n")[0]: f"## {part.strip()}\n" for part in parts} | dict(made)
     return "\n".join(known[entry.title] for entry in entries() if entry.title in known)

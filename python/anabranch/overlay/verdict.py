@@ -1,8 +1,9 @@
-"""Whether real runs agree with simulated ones: prediction bands, and a verdict for each quantity.
+"""Decides whether real runs agree with simulated ones: prediction bands, and a verdict for each quantity.
 
-Simulated replicas give a band for each time bin in which a further run lies with 95 %. Real runs agree with them if two
-things hold. The 90 % confidence interval of the ratio of the means, real to simulated, lies within 0.95 to 1.05: this
-is the test of equivalence by two one-sided tests at 5 %. And at least 90 % of the bins of the real runs lie in it.
+Simulated replicas give a band for each time bin, in which a further run lies with 95 % probability. Real runs agree
+with simulated ones if two conditions hold. First, the 90 % confidence interval of the ratio of the means, real to
+simulated, lies within 0.95 to 1.05: this is the test of equivalence by two one-sided tests at 5 %. Second, at least
+90 % of the bins of the real runs lie in the band.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..statistics import Estimate, student_t
 EQUIVALENT = (0.95, 1.05)
 """The ratios between which a real quantity is equivalent to the simulated one."""
 RATIO_CONFIDENCE = 0.90
-"""Two one-sided tests at 5 % are an interval of 90 %."""
+"""Confidence of the interval of the ratio: two one-sided tests at 5 % are an interval of 90 %."""
 INSIDE = 0.90
 """Share of the bins of real runs that must lie in the band."""
 
@@ -52,7 +53,7 @@ class Comparison:
 
 
 def prediction_band(values: Sequence[float]) -> tuple[float, float]:
-    """The interval in which a further run lies with 95 %: mean ± t·s·√(1 + 1/n) of n independent values, two at least.
+    """The interval of a further run with 95 % probability: mean ± t·s·√(1 + 1/n) of n independent values, two at least.
 
     >>> [round(end, 3) for end in prediction_band([9.0, 10.0, 11.0])]
     [5.032, 14.968]
@@ -85,7 +86,7 @@ def ratio_of_means(real: Sequence[float], simulated: Sequence[float]) -> Estimat
 
 
 def compare(simulated: Sequence[Sequence[float]], real: Sequence[Sequence[float]]) -> Comparison:
-    """Compares a quantity: of each replica and of each real run its values in the same time bins.
+    """Compares a quantity; each replica and each real run has a value for each time bin.
 
     Raises ValueError if there are fewer than two of each, or if they differ in the number of bins.
     """

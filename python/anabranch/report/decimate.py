@@ -14,10 +14,11 @@ PER_BUCKET = 4
 def decimate(time: Numbers, value: Numbers, most: int) -> tuple[Numbers, Numbers]:
     """At most ``most`` points of a series, which is in order of time.
 
-    Of each of equally long times these are the first, the least, the greatest and the last point.
+    The time is divided into buckets of equal length. The first, the least, the greatest and the last point of each
+    bucket are kept.
 
-    A line through them differs from one through all points by less than the width of a bucket, and not in its
-    extremes.
+    A line through them differs in time from a line through all points by less than the length of a bucket, and has the
+    same extremes.
     """
     if len(time) <= most:
         return time, value

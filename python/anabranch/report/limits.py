@@ -12,7 +12,7 @@ from .model import LIMITS, RunView, Series
 from .panels import Board, legend
 
 COLORS = ("#c9c9c9", "#8f7a66", "#3a86c8", "#7b2d8b", "#2aa198", "#e3a018", "#4caf50", "#ef7d57", "#b3202c")
-"""Of the nine limits, in their order."""
+"""Colours of the nine limits, in the order of their numbers."""
 BINS = 600
 
 
@@ -47,7 +47,7 @@ def _name(series: Series) -> str:
 
 
 def _bands(found: list[Series], edges: Any, until: float) -> dict[int, dict[str, Any]]:
-    """The rectangles of each limit that held at some time."""
+    """The rectangles of each limit that limited the sender at some time."""
     parts: dict[int, list[Any]] = {}
     for place, series in enumerate(reversed(found)):
         share = shares(series.time, series.value, until, edges, len(LIMITS))

@@ -24,10 +24,10 @@ from .decimate import Numbers, decimate
 from .model import RunView, Series
 
 COLORS = ("#3a86c8", "#d9662b", "#1fa187", "#c267a8", "#c99700", "#7a6fd0", "#8a8a8a", "#b04a4a")
-"""Of paths and links: each has a contrast of 3 or more to the white and to the dark page."""
+"""Colours of paths and links: each has a contrast of 3 or more to the white and to the dark page."""
 DASHES = ("solid", "dashed", "dotdash", "dotted")
 MOST_POINTS = 400_000
-"""Points of all series of a page together; about 6 MB of it."""
+"""Largest number of points of all series of a page together; they take about 6 MB."""
 
 
 Model = TypeVar("Model", bound=Any)

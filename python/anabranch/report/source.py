@@ -52,7 +52,7 @@ def write(source: str | Path | Result, out: str | Path, choice: Choice | None = 
     try:
         path.write_text(page.html(), encoding="utf-8")
     except OSError as error:
-        # Half a page is of no use; on a full disk the error names no file.
+        # An incomplete page is removed. The new error names the file, which that of a full disk does not.
         if path.is_file():
             path.unlink()
         raise OSError(error.errno, error.strerror, str(path)) from error
@@ -121,7 +121,7 @@ def _run(source: str, settings: Sequence[str]) -> tuple[Result, str]:
 
 
 def _of_file(result: Result, text: str, parameters: Mapping[str, str]) -> Result:
-    """The result with the text, the hash and the chosen values of the file, not of what was run with other probes."""
+    """The result with text, hash and chosen values of the file, in place of those of the run with other probes."""
     manifest = dict(result.manifest)
     manifest["scenario_sha256"] = hashlib.sha256(text.encode()).hexdigest()
     manifest["runs"] = [{**run, "parameters": dict(parameters)} for run in manifest["runs"]]

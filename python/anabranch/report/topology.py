@@ -11,12 +11,12 @@ from typing import Any
 from .page import escape
 
 HALF, EDGE, GAP, ROW, BEND = 44, 16, 90, 74, 62
-"""Half a narrow box, the margin, the least room between columns, the distance of rows and of parallel links."""
+"""In px: half a narrow box, the margin, the least room between columns, the distance of rows and of parallel links."""
 LETTER = 7.2
 """Width of an average letter of 12 px, on the safe side."""
 MOST_NODES, MOST_LETTERS = 60, 34
 ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)
-"""Where on a link its label may stand, in order of preference."""
+"""Positions of a label along its link, as fractions of the link, in order of preference."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,13 @@ class Bound:
 def throughput(lines: Sequence[Line], rates: Sequence[float], buffer: int, carried: float = 0.0) -> Bound:
     """The most that all paths together can carry in order, given what each of them can carry in bit/s.
 
-    A byte on a path with the one-way delay d is delivered in order after d at the earliest, and the sender may send it
-    only into a window that ends one buffer beyond what was acknowledged. The acknowledgement takes at least the
-    shortest delay back, b. So while a path with delay d is used, all paths together carry at most W / (d + b). The best
-    choice is to use the k paths of the least delay, for some k. Queues only make it worse.
+    A byte on a path with the one-way delay d is delivered in order after d at the earliest. The sender may have at most
+    one receive buffer W of unacknowledged bytes. The acknowledgement takes at least the shortest delay back, b. So
+    while a path with delay d is used, all paths together carry at most W / (d + b). The best choice is to use the k
+    paths of the least delay, for some k. Queues only reduce the throughput.
 
-    Acknowledgements fit the return links if the receiver acknowledges every second packet. A transfer may get by with
-    fewer, so what it ``carried`` is never beyond the bound.
+    The return links limit the throughput if the receiver acknowledges every second packet. A transfer may need fewer
+    acknowledgements, so the bound is at least ``carried``, the throughput that was measured.
     """
     back = min(line.rtt for line in lines) / 2
     paths = sorted(zip((line.rtt / 2 for line in lines), rates, strict=True))

@@ -55,7 +55,7 @@ class Draw:
 
     @property
     def root_seed(self) -> int:
-        """The root seed of the draw's scenario. Links have the same names in all draws, and no draw repeats another."""
+        """The root seed of the draw's scenario. Link names, and so random streams, are the same in all draws."""
         return root_seed(self.seed, self.number)
 
 
@@ -129,7 +129,7 @@ def _outage(dice: Dice, timing: Timing) -> tuple[float, float]:
 
 
 def expected_rate(line: Line, buffer: int) -> float:
-    """About what the path carries alone, in bit/s: limited by its rate, the buffer, and CUBIC's response to its losses.
+    """Estimates the throughput of the path alone, in bit/s: limited by its rate, the buffer, and CUBIC with its losses.
 
     The average window is 1.054 (RTT / p)^(3/4) segments (RFC 9438, section 5.1), but at least that of Reno.
     """

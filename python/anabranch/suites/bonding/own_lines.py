@@ -34,7 +34,7 @@ _FULL, _LARGER_HELPS = 0.9, 1.03
 
 @dataclass(frozen=True)
 class Point:
-    """Throughputs with one receive buffer, in bit/s."""
+    """Throughputs of the transfer with one receive buffer, in bit/s."""
 
     buffer: int
     together: Estimate

@@ -29,7 +29,7 @@ SUM = 0.95
 RERUNS = 8
 """Number of further runs of a draw below the target. They show whether it is below on average, or in one run only."""
 LATER = 0.001
-"""By how much later the best path alone starts once more, in seconds: what chance does to the ratio."""
+"""In a further run the best path alone starts later by this time, in seconds. It shows how chance changes the ratio."""
 MOST_ACKS = 0.03
 """Bytes of acknowledgements for each byte of data at most."""
 MOST_RETURN = 0.6
@@ -104,25 +104,26 @@ class Outcome:
         return bound.throughput(self.draw.lines, self.alone, self.draw.buffer, max(self.alone))
 
     def ratio(self, options: str = RECOMMENDED) -> Estimate:
-        """Throughput over that of the best single path."""
+        """Throughput divided by that of the best single path."""
         pairs = zip(self.together[options], self.singles[self.best], strict=True)
         return estimate([found / one if one > 0 else 1.0 for found, one in pairs])
 
     def regret(self, options: str = RECOMMENDED) -> float:
         """The share of the bound that the transfer did not carry, zero if it carried more.
 
-        The bound knows what each path carries alone. One that waits for timeouts then carries more beside others.
+        The bound is computed from the throughput of each path alone. A path that waits for timeouts when it is alone
+        may carry more beside other paths, so a transfer may exceed the bound.
         """
         return max(0.0, 1 - statistics.fmean(self.together[options]) / self.bound.bps) if self.bound.bps > 0 else 0.0
 
     @property
     def itself(self) -> float:
-        """Throughput of the best path alone over its own, a little later: what chance does to the ratio."""
+        """Throughput of the best path alone, started ``LATER`` later, divided by that without: the effect of chance."""
         one = self.alone[self.best]
         return statistics.fmean(self.later) / one if one > 0 else 1.0
 
     def share(self, options: str = RECOMMENDED) -> float:
-        """Throughput over the sum of what each path carries alone."""
+        """Throughput divided by the sum of the throughputs of each path alone."""
         total = sum(self.alone)
         return statistics.fmean(self.together[options]) / total if total > 0 else 1.0
 
@@ -346,7 +347,7 @@ def _outcome(draw: Draw, sets: Sequence[str], running: Running, report: Report |
 
 
 def _rerun(outcome: Outcome, made: Mapping[str, dict[str, Any]], run: Runner) -> Estimate:
-    """The ratio in further runs, without the first ones: they were slow, and chosen for it, so they bias the mean."""
+    """The ratio in further runs, without the first runs: these were selected for being slow, so they bias the mean."""
     first = run.running.replicas
     more = run.with_replicas(first + RERUNS)
     plain = _recommended(made["together"])

@@ -22,7 +22,7 @@ _LEAST_QUEUE, _LEAST_BACK_QUEUE = 4 * PACKET, 10 * PACKET
 
 @dataclass(frozen=True)
 class Line:
-    """An access line: one path of the transfer. Acknowledgements have the direction of ``back``."""
+    """An access line: one path of the transfer. Acknowledgements travel in its return direction (``back``)."""
 
     rate: float
     """Rate in bit/s, the mean if it varies."""
@@ -157,7 +157,7 @@ def network(links: Sequence[dict[str, Any]], buffers: Sequence[int], *, seed: in
 
 
 def host(name: str) -> dict[str, Any]:
-    """A host, which delays packets by a little."""
+    """A host with a small processing jitter."""
     return {"name": name, "jitter": _HOST_JITTER}
 
 

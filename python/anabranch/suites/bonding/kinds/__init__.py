@@ -1,4 +1,4 @@
-"""``anabranch bonding --random --kind``: what users do beside one saturated transfer that is alone.
+"""``anabranch bonding --random --kind``: kinds of traffic other than a single saturated transfer.
 
 Each kind has a file of its own: what it draws, its scenario, and its figures of merit. ``alone``, the default, is older
 and has more tables: :mod:`anabranch.suites.bonding.random_draws`.

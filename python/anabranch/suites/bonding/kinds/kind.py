@@ -24,9 +24,10 @@ DEFAULT_OPTIONS = (PAPER, RECOMMENDED)
 
 
 class Average(StrEnum):
-    """What the middle of all draws is.
+    """The kind of average over all draws.
 
-    Ratios of times have the geometric mean: that of chance alone is 1, and one timeout does not outweigh all draws.
+    Ratios of times have the geometric mean: it is 1 if only chance makes a difference, and a draw with a timeout does
+    not outweigh all others.
     """
 
     MEAN = "mean"
@@ -41,15 +42,15 @@ class Measure:
     key: str
     title: str
     chance: str
-    """What the row of chance is."""
+    """The label of the row of :attr:`Merits.chance` in tables."""
     at_least: bool
     """Whether larger is better."""
     bar: float | None = None
-    """Value that the middle of all draws has to reach."""
+    """Value that the average over all draws has to reach."""
     limit: float | None = None
     """Value that each draw has to reach."""
     average: Average = Average.MEAN
-    """What the middle of all draws is."""
+    """The kind of average over all draws."""
 
     def misses(self, value: float, target: float | None) -> bool:
         """Whether a value misses a target."""
@@ -71,7 +72,7 @@ class Middle:
 
     @classmethod
     def of(cls, values: Sequence[float], average: Average) -> Middle:
-        """The middle of values of independent draws."""
+        """The average of the values of independent draws, with its interval."""
         if average is Average.MEDIAN:
             return cls._median(sorted(values))
         if average is Average.MEAN:
@@ -101,7 +102,7 @@ class Merits:
     found: Mapping[str, Mapping[str, float]]
     """By key of the measure and set of options."""
     chance: Mapping[str, float]
-    """By key: what chance alone makes of the measure, if the same runs again with other random numbers."""
+    """By key: the value of the measure if the reference runs are compared with repetitions of themselves."""
 
 
 class Drawn(Protocol):

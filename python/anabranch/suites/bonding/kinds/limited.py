@@ -18,7 +18,7 @@ from .kind import Kind, Merits
 from .messages import INTERVALS, Messages, delays
 
 BAR = 1.05
-"""Mean time over that on the better path alone."""
+"""Target of the mean time of a message, divided by that on the better path alone."""
 
 _BUFFER = 4 << 20
 _SIZES, _COUNT, _LOAD = (1_000, 200_000), 50, 0.3
@@ -69,7 +69,7 @@ def scenario(
 
 
 def merits(drawn: Limited, together: Result, options: Sequence[str], run: Runner) -> Merits:
-    """The mean time of a message over that on the better path alone."""
+    """The mean time of a message, divided by that on the better path alone."""
     replicas = run.running.replicas
     each = times.each_path(len(drawn.lines))
     alone = run.with_replicas(2 * replicas)("alone", scenario(drawn, RECOMMENDED, each))

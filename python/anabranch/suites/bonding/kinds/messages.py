@@ -15,7 +15,7 @@ from ..topology import FLOW, PAYLOAD, START, time_text
 LEAST_STEP = 5e-4
 """About the shortest steps in which arrivals are measured, in seconds."""
 _STEPS = 2
-"""About the number of steps in the time that a message takes at least."""
+"""Approximate number of steps in the least time that a message takes."""
 _GOLDEN = (5**0.5 - 1) / 2
 INTERVALS = (0.02, 0.04, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """Intervals between messages, in seconds. Their frequencies are exact in mHz."""
@@ -35,10 +35,10 @@ class Messages:
 
     @classmethod
     def of(cls, size: int, interval: float, count: int, least: float, tail: float) -> Messages:
-        """With steps for messages that take at least ``least`` seconds.
+        """Chooses the steps for messages that take at least ``least`` seconds.
 
-        The interval is a whole number of steps and the golden ratio of one. So the messages leave at evenly spread
-        points of a step, and the mean delay is far more exact than a step.
+        The interval is a whole number of steps plus the golden ratio of a step. So the messages leave at evenly spread
+        points within a step, and the error of the mean delay is far smaller than a step.
         """
         steps = max(1, round(interval / max(LEAST_STEP, least / _STEPS)))
         return cls(size, interval, count, round(interval / (steps + _GOLDEN), 6), tail)
@@ -80,7 +80,7 @@ def delays(messages: Messages, result: Result, axes: Sequence[str]) -> dict[tupl
     """The delays of all messages by the values of some axes, one list for each replica."""
     arrived = result.series.filter(pl.col("quantity") == "throughput", pl.col("value") > 0)
     by_run = {key[0]: rows for key, rows in arrived.group_by("run")}
-    # An association that takes longer to set up begins to send then.
+    # An association whose setup takes longer begins to send after the setup.
     handshakes = result.scalars.filter(pl.col("quantity") == "handshake_s").select("run", "value")
     begin = {run: max(START, handshake) for run, handshake in handshakes.iter_rows()}
     found: dict[tuple[str, ...], list[list[float]]] = {}

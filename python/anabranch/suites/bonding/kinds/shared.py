@@ -18,7 +18,7 @@ from ..topology import START, Line, Timing, host, network, time_text, transfer
 from .kind import Average, Kind, Measure, Merits
 
 BAR, LIMIT = 0.85, 0.6
-"""What a rival keeps of its rate beside one SCTP path: in the median of all draws, and in each."""
+"""Targets of a rival's rate, divided by that beside one SCTP path: for the median of all draws, and for each draw."""
 
 _BUFFER = 16 << 20
 _ACCESS = "1 Gbit/s"
@@ -128,7 +128,7 @@ def _access(client: str, server: str, net: int, rtt: float) -> list[dict[str, An
 
 
 def merits(drawn: Shared, together: Result, options: Sequence[str], run: Runner) -> Merits:
-    """The rivals' rate beside all paths over that beside one unpaced path with CUBIC, and over the fair share."""
+    """The rivals' rate beside all paths, divided by that beside one unpaced path with CUBIC, and by the fair share."""
     replicas = run.running.replicas
     plain = scenario(drawn, PAPER)
     one = {**plain, "flow": [{**plain["flow"][0], "networks": [1]}, plain["flow"][1]]}

@@ -22,7 +22,7 @@ from .kind import Kind, Merits
 from .messages import INTERVALS, frequency
 
 BAR = 1.1
-"""Mean time over that on the better path alone."""
+"""Target of the mean time of a transfer, divided by that on the better path alone."""
 
 _BUFFER = 4 << 20
 _SIZES, _COUNT = (10_000, 1_000_000), 20
@@ -33,7 +33,7 @@ _SLACK, _PATIENCE = 1.0, 3.0
 
 @dataclass(frozen=True)
 class Short:
-    """A draw: the lines, and trains of transfers, all of one size in a train, that begin at the same intervals."""
+    """A draw: the lines, and trains of transfers. Transfers of a train have one size and begin at equal intervals."""
 
     kind: str
     seed: int
@@ -58,7 +58,7 @@ class Short:
 
 
 def _time(line: Line, size: int) -> float:
-    """About the time of a transfer in seconds: handshake, slow start from four packets, and the bytes at the rate."""
+    """Estimated time of a transfer in seconds: handshake, slow start from four packets, and its bytes at the rate."""
     doublings = math.log2(1 + size / 6000)
     return (2 + doublings) * line.rtt + 8 * size / expected_rate(line, _BUFFER)
 
@@ -69,7 +69,7 @@ def draw(kind: str, trains: int, seed: int, number: int) -> Short:
     lines = [random_line(dice) for _ in range(2 + dice.below(2))]
     sizes = tuple(round(dice.log(*_SIZES)) for _ in range(trains))
     lines.sort(key=lambda line: _time(line, max(sizes)))
-    # One after the other: there is time for timeouts, too.
+    # A transfer ends before the next one of its train begins: the interval leaves time for timeouts.
     least = _SLACK + _PATIENCE * sum(_time(lines[0], size) for size in sizes)
     interval = next(interval for interval in INTERVALS if interval >= least or interval == INTERVALS[-1])
     late = dice.uniform(0.0, 0.5) * _time(lines[0], sizes[0]) if trains > 1 else 0.0
@@ -94,7 +94,7 @@ def scenario(drawn: Short, sctp: str | Mapping[str, Any], networks: Mapping[str,
 
 
 def merits(drawn: Short, together: Result, options: Sequence[str], run: Runner) -> Merits:
-    """The mean time of a transfer over that on the better path alone."""
+    """The mean time of a transfer, divided by that on the better path alone."""
     replicas = run.running.replicas
     each = times.each_path(len(drawn.lines))
     alone = run.with_replicas(2 * replicas)("alone", scenario(drawn, RECOMMENDED, each))

@@ -19,7 +19,7 @@ from .kind import Average, Kind, Measure, Merits
 from .messages import INTERVALS, Messages, delays
 
 COPIES, DELAY = 0.02, 1.1
-"""Needless copies for each message, and the delay of messages over that on paths that always were so."""
+"""Targets: needless copies per message, and the delay of messages, divided by that on paths that never change."""
 
 _BUFFER = 4 << 20
 _FIRST, _SLOT = 15.0, 15.0
@@ -29,7 +29,7 @@ _FOR_GOOD = 45.0
 _TAIL = 3.0
 _RTT, _RATE = "delay", "rate"
 _RTTS, _SPREAD = (0.01, 0.2), (0.5, 2.0)
-"""RTTs of a draw, and those of its lines over that: a user's lines seldom differ by a factor of hundred."""
+"""RTT of a draw in seconds, and RTTs of its lines divided by it: a user's lines seldom differ by a factor of 100."""
 _SIZES, _LOAD = (100, 10_000), 0.2
 """Bytes of a message, and the share of the best path that they may fill."""
 
@@ -79,7 +79,7 @@ def draw(seed: int, number: int) -> Steps:
     dice = Dice(seed, number, "steps")
     usual = dice.log(*_RTTS)
     lines = [_line(dice, usual * dice.log(*_SPREAD)) for _ in range(2 + dice.below(2))]
-    # Mostly the path that is used most: the one of the least RTT.
+    # In most draws the path with the least RTT changes, because it is used most.
     near = min(range(len(lines)), key=lambda number: lines[number].rtt)
     changing = near if dice.chance(0.8) else dice.below(len(lines))
     what, for_good = dice.among((_RTT, _RTT, _RATE)), dice.chance(0.5)
@@ -145,7 +145,7 @@ def _with(drawn: Steps, sctp: str | Mapping[str, Any], value: dict[str, Any]) ->
 
 
 def merits(drawn: Steps, together: Result, options: Sequence[str], run: Runner) -> Merits:
-    """Needless copies after the first change, and the delay over that on a path that always was so."""
+    """Needless copies after the first change, and the delay, divided by that on a path that never changes."""
     replicas = run.running.replicas
     constant = {"name": "level", "vary": [_text(drawn.what, level) for level in drawn.levels]}
     always = run.with_replicas(2 * replicas)("always", _with(drawn, varied(options), constant))
@@ -154,14 +154,14 @@ def merits(drawn: Steps, together: Result, options: Sequence[str], run: Runner) 
     constant_delays = delays(drawn.messages, always, ["options", "level"])
 
     def mean(runs: Callable[[int], Sequence[Sequence[float]]]) -> float:
-        """The mean delay of all messages after the first change; each level has its runs."""
+        """The mean delay of all messages after the first change; ``runs`` gives the runs for each level."""
         levels = range(1, len(labels))
         return statistics.fmean(
             value for level in levels for found in runs(level) for value in _of_level(drawn, level, found)
         )
 
     def usual(name: str, replicas: slice) -> float:
-        """The mean delay of the same messages if the path always has the level of their time."""
+        """The mean delay of the same messages on a path that always has the level at which each message was sent."""
         return mean(lambda level: constant_delays[name, labels[level]][replicas])
 
     first, again = slice(replicas), slice(replicas, 2 * replicas)
@@ -188,7 +188,7 @@ def _of_level(drawn: Steps, level: int, found: Sequence[float]) -> Sequence[floa
 
 
 def _copies(result: Result, options: str, parts: Sequence[tuple[pl.Expr, str]]) -> float:
-    """Chunks that had arrived before, for each message that arrived, in some windows of some runs.
+    """Duplicate chunks that arrived, per message that arrived, in some windows of some runs.
 
     No message is longer than a chunk.
     """

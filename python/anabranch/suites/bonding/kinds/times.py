@@ -1,4 +1,4 @@
-"""Times to complete over all paths, compared with those over the best path alone."""
+"""Completion times over all paths, compared with those over the best path alone."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ def measure(bar: float, what: str) -> Measure:
 
 
 def over_best(together: Mapping[str, Sequence[float]], singles: Sequence[Sequence[float]], replicas: int) -> Merits:
-    """The mean times over all paths by options, over that on the path that is fastest alone.
+    """The mean times over all paths by options, divided by that on the path that is fastest alone.
 
-    ``singles`` has for each path the mean times of ``replicas`` runs and of as many further ones, which show what
-    chance does. All of them decide which path is best: if the first ones did alone, they would be lucky ones.
+    ``singles`` has for each path the mean times of ``replicas`` runs and of as many further runs, which show the effect
+    of chance. All runs together decide which path is best. If only the first runs decided, the chosen path would
+    probably be faster in them than on average.
     """
     best = min(singles, key=statistics.fmean)
     first, again = statistics.fmean(best[:replicas]), statistics.fmean(best[replicas:])
@@ -44,5 +45,5 @@ def each_path(count: int) -> dict[str, Any]:
 
 
 def in_order(found: Mapping[str, Sequence[float]], each: Mapping[str, Any]) -> list[Sequence[float]]:
-    """What was found of each path, in the order of the paths."""
+    """The values of each path, in the order of the paths."""
     return [found[str(networks)] for networks in each["vary"]]
