@@ -42,7 +42,7 @@ fn the_round_trip_time_of_the_handshake_counts() {
     assert_eq!(path.srtt, Some(Span::from_millis(20)));
 }
 
-// rfc9260#section-6.3.1, rule C5: it is unknown which transmission was answered.
+// rfc9260#section-6.3.1, rule C5: after a retransmission it is unknown which transmission the peer answered.
 #[test]
 fn what_was_sent_twice_in_the_handshake_gives_no_round_trip_time() {
     for (lost, measured) in [("INIT", true), ("COOKIE_ECHO", true), ("", true), ("both", false)] {

@@ -73,8 +73,8 @@ fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
     assert!(asked < began + ms(1300), "{asked}");
 }
 
-/// SACKs arrive on the other path, so the peer is alive. The interval of heartbeats is a probe timeout, later
-/// a quarter of the time since the first one, until the RTO has passed.
+/// SACKs arrive on the other path, so the peer is alive. The interval of heartbeats is a probe timeout, and
+/// later a quarter of the time since the first heartbeat, until the RTO has passed.
 #[test]
 fn the_heartbeat_to_a_silent_path_is_repeated() {
     let began = Pair::new(2, &recommended()).now;

@@ -17,7 +17,7 @@ impl Association {
             Icmp::PacketTooBig { mtu } => {
                 self.update_mtu(p, |pmtud| pmtud.on_packet_too_big(mtu.get() as usize));
             }
-            // rfc9260#section-10, ICMP3: the message never means an SCTP port.
+            // rfc9260#section-10, ICMP3: without UDP, Port Unreachable never refers to an SCTP port.
             Icmp::PortUnreachable if news.udp_port == 0 => return false,
             // The INIT is refused as by an ABORT (ICMP8), and may be sent to another address.
             Icmp::PortUnreachable | Icmp::ProtocolUnreachable

@@ -81,13 +81,15 @@ impl Association {
         self.receiver.is_some()
     }
 
-    /// True if this association, which has just received its peer's tag, ends because `other` has the same
-    /// peer: the peer would refuse the cookie of this association, or the cookie would restart `other`. False
-    /// if the peer began an association of its own while `other` waits for the answer to an older cookie:
-    /// only the peer can tell which of the two it accepts (`rfc9260#section-5.2.4`).
+    /// True if this association must end because `other` has the same peer.
+    ///
+    /// This association has just received its peer's tag. The peer would refuse the cookie of this
+    /// association, or the cookie would restart `other`. False if the peer began an association of its own
+    /// while `other` waits for the answer to an older cookie: only the peer can tell which of the two it
+    /// accepts (`rfc9260#section-5.2.4`).
     pub(crate) fn yields_to(&self, other: &Association) -> bool {
         if matches!(self.phase, Phase::CookieEchoed { t1, .. } if t1.count > 0) {
-            // Both associations waited. This one ends only if the other was established meanwhile.
+            // T1 expired, so both associations waited. This one ends only if `other` is established by now.
             return other.phase.is_open();
         }
         let older = ![self.peer_tag, self.promised].contains(&other.peer_tag);

@@ -21,12 +21,13 @@ const CLOSE_ENOUGH: usize = 8;
 /// Number of lost probes of a size that prove that the size fails (MAX_PROBES). Each counts only if the next
 /// probe of the least size is answered.
 ///
-/// If a share q of all round trips fails at any size, n losses before an answer have the probability (q
-/// / (1 + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, at most 1e-3.
+/// If a share q of all round trips fails at any size, n losses before an answer have the probability
+/// (q / (1 + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, at most 1e-3.
 const MOST_LOST: u8 = 10;
-/// The same for the present size on a path with little loss: lower, because data waits for the result.
+/// As [`MOST_LOST`], for the present size on a path with little loss. The number is lower because data waits
+/// for the result.
 const LEAST_LOST: u8 = 3;
-/// Accepted probability of a wrong result, which sets the number of losses between these two limits.
+/// Accepted probability of a wrong result. It sets the number of losses between `LEAST_LOST` and `MOST_LOST`.
 const ACCEPTED_RISK: f64 = 1e-6;
 /// Least time to wait for the answer to a probe (PROBE_TIMER).
 const LEAST_PATIENCE: Span = Span::from_secs(1);
@@ -96,7 +97,7 @@ struct Comparison {
     due: Instant,
     /// Number of larger probes that must still be lost to prove that the size fails.
     left: u8,
-    /// Number of successive smaller probes that were lost, too.
+    /// Number of successive smaller probes that were lost.
     silence: u32,
 }
 
@@ -508,7 +509,7 @@ mod tests {
                 assert!(lost == probes || loss > 0.0 && lost > probes, "{lost} probes at {loss}");
             }
         }
-        // The loss rate is taken into account up to ten probes.
+        // A larger loss rate requires more lost probes, but at most ten.
         assert_eq!([0.0, 0.01, 0.05, 0.1, 0.3, 1.0].map(losses_that_prove), [3, 4, 6, 8, 10, 10]);
     }
 

@@ -13,7 +13,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Number of missing reports for chunk `missing` that this SACK is worth.
+    /// Number of missing reports for chunk `missing` that this SACK stands for.
     pub(crate) fn reports(&self, missing: u64) -> u8 {
         let all_above = self.lo.is_some_and(|lo| lo > missing);
         if self.paths == 1 && all_above { self.packets.max(1) } else { 1 }

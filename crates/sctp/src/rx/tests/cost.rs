@@ -6,7 +6,7 @@ use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};
 /// Lengths of SCTP packets (in an Ethernet frame, and the maximum of IPv4), with the most steps for a packet.
 const SIZES: [(usize, u64); 2] = [(1480, MOST_OF_1500), (65_515, MOST_OF_64K)];
 
-/// A peer that may use all streams, and the cost of its packets.
+/// A hostile peer that may use all streams, and the cost in steps of its packets.
 struct Attack {
     f: Fixture,
     size: usize,
@@ -92,7 +92,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// Maximum number of messages that the test sends on one stream, so that their numbers can be distinguished.
 const SPAN: u32 = 30_000;
 
-/// An ordered message of one byte that is parked. Message `k` of many; they use as few streams as possible.
+/// Message `k` of many ordered messages of one byte that wait for an earlier message of their stream. The
+/// messages use as few streams as possible.
 fn parked(tsn: u32, k: u32) -> Data<'static> {
     chunk("BE", tsn, (k / SPAN) as u16, (1 + k % SPAN) as u16, 1)
 }
@@ -180,7 +181,8 @@ fn messages_of_one_byte_fragments_are_cheap() {
                 1,
             )
         };
-        // In reverse; then every second TSN before the rest, up to the receiver's limit of gaps.
+        // The fragments arrive in reverse order. Of the next message every second TSN arrives first, so that
+        // there are as many gaps as the receiver keeps.
         attack.flood((1..many).rev().map(|k| at(0, k)));
         attack.flood([at(0, 0)]);
         assert_eq!(attack.read_all(), 1);

@@ -11,12 +11,12 @@ struct Condition {
     state: PathState,
     timed_out: bool,
     silent: bool,
-    /// In milliseconds; `None` if not measured.
+    /// Smoothed RTT in milliseconds; `None` if not measured.
     rtt: Option<u64>,
-    /// In packets.
+    /// cwnd in packets.
     cwnd: u64,
     burst_left: u32,
-    /// Milliseconds until the rest of the path ends.
+    /// Time in milliseconds until the path may carry data again.
     rests: u64,
 }
 
