@@ -21,7 +21,7 @@ fn main() {
 }
 
 /// Returns the commit of the checkout that contains this crate, with "-dirty" if files were changed since.
-/// Returns none if the repository merely contains the sources, such as that of a package.
+/// Returns `None` in a repository of another project that contains a copy of the sources.
 fn commit_of_checkout() -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().ok()?;
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);

@@ -32,7 +32,7 @@ struct Case {
     build: fn() -> Scenario,
 }
 
-/// The first six are those of `benches/ns2`. The others vary the number of associations.
+/// The measured cases. The first six are those of `benches/ns2`. The others vary the number of associations.
 const CASES: [Case; 16] = [
     Case { name: "single", what: "(a) one path of 100 Mbit/s, 50 s", rivals: &["ns2"], build: single },
     Case { name: "cmt", what: "(b) CMT on two paths of 100 Mbit/s, 50 s", rivals: &["ns2"], build: cmt },

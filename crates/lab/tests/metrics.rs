@@ -62,7 +62,7 @@ fn sums_over_all_flows_agree_with_values_computed_by_hand() {
     let all = |window, quantity| window_scalar(&output, window, "flows:all", None, quantity);
     assert_eq!((all("alone", "flows"), all("alone", "fairness_index")), (1.0, 1.0));
     assert_eq!((all("both", "flows"), all("both", "average_flow_throughput_bps")), (2.0, 1.6e6));
-    // (3 + 1)^2 / (2 (9 + 1))
+    // Jain's index of rates in the ratio 3 to 1: (3 + 1)^2 / (2 (9 + 1)).
     near(all("both", "fairness_index"), 0.8, 1e-12);
     near(all("both", "system_utilisation"), 1000.0 / 1008.0, 5e-4);
     // Both flows use the tight link; neither uses its reverse direction.
@@ -130,7 +130,7 @@ fn each_subflow_of_cmt_counts_as_a_flow_on_its_own_link() {
     impair(&mut scenario.links[4], |direction| direction.transmitter = BitRate::from_mbps(5).into());
     let output = run(&scenario);
     assert_eq!(scalar(&output, "flows:all", "flows"), 2.0);
-    // (2 + 1)^2 / (2 (4 + 1))
+    // Jain's index of rates in the ratio 2 to 1: (2 + 1)^2 / (2 (4 + 1)).
     near(scalar(&output, "flows:all", "fairness_index"), 0.9, 1e-2);
     for (path, rate) in [(0, 10e6), (1, 5e6)] {
         let sent = path_scalar(&output, "flow", Some(path), "sent_throughput_bps");
@@ -164,7 +164,7 @@ fn the_mean_of_intervals_of_any_length_equals_that_of_the_window() {
         assert_eq!(series.path, [None, Some(0), Some(1)][number % 3]);
         assert_eq!((series.quantity, series.points.len()), ("sent-throughput", bins));
         let mean = series.points.iter().map(|point| point.1).sum::<f64>() / bins as f64;
-        // The intervals and the window may count an event at the instant of an edge differently.
+        // An event exactly at the edge of an interval may belong to the interval or to the window only.
         near(mean, window_scalar(&output, "steady", "flow", series.path, "sent_throughput_bps"), 1e-3);
     }
 }

@@ -1,5 +1,5 @@
-//! Tests of the recommended options on narrow uplinks that acknowledgements share, with reordering, and with
-//! a window that is too small for both of two paths.
+//! Tests of the recommended options on narrow uplinks that carry the acknowledgements of several paths, with
+//! reordering, and with a window that is too small for both of two paths.
 
 use crate::common;
 

@@ -50,7 +50,7 @@ pub struct PathDiagnosis {
 type Row<'a> = (Option<u8>, &'a str, f64);
 
 impl Diagnosis {
-    /// Reads the scalars of a run; `back`: of the direction from the server to the client.
+    /// Reads the scalars of a flow in a run; `back` selects the direction from the server to the client.
     pub fn of(scalars: &[Scalar], flow: &str, back: bool) -> Self {
         let own = scalars.iter().filter(|s| s.window.is_empty() && s.flow == flow);
         Self::of_rows(own.map(|s| (s.path, s.quantity, s.value)), back)

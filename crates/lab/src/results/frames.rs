@@ -93,7 +93,7 @@ pub fn number_column(axis: &Axis, axes: &[Axis]) -> Option<String> {
     (!axes.iter().any(|other| other.name == name)).then_some(name)
 }
 
-/// The kind of column that holds all values of an axis.
+/// The kind of a column that can contain all values of an axis.
 fn kind(axis: &Axis) -> Kind {
     if axis.values.iter().all(|value| matches!(value, AxisValue::Number(_))) {
         Kind::Real

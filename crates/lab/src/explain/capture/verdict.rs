@@ -18,7 +18,7 @@ pub enum Verdict {
     Timeouts,
     /// Data was outstanding, and chunks were lost: losses keep the congestion window small.
     Losses,
-    /// Data was outstanding and few chunks were lost: the congestion window, or the rate of the path.
+    /// Data was outstanding and few chunks were lost: the cwnd or the rate of the path is the limit.
     WindowOrPath,
 }
 
