@@ -11,10 +11,11 @@ use crate::{CongestionWindow, LossKind, PathAck, PathView, WindowRule};
 /// Only the controller changes windows. The transport derives all other limits of sending from its own state:
 /// the window of a potentially failed path, the inflated window of a TCP recovery, `Max.Burst` and pacing.
 ///
-/// Paths are numbered from 0 in the order in which they were added. Slices of [`PathView`] hold every path as
-/// it was *before* the event. `w` holds the windows to change; they equal those of the snapshot unless an
-/// earlier call for the same event changed them. Controllers take totals over paths from the snapshot, so
-/// that the order of the paths does not matter. A window is never zero: its path would send no more data.
+/// Paths are numbered from 0 in the order in which they were added. Slices of [`PathView`] contain the state
+/// of every path *before* the event. `w` contains the windows to change; they equal those of the slice unless
+/// an earlier call for the same event changed them. Controllers compute totals over paths from the slice, so
+/// that the order of the paths does not matter. A window is never zero, because its path would then send no
+/// more data.
 pub trait CongestionControl: Send + Debug {
     /// The name of the algorithm in scenarios and results.
     fn name(&self) -> &'static str;

@@ -1,4 +1,5 @@
-//! Braid by hand-worked vectors. M is the MTU; avoidance grows when a whole window is acknowledged.
+//! Braid by hand-worked vectors. M is the MTU. In avoidance a window grows once per window of acknowledged
+//! bytes.
 
 use crate::common;
 

@@ -182,7 +182,7 @@ fn coupled_cubic_of_two_equal_paths_grows_with_a_sixteenth_of_the_scale() {
     }
 }
 
-// 0.529/4 segments per round.
+// Each window grows by 0.529/4 segments per round.
 #[test]
 fn coupled_cubic_of_two_equal_paths_grows_by_a_quarter_of_reno() {
     let mut bench = two_halves(10);

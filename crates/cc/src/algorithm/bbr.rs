@@ -20,11 +20,11 @@
 //!         l = max(bytes of the last round trip, 0.7 l)
 //! ```
 //!
-//! Deviations from the draft: the loss rate d/x is computed for acknowledged packets, not for each lost; an
-//! acknowledgement that reports losses is one loss event; a mark (ECN) counts as a loss above the threshold;
-//! after a timeout the window grows from one segment by the bytes acknowledged and is not restored; a
-//! spurious recovery restores the bounds and the window, not the state; hashes of the time and of the bytes
-//! delivered replace random numbers.
+//! Deviations from the draft: the loss rate d/x is computed for acknowledged packets, not for each lost
+//! packet; an acknowledgement that reports losses is one loss event; a mark (ECN) has the effect of a loss
+//! above the threshold; after a timeout the window grows from one segment by the bytes acknowledged and is
+//! not restored; a spurious recovery restores the bounds and the window, not the state; hashes of the time
+//! and of the bytes delivered replace random numbers.
 
 mod bounds;
 mod cycle;

@@ -44,7 +44,7 @@
 //! shares one of two paths with the association gets 80.7 ± 0.6 Mbit/s beside CMT/RP and 82.4 ± 1.9 beside
 //! Braid. With k = 6 and 8 it gets no more than beside CMT/RP.
 //!
-//! Throughput: paths without other traffic are equally good once they are equally full, and a window that
+//! Throughput: paths without other traffic have equal shares once they are equally full, and a window that
 //! grows slowly still fills a queue in the end. The shares balance themselves: a smaller share means fewer
 //! losses, hence a larger y and a larger share. In the same set-up, alone on two disjoint paths, Braid gets
 //! 192.2 ± 0.1 Mbit/s, uncoupled CMT 192.3 and CMT/RP 178.6. On one path shared with a plain flow, the plain

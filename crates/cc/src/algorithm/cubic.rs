@@ -16,7 +16,8 @@
 //! timeout    K = 0, and W and e are c₀                             section 4.8
 //! ```
 //!
-//! Slow start is that of the transport, or HyStart++. SCTP grows by `target - c` per window acknowledged.
+//! Slow start is that of the transport, or HyStart++. In SCTP the window grows by `target - c` once per
+//! window of acknowledged bytes.
 
 use units::{ByteCount, Instant};
 

@@ -15,7 +15,7 @@ use units::{BitRate, ByteCount, Instant, Span};
 /// Bytes of data in a packet; the link carries nothing else.
 pub const SEGMENT: ByteCount = ByteCount::new(1460);
 
-/// Acknowledged later packets after which a packet counts as lost.
+/// Number of later packets that must be acknowledged before a packet counts as lost.
 const REORDERING: u64 = 3;
 
 const TIMEOUT: Span = Span::from_secs(1);
@@ -44,7 +44,7 @@ pub struct Flow {
     rates: RateEstimator,
     out: BTreeMap<u64, (Instant, SendRecord)>,
     next: u64,
-    /// The first packet after the current recovery.
+    /// The current recovery ends when this packet or a later one is acknowledged.
     recovery: u64,
     timer: Option<Instant>,
     /// Times and bytes of the deliveries.
