@@ -1,4 +1,4 @@
-"""How the cost of a stored sweep grows with its runs: the first sweep, the same again, and a merge of two halves.
+"""Measures the cost of a stored sweep by number of runs: a first sweep, its repetition, and a merge of two halves.
 
 ``python benches/store.py 1000 10000 100000`` prints a line for each number of runs, with CPU time and wall time of each step in
 microseconds for one run. The runs are as short as possible, so that nearly all of the cost is that of storing and

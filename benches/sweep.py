@@ -1,4 +1,4 @@
-"""How much faster a sweep is on several cores than on one.
+"""Measures how much faster a sweep is on several cores than on one.
 
 ``python benches/sweep.py`` does the same sweep on one core and on two, in turn, so that both see the same machine,
 and prints the ratio of wall times of each pair, and the median of the ratios. A sweep has as many threads as cores,

@@ -1,4 +1,4 @@
-"""The figures of paper 002, checks of its claims, and what the paper does not test: CMT with FAST."""
+"""The figures of paper 002, checks of its claims, and figures of CMT with FAST, which the paper does not test."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Link:
 
 
 def transmit(now: int, links: dict[Endpoint, Link], wire: list[Flight]) -> None:
-    """Puts all packets that can be sent now on the wire, by their time of arrival; events are not needed."""
+    """Puts all packets that can be sent now on the wire, ordered by arrival, and discards all events."""
     for endpoint, link in links.items():
         while (packet := endpoint.poll_transmit(now)) is not None:
             if (at := link.arrival(now, len(packet.data))) is not None:
