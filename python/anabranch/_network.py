@@ -107,8 +107,8 @@ class BaseEndpoint(Owned[_core.NetEndpoint]):
         addresses are considered. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults here
         are those of ``profile="recommended"``.
 
-        Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for what is
-        not an address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
+        Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for an
+        invalid address or port, and :class:`anabranch.ConfigError` for an option that does not exist.
         """
         self._closed = False
         super().__init__(

@@ -15,7 +15,7 @@ _SEAL = "manifest_sha256"
 
 
 class DamagedResultError(ValueError):
-    """A file of a folder of results is not what was written."""
+    """A file in a folder of results was changed or damaged after it was written."""
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:

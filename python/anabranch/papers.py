@@ -73,11 +73,11 @@ class Expectation:
 class FigureSpec:
     """One figure of a paper.
 
-    ``draw`` names a function of ``figures.py``; without it the picture is that of :mod:`anabranch.overview`.
-    There are three levels: full (all that the paper ran), default and demo; each may restrict axes of the scenario.
-    ``replicas`` applies to all levels; a level without a number of its own has that of the paper. A figure without
-    ``demo_replicas`` is not part of the demo. ``shortened`` is a note on the figure: what the default leaves out,
-    besides replicas.
+    ``draw`` names a function of ``figures.py``; without it :mod:`anabranch.overview` draws the picture. There are three
+    levels: full (all runs of the paper), default and demo; each may restrict axes of the scenario. ``replicas`` applies
+    to all levels; a level without a number of its own uses the number of the paper. A figure without ``demo_replicas``
+    is not part of the demo. ``shortened`` is a note on the figure: the parts that the default leaves out, besides
+    replicas.
     """
 
     id: str

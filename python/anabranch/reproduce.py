@@ -68,7 +68,7 @@ class FigureData:
         return _samples(self.result, self.paper.quantities, name)
 
     def summary(self, quantity: str | None = None, number: str | None = None) -> pl.DataFrame:
-        """Mean and interval for each combination of the axes; the values of axis ``number`` become numbers."""
+        """Mean and interval for each combination of the axes. Values of axis ``number`` are converted to numbers."""
         found = summarize(self.samples(quantity), self.axes)
         if number is None:
             return found

@@ -63,7 +63,7 @@ class Result:
         return [column for column in self.scalars.columns if column not in _FIXED and column not in numbers]
 
     def summary(self, quantity: str | None = None) -> pl.DataFrame:
-        """Mean and 95 % interval over the replicas, of each scalar or of those of one quantity."""
+        """Mean and 95 % interval over the replicas, of all scalars or of the scalars of one quantity."""
         frame = self.scalars if quantity is None else self._of(quantity)
         return summarize(frame, [*self.axes, "window", "flow", "path", "quantity"])
 
@@ -106,9 +106,9 @@ class Result:
         return frame
 
     def path_label(self, flow: str, path: int, *, run: int | None = None, back: bool = False) -> str:
-        """What plots and reports call a path: ``path 1 (lte)``, or ``path 1`` if it has no name.
+        """The label of a path in plots and reports: ``path 1 (lte)``, or ``path 1`` if the path has no name.
 
-        The name is that of a link which the scenario names, and which no other path of the flow takes. ``run`` is the
+        A path is named after a link that has a name in the scenario and is on no other path of the flow. ``run`` is the
         number of a run; without it a path of a sweep has a name only if it is the same in all runs. ``back``: ``path``
         is the number of a path of the server, as in quantities that begin with ``back_``.
         """

@@ -12,7 +12,7 @@ from . import _core, shipped
 
 Scenario: TypeAlias = str | Path | Mapping[str, Any]
 """A scenario: the path of a TOML file, the name of a shipped scenario, TOML text (which has a line break or an equals
-sign, unlike a path), or the same as nested dictionaries and lists."""
+sign, unlike a path), or nested dictionaries and lists with the content of such a file."""
 
 
 def as_text(scenario: Scenario) -> tuple[str, str]:
@@ -36,7 +36,8 @@ def with_settings(text: str, name: str, settings: Sequence[str]) -> tuple[str, d
     """Applies settings ``KEY=VALUE`` of a command line, and gives the text and the chosen positions on axes.
 
     As for ``anabranch run --set``, a setting chooses a value of an axis of variation if its key is the name of one, and
-    gives a key another value otherwise. Raises :class:`UsageError` for what is neither, and for two values of one axis.
+    gives a key another value otherwise. Raises :class:`UsageError` for a setting that is neither, and for two values of
+    one axis.
     """
     axes = dict(_core.axes(text, name))
     chosen: dict[str, int] = {}

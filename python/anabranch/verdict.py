@@ -280,7 +280,7 @@ class Row:
 
     @property
     def remark(self) -> str:
-        """Why the row has no verdict or is missed; of a row that is OPEN what would decide, and why it stays so."""
+        """Why the row has no verdict, is missed, or stays OPEN, and how many replicas would decide an OPEN row."""
         if self.differs:
             return f"differs from the paper: {self.differs}"
         if self.verdict is Verdict.MISS:
@@ -290,7 +290,7 @@ class Row:
         return f"{_outlook(self.finding)}; {self.reason or 'no reason given'}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The row for JSON: numbers, and null for what has no end or is not known."""
+        """The row for JSON: numbers, and null for values that are infinite or unknown."""
         point, replicas = self.finding.point, self.finding.replicas
         found, claim = point.estimate, point.claim
         return {

@@ -1,4 +1,4 @@
-"""The user's own lines: reading their texts, and what they carry together and alone."""
+"""The user's own lines: reading their texts, and their throughput together and alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random topologies of the bonding suite: the draws, their scenarios, what is possible, and a grid of two draws."""
+"""Random topologies of the bonding suite: the draws, their scenarios, the bounds, and a grid of two draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of README.md and of the documentation site is what `make demo` draws."""
+"""The picture of README.md and of the documentation site is the picture that `make demo` draws."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def test_balance_is_the_share_moved_away_from_the_congested_bottleneck() -> None
     # Two TCP flows have 2 and 6, a quarter on the first path. A flow with 1 and 9 has a tenth there: 1 - 0.1/0.25.
     assert balance([[1.0], [9.0]], [[2.0], [6.0]]).mean == pytest.approx(0.6)
     assert balance([[0.0], [5.0]], [[2.0], [6.0]]).mean == 1.0
-    # The same shares as the two TCP flows give 0 for any sum. Half of the traffic on the first path is twice their
-    # share.
+    # If the flow has the same shares as the two TCP flows, the balance is 0 for any sum. Half of its traffic on the
+    # first path is twice the share of the TCP flows there.
     assert balance([[1.0], [3.0]], [[2.0], [6.0]]).mean == 0.0
     assert balance([[4.0], [4.0]], [[2.0], [6.0]]).mean == -1.0
 

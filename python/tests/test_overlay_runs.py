@@ -138,7 +138,8 @@ def measured(folder: Path, begun: float, received: list[tuple[float, int]]) -> P
 
 def test_real_quantities_are_in_bins_from_the_first_message_on(tmp_path: Path) -> None:
     found = plan.read(SCENARIO)
-    # The first message leaves at `begun`, arrives 10 ms later, and counts as sent at 3 s: bins begin at 3.5 s.
+    # The first message leaves at `begun` and arrives 10 ms later. On the clock of the scenario it is sent at 3 s; bins
+    # begin at 3.5 s.
     arrivals = [(0.010, 999), (0.499, 999), (0.501, 125_000), (1.499, 125_000), (1.6, 375_000), (2.6, 999)]
     values = observe.real(found, measured(tmp_path / "run", 1e9, arrivals))
     assert values[Quantity("transfer", "throughput", "Mbit/s")] == pytest.approx([2.0, 3.0])

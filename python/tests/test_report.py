@@ -364,7 +364,7 @@ def test_one_run_of_a_scenario_with_variations_is_the_same_as_without() -> None:
 
 def test_settings_of_a_report_mean_what_they_mean_for_a_run(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SWEEP)
-    # One key of the file, one axis, and one axis without a name.
+    # A key of the file, and two axes of variation.
     settings = ["flow.transfer.stop_time=3 s", "buffer=64 KiB", "rate=10 Mbit/s"]
     page = write(tmp_path / "s.toml", tmp_path / "r.html", Choice(settings=tuple(settings))).read_text()
     values = {"flow.transfer.stop_time": "3 s"}

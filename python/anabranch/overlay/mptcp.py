@@ -5,9 +5,9 @@
     mptcp.py receive PORT FILE
     mptcp.py send LOCAL REMOTE PORT AT SECONDS LENGTH CONTROL
 
-AT is the time of day, in seconds since 1970, at which it begins to send. FILE gets a line for each read: the time of
-day and the bytes. The sender prints one line of JSON at its end. The file needs nothing but the standard library, so
-that it starts quickly.
+AT is the time of day, in seconds since 1970, at which the sender begins to send. The receiver writes a line into FILE
+for each read: the time of day and the bytes. The sender prints one line of JSON at its end. This program imports only
+the standard library, so that it starts quickly.
 """
 
 from __future__ import annotations

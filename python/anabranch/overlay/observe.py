@@ -37,7 +37,7 @@ Values: TypeAlias = dict[Quantity, list[float]]
 """For each quantity, its value in each bin."""
 
 LEAST_QUEUE = 1.0
-"""Queues that hold fewer packets on average in every run are left out."""
+"""A queue with fewer packets on average in every run is left out."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def real(plan: Plan, folder: Path) -> Values:
 
 
 def _measured(values: Values, plan: Plan, flow: Flow, folder: Path, emulation: Path | None) -> float:
-    """Adds what both sides of a flow measured; returns by how many seconds its first message was late on the clock."""
+    """Adds the measurements of both sides of a flow; returns how late its first message was, in seconds."""
     manifest = manifest_of(folder)
     begun = manifest_of(emulation)["emulation"]["begun_us"] * 1e-6 if emulation is not None else None
     if manifest.get("schema") == foreign.SCHEMA:

@@ -66,7 +66,7 @@ class Overlay:
     repeated: int
     """Runs that were too late and therefore repeated."""
     jitter: float | None
-    """Jitter of simulated hosts in seconds, from the lateness of the real runs; None: that of the scenario."""
+    """Jitter of simulated hosts in seconds, from the lateness of the real runs; None: the jitter in the scenario."""
 
     @property
     def agrees(self) -> bool:

@@ -39,7 +39,7 @@ class Flow:
     client: str
     server: str
     transport: str
-    """``"sctp"``, our stack in UDP, or ``"tcp"``, that of the kernel."""
+    """``"sctp"``: our stack in UDP; ``"tcp"``: TCP of the kernel."""
     options: dict[str, dict[str, Any]]
     """Options of SCTP or TCP of the client and of the server."""
     start: float
@@ -124,7 +124,7 @@ LINKS = {"quantity": ["queue", "drops"], "link": "*", "every": f"{FINE} s"}
 def read(scenario: Scenario, settings: Sequence[str] = (), bin_width: float = 1.0, program: str = OURS) -> Plan:
     """Reads a scenario, whose flows of SCTP ``program`` runs for real.
 
-    Raises :class:`OverlayError` with what cannot be run for real.
+    Raises :class:`OverlayError`, which names the part of the scenario that cannot be run for real.
     """
     try:
         text, name = as_text(scenario)
@@ -212,7 +212,7 @@ def _flow(content: Mapping[str, Any], raw: Mapping[str, Any], file: str) -> Flow
 
 
 def _options(content: Mapping[str, Any], transport: str, name: str | None) -> dict[str, Any]:
-    """A set of options with those that it inherits; the profile is always among those of SCTP."""
+    """A set of options with the options that it inherits; options of SCTP always include the profile."""
     found: dict[str, Any] = {"profile": "standard"} if transport == "sctp" else {}
     if name is None:
         return found

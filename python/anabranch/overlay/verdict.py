@@ -32,8 +32,8 @@ class LateRunError(ValueError):
 class Comparison:
     """The verdict on a quantity.
 
-    ``ratio`` is that of the means, real to simulated, with its 90 % interval; ``inside`` the share of the bins of all
-    real runs that lie in ``band``.
+    ``ratio`` is the ratio of the means, real to simulated, with its 90 % interval; ``inside`` is the share of the bins
+    of all real runs that lie in ``band``.
     """
 
     ratio: Estimate
@@ -102,7 +102,7 @@ def compare(simulated: Sequence[Sequence[float]], real: Sequence[Sequence[float]
 def refuse_late(outcomes: Sequence[Mapping[str, Any]], *, forced: bool = False) -> None:
     """Raises LateRunError if an emulated run was late, unless ``forced``.
 
-    ``outcomes`` are what ``anabranch emulate --json`` prints.
+    ``outcomes`` are the reports that ``anabranch emulate --json`` prints.
     """
     late = [number for number, outcome in enumerate(outcomes, 1) if outcome["late"]]
     if late and not forced:

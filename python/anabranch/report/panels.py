@@ -41,7 +41,7 @@ def named(name: str, model: Model) -> Model:
 
 @dataclass
 class Board:
-    """The figures of a page so far, with what they share: the range of time, and a line under the pointer."""
+    """The figures of a page so far; they share the range of time and a line under the pointer."""
 
     time: Range1d
     end: float
@@ -171,7 +171,7 @@ def times(board: Board, run: RunView, flow: str) -> None:
 
 
 def rates(board: Board, run: RunView) -> None:
-    """Throughput of flows, and what their paths send."""
+    """Throughput of flows, and the rates at which their paths send."""
     lines: list[Line] = []
     for place, flow in enumerate(run.flows):
         prefix = f"{flow}: " if len(run.flows) > 1 else ""

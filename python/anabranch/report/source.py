@@ -43,8 +43,8 @@ class Choice:
 def write(source: str | Path | Result, out: str | Path, choice: Choice | None = None) -> Path:
     """Writes the report of a folder of results, a :class:`Result`, or a scenario, and returns the file.
 
-    The folder is that of a run, a sweep, or of ``anabranch reproduce``. A scenario without variations is run, with
-    probes of everything that a report shows. Raises :class:`UsageError` if there is nothing to report.
+    The folder is the output of a run, a sweep, or ``anabranch reproduce``. A scenario without variations is run, with
+    probes of all quantities that a report shows. Raises :class:`UsageError` if there is nothing to report.
     """
     path = Path(out)
     page = _page(source, path, choice or Choice())
@@ -111,7 +111,7 @@ def _run(source: str, settings: Sequence[str]) -> tuple[Result, str]:
     except FileNotFoundError as error:
         tip = shipped.similar_scenario(source)
         raise UsageError(f"{source}: there is neither a folder nor a scenario of that name{tip}") from error
-    # Files that the scenario names are beside it, so the name stays the same.
+    # The name stays the same, because files that the scenario names are in the same folder.
     text, chosen = choose(text, name, settings)
     scenario = tomllib.loads(text)
     parameters = {axis: values[chosen[axis]] for axis, values in _core.axes(text, name)}

@@ -14,14 +14,14 @@ PATHS, BUFFER, RETURN = "paths", "buffer", "return links"
 
 @dataclass(frozen=True)
 class Bound:
-    """The largest possible throughput in bit/s, and what limits it: ``paths``, ``buffer`` or ``return links``."""
+    """The largest possible throughput in bit/s, and its limit: ``paths``, ``buffer`` or ``return links``."""
 
     bps: float
     limit: str
 
 
 def throughput(lines: Sequence[Line], rates: Sequence[float], buffer: int, carried: float = 0.0) -> Bound:
-    """The most that all paths together can carry in order, given what each of them can carry in bit/s.
+    """The largest throughput of all paths together, in order, given the rate of each path in bit/s.
 
     A byte on a path with the one-way delay d is delivered in order after d at the earliest. The sender may have at most
     one receive buffer W of unacknowledged bytes. The acknowledgement takes at least the shortest delay back, b. So

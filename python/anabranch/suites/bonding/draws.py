@@ -45,7 +45,7 @@ class Draw:
 
     @property
     def is_ample(self) -> bool:
-        """Whether the buffer holds what all paths carry in twice the longest RTT."""
+        """Whether the buffer holds the bytes that all paths carry in twice the longest RTT."""
         return self.buffer >= 2 * sum(line.rate for line in self.lines) * self.longest_rtt / 8
 
     @property

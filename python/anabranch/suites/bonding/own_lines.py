@@ -1,4 +1,4 @@
-"""``anabranch bonding --path``: what the lines of the user carry together and alone, over the receive buffer."""
+"""``anabranch bonding --path``: throughput of the user's lines together and alone, as a function of the buffer."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Point:
 
     buffer: int
     together: Estimate
-    """Over all lines, with the recommended options."""
+    """Throughput over all lines, with the recommended options."""
     paper: Estimate
-    """Over all lines, with CMT as in paper 001."""
+    """Throughput over all lines, with CMT as in paper 001."""
     singles: list[Estimate]
-    """Over each line alone, with the recommended options."""
+    """Throughput over each line alone, with the recommended options."""
     bound: Bound
     """Throughput that no scheduler and no congestion control can exceed."""
 
@@ -53,7 +53,7 @@ class Point:
 
     @property
     def gain(self) -> Estimate:
-        """Throughput over that of the best single line."""
+        """Throughput divided by that of the best single line."""
         return ratio(self.together, self.best)
 
     @property
@@ -95,7 +95,7 @@ class Gain:
     texts: list[str]
     points: list[Point]
     uses: list[Use]
-    """With the recommended buffer."""
+    """The use of each line, with the recommended buffer."""
     seed: int
     replicas: int
 
@@ -110,7 +110,7 @@ class Gain:
         return any(point.is_slower for point in self.points)
 
     def limit(self, point: Point) -> str:
-        """What limits the throughput of all lines together with this buffer."""
+        """The limit of the throughput of all lines together, with this buffer."""
         lines = sum(single.mean for single in self.points[-1].singles)
         larger = [other.together.mean for other in self.points if other.buffer > point.buffer]
         if point.together.mean >= SUM * lines:

@@ -64,7 +64,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Acks:
-    """What acknowledgements cost in one draw with the recommended options, the largest of all replicas."""
+    """Bytes of acknowledgements in one draw with the recommended options; the largest value of all replicas."""
 
     share: float
     """Bytes of acknowledgements for each byte of data."""
@@ -78,19 +78,19 @@ class Outcome:
 
     draw: Draw
     together: Mapping[str, list[float]]
-    """By set of options, over all paths."""
+    """Throughput over all paths, by set of options."""
     singles: list[list[float]]
-    """Of each path alone."""
+    """Throughput over each path alone."""
     failure: Failure | None
     later: list[float]
-    """Of the best path alone, ``LATER`` later."""
+    """Throughput over the best path alone, which starts ``LATER`` seconds later."""
     acks: Acks = Acks(0.0, 0.0)
     rerun: Estimate | None = None
     """Ratio of the mean throughputs of ``RERUNS`` further runs to those of the best single path. None if not slower."""
 
     @cached_property
     def alone(self) -> list[float]:
-        """What each path carries alone, the mean over the replicas."""
+        """The throughput of each path alone, the mean over the replicas."""
         return [statistics.fmean(samples) for samples in self.singles]
 
     @cached_property
@@ -129,7 +129,7 @@ class Outcome:
 
     @property
     def is_slower(self) -> bool:
-        """Whether the recommended options miss the target beside the best single path."""
+        """Whether the recommended options miss the target for the ratio to the best single path."""
         return self.ratio().mean < NOT_SLOWER
 
     @property
@@ -144,7 +144,7 @@ class Outcome:
 
     @property
     def sum_can_be_met(self) -> bool:
-        """Whether any scheduler could reach the target beside the sum."""
+        """Whether some scheduler could reach the target for the share of the sum."""
         return not self.draw.is_short and self.bound.bps >= SUM * sum(self.alone)
 
     def as_dict(self) -> dict[str, Any]:
@@ -209,7 +209,7 @@ class Distribution:
 
     @property
     def ample(self) -> list[Outcome]:
-        """The draws whose share of the sum counts: an ample buffer, and a sum that some scheduler could reach."""
+        """The draws to which the target for the sum applies: with an ample buffer, and a sum that can be reached."""
         return [outcome for outcome in self.outcomes if outcome.draw.is_ample and outcome.sum_can_be_met]
 
     def median_share(self, options: str = RECOMMENDED) -> float | None:
@@ -287,7 +287,7 @@ def measure(
 ) -> Distribution:
     """Runs the draws of a seed; finished runs of an earlier, stopped call are reused.
 
-    The recommended options always run, since the targets are theirs.
+    The recommended options always run, because the targets apply to them.
     """
     sets = tuple(dict.fromkeys((*options, RECOMMENDED)))
 
@@ -317,7 +317,7 @@ def scenarios(draw: Draw, sets: Sequence[str] = SETS) -> Iterator[tuple[str, dic
 
 
 def _failing(draw: Draw) -> tuple[float, float] | None:
-    """The interval from the first failure to some time after the last repair, since the start of the transfer."""
+    """From the first failure until ``AFTER`` the last repair, in seconds after the start of the transfer."""
     outages = [line.outage for line in draw.lines if line.outage is not None]
     if not outages:
         return None
@@ -383,7 +383,7 @@ def _throughputs(result: Result, axis: str) -> dict[str, list[float]]:
 
 
 def _acks(draw: Draw, result: Result) -> Acks:
-    """What acknowledgements cost with the recommended options, over the same interval as the throughput."""
+    """The bytes of acknowledgements with the recommended options, over the same interval as the throughput."""
     rows = result.scalars.filter(pl.col("options") == RECOMMENDED, pl.col("flow") == FLOW)
     shares, parts = [0.0], [0.0]
     for _, run in rows.group_by("run"):

@@ -47,7 +47,7 @@ class Line:
 
     @property
     def bandwidth_delay_product(self) -> float:
-        """Bytes that the empty line holds in a round-trip time."""
+        """Bytes that the line carries in the RTT of the empty line."""
         return self.rate * self.rtt / 8
 
     @property

@@ -100,20 +100,20 @@ class Merits:
     """The figures of merit of one draw."""
 
     found: Mapping[str, Mapping[str, float]]
-    """By key of the measure and set of options."""
+    """The figures of merit, by key of the measure and set of options."""
     chance: Mapping[str, float]
     """By key: the value of the measure if the reference runs are compared with repetitions of themselves."""
 
 
 class Drawn(Protocol):
-    """What a draw has, whatever its kind."""
+    """The common interface of draws of all kinds."""
 
     def __str__(self) -> str:
         """The draw in a few words, for tables."""
         ...
 
     def groups(self) -> Iterator[str]:
-        """What the draw has in common with others, for the table of all groups."""
+        """The groups to which the draw belongs, for the table of all groups."""
         ...
 
 
@@ -126,7 +126,7 @@ class Kind(Generic[D]):
 
     name: str
     about: str
-    """What is measured, for the text before the tables."""
+    """The name of the measured quantities, for the text before the tables."""
     measures: tuple[Measure, ...]
     draw: Callable[[int, int], D]
     """The draw of a seed and a number."""
@@ -167,7 +167,7 @@ class Distribution:
         return list(dict.fromkeys(outcome.seed for outcome in self.outcomes))
 
     def values(self, measure: Measure, options: str | None = RECOMMENDED) -> list[float]:
-        """One figure of merit of all draws, or that of chance without a set of options."""
+        """One figure of merit of all draws; with ``options`` None, the values of chance."""
         if options is None:
             return [outcome.merits.chance[measure.key] for outcome in self.outcomes]
         return [outcome.merits.found[measure.key][options] for outcome in self.outcomes]
@@ -177,7 +177,7 @@ class Distribution:
         return Middle.of(self.values(measure, options), measure.average)
 
     def missed(self, measure: Measure, options: str | None = RECOMMENDED) -> int:
-        """The number of draws that miss what each draw has to reach."""
+        """The number of draws that miss the target of each draw (``limit``)."""
         return sum(measure.misses(value, measure.limit) for value in self.values(measure, options))
 
     def worst(self, count: int = 10) -> list[Outcome]:
@@ -247,7 +247,7 @@ def measure(
 ) -> Distribution:  # fmt: skip
     """Runs draws, each given by a seed and a number; finished runs of an earlier, stopped call are reused.
 
-    The recommended options always run, since the targets are theirs.
+    The recommended options always run, because the targets apply to them.
     """
     names = tuple(dict.fromkeys((*options, RECOMMENDED)))
 

@@ -64,7 +64,7 @@ class Steps:
         )
 
     def groups(self) -> Iterator[str]:
-        """What changes how, and what else the lines have."""
+        """The quantity that changes, the kind of the change, and other properties of the lines."""
         name = "RTT" if self.what == _RTT else "rate"
         if len(self.levels) == 2:
             yield f"{name} that {'rises' if self.levels[1] > self.levels[0] else 'falls'} for good"
@@ -117,7 +117,7 @@ def _line(dice: Dice, rtt: float) -> Line:
 def scenario(drawn: Steps, sctp: str | Mapping[str, Any]) -> dict[str, Any]:
     """The messages over all paths, one of which changes."""
     texts = [_text(drawn.what, level) for level in drawn.levels]
-    # Links count from the start of the run.
+    # Times of links are counted from the start of the run.
     times = ["0 s", *(time_text(START + start) for start in drawn.starts[1:])]
     return _with(drawn, sctp, {"steps": [list(step) for step in zip(times, texts, strict=True)]})
 
