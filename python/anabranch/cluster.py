@@ -154,6 +154,6 @@ def _store(folder: Path, files: dict[str, bytes]) -> None:
     try:
         part.rename(folder)
     except OSError:
-        # A damaged run, or another process was faster.
+        # The target exists: it is a damaged run, or another process has stored the run already.
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)

@@ -60,7 +60,7 @@ def table_of(folder: Path, manifest: dict[str, Any], name: str) -> pl.DataFrame:
 
 
 def json_of(path: Path) -> Any:
-    """The contents of a JSON file. Raises :class:`DamagedResultError` if it is none."""
+    """The contents of a JSON file. Raises :class:`DamagedResultError` if the file is not JSON."""
     content = parsed(path.read_bytes())
     if content is None:
         raise DamagedResultError(f"{path} is damaged: it is not JSON")

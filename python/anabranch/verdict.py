@@ -75,7 +75,7 @@ class Claim:
         return _VERDICTS[self._region(value)]
 
     def between(self, low: float, high: float) -> Verdict:
-        """The verdict on a value that is known to lie between two."""
+        """The verdict on a value that is known to lie between two numbers."""
         first, last = self._region(low), self._region(high)
         return _VERDICTS[first] if first == last else Verdict.OPEN
 

@@ -113,9 +113,10 @@ def test_in_order_delivery_bounds_the_paths_that_a_buffer_can_use() -> None:
         found = bound.throughput(lines, [10e6, 40e6], buffer)
         return round(found.bps / 1e6, 1), found.limit
 
-    # The buffer suffices for the near path alone, with an RTT of 20 ms.
+    # The best use of the buffer is the near path alone: 50 kB per RTT of 20 ms are 20 Mbit/s.
     assert at_most(50_000) == (20.0, bound.BUFFER)
-    # Data takes 100 ms over the far path, its acknowledgement 10 ms over the near one: the buffer holds 110 ms of data.
+    # Data takes 100 ms over the far path, its acknowledgement 10 ms over the near one: both paths together carry one
+    # buffer in 110 ms.
     assert at_most(550_000) == (40.0, bound.BUFFER)
     assert at_most(650_000) == (47.3, bound.BUFFER)
     assert at_most(700_000) == (50.0, bound.PATHS)

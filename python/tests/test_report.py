@@ -236,7 +236,7 @@ def test_a_report_of_a_sweep_compares_the_variants_of_each_axis(varied: Path, tm
     assert "throughput_bps, loss against 1" in page
     assert "identical in all 3 replicas" in page
     assert "&lt;lia&gt;" in page
-    # 500 of 13000, and 1000 of 13000
+    # Differences of 500 and of 1000, divided by 13000.
     assert "+3.85 ± 0.00" in page
     assert "+7.69 ± 0.00" in page
     assert page.index("throughput_bps") < page.index("Other quantities") < page.index("timeouts")

@@ -19,7 +19,7 @@ UNTIL = 90.0
 COMPANY = (30.0, 60.0)
 LONG = 780.0
 LONG_MEMORY = ("ledbat", "ledbat-mp")
-"""The controls that differ in how many minutes they remember the base delay: pictures of 90 s would be equal."""
+"""Controls that differ only in the length of the base delay history, in minutes. Pictures of 90 s would be equal."""
 
 
 def draw(series: pl.DataFrame, until: float) -> Figure:

@@ -214,7 +214,7 @@ fn fast_loss_halves_the_window_and_timeout_leaves_two_packets() {
 
 #[test]
 fn fast_is_in_equilibrium_with_alpha_packets_queued() {
-    // w - w b/r = α: 220 packets at 110 ms, of which 20 wait in queues.
+    // In equilibrium w - w b/r = α. With b = 100 ms and r = 110 ms, 20 of 220 packets wait in queues.
     let mut bench = from(Algorithm::Fast, &knobs(20.0)).put(0, 220 * M, 4 * M);
     ack(&mut bench, 0, M, M, rtt(100.0));
     for step in 0..3000u64 {

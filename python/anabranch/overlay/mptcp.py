@@ -40,7 +40,7 @@ def subflows(connection: socket.socket) -> int:
 
 
 def receive(port: int, file: Path) -> None:
-    """Accepts one connection, whose subflows come to any address, and reads until it ends."""
+    """Accepts one connection, whose subflows may use any local address, and reads until it ends."""
     with open_socket() as listener, file.open("w", encoding="ascii") as out:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("", port))

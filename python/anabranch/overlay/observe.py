@@ -82,7 +82,7 @@ def simulated(plan: Plan, result: Result) -> list[Values]:
 def real(plan: Plan, folder: Path) -> Values:
     """The quantities of a real run: a folder of :func:`anabranch.overlay.real.run`, or of ``anabranch measure --out``.
 
-    The times of a run are moved so that its first message leaves when the plan says.
+    The times of a run are shifted so that its first message leaves at the time in the plan.
     """
     alone = (folder / "manifest.json").is_file()
     if alone and len(plan.flows) > 1:

@@ -66,7 +66,7 @@ class Plan:
 
     @property
     def end(self) -> float:
-        """When the last flow stops."""
+        """The time at which the last flow stops, in seconds."""
         return max(flow.stop for flow in self.flows)
 
     def simulated(self, jitter: float | None = None) -> str:

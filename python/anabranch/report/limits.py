@@ -1,4 +1,4 @@
-"""Limits of a sender over time: for each short time the shares of the nine limits."""
+"""Limits of a sender over time: the shares of the nine limits in each short interval."""
 
 from __future__ import annotations
 

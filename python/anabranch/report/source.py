@@ -52,7 +52,7 @@ def write(source: str | Path | Result, out: str | Path, choice: Choice | None = 
     try:
         path.write_text(page.html(), encoding="utf-8")
     except OSError as error:
-        # An incomplete page is removed. The new error names the file, which that of a full disk does not.
+        # Removes an incomplete page. The error of a full disk names no file, so the new error does.
         if path.is_file():
             path.unlink()
         raise OSError(error.errno, error.strerror, str(path)) from error

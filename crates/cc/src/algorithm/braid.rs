@@ -51,9 +51,9 @@
 //! flow keeps 48.3 ± 1.1 % (48.4 with CMT/RP, 44.6 with LIA).
 //!
 //! Limits: Braid finds new capacity slowly, on two equal paths four times slower than uncoupled CMT. That
-//! costs throughput while a path fills its queue after a slow start that ended too early, as with LIA. A path
-//! with random losses is avoided as if other flows used it. On a shared bottleneck each path may exceed its
-//! window by part of a packet, and no path keeps fewer than two segments, so that many paths with small
+//! costs throughput while a path fills its queue after a slow start that ended too early, as with LIA. Braid
+//! avoids a path with random losses as if other flows used it. On a shared bottleneck each path may exceed
+//! its window by part of a packet, and no path keeps fewer than two segments, so that many paths with small
 //! windows take more than one flow would. On a single path Braid equals the standard control.
 
 use units::ByteCount;

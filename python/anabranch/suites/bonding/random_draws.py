@@ -317,7 +317,7 @@ def scenarios(draw: Draw, sets: Sequence[str] = SETS) -> Iterator[tuple[str, dic
 
 
 def _failing(draw: Draw) -> tuple[float, float] | None:
-    """From the first failure until ``AFTER`` the last repair, in seconds after the start of the transfer."""
+    """The time from the first failure until ``AFTER`` seconds after the last repair, since the transfer started."""
     outages = [line.outage for line in draw.lines if line.outage is not None]
     if not outages:
         return None
