@@ -12,7 +12,7 @@ use common::{CLIENT, SERVER, SOON};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant as Clock};
+use std::time::Duration;
 use testkit::packet;
 use wire::{
     Abort, Causes, Chunk, CommonHeader, CookieEcho, Data, DataFlags, Init, InitAck, Packet, Parameter, Ppid,
@@ -47,9 +47,12 @@ fn seal(from: u8, to: u8, packet: &[u8]) -> Vec<u8> {
     [vec![from], crypt(from, to, [&MARK]), crypt(from, to, packet)].concat()
 }
 
-/// The packets that a guard sealed and opened, each with its channel.
+/// A packet and its channel.
+type Noted = (Channel, Vec<u8>);
+
+/// The packets that a guard sealed, and those that it opened.
 #[derive(Clone, Debug, Default)]
-struct Log(Arc<Mutex<[Vec<(Channel, Vec<u8>)>; 2]>>);
+struct Log(Arc<Mutex<[Vec<Noted>; 2]>>);
 
 impl Log {
     fn note(&self, opened: bool, channel: Channel, packet: Vec<u8>) {
@@ -217,11 +220,10 @@ impl World {
     /// Waits until the server has discarded this number of packets of the wrong channel.
     fn await_discarded(&self, wrong_channel: usize) {
         let server: anabranch_io::Endpoint = self.server.clone().into();
-        let begin = Clock::now();
-        while common::run(server.discarded()).expect("is open").wrong_channel < wrong_channel as u64 {
-            assert!(begin.elapsed() < SOON, "packets of M were not discarded");
-            thread::sleep(Duration::from_millis(5));
-        }
+        soon(|| {
+            let discarded = common::run(server.discarded()).expect("is open");
+            (discarded.wrong_channel >= wrong_channel as u64).then_some(())
+        });
     }
 
     /// Checks that P's connection works, and that M got nothing of it.
@@ -238,6 +240,17 @@ impl World {
             assert!(matches!(chunk, Some(Ok(Chunk::InitAck(_)))), "{chunk:?}");
         }
     }
+}
+
+/// Repeats `look` until it finds something.
+fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..4000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("not found in time")
 }
 
 fn parse(packet: &[u8]) -> Packet<'_> {
@@ -311,15 +324,8 @@ fn a_handshake_from_the_address_and_ports_of_another_peer_makes_an_association_o
     let (init, CommonHeader { source_port, destination_port, .. }) = init_of(&of_p[0]);
     let init = Init { initiate_tag: !init.initiate_tag, parameters: Default::default(), ..init };
     world.gate.forge(&packet(source_port, destination_port, 0, &[Chunk::Init(init)]).head);
-    let begin = Clock::now();
-    let ack = loop {
-        let is_answer = |packet: &Vec<u8>| parse(packet).header.verification_tag == init.initiate_tag;
-        match world.log.of(false, M).split_off(before).into_iter().find(is_answer) {
-            Some(ack) => break ack,
-            None => assert!(begin.elapsed() < SOON, "the INIT of M was not answered"),
-        }
-        thread::sleep(Duration::from_millis(5));
-    };
+    let is_answer = |packet: &Vec<u8>| parse(packet).header.verification_tag == init.initiate_tag;
+    let ack = soon(|| world.log.of(false, M).split_off(before).into_iter().find(is_answer));
     let Some(Ok(Chunk::InitAck(InitAck(ack)))) = parse(&ack).chunks().next() else { panic!("no INIT ACK") };
     let cookie = ack.parameters.iter().find_map(|parameter| match parameter {
         Ok(Parameter::StateCookie(cookie)) => Some(cookie),
