@@ -327,6 +327,19 @@ fn only_the_channel_of_an_association_can_collide_with_it() {
     }
 }
 
+// rfc9260#section-5.2.1
+#[test]
+fn an_init_ack_to_another_address_than_the_source_of_the_init_has_the_same_channel() {
+    let mut pair = Pair::new(2, &config());
+    connect_on(&mut pair, S).unwrap();
+    let before = pair.sent.len();
+    let (first, second) = (Side::Server.address(1), Side::Server.address(2));
+    let init = init_from(5002, 5001, 0x77, &[first, second]);
+    pair.inject_on(S, Side::Client, second, Side::Client.address(2), &init);
+    let sent = &pair.sent[before];
+    assert_eq!((sent.chunks().as_str(), sent.dst, sent.channel), ("INIT_ACK", first, S));
+}
+
 // draft-tuexen-tsvwg-sctp-udp-encaps-cons-10
 #[test]
 fn an_init_from_another_udp_port_is_not_compared_with_other_channels() {

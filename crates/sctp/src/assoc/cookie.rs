@@ -55,8 +55,8 @@ pub(crate) struct Cookie {
     pub(crate) peer: Peer,
 }
 
-/// Values that come with the COOKIE ECHO anyway. The signature covers them, but the cookie
-/// does not repeat them, so that an INIT ACK stays below three times the size of the shortest INIT.
+/// Values that come with the COOKIE ECHO anyway. The signature covers them, but the cookie does not repeat
+/// them, so that an INIT ACK stays below three times the size of the shortest INIT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) source: IpAddr,
@@ -64,7 +64,7 @@ pub(crate) struct Envelope {
     pub(crate) local_port: u16,
     /// The verification tag.
     pub(crate) local_tag: u32,
-    /// The peer that sent the packet. The key of the guard authenticates it.
+    /// The peer that sent the packet, as its guard knows.
     pub(crate) channel: Channel,
 }
 
