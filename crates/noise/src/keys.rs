@@ -8,7 +8,7 @@ use snow::params::DHChoice;
 use snow::resolvers::{CryptoResolver, DefaultResolver};
 use snow::types::{Dh, Random};
 use std::fmt;
-use std::io;
+use std::io as std_io;
 use std::str::FromStr;
 use zeroize::Zeroize;
 
@@ -45,7 +45,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// The system has no randomness.
-    pub fn generate() -> io::Result<PrivateKey> {
+    pub fn generate() -> std_io::Result<PrivateKey> {
         let mut bytes = [0; KEY];
         fill_random(&mut bytes)?;
         Ok(PrivateKey(bytes))
@@ -92,6 +92,12 @@ impl PublicKey {
     }
 }
 
+impl From<PublicKey> for io::Identity {
+    fn from(key: PublicKey) -> Self {
+        io::Identity::PublicKey(key.0)
+    }
+}
+
 impl From<[u8; KEY]> for PublicKey {
     fn from(bytes: [u8; KEY]) -> Self {
         PublicKey(bytes)
@@ -106,7 +112,7 @@ impl Secret {
     ///
     /// # Errors
     /// The system has no randomness.
-    pub fn generate() -> io::Result<Secret> {
+    pub fn generate() -> std_io::Result<Secret> {
         let mut secret = Secret::ZERO;
         fill_random(&mut secret.0)?;
         Ok(secret)
@@ -135,9 +141,9 @@ impl Drop for Secret {
 }
 
 /// Fills memory from the randomness of the operating system.
-pub(crate) fn fill_random(bytes: &mut [u8]) -> io::Result<()> {
+pub(crate) fn fill_random(bytes: &mut [u8]) -> std_io::Result<()> {
     let mut source: Box<dyn Random> = DefaultResolver.resolve_rng().expect("the feature of getrandom is on");
-    source.try_fill_bytes(bytes).map_err(|_| io::Error::other("the system gives no randomness"))
+    source.try_fill_bytes(bytes).map_err(|_| std_io::Error::other("the system gives no randomness"))
 }
 
 impl FromStr for PrivateKey {

@@ -8,7 +8,9 @@ use units::{Instant, Span};
 
 /// Handshakes with strangers: 64 a second, and 128 at once.
 const ALL: Rate = Rate { interval: Span::from_micros(15_625), burst: Span::from_secs(2) };
-/// Handshakes with one IPv4 address or one /64 of IPv6: 8 in ten seconds.
+/// Half of that: while so much is left, many clients behind one address are welcome.
+const SPARE: Rate = Rate { burst: Span::from_secs(1), ..ALL };
+/// Handshakes with one IPv4 address or one /64 of IPv6 once less is left: 8 in ten seconds.
 const ONE: Rate = Rate { interval: Span::from_millis(1250), burst: Span::from_secs(10) };
 /// Handshakes with an address and port of an open session.
 const KNOWN: Span = Span::from_secs(5);
@@ -72,6 +74,9 @@ impl Limits {
             known.began = Some(now);
             return true;
         }
+        if self.all.take(now, SPARE) {
+            return true;
+        }
         let bucket = self.hasher.hash_one(network(address)) as usize % BUCKETS;
         self.ones[bucket].has_room(now, ONE) && self.all.take(now, ALL) && self.ones[bucket].take(now, ONE)
     }
@@ -125,14 +130,16 @@ mod tests {
     }
 
     #[test]
-    fn an_address_gets_8_at_once_and_then_8_in_ten_seconds() {
+    fn an_address_gets_half_of_what_all_get_and_8_in_ten_seconds_of_the_other_half() {
         let mut limits = Limits::new();
         let one = IpAddr::from([10, 0, 0, 1]);
-        let mut allowed = |now| (0..20).filter(|_| limits.allow(now, one, 5)).count();
-        assert_eq!(allowed(at(0)), 8);
-        assert_eq!(allowed(at(10_000)), 8);
-        assert_eq!(allowed(at(11_249)), 0);
-        assert_eq!(allowed(at(11_250)), 1);
+        let mut allowed = |now| (0..200).filter(|_| limits.allow(now, one, 5)).count();
+        assert_eq!(allowed(at(0)), 64 + 8);
+        assert_eq!(allowed(at(100)), 0);
+        assert_eq!(allowed(at(1000)), 64 - 8);
+        assert_eq!(allowed(at(11_000)), 64 + 8);
+        let two = IpAddr::from([10, 0, 0, 2]);
+        assert!(limits.allow(at(11_000), two, 5), "one address leaves room for others");
     }
 
     #[test]

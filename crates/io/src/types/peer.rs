@@ -35,8 +35,8 @@ impl Peer {
 
     /// Sets the identity that the peer has to prove to the [guard](crate::Builder::guard).
     #[must_use]
-    pub fn identity(mut self, identity: Identity) -> Self {
-        self.identity = Some(identity);
+    pub fn identity(mut self, identity: impl Into<Identity>) -> Self {
+        self.identity = Some(identity.into());
         self
     }
 }
