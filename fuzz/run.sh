@@ -15,6 +15,7 @@ without_fuzzer() {
     echo "fuzz: $1; running the property tests instead"
     cargo test -p anabranch-wire --test properties
     cargo test -p anabranch-testkit --test machine
+    cargo test -p anabranch-noise --test any_network
     exec cargo test -p anabranch-tcp --lib segment
 }
 

@@ -18,12 +18,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use transport::{Channel, Datagram, Octets, Transmit};
-use units::{Instant, Span};
+use units::Instant;
 
 /// Largest number of peers that are not listed.
 const MOST_OTHERS: usize = 4096;
-/// Time after which a silent peer that is not listed may be forgotten: its sessions have ended.
-const FORGET: Span = Span::from_secs(180);
 
 /// Encrypts and authenticates all datagrams between this end and its peers.
 pub struct Noise {
@@ -128,7 +126,7 @@ impl Noise {
     }
 
     /// The number of the peer with this key, which has begun a handshake. `None` if it may not.
-    fn admit(&mut self, now: Instant, key: PublicKey) -> Option<u32> {
+    pub(crate) fn admit(&mut self, now: Instant, key: PublicKey) -> Option<u32> {
         if let Some(&number) = self.by_key.get(&key) {
             return Some(number);
         }
@@ -140,15 +138,15 @@ impl Noise {
         self.by_key.get(&key).copied()
     }
 
-    /// Forgets the peer that was silent longest, if there are too many peers that are not listed. `None` if
+    /// Forgets a peer if there are too many that are not listed: the one whose sessions ended first. `None` if
     /// all of them may have sessions.
     fn make_room(&mut self, now: Instant) -> Option<()> {
         let others = || self.peers.iter().filter(|(_, peer)| !peer.is_listed);
         if others().count() < MOST_OTHERS {
             return Some(());
         }
-        let (&number, peer) = others().min_by_key(|(_, peer)| peer.heard)?;
-        if now.since(peer.heard) < FORGET {
+        let (&number, peer) = others().min_by_key(|(_, peer)| peer.forget_at())?;
+        if now < peer.forget_at() {
             return None;
         }
         let peer = self.peers.remove(&number)?;

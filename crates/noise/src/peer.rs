@@ -4,7 +4,7 @@ use crate::common::{Common, back};
 use crate::handshake::{Initiator, Responder};
 use crate::keys::{PublicKey, Secret};
 use crate::mac::MacKey;
-use crate::session::{Agreed, Session};
+use crate::session::{Agreed, LIFE, Session};
 use crate::silence::Unanswered;
 use crate::stats::NoiseStats;
 use crate::suite::Suite;
@@ -34,6 +34,8 @@ const LONGEST: Span = Span::from_secs(5);
 const WANTED: Span = Span::from_secs(30);
 /// Number of cookies for which one initiation is repeated: one for each route.
 const COOKIES: u8 = 8;
+/// Time for which a peer that is not listed may begin to use its first session.
+const UNUSED: Span = Span::from_secs(10);
 /// Interval at which the source of a packet is told to the limits of handshakes.
 const NOTE_EVERY: Span = Span::from_secs(1);
 /// Curve computations for writing a message and reading the answer, or the reverse.
@@ -202,6 +204,11 @@ impl Peer {
             self.heard = now;
         }
         opened
+    }
+
+    /// Time from which the peer may be forgotten: its sessions have ended, or it began one and did not use it.
+    pub(crate) fn forget_at(&self) -> Instant {
+        self.heard + if self.sessions == 0 { UNUSED } else { LIFE }
     }
 
     /// True once a second: the source of the latest packet should be noted.

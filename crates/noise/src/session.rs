@@ -14,7 +14,7 @@ const JITTER: u32 = 10_000;
 /// Age at which the responder requests a new one, if the initiator has not.
 pub(crate) const REKEY_LATE: Span = Span::from_secs(150);
 /// Time after which a session neither sends nor receives.
-const LIFE: Span = Span::from_secs(180);
+pub(crate) const LIFE: Span = Span::from_secs(180);
 /// Number of packets that do not open after which a session receives no more: a forger's chance stays small.
 const MOST_FORGED: u64 = 1 << 36;
 /// Bytes that encryption adds to a packet.

@@ -697,6 +697,22 @@ fn a_server_has_a_session_with_each_of_many_clients() {
 }
 
 #[test]
+fn a_full_table_of_strangers_makes_room_for_a_new_one_after_ten_seconds() {
+    let mut server = Noise::new(key(), Peers::any()).expect("a good key");
+    let stranger =
+        |n: u32| PublicKey::from(std::array::from_fn(|at| if at < 4 { n.to_le_bytes()[at] } else { 9 }));
+    let now = Instant::ZERO + Span::from_secs(1);
+    for n in 1..=4096 {
+        assert_eq!(server.admit(now, stranger(n)), Some(n), "numbers are given in order");
+    }
+    assert_eq!(server.admit(now, stranger(4097)), None);
+    assert_eq!(server.admit(now, stranger(1)), Some(1), "it is known");
+    let later = now + Span::from_secs(10);
+    assert_eq!(server.admit(later, stranger(4097)), Some(4097));
+    assert_eq!(server.admit(later, stranger(1)), Some(4098), "it was forgotten, and gets another number");
+}
+
+#[test]
 fn what_waits_without_a_session_is_bounded_and_given_up_after_half_a_minute() {
     let mut world = World::new();
     for n in 0..100_u8 {
