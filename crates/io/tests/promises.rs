@@ -14,6 +14,8 @@ use common::{CLIENT, LOSSY, SERVER, SOON, World, poll_times, quick, run, small};
 use futures_core::Stream;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -461,4 +463,36 @@ fn a_flush_waits_for_a_stream_that_others_overtake() {
     });
     run(one.shutdown()).expect("ends gracefully");
     assert_eq!(reading.join().expect("reads"), 101);
+}
+
+#[test]
+fn messages_of_a_source_follow_those_of_other_calls_and_are_not_limited_to_a_queue_per_round_trip() {
+    let faults = Faults { delay: 1.0, longest_delay: Duration::from_millis(20), ..NO_FAULTS };
+    let config = Config { send_queue: Some(2), ..small() };
+    let world = World::new(7, faults, &config);
+    let (one, other) = world.connect();
+    const MESSAGES: u32 = 2000;
+    let left = Arc::new(AtomicU32::new(0));
+    let (numbers, taken) = (left.clone(), left.clone());
+    one.send("first").expect("is taken");
+    one.send_from(move || {
+        let more = numbers.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).ok()?;
+        Some(Message::from(more.to_be_bytes().to_vec()))
+    });
+    let begin = Instant::now();
+    left.store(MESSAGES, SeqCst);
+    one.source_ready();
+    let mut received = Vec::new();
+    while received.len() <= MESSAGES as usize {
+        assert!(other.recv_many(&mut received).expect("is open") > 0);
+    }
+    let numbers: Vec<_> = received.iter().map(|message| message.data.to_vec()).collect();
+    assert_eq!(numbers[0], b"first");
+    assert!(numbers[1..].iter().zip((1..=MESSAGES).rev()).all(|(data, n)| data[..] == n.to_be_bytes()));
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}: a round trip for two messages", begin.elapsed());
+    one.shutdown().expect("ends gracefully");
+    taken.store(1, SeqCst);
+    one.source_ready();
+    assert_eq!(other.recv_many(&mut received), Ok(0));
+    assert_eq!(taken.load(SeqCst), 1, "a connection that ends takes no more");
 }

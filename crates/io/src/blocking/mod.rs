@@ -189,6 +189,17 @@ impl Connection {
         self.inner.try_send(message)
     }
 
+    /// Lets the driver take messages from `source` while the send buffer has room; see
+    /// [`Connection::send_from`](crate::Connection::send_from).
+    pub fn send_from(&self, source: impl FnMut() -> Option<Message> + Send + 'static) {
+        self.inner.send_from(source);
+    }
+
+    /// Tells the driver that the source of [`Self::send_from`], which had no message, has one again.
+    pub fn source_ready(&self) {
+        self.inner.source_ready();
+    }
+
     /// Returns a writer for a message that is longer than the send buffer.
     pub fn writer(&self, stream: StreamId) -> MessageWriter {
         self.inner.writer(stream).into()
@@ -202,6 +213,15 @@ impl Connection {
     /// everything that arrived was read.
     pub fn recv(&self) -> Result<Option<Received>, ConnectionError> {
         block_on(self.inner.recv())
+    }
+
+    /// As [`Self::recv`], for all messages that have arrived: appends them to `messages` and returns their
+    /// number. Zero means that the connection was shut down and everything was read.
+    ///
+    /// # Errors
+    /// As [`Self::recv`].
+    pub fn recv_many(&self, messages: &mut Vec<Received>) -> Result<usize, ConnectionError> {
+        block_on(self.inner.recv_many(messages))
     }
 
     /// As [`Self::recv`], for at most `timeout`.

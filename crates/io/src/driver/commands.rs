@@ -31,6 +31,7 @@ impl Driver {
                 self.endpoint.listen(if on { sctp::Listen::Ask { waiting: 64 } } else { sctp::Listen::Off });
             }
             Command::Outbox(id) => self.connections.has_messages(id),
+            Command::Source(id, source) => self.connections.set_source(id, source),
             Command::Inbox(id) => self.connections.deliver(&mut self.endpoint, id),
             Command::Flush(id, answer) => self.connections.flush(id, answer),
             Command::Heartbeat(id, address, answer) => {

@@ -1,9 +1,9 @@
 //! The associations of the endpoint and their mailboxes.
 
-use super::entry::Entry;
+use super::entry::{Entry, Sent};
 use super::{Guarded, trace};
 use crate::guard::Identity;
-use crate::shared::{Handle, Hub, Mailbox, Phase};
+use crate::shared::{Handle, Hub, Mailbox, Phase, Source};
 use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
 use sctp::{AssocId, Config, Endpoint, Event, PathState, ResetResult};
@@ -20,7 +20,8 @@ const LOOK_EVERY: Span = Span::from_millis(100);
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     entries: BTreeMap<AssocId, Entry>,
-    /// Connections with messages in the outbox for which the stack's send buffer has room.
+    /// Connections with messages that wait for the stack. Each time that packets were sent, the stack may have
+    /// room for messages (`Config::send_queue`), so all of them are tried again.
     sending: Vec<AssocId>,
     /// Connections with unanswered flushes.
     flushing: BTreeSet<AssocId>,
@@ -131,14 +132,26 @@ impl Connections {
         }
     }
 
-    /// Moves messages from the outboxes to the stack while the stack has room.
-    pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
-        for id in self.sending.drain(..) {
-            if let Some(entry) = self.entries.get_mut(&id) {
-                entry.sends = false;
-                entry.send(now, endpoint);
-            }
+    /// Sets the source of a connection.
+    pub(super) fn set_source(&mut self, id: AssocId, source: Source) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.set_source(source);
+            self.has_messages(id);
         }
+    }
+
+    /// Moves messages from outboxes and sources to the stack while the stack has room. Returns true if some
+    /// were moved and others wait.
+    pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) -> bool {
+        let (entries, mut go_on) = (&mut self.entries, false);
+        self.sending.retain(|id| {
+            let Some(entry) = entries.get_mut(id) else { return false };
+            let Sent { moved, full } = entry.send(now, endpoint);
+            entry.sends = full;
+            go_on |= moved && full;
+            full
+        });
+        go_on
     }
 
     /// Shuts an association down once its outbox is empty.

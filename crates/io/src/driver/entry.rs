@@ -1,6 +1,6 @@
 //! The driver's record of one connection.
 
-use crate::shared::{Handle, Mailbox, Parcel, Receipt, Stop};
+use crate::shared::{Handle, Mailbox, Parcel, Receipt, Source, Stop};
 use crate::types::PathError;
 use futures_channel::oneshot;
 use sctp::{AllowReset, Config, Endpoint, Event, Message, MessageId, SendError, StreamScheduler};
@@ -28,6 +28,8 @@ pub(super) struct Entry {
     pub(super) sends: bool,
     /// True once the last handle was dropped: messages that arrive are discarded.
     pub(super) released: bool,
+    /// Messages that the application keeps, taken when the outbox is empty.
+    source: Option<Source>,
     /// True if the association is to be shut down once the outbox is empty.
     shutting_down: bool,
     /// User bytes passed to the stack.
@@ -56,6 +58,15 @@ pub(super) struct Entry {
     progress: Option<(u64, Instant)>,
 }
 
+/// The result of passing messages to the stack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// At least one message was passed on.
+    pub(super) moved: bool,
+    /// A message waits because the stack has no room.
+    pub(super) full: bool,
+}
+
 #[derive(Debug)]
 struct Flush {
     /// User bytes that must be acknowledged before the flush is complete.
@@ -78,6 +89,7 @@ impl Entry {
             arrival: None,
             sends: false,
             released: false,
+            source: None,
             shutting_down: false,
             given: 0,
             abandoned: 0,
@@ -94,64 +106,86 @@ impl Entry {
         }
     }
 
-    /// Moves messages from the outbox to the stack while the stack has room. Makes the calls that were queued
-    /// between the messages.
-    pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    /// Takes messages from `source` from now on.
+    pub(super) fn set_source(&mut self, source: Source) {
+        self.source = Some(source).filter(|_| !self.shutting_down);
+    }
+
+    /// Moves messages from the outbox, and then from the source, to the stack while the stack has room. Makes
+    /// the calls that were queued between the messages.
+    pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) -> Sent {
+        let (before, mut lost) = (self.given, false);
+        let mailbox = self.mailbox.clone();
         let full = loop {
-            match self.send_up_to_call(now, endpoint) {
+            match mailbox.empty_outbox(|parcel| self.give(now, endpoint, parcel, &mut lost)) {
                 Stop::Call(call) => {
                     self.in_order = false;
                     call.make(endpoint, now);
                 }
-                stop => break matches!(stop, Stop::Full),
+                Stop::Full => break true,
+                Stop::Empty => break self.source.is_some() && self.empty_source(now, endpoint, &mut lost),
             }
         };
-        if self.shutting_down && !full && self.mailbox.outbox_is_empty() {
-            endpoint.shutdown(now, self.mailbox.id);
-        }
-    }
-
-    fn send_up_to_call(&mut self, now: Instant, endpoint: &mut Endpoint) -> Stop {
-        let (id, mut lost) = (self.mailbox.id, false);
-        let Entry { mailbox, given, incomplete, in_order, receipts, .. } = self;
-        let stop = mailbox.empty_outbox(|parcel| {
-            let reliability = parcel.reliability();
-            let Parcel { message, receipt, .. } = parcel;
-            let length = message.payload.len() as u64;
-            match reliability {
-                // The lifetime of the message ended in the outbox, so the message is lost. If the stack has
-                // the first pieces of the message already, the stack gets the rest, and abandons the message.
-                None if message.end_of_record && !*incomplete => {
-                    *receipt = None;
-                    lost = true;
-                }
-                reliability => {
-                    let reliability = reliability.unwrap_or(message.reliability);
-                    // The bytes are shared, not copied.
-                    match endpoint.send(now, id, Message { reliability, ..message.clone() }) {
-                        Ok(number) => {
-                            *incomplete = !message.end_of_record;
-                            receipts.extend(number.zip(receipt.take()));
-                        }
-                        // `Event::Writable` follows.
-                        Err(SendError::WouldBlock) => return false,
-                        Err(_) => lost = true,
-                    }
-                }
-            }
-            *given += length;
-            *in_order &= !message.urgent;
-            true
-        });
         if lost {
             self.lose();
         }
-        stop
+        if self.shutting_down && !full && self.mailbox.outbox_is_empty() {
+            endpoint.shutdown(now, self.mailbox.id);
+        }
+        Sent { moved: self.given != before, full }
+    }
+
+    /// Passes messages of the source to the stack. Returns true if the stack has no room for the next one,
+    /// which then waits in the outbox.
+    fn empty_source(&mut self, now: Instant, endpoint: &mut Endpoint, lost: &mut bool) -> bool {
+        // The outbox may have new messages, or may wait for the next piece of one.
+        while self.mailbox.outbox_is_empty()
+            && let Some(message) = self.source.as_mut().and_then(Source::next)
+        {
+            let mut parcel = Parcel::from(message);
+            if !self.give(now, endpoint, &mut parcel, lost) {
+                self.mailbox.keep_first(parcel);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Passes a message to the stack. Returns false if the stack has no room for it. Sets `lost` if the message
+    /// is lost.
+    fn give(&mut self, now: Instant, endpoint: &mut Endpoint, parcel: &mut Parcel, lost: &mut bool) -> bool {
+        let reliability = parcel.reliability();
+        let Parcel { message, receipt, .. } = parcel;
+        let length = message.payload.len() as u64;
+        match reliability {
+            // The lifetime of the message ended in the outbox, so the message is lost. If the stack has the
+            // first pieces of the message already, the stack gets the rest, and abandons the message.
+            None if message.end_of_record && !self.incomplete => {
+                *receipt = None;
+                *lost = true;
+            }
+            reliability => {
+                let reliability = reliability.unwrap_or(message.reliability);
+                // The bytes are shared, not copied.
+                match endpoint.send(now, self.mailbox.id, Message { reliability, ..message.clone() }) {
+                    Ok(number) => {
+                        self.incomplete = !message.end_of_record;
+                        self.receipts.extend(number.zip(receipt.take()));
+                    }
+                    Err(SendError::WouldBlock) => return false,
+                    Err(_) => *lost = true,
+                }
+            }
+        }
+        self.given += length;
+        self.in_order &= !message.urgent;
+        true
     }
 
     /// Shuts the association down once its outbox is empty.
     pub(super) fn shutdown(&mut self, now: Instant, endpoint: &mut Endpoint) {
         self.mailbox.shut();
+        self.source = None;
         self.shutting_down = true;
         if self.mailbox.outbox_is_empty() {
             endpoint.shutdown(now, self.mailbox.id);
@@ -264,6 +298,7 @@ impl Entry {
 
     /// Refuses further messages, and returns the messages in the outbox, which are lost.
     pub(super) fn refuse_messages(&mut self) -> VecDeque<Parcel> {
+        self.source = None;
         let lost = self.mailbox.close_outbox();
         if !lost.is_empty() {
             self.lose();

@@ -215,7 +215,9 @@ impl Driver {
             }
         }
         self.connections.abort_stalled(now, &mut self.endpoint);
-        self.connections.send(now, &mut self.endpoint);
+        while self.connections.send(now, &mut self.endpoint) {
+            self.transmit(now);
+        }
         self.transmit(now);
         self.connections.answer_flushes(&self.endpoint);
     }

@@ -3,7 +3,7 @@ use super::{Delivery, Events, MessageWriter, Messages, StreamReader};
 use crate::guard::Identity;
 use crate::info::{AssocStats, PathInfo};
 use crate::shared::wait::wait;
-use crate::shared::{Command, Handle, Mailbox, Parcel, Phase};
+use crate::shared::{Command, Handle, Mailbox, Parcel, Phase, Source};
 use crate::types::{
     ConnectionError, Message, NotDelivered, OptionsError, PathError, Received, SendError, TrySendError,
 };
@@ -78,6 +78,23 @@ impl Connection {
         offered.map_err(|inner| TrySendError::Full(Message { inner }))
     }
 
+    /// Lets the driver take messages from `source` while the send buffer has room and no message of other
+    /// calls waits. So the program decides at the last moment what is sent next, and no thread waits for room.
+    /// Replaces an earlier source.
+    ///
+    /// The driver calls `source` until it returns `None`, and again after [`Self::source_ready`], from its own
+    /// thread: `source` must not wait for other calls of this crate. It is dropped when the connection accepts
+    /// no more messages. If it owned a handle to the connection, the connection would stay open.
+    pub fn send_from(&self, mut source: impl FnMut() -> Option<Message> + Send + 'static) {
+        let source = Source::new(move || source().map(|message| message.inner));
+        self.mailbox().hub.tell(Command::Source(self.id(), source));
+    }
+
+    /// Tells the driver that the source of [`Self::send_from`], which had no message, has one again.
+    pub fn source_ready(&self) {
+        self.mailbox().tell_of_source();
+    }
+
     /// Returns a writer for a message that is longer than the send buffer.
     pub fn writer(&self, stream: StreamId) -> MessageWriter {
         MessageWriter::new(self.clone(), stream)
@@ -96,6 +113,20 @@ impl Connection {
             wait(|cx, place| mailbox.poll_receive(cx, None, place), |place| mailbox.stop_reading(place))
                 .await;
         Ok(received?.map(Received::from))
+    }
+
+    /// As [`Self::recv`], for all messages that have arrived: appends them to `messages` and returns their
+    /// number. Zero means that the connection was shut down and everything was read.
+    ///
+    /// # Errors
+    /// As [`Self::recv`].
+    pub async fn recv_many(&self, messages: &mut Vec<Received>) -> Result<usize, ConnectionError> {
+        let mailbox = self.mailbox();
+        let received = wait(
+            |cx, place| mailbox.poll_receive_many(cx, place, |message| messages.push(message.into())),
+            |place| mailbox.stop_reading(place),
+        );
+        Ok(received.await?.unwrap_or(0))
     }
 
     /// The messages that [`Self::recv`] returns, as a stream.

@@ -2,6 +2,7 @@
 
 use super::attempt::Attempt;
 use super::backlog::Backlog;
+use super::source::Source;
 use super::wait::{Place, Wakers};
 use crate::stats::SocketCounters;
 use crate::types::{AddressError, ConnectError, PathError, Peer};
@@ -54,8 +55,10 @@ pub(crate) enum Command {
     Connect(Peer, Option<Arc<Config>>, oneshot::Sender<Opening>),
     /// Let peers begin associations if there is a listener.
     Listen,
-    /// There are messages in the outbox.
+    /// There are messages in the outbox or in the source.
     Outbox(AssocId),
+    /// Take messages from this source, too.
+    Source(AssocId, Source),
     /// There is room in the inbox.
     Inbox(AssocId),
     /// Answer once the peer has acknowledged everything that was given so far; false if some of it was lost.

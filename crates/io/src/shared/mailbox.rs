@@ -192,6 +192,13 @@ impl Mailbox {
         }
     }
 
+    /// Notifies the driver that the source has a message, unless the driver is notified already.
+    pub(crate) fn tell_of_source(&self) {
+        if !std::mem::replace(&mut self.lock().told, true) {
+            self.hub.tell(Command::Outbox(self.id));
+        }
+    }
+
     /// Queues a message if there is room and no caller waits; returns it otherwise.
     pub(crate) fn try_send(&self, message: Message) -> Result<Result<(), Message>, SendError> {
         let mut contents = self.lock();
@@ -243,6 +250,14 @@ impl Mailbox {
         drop(contents);
         next.wake();
         stop
+    }
+
+    /// Puts a message of the source into the outbox until the stack has room. Used only by the driver, when
+    /// the outbox is empty.
+    pub(crate) fn keep_first(&self, parcel: Parcel) {
+        let mut contents = self.lock();
+        contents.outbox.push_first(parcel);
+        contents.told = true;
     }
 
     /// Bytes that the driver has not taken from the outbox.
@@ -300,14 +315,39 @@ impl Mailbox {
         stream: Option<StreamId>,
         place: &mut Place,
     ) -> Poll<Result<Option<Received>, ConnectionError>> {
+        self.poll_inbox(cx, place, |inbox| inbox.pop(stream))
+    }
+
+    /// As [`Self::poll_receive`], for all messages of all streams without a reader of their own: passes each to
+    /// `take`, and returns their number.
+    pub(crate) fn poll_receive_many(
+        &self,
+        cx: &Context<'_>,
+        place: &mut Place,
+        take: impl FnMut(Received),
+    ) -> Poll<Result<Option<usize>, ConnectionError>> {
+        self.poll_inbox(cx, place, |inbox| {
+            let messages = std::iter::from_fn(|| inbox.pop(None));
+            Some(messages.map(take).count()).filter(|&number| number > 0)
+        })
+    }
+
+    /// Ready once `take` returns something from the inbox. `None` once the connection was shut down and
+    /// everything was read.
+    fn poll_inbox<T>(
+        &self,
+        cx: &Context<'_>,
+        place: &mut Place,
+        take: impl FnOnce(&mut Inbox) -> Option<T>,
+    ) -> Poll<Result<Option<T>, ConnectionError>> {
         let mut contents = self.lock();
-        if let Some(message) = contents.inbox.pop(stream) {
+        if let Some(taken) = take(&mut contents.inbox) {
             let resumes = contents.inbox.resumes();
             drop(contents);
             if resumes {
                 self.hub.tell(Command::Inbox(self.id));
             }
-            return Poll::Ready(Ok(Some(message)));
+            return Poll::Ready(Ok(Some(taken)));
         }
         if let Phase::Ended(reason) = &contents.phase {
             return Poll::Ready(reason.graceful().map(|()| None));

@@ -7,6 +7,7 @@ mod hub;
 mod inbox;
 mod mailbox;
 mod outbox;
+mod source;
 pub(crate) mod wait;
 
 pub(crate) use attempt::Attempt;
@@ -14,3 +15,4 @@ pub(crate) use event_queue::Reader;
 pub(crate) use hub::{Call, Command, Hub, Opening, Places, Ports};
 pub(crate) use mailbox::{Handle, Mailbox, Phase, Stop};
 pub(crate) use outbox::{OUTBOX, Parcel, Receipt, Ticket};
+pub(crate) use source::Source;

@@ -156,6 +156,12 @@ impl Outbox {
         Ok(())
     }
 
+    /// Puts a message before all others, for which the stack has no room yet.
+    pub(super) fn push_first(&mut self, parcel: Parcel) {
+        self.bytes += parcel.len();
+        self.items.push_front(Item::Parcel(parcel));
+    }
+
     /// Adds a call, which needs no room.
     pub(super) fn push_call(&mut self, call: Call) {
         self.items.push_back(Item::Call(call));
