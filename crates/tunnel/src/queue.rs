@@ -1,8 +1,8 @@
 //! Packets that wait for the association: fair queueing of flows with CoDel in each (RFC 8290, RFC 8289).
 //! The code does no input or output.
 //!
-//! This short queue keeps a call or a game usable beside a download, because the stack and the outbox hold
-//! only a few packets.
+//! This short queue keeps a call or a game usable beside a download, because the stack holds only a few
+//! packets.
 
 use crate::packet::mark_congestion;
 use std::collections::VecDeque;

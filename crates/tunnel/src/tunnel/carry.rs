@@ -10,7 +10,7 @@ use crate::stop::Stop;
 use crate::urgent::{self, Allowance, Arrived, Way};
 use io::blocking::block_on;
 use io::sctp::{AssocId, PathId};
-use io::{Connection, Message, Reliability, SendError, StreamId};
+use io::{Connection, Message, Received, Reliability, SendError, StreamId};
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::io as std_io;
@@ -41,7 +41,6 @@ struct Shared {
     began: Clock,
     hasher: RandomState,
     line: Mutex<Line>,
-    ready: Condvar,
     urgent_ready: Condvar,
     counters: Counters,
 }
@@ -78,7 +77,6 @@ impl Carrier {
             began: Clock::now(),
             hasher: RandomState::new(),
             line: Mutex::default(),
-            ready: Condvar::new(),
             urgent_ready: Condvar::new(),
             counters: Counters::default(),
         }));
@@ -97,7 +95,9 @@ impl Carrier {
             line.clear();
             line.current = Some(connection.clone());
         }
-        self.0.wake_senders();
+        self.0.urgent_ready.notify_all();
+        let (shared, id) = (self.0.clone(), connection.id());
+        connection.send_from(move || shared.next_message(id));
         let start = |name, run: fn(&Shared, &Connection)| {
             let (shared, connection) = (self.0.clone(), connection.clone());
             self.0.stop.spawn(name, move || {
@@ -105,7 +105,6 @@ impl Carrier {
                 Ok(())
             })
         };
-        start("sender", Shared::send)?;
         start("urgent sender", Shared::send_urgent)?;
         start("receiver", Shared::receive)
     }
@@ -117,13 +116,13 @@ impl Carrier {
             line.current = None;
             line.clear();
         }
-        self.0.wake_senders();
+        self.0.urgent_ready.notify_all();
     }
 
     /// Stops carrying packets, and returns the current association.
     pub(super) fn leave(&self) -> Option<Connection> {
         let current = self.0.line().current.take();
-        self.0.wake_senders();
+        self.0.urgent_ready.notify_all();
         current
     }
 
@@ -168,11 +167,6 @@ impl Line {
 }
 
 impl Shared {
-    fn wake_senders(&self) {
-        self.ready.notify_all();
-        self.urgent_ready.notify_all();
-    }
-
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -210,44 +204,46 @@ impl Shared {
         let Some(inner) = self.inspect(packet) else { return };
         packet::clamp_mss(packet, &inner, self.mtu);
         let mut line = self.line();
-        if line.current.is_some() {
-            let urgent = line.push(self.now(), &inner, packet.to_vec());
-            if urgent { &self.urgent_ready } else { &self.ready }.notify_one();
+        let Some(connection) = line.current.clone() else { return };
+        let urgent = line.push(self.now(), &inner, packet.to_vec());
+        drop(line);
+        if urgent {
+            self.urgent_ready.notify_one();
+        } else {
+            connection.source_ready();
         }
     }
 
-    /// Waits until `take` returns a value for this association, and returns the value. Returns `None` once
-    /// the association is no longer the current one.
-    fn next<T>(&self, id: AssocId, ready: &Condvar, take: impl Fn(&mut Line) -> Option<T>) -> Option<T> {
+    /// The next packet for this association as a message. The driver calls this when the association has room.
+    fn next_message(&self, id: AssocId) -> Option<Message> {
         let mut line = self.line();
-        loop {
-            if !line.is_current(id) {
-                // The thread of the current association may wait behind this one.
-                ready.notify_one();
-                return None;
-            }
-            if let Some(found) = take(&mut line) {
+        if !line.is_current(id) {
+            return None;
+        }
+        let (since, packet) = line.queue.pop(self.now())?;
+        drop(line);
+        count(&self.counters.sent, packet.len());
+        let inner = packet::inspect(&self.hasher, &packet);
+        Some(message(packet, inner).reliability(self.left_since(since)))
+    }
+
+    /// Waits for the next urgent packet. Returns `None` once the association is no longer the current one.
+    fn next_urgent(&self, id: AssocId) -> Option<(Instant, Vec<u8>)> {
+        let mut line = self.line();
+        while line.is_current(id) {
+            if let Some(found) = line.urgent.pop_front() {
                 return Some(found);
             }
-            line = ready.wait(line).unwrap_or_else(PoisonError::into_inner);
+            line = self.urgent_ready.wait(line).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    fn send(&self, connection: &Connection) {
-        let take = |line: &mut Line| line.queue.pop(self.now());
-        while let Some((since, packet)) = self.next(connection.id(), &self.ready, take) {
-            let (length, inner) = (packet.len(), packet::inspect(&self.hasher, &packet));
-            let message = message(packet, inner).reliability(self.left_since(since));
-            if !self.count_sent(length, block_on(connection.send(message))) {
-                return;
-            }
-        }
+        // The thread of the current association may wait behind this one.
+        self.urgent_ready.notify_one();
+        None
     }
 
     fn send_urgent(&self, connection: &Connection) {
         let mut fastest = Fastest::default();
-        let take = |line: &mut Line| line.urgent.pop_front();
-        while let Some((since, packet)) = self.next(connection.id(), &self.urgent_ready, take) {
+        while let Some((since, packet)) = self.next_urgent(connection.id()) {
             let (length, left) = (packet.len(), self.left_since(since));
             let urgent_message = |packet| urgent_message(packet).reliability(left);
             let sent = match fastest.paths(self.now(), connection) {
@@ -288,28 +284,33 @@ impl Shared {
     }
 
     fn receive(&self, connection: &Connection) {
-        let mut arrived = Arrived::default();
-        while let Ok(Some(received)) = block_on(connection.recv()) {
-            // No packet is long enough to arrive in parts, so this message is not a packet.
-            if !received.end_of_record || received.aborted {
-                continue;
-            }
-            let mut packet = if received.ppid == urgent::NUMBERED {
-                let Some(first) = arrived.first_of(&received.data) else {
-                    self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
-                    continue;
-                };
-                first.to_vec()
-            } else {
-                Vec::from(received.data)
-            };
-            let Some(inner) = self.inspect(&packet) else { continue };
-            packet::clamp_mss(&mut packet, &inner, self.mtu);
-            if self.device.send(&packet).is_ok() {
-                count(&self.counters.received, packet.len());
-            } else {
-                self.counters.refused.fetch_add(1, Ordering::Relaxed);
-            }
+        let (mut arrived, mut messages) = (Arrived::default(), Vec::new());
+        while block_on(connection.recv_many(&mut messages)).is_ok_and(|number| number > 0) {
+            messages.drain(..).for_each(|message| self.write(&message, &mut arrived));
+        }
+    }
+
+    /// Writes the packet of a message to the device.
+    fn write(&self, message: &Received, arrived: &mut Arrived) {
+        // No packet is long enough to arrive in parts, so such a message is not a packet.
+        if !message.end_of_record || message.aborted {
+            return;
+        }
+        let packet = match message.ppid {
+            urgent::NUMBERED => arrived.first_of(&message.data),
+            _ => Some(&message.data[..]),
+        };
+        let Some(packet) = packet else {
+            self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        let mut packet = packet.to_vec();
+        let Some(inner) = self.inspect(&packet) else { return };
+        packet::clamp_mss(&mut packet, &inner, self.mtu);
+        if self.device.send(&packet).is_ok() {
+            count(&self.counters.received, packet.len());
+        } else {
+            self.counters.refused.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
