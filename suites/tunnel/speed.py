@@ -48,6 +48,7 @@ def sink() -> None:
     datagrams.setsockopt(socket.SOL_SOCKET, 33, 32 << 20)
     datagrams.bind(("0.0.0.0", PORT))
     listener = tcp("tcp", "cubic")
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("0.0.0.0", PORT))
     listener.listen()
 

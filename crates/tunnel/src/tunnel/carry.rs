@@ -3,6 +3,7 @@
 use super::log::{Log, Repeated};
 use super::options::{STREAMS, URGENT};
 use crate::counters::CarrierStats;
+use crate::device::{Batch, LONGEST, LONGEST_READ, SEGMENTS};
 use crate::error::TunnelError;
 use crate::packet::{self, Inner, TCP};
 use crate::queue::{LIFETIME, Queue};
@@ -14,6 +15,7 @@ use io::{Connection, Message, Received, Reliability, SendError, StreamId};
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::io as std_io;
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -25,8 +27,6 @@ use units::{Instant, Span};
 const FRESH: Span = Span::from_millis(50);
 /// Largest number of queued urgent packets; further ones enter the queue of flows.
 const MOST_URGENT: usize = 64;
-/// Length of the longest packet of a TUN device.
-const LONGEST: usize = 65_535;
 /// Pause after a failed read of the device.
 const BREATH: Duration = Duration::from_millis(10);
 
@@ -185,11 +185,18 @@ impl Shared {
 
     /// Reads the device until it is deleted, and returns that error. Other errors are ignored.
     fn read(&self, log: &Log) -> TunnelError {
-        let mut buffer = vec![0; LONGEST];
+        let mut frame = vec![0; LONGEST_READ];
+        let mut memory = vec![0; LONGEST + SEGMENTS * self.mtu];
+        let (first, others) = memory.split_at_mut(LONGEST);
+        let mut packets: Vec<_> = iter::once(first).chain(others.chunks_exact_mut(self.mtu)).collect();
+        let mut lengths = vec![0; packets.len()];
         let mut errors = Repeated::default();
         loop {
-            match self.device.recv(&mut buffer) {
-                Ok(length) => self.take_packet(&mut buffer[..length]),
+            match self.device.recv_multiple(&mut frame, &mut packets, &mut lengths, 0) {
+                Ok(number) => {
+                    let read = packets.iter_mut().zip(&lengths).take(number);
+                    self.take_packets(read.map(|(packet, &length)| &mut packet[..length]));
+                }
                 Err(_) if self.device.name().is_err() => return TunnelError::DeviceGone,
                 Err(error) => {
                     errors.say(log, &format!("the TUN device cannot be read now: {error}"));
@@ -199,17 +206,27 @@ impl Shared {
         }
     }
 
-    /// Queues a packet of the device.
-    fn take_packet(&self, packet: &mut [u8]) {
-        let Some(inner) = self.inspect(packet) else { return };
-        packet::clamp_mss(packet, &inner, self.mtu);
+    /// Queues packets of the device.
+    fn take_packets<'p>(&self, packets: impl Iterator<Item = &'p mut [u8]>) {
+        let packets: Vec<(Inner, Vec<u8>)> = packets
+            .filter_map(|packet| {
+                let inner = self.inspect(packet)?;
+                packet::clamp_mss(packet, &inner, self.mtu);
+                Some((inner, packet.to_vec()))
+            })
+            .collect();
         let mut line = self.line();
         let Some(connection) = line.current.clone() else { return };
-        let urgent = line.push(self.now(), &inner, packet.to_vec());
+        let (now, all) = (self.now(), packets.len());
+        let urgent = packets
+            .into_iter()
+            .map(|(inner, packet)| usize::from(line.push(now, &inner, packet)))
+            .sum::<usize>();
         drop(line);
-        if urgent {
+        if urgent > 0 {
             self.urgent_ready.notify_one();
-        } else {
+        }
+        if urgent < all {
             connection.source_ready();
         }
     }
@@ -222,7 +239,7 @@ impl Shared {
         }
         let (since, packet) = line.queue.pop(self.now())?;
         drop(line);
-        count(&self.counters.sent, packet.len());
+        count(&self.counters.sent, 1, packet.len());
         let inner = packet::inspect(&self.hasher, &packet);
         Some(message(packet, inner).reliability(self.left_since(since)))
     }
@@ -274,7 +291,7 @@ impl Shared {
     /// ignored.
     fn count_sent(&self, length: usize, sent: Result<(), SendError>) -> bool {
         match sent {
-            Ok(()) => count(&self.counters.sent, length),
+            Ok(()) => count(&self.counters.sent, 1, length),
             Err(SendError::Ended(_) | SendError::Shut) => return false,
             Err(_) => {
                 self.counters.refused.fetch_add(1, Ordering::Relaxed);
@@ -284,33 +301,42 @@ impl Shared {
     }
 
     fn receive(&self, connection: &Connection) {
-        let (mut arrived, mut messages) = (Arrived::default(), Vec::new());
+        let (mut arrived, mut messages, mut batch) = (Arrived::default(), Vec::new(), Batch::default());
         while block_on(connection.recv_many(&mut messages)).is_ok_and(|number| number > 0) {
-            messages.drain(..).for_each(|message| self.write(&message, &mut arrived));
+            for message in messages.drain(..) {
+                let Some(packet) = self.packet_of(&message, &mut arrived) else { continue };
+                let Some(inner) = self.inspect(packet) else { continue };
+                packet::clamp_mss(batch.add(packet), &inner, self.mtu);
+                if batch.is_full() {
+                    self.write(&mut batch);
+                }
+            }
+            self.write(&mut batch);
         }
     }
 
-    /// Writes the packet of a message to the device.
-    fn write(&self, message: &Received, arrived: &mut Arrived) {
+    /// The packet in a message; `None` if there is none or if it has arrived before.
+    fn packet_of<'m>(&self, message: &'m Received, arrived: &mut Arrived) -> Option<&'m [u8]> {
         // No packet is long enough to arrive in parts, so such a message is not a packet.
         if !message.end_of_record || message.aborted {
-            return;
+            return None;
         }
-        let packet = match message.ppid {
-            urgent::NUMBERED => arrived.first_of(&message.data),
-            _ => Some(&message.data[..]),
-        };
-        let Some(packet) = packet else {
+        if message.ppid != urgent::NUMBERED {
+            return Some(&message.data);
+        }
+        let first = arrived.first_of(&message.data);
+        if first.is_none() {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        let mut packet = packet.to_vec();
-        let Some(inner) = self.inspect(&packet) else { return };
-        packet::clamp_mss(&mut packet, &inner, self.mtu);
-        if self.device.send(&packet).is_ok() {
-            count(&self.counters.received, packet.len());
-        } else {
-            self.counters.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        first
+    }
+
+    fn write(&self, batch: &mut Batch) {
+        let (packets, bytes, written) = batch.write(&self.device);
+        match written {
+            Ok(()) => count(&self.counters.received, packets, bytes),
+            // Which of them were refused is not known.
+            Err(_) => drop(self.counters.refused.fetch_add(packets as u64, Ordering::Relaxed)),
         }
     }
 }
@@ -341,8 +367,8 @@ impl Fastest {
     }
 }
 
-fn count(pair: &[AtomicU64; 2], bytes: usize) {
-    pair[0].fetch_add(1, Ordering::Relaxed);
+fn count(pair: &[AtomicU64; 2], packets: usize, bytes: usize) {
+    pair[0].fetch_add(packets as u64, Ordering::Relaxed);
     pair[1].fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
