@@ -237,11 +237,12 @@ impl Shared {
         if !line.is_current(id) {
             return None;
         }
-        let (since, packet) = line.queue.pop(self.now())?;
+        let now = self.now();
+        let (since, packet) = line.queue.pop(now)?;
         drop(line);
         count(&self.counters.sent, 1, packet.len());
         let inner = packet::inspect(&self.hasher, &packet);
-        Some(message(packet, inner).reliability(self.left_since(since)))
+        Some(message(packet, inner).reliability(left(now, since)))
     }
 
     /// Waits for the next urgent packet. Returns `None` once the association is no longer the current one.
@@ -261,7 +262,7 @@ impl Shared {
     fn send_urgent(&self, connection: &Connection) {
         let mut fastest = Fastest::default();
         while let Some((since, packet)) = self.next_urgent(connection.id()) {
-            let (length, left) = (packet.len(), self.left_since(since));
+            let (length, left) = (packet.len(), left(self.now(), since));
             let urgent_message = |packet| urgent_message(packet).reliability(left);
             let sent = match fastest.paths(self.now(), connection) {
                 None => block_on(connection.send(urgent_message(packet))),
@@ -278,13 +279,6 @@ impl Shared {
                 return;
             }
         }
-    }
-
-    /// The rest of the lifetime of a packet that arrived from the device at `since`, after which the
-    /// association abandons it.
-    fn left_since(&self, since: Instant) -> Reliability {
-        // A lifetime of zero would still allow an immediate transmission.
-        Reliability::Until(LIFETIME.saturating_sub(self.now().since(since)).max(Span::from_nanos(1)))
     }
 
     /// Counts a packet. Returns false if the association accepts no more packets; a single refused packet is
@@ -370,6 +364,13 @@ impl Fastest {
 fn count(pair: &[AtomicU64; 2], packets: usize, bytes: usize) {
     pair[0].fetch_add(packets as u64, Ordering::Relaxed);
     pair[1].fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+/// The rest of the lifetime of a packet that arrived from the device at `since`, after which the association
+/// abandons it.
+fn left(now: Instant, since: Instant) -> Reliability {
+    // A lifetime of zero would still allow an immediate transmission.
+    Reliability::Until(LIFETIME.saturating_sub(now.since(since)).max(Span::from_nanos(1)))
 }
 
 /// An urgent packet as a message.

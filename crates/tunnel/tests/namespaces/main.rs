@@ -10,6 +10,7 @@ mod namespace;
 mod world;
 
 use anabranch_tunnel::{Stop, TunnelConfig, ask, render, run};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -69,6 +70,15 @@ fn small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing() {
         "small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing",
         &["ip", "tc", "nsenter"],
         over_a_silent_link,
+    );
+}
+
+#[test]
+fn trains_of_datagrams_of_any_length_arrive_unchanged() {
+    play(
+        "trains_of_datagrams_of_any_length_arrive_unchanged",
+        &["ip", "tc", "nsenter"],
+        with_trains_of_datagrams,
     );
 }
 
@@ -302,4 +312,37 @@ fn over_a_silent_link(name: &'static str) {
     let (came, twice) = exchange_datagrams(200);
     assert!(came >= 150, "{came} of 200 came back");
     assert_eq!(twice, 0);
+}
+
+/// The device passes successive datagrams of one length as one packet.
+fn with_trains_of_datagrams(name: &'static str) {
+    let world = World::new(name);
+    write_configs();
+    let mut echo = world.start("echo", "there");
+    echo.await_line("ready");
+    let _here = world.start("tunnel", "here");
+    let _there = world.start("tunnel", "there");
+    assert_datagrams_pass();
+    let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
+    socket.set_read_timeout(Some(Duration::from_millis(500))).expect("is positive");
+    // The longest one in a packet of the MTU has 1372 bytes; two packets carry the last ones.
+    for length in [1, 201, 1000, 1371, 1372, 2500] {
+        let datagram =
+            |n: usize| -> Vec<u8> { (0..length).map(|at| ((at * 31) >> 3) as u8 ^ n as u8).collect() };
+        let sent: BTreeSet<_> = (0..30).map(datagram).collect();
+        wait_until("all of a train come back", || {
+            for datagram in &sent {
+                socket.send_to(datagram, SocketAddr::from((THERE, UDP))).expect("there is a route");
+            }
+            let mut buffer = [0; 10_000];
+            let back: BTreeSet<_> =
+                std::iter::from_fn(|| socket.recv(&mut buffer).ok().map(|n| buffer[..n].to_vec()))
+                    .take(sent.len())
+                    .collect();
+            let earlier = |datagram: &&Vec<u8>| datagram.len() == length && !sent.contains(*datagram);
+            assert_eq!(back.iter().find(earlier), None, "changed on the way");
+            (back == sent).then_some(())
+        });
+    }
+    exchange(2_000_000, || ());
 }
