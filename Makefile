@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test quick build notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-emulate lint deny platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -110,6 +110,11 @@ bench-net:
 	$(BENCH_NET) links
 	$(BENCH_NET) memory
 	$(BENCH_NET) idle
+
+# The tunnel when no link limits it, beside wireguard-go and OpenVPN where they are installed: Linux, root, a minute.
+bench-tunnel:
+	cargo build --release --quiet -p anabranch-cli
+	unshare --net --kill-child --fork python3 suites/tunnel/speed.py target/release/anabranch
 
 # Packets per second through the emulator, with doors in the process and with UDP sockets: CPU share and lateness.
 bench-emulate:
