@@ -20,8 +20,8 @@ const LOOK_EVERY: Span = Span::from_millis(100);
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     entries: BTreeMap<AssocId, Entry>,
-    /// Connections with messages that wait for the stack. Each time that packets were sent, the stack may have
-    /// room for messages (`Config::send_queue`), so all of them are tried again.
+    /// Connections with messages that wait for the stack. Each time that packets were sent, the stack may
+    /// have room for messages (`Config::send_queue`), so all of them are tried again.
     sending: Vec<AssocId>,
     /// Connections with unanswered flushes.
     flushing: BTreeSet<AssocId>,

@@ -151,8 +151,8 @@ impl Entry {
         false
     }
 
-    /// Passes a message to the stack. Returns false if the stack has no room for it. Sets `lost` if the message
-    /// is lost.
+    /// Passes a message to the stack. Returns false if the stack has no room for it. Sets `lost` if the
+    /// message is lost.
     fn give(&mut self, now: Instant, endpoint: &mut Endpoint, parcel: &mut Parcel, lost: &mut bool) -> bool {
         let reliability = parcel.reliability();
         let Parcel { message, receipt, .. } = parcel;

@@ -79,12 +79,13 @@ impl Connection {
     }
 
     /// Lets the driver take messages from `source` while the send buffer has room and no message of other
-    /// calls waits. So the program decides at the last moment what is sent next, and no thread waits for room.
-    /// Replaces an earlier source.
+    /// calls waits. So the program decides at the last moment what is sent next, and no thread waits for
+    /// room. Replaces an earlier source.
     ///
-    /// The driver calls `source` until it returns `None`, and again after [`Self::source_ready`], from its own
-    /// thread: `source` must not wait for other calls of this crate. It is dropped when the connection accepts
-    /// no more messages. If it owned a handle to the connection, the connection would stay open.
+    /// The driver calls `source` until it returns `None`, and again after [`Self::source_ready`]. It calls
+    /// `source` in its own thread, so `source` must not wait for other calls of this crate. It drops `source`
+    /// when the connection accepts no more messages. If `source` owned a handle to the connection, the
+    /// connection would stay open.
     pub fn send_from(&self, mut source: impl FnMut() -> Option<Message> + Send + 'static) {
         let source = Source::new(move || source().map(|message| message.inner));
         self.mailbox().hub.tell(Command::Source(self.id(), source));

@@ -318,8 +318,8 @@ impl Mailbox {
         self.poll_inbox(cx, place, |inbox| inbox.pop(stream))
     }
 
-    /// As [`Self::poll_receive`], for all messages of all streams without a reader of their own: passes each to
-    /// `take`, and returns their number.
+    /// As [`Self::poll_receive`], for all messages of all streams without a reader of their own: passes each
+    /// to `take`, and returns their number.
     pub(crate) fn poll_receive_many(
         &self,
         cx: &Context<'_>,

@@ -231,7 +231,8 @@ impl Shared {
         }
     }
 
-    /// The next packet for this association as a message. The driver calls this when the association has room.
+    /// The next packet for this association as a message. The driver calls this when the association has
+    /// room.
     fn next_message(&self, id: AssocId) -> Option<Message> {
         let mut line = self.line();
         if !line.is_current(id) {

@@ -7,7 +7,8 @@ use io::sctp::{Config, PathSet, StreamScheduler};
 
 /// SCTP port of the waiting end; the UDP port already distinguishes tunnels.
 pub(super) const PORT: u16 = 9901;
-/// Size of the outbox before the stack in bytes: for urgent packets, since all others wait in the queue of flows.
+/// Size of the outbox before the stack in bytes. It holds urgent packets: all others wait in the queue of
+/// flows.
 pub(super) const OUTBOX: usize = 2 * 1024;
 /// Largest number of messages in the stack: enough to fill the packets that one SACK allows.
 const QUEUE: u32 = 16;
