@@ -10,12 +10,29 @@ use std::path::Path;
 /// Error: a file of keys cannot be used. The text names the file, the line if there are several, and what is
 /// wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct KeyFileError(String);
+#[error("{text}")]
+pub struct KeyFileError {
+    text: String,
+    /// The number of the system's error; `None` for errors in the text of a file.
+    system: Option<i32>,
+}
 
 impl KeyFileError {
     fn new(file: &Path, what: impl std::fmt::Display) -> KeyFileError {
-        KeyFileError(format!("{}: {what}", file.display()))
+        KeyFileError::text(format!("{}: {what}", file.display()))
+    }
+
+    fn text(text: String) -> KeyFileError {
+        KeyFileError { text, system: None }
+    }
+
+    fn system(file: &Path, error: &io::Error) -> KeyFileError {
+        KeyFileError { system: error.raw_os_error(), ..KeyFileError::new(file, error) }
+    }
+
+    /// The number of the system's error if the file could not be opened, read or written.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.system
     }
 }
 
@@ -26,7 +43,7 @@ impl PrivateKey {
     /// The file cannot be read, holds no key, or is readable by other users.
     pub fn read(file: &Path) -> Result<PrivateKey, KeyFileError> {
         check_mode(file)?;
-        let text = fs::read_to_string(file).map_err(|error| KeyFileError::new(file, error))?;
+        let text = fs::read_to_string(file).map_err(|error| KeyFileError::system(file, &error))?;
         text.parse().map_err(|error| KeyFileError::new(file, error))
     }
 
@@ -41,7 +58,7 @@ impl PrivateKey {
         options.mode(0o600);
         match options.open(file) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => PrivateKey::read(file),
-            opened => opened.and_then(write_new).map_err(|error: io::Error| KeyFileError::new(file, error)),
+            opened => opened.and_then(write_new).map_err(|error| KeyFileError::system(file, &error)),
         }
     }
 }
@@ -63,10 +80,10 @@ pub struct ListedPeer {
 /// The file cannot be read; a line has another form, or the key of an earlier line; or the file has secrets
 /// and other users may read it.
 pub fn read_peers(file: &Path) -> Result<Vec<ListedPeer>, KeyFileError> {
-    let text = fs::read_to_string(file).map_err(|error| KeyFileError::new(file, error))?;
+    let text = fs::read_to_string(file).map_err(|error| KeyFileError::system(file, &error))?;
     let mut peers: Vec<ListedPeer> = Vec::new();
     for (line, number) in text.lines().zip(1..) {
-        let at = |what: String| KeyFileError(format!("{}:{number}: {what}", file.display()));
+        let at = |what: String| KeyFileError::text(format!("{}:{number}: {what}", file.display()));
         let line = line.split('#').next().unwrap_or_default();
         if line.trim().is_empty() {
             continue;
@@ -79,6 +96,27 @@ pub fn read_peers(file: &Path) -> Result<Vec<ListedPeer>, KeyFileError> {
     }
     if peers.iter().any(|peer| peer.psk.is_some()) {
         check_mode(file)?;
+    }
+    Ok(peers)
+}
+
+/// Reads the peers that a user named: public keys, and names of files with lists of peers ([`read_peers`]).
+///
+/// # Errors
+/// A word is neither a key nor the name of a file; or as [`read_peers`].
+pub fn parse_peers<T: AsRef<str>>(
+    words: impl IntoIterator<Item = T>,
+) -> Result<Vec<ListedPeer>, KeyFileError> {
+    let mut peers = Vec::new();
+    for word in words {
+        let word = word.as_ref();
+        match word.parse() {
+            Ok(key) => peers.push(ListedPeer { key, name: String::new(), psk: None }),
+            Err(_) if Path::new(word).exists() => peers.extend(read_peers(Path::new(word))?),
+            Err(error) => {
+                return Err(KeyFileError::text(format!("{word}: {error}, and there is no file of this name")));
+            }
+        }
     }
     Ok(peers)
 }
@@ -105,7 +143,7 @@ fn listed(line: &str) -> Result<ListedPeer, String> {
 fn check_mode(file: &Path) -> Result<(), KeyFileError> {
     #[cfg(unix)]
     {
-        let mode = fs::metadata(file).map_err(|error| KeyFileError::new(file, error))?.mode();
+        let mode = fs::metadata(file).map_err(|error| KeyFileError::system(file, &error))?.mode();
         if mode & 0o077 != 0 {
             return Err(KeyFileError::new(file, "other users may read this secret: chmod 600"));
         }
@@ -181,5 +219,25 @@ mod tests {
         fs::write(&file, format!("{BOB} psk={ALICE}")).expect("can be written");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("is ours");
         assert!(read_peers(&file).expect_err("others may read").to_string().contains("chmod 600"));
+    }
+
+    #[test]
+    fn peers_are_named_by_keys_and_by_files() {
+        let folder = Folder::new("named");
+        let file = folder.0.join("peers");
+        fs::write(&file, format!("{ALICE} alice\n")).expect("can be written");
+        let file = file.to_str().expect("is text");
+        let peers = parse_peers([BOB, file]).expect("are right");
+        assert_eq!(peers.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>(), ["", "alice"]);
+        let error = parse_peers([BOB, "de9e"]).expect_err("is wrong");
+        assert!(error.to_string().starts_with("de9e: a key has 64"), "{error}");
+        assert_eq!(error.raw_os_error(), None);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_has_the_error_of_the_system() {
+        let folder = Folder::new("missing");
+        let error = PrivateKey::read_or_create(&folder.0.join("no/key")).expect_err("no folder");
+        assert_eq!(error.raw_os_error(), Some(2));
     }
 }

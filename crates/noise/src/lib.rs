@@ -32,7 +32,7 @@ mod trace;
 mod wire;
 
 pub use guard::{Noise, NoiseError};
-pub use keyfile::{KeyFileError, ListedPeer, read_peers};
+pub use keyfile::{KeyFileError, ListedPeer, parse_peers, read_peers};
 pub use keys::{KeyError, PrivateKey, PublicKey, Secret};
 pub use peers::Peers;
 pub use replay::Replay;

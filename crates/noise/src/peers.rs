@@ -41,6 +41,12 @@ impl Peers {
         Peers { others: Some(Box::new(accept)), ..Peers::known([]) }
     }
 
+    /// Everyone else who knows the public key of this end, too.
+    #[must_use]
+    pub fn or_any(self) -> Peers {
+        Peers { others: Peers::any().others, ..self }
+    }
+
     /// The secret shared with the owner of this key. It also protects recorded packets from a quantum
     /// computer.
     #[must_use]
