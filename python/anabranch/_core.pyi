@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address
+from os import PathLike
 from typing import Generic, Literal, Self, TypeAlias, TypeVar, final, overload
 
 __version__: str
@@ -798,12 +799,24 @@ class NetEndpoint:
         remote_udp_port: int,
         max_associations: int,
         watch_addresses: bool,
+        key: str | PathLike[str] | None,
+        peers: list[str],
+        accept_any: bool,
+        psk: str | None,
         options: str,
     ) -> Self: ...
     def connect(
-        self, addresses: _Address | Iterable[_Address], port: int, udp_port: int | None, options: str | None
+        self,
+        addresses: _Address | Iterable[_Address],
+        port: int,
+        udp_port: int | None,
+        key: str | None,
+        options: str | None,
     ) -> Operation[NetConnection]:
-        """Connects to a peer. Options that are left out are those of the endpoint."""
+        """Connects to a peer, which must own the public key ``key`` if there is one.
+
+        Options that are left out are those of the endpoint.
+        """
 
     def listen(self, backlog: int) -> NetListener:
         """Lets peers connect; at most ``backlog`` of them wait to be accepted."""
@@ -825,6 +838,10 @@ class NetEndpoint:
     @property
     def udp_port(self) -> int:
         """UDP port."""
+
+    @property
+    def identity(self) -> str | None:
+        """Public key of this end as 64 hexadecimal digits; None without encryption."""
 
     def sockets(self) -> list[SocketStats]:
         """Counters of each UDP socket."""
@@ -966,6 +983,10 @@ class NetConnection:
     @property
     def peer(self) -> tuple[list[IPv4Address | IPv6Address], int] | None:
         """Addresses and SCTP port of the peer."""
+
+    @property
+    def peer_identity(self) -> str | None:
+        """Public key that the peer has proved to own, as 64 hexadecimal digits; None without encryption."""
 
     @property
     def outbound_streams(self) -> int | None:

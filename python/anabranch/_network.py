@@ -19,6 +19,12 @@ Addresses: TypeAlias = Address | Sequence[Address]
 Buffer: TypeAlias = bytes | bytearray | memoryview
 """Bytes to send."""
 
+File: TypeAlias = str | os.PathLike[str]
+"""The name of a file."""
+
+Peers: TypeAlias = File | Sequence[File]
+"""Public keys, as 64 hexadecimal digits or 44 characters of base64, and names of files that list peers."""
+
 
 class EndpointArguments(Options, total=False):
     """The keyword arguments of an endpoint."""
@@ -28,6 +34,10 @@ class EndpointArguments(Options, total=False):
     remote_udp_port: int
     max_associations: int
     watch_addresses: bool
+    key: File | None
+    peers: Peers
+    accept_any: bool
+    psk: str | None
 
 
 class Peer(NamedTuple):
@@ -40,6 +50,11 @@ class Peer(NamedTuple):
 
     def __str__(self) -> str:
         return place(self.addresses, self.port)
+
+
+def known(peers: Peers, peer: str | None, key: File | None) -> Peers:
+    """The peers of an endpoint that connects to one peer: that one alone unless ``peers`` names some."""
+    return peers if peers or peer is None or key is None else [peer]
 
 
 def place(addresses: Addresses, port: int) -> str:
@@ -96,6 +111,10 @@ class BaseEndpoint(Owned[_core.NetEndpoint]):
         remote_udp_port: int = UDP_PORT,
         max_associations: int = 1024,
         watch_addresses: bool = False,
+        key: File | None = None,
+        peers: Peers = (),
+        accept_any: bool = False,
+        psk: str | None = None,
         **options: Unpack[Options],
     ) -> None:
         """Binds the UDP sockets.
@@ -107,13 +126,32 @@ class BaseEndpoint(Owned[_core.NetEndpoint]):
         addresses are considered. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults here
         are those of ``profile="recommended"``.
 
-        Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for an
-        invalid address or port, and :class:`anabranch.ConfigError` for an option that does not exist.
+        With ``key``, the file of a private key, all packets are encrypted, and the peer of each connection is
+        authenticated; the file is made with a new key if it does not exist. Without it, everything is sent in clear.
+        ``peers``: who may connect and be connected to: public keys, and names of files that list them. A file has a
+        line ``KEY [NAME] [psk=SECRET]`` for each peer. ``accept_any``: everyone else who knows the public key of this
+        endpoint (``identity``) may connect, too; ``peer_identity`` of the connection tells who it is. ``psk``: a secret
+        of 64 hexadecimal digits that is shared with all peers that have none of their own. At any time a key must be
+        in use by one endpoint only.
+
+        Raises :class:`OSError`, which names the address or the file, if an address cannot be bound or a key file cannot
+        be read, :class:`ValueError` for an invalid address, port or key, and :class:`anabranch.ConfigError` for an
+        option that does not exist.
         """
         self._closed = False
         super().__init__(
             _core.NetEndpoint(
-                local, port, udp_port, remote_udp_port, max_associations, watch_addresses, to_toml(options)
+                local,
+                port,
+                udp_port,
+                remote_udp_port,
+                max_associations,
+                watch_addresses,
+                key,
+                [os.fspath(peer) for peer in ([peers] if isinstance(peers, str | os.PathLike) else peers)],
+                accept_any,
+                psk,
+                to_toml(options),
             )
         )
 
@@ -132,14 +170,19 @@ class BaseEndpoint(Owned[_core.NetEndpoint]):
         """The UDP port."""
         return self._handle.udp_port
 
+    @property
+    def identity(self) -> str | None:
+        """The public key of this end as 64 hexadecimal digits, for its peers; None without encryption."""
+        return self._handle.identity
+
     def sockets(self) -> list[_core.SocketStats]:
         """The counters of each UDP socket."""
         return self._handle.sockets()
 
     def _connecting(
-        self, addresses: Addresses, port: int, udp_port: int | None, options: Options
+        self, addresses: Addresses, port: int, udp_port: int | None, peer: str | None, options: Options
     ) -> _core.Operation[_core.NetConnection]:
-        return self._handle.connect(addresses, port, udp_port, to_toml(options) if options else None)
+        return self._handle.connect(addresses, port, udp_port, peer, to_toml(options) if options else None)
 
     def _closing(self) -> _core.Operation[None]:
         self._closed = True
@@ -179,6 +222,11 @@ class BaseListener(Owned[_core.NetListener]):
         """The UDP port."""
         return self._endpoint.udp_port
 
+    @property
+    def identity(self) -> str | None:
+        """The public key of this end as 64 hexadecimal digits, for its peers; None without encryption."""
+        return self._endpoint.identity
+
     def _begin_to_close(self) -> None:
         """Begins to close, without waiting for the end."""
         if not self._inherited:
@@ -206,6 +254,11 @@ class BaseConnection(Owned[_core.NetConnection]):
         """The addresses and the SCTP port of the peer; None if the connection ended before they were known."""
         peer = self._handle.peer
         return peer and Peer(*peer)
+
+    @property
+    def peer_identity(self) -> str | None:
+        """The public key that the peer has proved to own, as 64 hexadecimal digits; None without encryption."""
+        return self._handle.peer_identity
 
     @property
     def outbound_streams(self) -> int | None:

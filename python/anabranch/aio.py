@@ -26,7 +26,19 @@ from weakref import WeakKeyDictionary
 
 from . import _core
 from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
-from ._network import Addresses, BaseConnection, BaseEndpoint, BaseListener, Buffer, EndpointArguments, Owned, Peer
+from ._network import (
+    Addresses,
+    BaseConnection,
+    BaseEndpoint,
+    BaseListener,
+    Buffer,
+    EndpointArguments,
+    File,
+    Owned,
+    Peer,
+    Peers,
+    known,
+)
 from .endpoint import Address
 from .options import Options
 
@@ -136,18 +148,26 @@ class Endpoint(BaseEndpoint, _Closeable):
     """
 
     def connect(
-        self, addresses: Addresses, port: int, *, udp_port: int | None = None, **options: Unpack[Options]
+        self,
+        addresses: Addresses,
+        port: int,
+        *,
+        udp_port: int | None = None,
+        peer: str | None = None,
+        **options: Unpack[Options],
     ) -> Connecting:
         """Connects to an SCTP port of a peer at one or several addresses: ``await`` it, or use it in ``async with``.
 
-        ``udp_port``: the UDP port of the peer, if it is not ``remote_udp_port``. ``options`` that are left out have the
-        values of the endpoint.
+        ``udp_port``: the UDP port of the peer, if it is not ``remote_udp_port``. ``peer``: with encryption, the public
+        key of the peer; needed unless exactly one peer is known. ``options`` that are left out have the values of the
+        endpoint.
 
-        Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if none answers.
+        Raises :class:`ConnectionRefusedError` if all addresses refuse or the key ``peer`` is not known, and
+        :class:`TimeoutError` if none answers. A peer that does not know the key of this end does not answer.
         """
 
         async def connected() -> Connection:
-            return Connection(await _run(self._connecting(addresses, port, udp_port, options)))
+            return Connection(await _run(self._connecting(addresses, port, udp_port, peer, options)))
 
         return Connecting(connected())
 
@@ -535,12 +555,27 @@ def connect(
     local: Addresses = (),
     udp_port: int = 0,
     remote_udp_port: int = UDP_PORT,
+    key: File | None = None,
+    peers: Peers = (),
+    psk: str | None = None,
+    peer: str | None = None,
     **options: Unpack[Options],
 ) -> Connecting:
-    """Connects to a peer from an endpoint of its own, which ends with the connection: see :meth:`Endpoint.connect`."""
+    """Connects to a peer from an endpoint of its own, which ends with the connection: see :meth:`Endpoint.connect`.
+
+    With ``key``, the public key of the peer in ``peer`` is enough; ``peers`` can name a file that lists it instead.
+    """
 
     async def connected() -> Connection:
-        endpoint = Endpoint(local, udp_port=udp_port, remote_udp_port=remote_udp_port, **options)
-        return await endpoint.connect(addresses, port)
+        endpoint = Endpoint(
+            local,
+            udp_port=udp_port,
+            remote_udp_port=remote_udp_port,
+            key=key,
+            peers=known(peers, peer, key),
+            psk=psk,
+            **options,
+        )
+        return await endpoint.connect(addresses, port, peer=peer)
 
     return Connecting(connected())

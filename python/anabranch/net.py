@@ -30,8 +30,11 @@ from ._network import (
     BaseListener,
     Buffer,
     EndpointArguments,
+    File,
     Owned,
     Peer,
+    Peers,
+    known,
     place,
 )
 from .endpoint import Address
@@ -90,19 +93,22 @@ class Endpoint(BaseEndpoint, _Closeable):
         port: int,
         *,
         udp_port: int | None = None,
+        peer: str | None = None,
         timeout: float | None = None,
         **options: Unpack[Options],
     ) -> Connection:
         """Connects to an SCTP port of a peer at one or several addresses.
 
         The next address is tried after 250 ms without an answer, and at once if one refuses. Data begins on the path
-        that answered. ``udp_port``: the UDP port of the peer, if it is not ``remote_udp_port``. ``options`` that are
-        left out have the values of the endpoint.
+        that answered. ``udp_port``: the UDP port of the peer, if it is not ``remote_udp_port``. ``peer``: with
+        encryption, the public key of the peer; needed unless exactly one peer is known. ``options`` that are left out
+        have the values of the endpoint.
 
-        Raises :class:`ConnectionRefusedError` if all addresses refuse, and :class:`TimeoutError` if none answers. The
+        Raises :class:`ConnectionRefusedError` if all addresses refuse or the key ``peer`` is not known, and
+        :class:`TimeoutError` if none answers. A peer that does not know the key of this end does not answer. The
         attempt is given up when ``timeout`` has passed.
         """
-        operation = self._connecting(addresses, port, udp_port, options)
+        operation = self._connecting(addresses, port, udp_port, peer, options)
         return Connection(_wait(operation, timeout, f"connect to {place(addresses, port)}", self))
 
     def listen(self, backlog: int = 128) -> Listener:
@@ -453,9 +459,24 @@ def connect(
     local: Addresses = (),
     udp_port: int = 0,
     remote_udp_port: int = UDP_PORT,
+    key: File | None = None,
+    peers: Peers = (),
+    psk: str | None = None,
+    peer: str | None = None,
     timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Connection:
-    """Connects to a peer from an endpoint of its own, which ends with the connection: see :class:`Endpoint`."""
-    endpoint = Endpoint(local, udp_port=udp_port, remote_udp_port=remote_udp_port, **options)
-    return endpoint.connect(addresses, port, timeout=timeout)
+    """Connects to a peer from an endpoint of its own, which ends with the connection: see :class:`Endpoint`.
+
+    With ``key``, the public key of the peer in ``peer`` is enough; ``peers`` can name a file that lists it instead.
+    """
+    endpoint = Endpoint(
+        local,
+        udp_port=udp_port,
+        remote_udp_port=remote_udp_port,
+        key=key,
+        peers=known(peers, peer, key),
+        psk=psk,
+        **options,
+    )
+    return endpoint.connect(addresses, port, peer=peer, timeout=timeout)

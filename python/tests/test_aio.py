@@ -422,3 +422,40 @@ def test_an_event_loop_without_add_reader_is_an_error_that_says_what_to_do(monke
     monkeypatch.setattr(asyncio.SelectorEventLoop, "add_reader", Mock(side_effect=NotImplementedError))
     with pytest.raises(RuntimeError, match=r"expected .* add_reader, found .*loop_factory=asyncio.SelectorEventLoop"):
         run(begin())
+
+
+def test_with_keys_an_echo_is_encrypted_and_both_ends_know_who_the_other_one_is(tmp_path: Path) -> None:
+    async def test() -> None:
+        server = aio.Listener(PATHS, udp_port=0, key=tmp_path / "server.key", accept_any=True)
+        client = aio.Endpoint(
+            PATHS, udp_port=0, remote_udp_port=server.udp_port, key=tmp_path / "client.key", peers=[server.identity or ""]
+        )
+        async with server, client:
+            async with client.connect(PATHS, server.port) as near:
+                far = await server.accept()
+                assert (near.peer_identity, far.peer_identity) == (server.identity, client.identity)
+                await near.send(b"secret")
+                assert await received(far) == b"secret"
+
+    run(test())
+
+
+def test_an_unknown_key_gets_no_connection(tmp_path: Path) -> None:
+    async def test() -> None:
+        key, other = tmp_path / "server.key", tmp_path / "other.key"
+        async with aio.Endpoint("127.0.0.1", udp_port=0, key=other, accept_any=True) as stranger:
+            known = stranger.identity
+        assert known is not None
+        async with aio.Listener("127.0.0.1", udp_port=0, key=key, peers=[known]) as listener:
+            to: dict[str, Any] = {
+                "local": "127.0.0.1",
+                "remote_udp_port": listener.udp_port,
+                "peer": listener.identity,
+            }
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1):
+                    await aio.connect("127.0.0.1", listener.port, key=tmp_path / "client.key", **to)
+            async with aio.connect("127.0.0.1", listener.port, key=other, **to) as near:
+                assert near.peer_identity == listener.identity
+
+    run(test())

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -550,3 +551,120 @@ def test_a_forked_child_makes_endpoints_of_its_own(pair: Pair) -> None:
     message = pair.listener.accept(timeout=10).recv(timeout=10)
     assert message is not None
     assert message.data == b"from the child"
+
+
+def a_key(folder: Path, name: str) -> tuple[Path, str]:
+    """A new private key: its file, and its public key."""
+    file = folder / name
+    with net.Endpoint("127.0.0.1", udp_port=0, key=file, accept_any=True) as endpoint:
+        assert endpoint.identity is not None
+        return file, endpoint.identity
+
+
+def test_with_keys_an_echo_is_encrypted_and_both_ends_know_who_the_other_one_is(tmp_path: Path) -> None:
+    key, public = a_key(tmp_path, "client.key")
+    with net.Listener(PATHS, udp_port=0, key=tmp_path / "server.key", accept_any=True) as listener:
+        server, remote = listener.identity, listener.udp_port
+        assert server is not None
+        near = net.connect(
+            PATHS, listener.port, local=PATHS, remote_udp_port=remote, key=str(key), peer=server, timeout=10
+        )
+        with near, listener.accept(timeout=10) as far:
+            assert (near.peer_identity, far.peer_identity) == (server, public)
+            near.send(b"secret")
+            message = far.recv(timeout=10)
+            assert message is not None
+            assert message.data == b"secret"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert len(public) == 64
+
+
+def test_a_connection_without_a_key_has_no_identity(pair: Pair) -> None:
+    assert (pair.near.peer_identity, pair.far.peer_identity, pair.server.identity) == (None, None, None)
+
+
+def test_an_unknown_key_gets_no_connection(tmp_path: Path) -> None:
+    known = a_key(tmp_path, "known.key")[1]
+    with net.Endpoint("127.0.0.1", udp_port=0, key=tmp_path / "server.key", peers=[known]) as server:
+        assert server.identity is not None
+        listener = server.listen()
+        arguments = {"local": "127.0.0.1", "remote_udp_port": server.udp_port, "peer": server.identity}
+        with pytest.raises(TimeoutError):
+            net.connect("127.0.0.1", server.port, **arguments, key=tmp_path / "other.key", timeout=1)
+        with net.connect("127.0.0.1", server.port, **arguments, key=tmp_path / "known.key", timeout=10) as near:
+            assert near.peer_identity == server.identity
+            assert listener.accept(timeout=10).peer_identity == known
+
+
+def test_a_file_of_keys_lists_peers_with_secrets(tmp_path: Path) -> None:
+    secret, other = "17" * 32, "18" * 32
+    key, public = a_key(tmp_path, "client.key")
+    clients = tmp_path / "clients.txt"
+    clients.write_text(f"# laptops\n{public} ann psk={secret}\n")
+    clients.chmod(0o600)
+    with net.Listener("127.0.0.1", udp_port=0, key=tmp_path / "server.key", peers=clients) as listener:
+
+        def connect(psk: str, timeout: float) -> net.Connection:
+            return net.connect(
+                "127.0.0.1",
+                listener.port,
+                local="127.0.0.1",
+                remote_udp_port=listener.udp_port,
+                key=key,
+                peer=listener.identity,
+                psk=psk,
+                timeout=timeout,
+            )
+
+        with pytest.raises(TimeoutError):
+            connect(other, 1)
+        with connect(secret, 10) as near:
+            assert near.peer_identity == listener.identity
+
+
+def test_an_endpoint_with_keys_of_several_peers_is_told_which_one_to_connect_to(tmp_path: Path) -> None:
+    first, second, third = (a_key(tmp_path, f"{n}.key")[1] for n in range(3))
+    with net.Endpoint("127.0.0.1", udp_port=0, key=tmp_path / "key", peers=[first, second]) as endpoint:
+        with pytest.raises(ValueError, match=r"2 peers are known; name the one to connect to with peer=KEY"):
+            endpoint.connect("127.0.0.1", 5001, timeout=10)
+        with pytest.raises(ConnectionRefusedError, match="is not among the peers of the endpoint"):
+            endpoint.connect("127.0.0.1", 5001, peer=third, timeout=10)
+        with pytest.raises(ValueError, match=r"^peer: 12: a key has 64 hexadecimal digits"):
+            endpoint.connect("127.0.0.1", 5001, peer="12", timeout=10)
+
+
+GOOD_KEY = "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"peers": [GOOD_KEY]}, "peers: has no effect without a key; give key=FILE"),
+        ({"accept_any": True}, "accept_any: has no effect without a key"),
+        ({"psk": "17" * 32}, "psk: has no effect without a key"),
+        ({"key": "k"}, "key: no peer could connect; give peers="),
+        ({"key": "k", "peers": ["abc"]}, "peers: abc: a key has 64 hexadecimal digits, or 44 characters of base64, and"),
+        ({"key": "k", "peers": "list.txt"}, r"peers: list.txt:2: abc: a key has 64"),
+        ({"key": "k", "accept_any": True, "psk": "17"}, "psk: a key has 64"),
+        ({"key": "k", "peers": ["0" * 64]}, "peers: this public key is of no use"),
+        ({"key": "list.txt", "accept_any": True}, "key: list.txt: "),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_about_keys_are_named(
+    arguments: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("list.txt").write_text("# peers\nabc ann\n")
+    with pytest.raises(ValueError, match=message):
+        net.Endpoint("127.0.0.1", udp_port=0, **arguments)
+
+
+def test_a_key_file_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no/key"):
+        net.Endpoint("127.0.0.1", udp_port=0, key=tmp_path / "no" / "key", accept_any=True)
+
+
+def test_the_key_of_a_peer_is_not_ignored_by_an_endpoint_without_a_key(silent: int) -> None:
+    with pytest.raises(ValueError, match="since the endpoint has no key; give it key=FILE"):
+        net.connect("127.0.0.1", 5001, local="127.0.0.1", remote_udp_port=silent, peer=GOOD_KEY, timeout=10)

@@ -391,6 +391,12 @@ impl NetConnection {
         self.link.peer()
     }
 
+    /// Public key that the peer has proved to own, as 64 hexadecimal digits; None without encryption.
+    #[getter]
+    fn peer_identity(&self) -> Option<String> {
+        self.link.connection.peer_identity().map(|identity| identity.to_string())
+    }
+
     /// Streams that messages can be sent on; None once the connection has ended.
     #[getter]
     fn outbound_streams(&self) -> Option<u16> {

@@ -3,6 +3,7 @@
 use super::arguments::OneOrMore;
 use super::connection::NetConnection;
 use super::error;
+use super::keys::{self, Keys};
 use super::listener::NetListener;
 use super::operation::Operation;
 use super::own::Own;
@@ -11,6 +12,7 @@ use crate::options;
 use io::{Config, Endpoint, Peer};
 use pyo3::prelude::*;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An SCTP port on UDP sockets, driven by a thread of its own.
@@ -19,6 +21,8 @@ pub struct NetEndpoint {
     inner: Own<Endpoint>,
     remote_udp_port: u16,
     config: Arc<Config>,
+    /// Public key of this end, if packets are encrypted.
+    identity: Option<String>,
 }
 
 /// Counters of a UDP socket.
@@ -91,10 +95,15 @@ impl NetEndpoint {
         remote_udp_port: Port,
         max_associations: usize,
         watch_addresses: bool,
+        key: Option<PathBuf>,
+        peers: Vec<String>,
+        accept_any: bool,
+        psk: Option<String>,
         options: &str,
     ) -> PyResult<Self> {
         let config = Arc::new(options::config_over(Config::recommended(), options)?);
-        let builder = Endpoint::builder()
+        let (guard, public) = Keys { key, peers, accept_any, psk }.guard()?.unzip();
+        let mut builder = Endpoint::builder()
             .locals(local.0.0)
             .port(port.0)
             .udp_port(udp_port.0)
@@ -102,26 +111,34 @@ impl NetEndpoint {
             .max_associations(max_associations)
             .watch_addresses(watch_addresses)
             .config(config.clone());
+        if let Some(guard) = guard {
+            builder = builder.guard(guard);
+        }
         let inner = py.detach(|| builder.bind()).map_err(error::bind)?;
-        Ok(NetEndpoint { inner: Own::new(inner), remote_udp_port: remote_udp_port.0, config })
+        let identity = public.map(|key| key.to_string());
+        Ok(NetEndpoint { inner: Own::new(inner), remote_udp_port: remote_udp_port.0, config, identity })
     }
 
-    /// Connects to a peer. Options that are left out are those of the endpoint.
+    /// Connects to a peer, which must own the public key ``key`` if there is one. Options that are left out are those
+    /// of the endpoint.
     fn connect(
         &self,
         addresses: OneOrMore,
         port: Port,
         udp_port: Option<Port>,
+        key: Option<&str>,
         options: Option<&str>,
     ) -> PyResult<Operation> {
         let over = |options| options::config_over((*self.config).clone(), options);
         let config = options.map(over).transpose()?;
         let udp_port = udp_port.map(|port| port.0);
         let OneOrMore(Addresses(addresses)) = addresses;
-        let peer = Peer { udp_port, ..Peer::from((addresses.clone(), port.0)) };
+        let identity = key.map(keys::peer).transpose()?.map(Into::into);
+        let peer = Peer { udp_port, identity, ..Peer::from((addresses.clone(), port.0)) };
         let udp_port = udp_port.unwrap_or(self.remote_udp_port);
         let name = format!("{} (UDP port {udp_port})", error::place(&addresses, peer.port));
         let endpoint = self.inner.clone();
+        let is_encrypted = self.identity.is_some();
         Ok(Operation::new(async move {
             let connected = match config {
                 None => endpoint.connect(peer).await,
@@ -129,7 +146,7 @@ impl NetEndpoint {
             };
             connected
                 .map(NetConnection::new)
-                .map_err(|failure| error::connect(&name, &Addresses(addresses), failure))
+                .map_err(|failure| error::connect(&name, &Addresses(addresses), is_encrypted, failure))
         }))
     }
 
@@ -175,6 +192,12 @@ impl NetEndpoint {
     #[getter]
     fn udp_port(&self) -> u16 {
         self.inner.udp_port()
+    }
+
+    /// Public key of this end as 64 hexadecimal digits; None without encryption.
+    #[getter]
+    fn identity(&self) -> Option<&str> {
+        self.identity.as_deref()
     }
 
     /// Counters of each UDP socket.

@@ -4,8 +4,10 @@ use crate::arguments::Addresses;
 use crate::arrivals::{connect_error, list};
 use crate::error::ConfigError;
 use io::{
-    AddressError, BindError, CloseReason, ConnectError, ConnectionError, KeyError, SendError, StreamError,
+    AddressError, BindError, CloseReason, ConnectError, ConnectionError, GuardError, KeyError, SendError,
+    StreamError,
 };
+use noise::KeyFileError;
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyBrokenPipeError, PyConnectionAbortedError, PyConnectionError, PyConnectionRefusedError,
@@ -53,15 +55,35 @@ pub fn bind(error: BindError) -> PyErr {
     }
 }
 
-/// No connection could be made to `peer`, which has these addresses.
-pub fn connect(peer: &str, addresses: &Addresses, error: ConnectError) -> PyErr {
+/// The file of a key, or a list of peers, cannot be used.
+pub fn key_file(argument: &str, error: &KeyFileError) -> PyErr {
+    let text = format!("{argument}: {error}");
+    match error.raw_os_error() {
+        // Python selects the subclass of OSError by the number.
+        Some(number) => PyOSError::new_err((number, text)),
+        None => PyValueError::new_err(text),
+    }
+}
+
+/// No connection could be made to `peer`, which has these addresses. `is_encrypted`: the endpoint has a key.
+pub fn connect(peer: &str, addresses: &Addresses, is_encrypted: bool, error: ConnectError) -> PyErr {
     let text = |why: &dyn Display| format!("cannot connect to {peer}: {why}");
+    let no_answer = if is_encrypted { "no answer: wrong key, wrong port or no route" } else { "no answer" };
     match error {
+        ConnectError::Guard(GuardError::WhichPeer { known }) => PyValueError::new_err(text(&format!(
+            "{known} peers are known; name the one to connect to with peer=KEY"
+        ))),
+        ConnectError::Guard(GuardError::UnknownPeer) => PyConnectionRefusedError::new_err(text(
+            &"the key of the peer is not among the peers of the endpoint",
+        )),
+        ConnectError::Unguarded => PyValueError::new_err(text(
+            &"peer=KEY cannot be checked, since the endpoint has no key; give it key=FILE and peers=[KEY]",
+        )),
         ConnectError::Refused(error) => connect_error(&error, addresses),
-        ConnectError::TimedOut => PyTimeoutError::new_err(text(&"no answer")),
+        ConnectError::TimedOut => PyTimeoutError::new_err(text(&no_answer)),
         ConnectError::Failed(ConnectionError::EndpointClosed) => EndpointClosedError::new_err(text(&CLOSED)),
         ConnectError::Failed(ConnectionError::Closed(reason)) => match &reason {
-            CloseReason::ConnectTimeout => PyTimeoutError::new_err(text(&"no answer")),
+            CloseReason::ConnectTimeout => PyTimeoutError::new_err(text(&no_answer)),
             CloseReason::PeerAbort { .. } | CloseReason::Unreachable => {
                 PyConnectionRefusedError::new_err(text(&reason))
             }

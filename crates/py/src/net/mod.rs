@@ -8,6 +8,7 @@ mod delivery;
 mod endpoint;
 mod error;
 mod events;
+mod keys;
 mod listener;
 mod message;
 mod operation;
