@@ -428,14 +428,17 @@ def test_with_keys_an_echo_is_encrypted_and_both_ends_know_who_the_other_one_is(
     async def test() -> None:
         server = aio.Listener(PATHS, udp_port=0, key=tmp_path / "server.key", accept_any=True)
         client = aio.Endpoint(
-            PATHS, udp_port=0, remote_udp_port=server.udp_port, key=tmp_path / "client.key", peers=[server.identity or ""]
+            PATHS,
+            udp_port=0,
+            remote_udp_port=server.udp_port,
+            key=tmp_path / "client.key",
+            peers=[server.identity or ""],
         )
-        async with server, client:
-            async with client.connect(PATHS, server.port) as near:
-                far = await server.accept()
-                assert (near.peer_identity, far.peer_identity) == (server.identity, client.identity)
-                await near.send(b"secret")
-                assert await received(far) == b"secret"
+        async with server, client, client.connect(PATHS, server.port) as near:
+            far = await server.accept()
+            assert (near.peer_identity, far.peer_identity) == (server.identity, client.identity)
+            await near.send(b"secret")
+            assert await received(far) == b"secret"
 
     run(test())
 

@@ -643,7 +643,10 @@ GOOD_KEY = "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"
         ({"accept_any": True}, "accept_any: has no effect without a key"),
         ({"psk": "17" * 32}, "psk: has no effect without a key"),
         ({"key": "k"}, "key: no peer could connect; give peers="),
-        ({"key": "k", "peers": ["abc"]}, "peers: abc: a key has 64 hexadecimal digits, or 44 characters of base64, and"),
+        (
+            {"key": "k", "peers": ["abc"]},
+            "peers: abc: a key has 64 hexadecimal digits, or 44 characters of base64, and",
+        ),
         ({"key": "k", "peers": "list.txt"}, r"peers: list.txt:2: abc: a key has 64"),
         ({"key": "k", "accept_any": True, "psk": "17"}, "psk: a key has 64"),
         ({"key": "k", "peers": ["0" * 64]}, "peers: this public key is of no use"),
