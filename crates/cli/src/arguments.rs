@@ -11,7 +11,7 @@ use clap_complete::Shell;
 pub fn command() -> Command {
     let command = portable();
     #[cfg(target_os = "linux")]
-    let command = command.subcommands(tunnel::commands()).subcommand(emulate::command());
+    let command = command.subcommand(tunnel::command()).subcommand(emulate::command());
     command.help_template(HELP).max_term_width(100).mut_subcommands(|command| command.help_template(HELP))
 }
 
@@ -39,6 +39,7 @@ fn portable() -> Command {
         .subcommand(merge())
         .subcommand(explain())
         .subcommand(measure::command())
+        .subcommand(key())
         .subcommand(
             Command::new("validate")
                 .about("Checks scenario files")
@@ -188,6 +189,24 @@ fn explain() -> Command {
         .arg(flag("quick", "Do not run changed scenarios"))
         .args(choice())
         .args(shown())
+}
+
+fn key() -> Command {
+    Command::new("key")
+        .about("Makes a private key, unless the file exists, and prints its public key")
+        .after_help(examples(
+            &[
+                "anabranch key server.key",
+                "sudo anabranch key /etc/anabranch/ana0.key",
+                "anabranch key --psk",
+            ],
+            "docs/encryption.md says who needs which key.",
+        ))
+        .arg(file("FILE", "File of the private key").required_unless_present("psk"))
+        .arg(
+            flag("psk", "Print a new secret instead, for two ends to share beside their keys")
+                .conflicts_with("file"),
+        )
 }
 
 /// Arguments that choose one scenario of a file.

@@ -6,6 +6,7 @@ mod arguments;
 mod emulate;
 mod explain;
 mod interrupt;
+mod key;
 mod log;
 mod manual;
 pub mod measure;
@@ -89,6 +90,7 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared:
         Some(("merge", chosen)) => merge::merge(chosen),
         Some(("explain", chosen)) => explain::explain(chosen),
         Some(("measure", chosen)) => measure::measure(chosen),
+        Some(("key", chosen)) => key::key(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
         Some(("new", chosen)) => new::new(chosen),
         Some(("completions", chosen)) => manual::completions(chosen, declared),
@@ -97,8 +99,6 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared:
         Some(("emulate", chosen)) => emulate::emulate(chosen),
         #[cfg(target_os = "linux")]
         Some(("tunnel", chosen)) => tunnel::tunnel(chosen),
-        #[cfg(target_os = "linux")]
-        Some(("key", chosen)) => tunnel::key(chosen),
         Some(("schema", _)) => say(&lab::scenario::schema()).map(|()| code::OK),
         Some((name, chosen)) => {
             python::hand_over(name, chosen.get_many::<String>("arguments").into_iter().flatten())

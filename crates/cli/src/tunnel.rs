@@ -1,14 +1,13 @@
-//! `anabranch tunnel` and `anabranch key`.
+//! `anabranch tunnel`.
 
 use crate::arguments::text;
 use crate::{Failure, code, complain, interrupt, log, say};
 use clap::ArgMatches;
-use noise::PrivateKey;
 use std::path::Path;
 use transport::printable;
 use tunnel::{ConfigError, Stop, TunnelConfig};
 
-/// `anabranch tunnel`.
+/// Runs one end of a tunnel, or shows the status of a running one.
 pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     let file = Path::new(text(chosen, "file"));
     let refused = |error: ConfigError| {
@@ -49,24 +48,4 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
 fn is_scenario(file: &str) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().any(|line| matches!(line.trim(), "[[node]]" | "[[link]]" | "[[flow]]"))
-}
-
-/// `anabranch key`. Prints only the public key to standard output, for scripts.
-pub fn key(chosen: &ArgMatches) -> Result<i32, Failure> {
-    let file = text(chosen, "file");
-    if let Some(folder) =
-        Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
-    {
-        let shown = folder.display();
-        let what = match folder.exists() {
-            true => format!("{shown} is not a folder"),
-            false => format!("there is no folder {shown}; make it first: mkdir -p {shown}"),
-        };
-        return Err(Failure::usage(format!("{file}: {what}")));
-    }
-    let key =
-        PrivateKey::read_or_create(Path::new(file)).map_err(|error| Failure::failed(error.to_string()))?;
-    complain(&format!("the private key is in {file}; its public key, for the other end, is:"));
-    say(&format!("{}\n", key.public()))?;
-    Ok(code::OK)
 }

@@ -121,8 +121,8 @@ fn a_server_serves_metrics_on_loopback() {
 #[test]
 fn json_has_a_schema_and_a_stream_has_a_line_for_each_interval() {
     let (server, scratch) = (Server::start(), Scratch::with("measure-json", &[]));
-    let report =
-        scratch.json(&server.measure(&["-u", "-R", "-n", "20K", "-t", "20", "--json", "--out", "tables"]));
+    let report = scratch
+        .json(&server.measure(&["-u", "-R", "-n", "20K", "-t", "20", "-q", "--json", "--out", "tables"]));
     assert_eq!(report["schema"], "anabranch.measure/1");
     assert_eq!(report["total"]["flows"][0]["transport"], "udp");
     assert!(report["total"]["flows"][0]["received"]["bytes"].as_u64() >= Some(20 * 1024));
@@ -184,6 +184,45 @@ fn zero_seconds_last_until_it_is_stopped_and_the_report_is_printed() {
     assert!(lines.any(|line| line.contains("to server")), "the report");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
+
+#[test]
+fn with_keys_sctp_is_encrypted_and_without_keys_the_client_says_that_nothing_is() {
+    let scratch = Scratch::with("measure-keys", &[]);
+    let (_, key, _) = scratch.call(&["key", "server.key"]);
+    let (_, client, _) = scratch.call(&["key", "client.key"]);
+    std::fs::write(scratch.0.join("clients"), format!("{} laptop\n", client.trim())).expect("is written");
+    let (file, clients) = (scratch.0.join("server.key"), scratch.0.join("clients"));
+    let peers = clients.to_str().expect("is text");
+    let server = Server::start_at("127.0.0.1", &["--key", file.to_str().expect("is text"), "--peers", peers]);
+    let run = |more: &[&str]| scratch.call(&[&server.measure(&["-t", "0.2", "-b", "1M"]), more].concat());
+    let (code, out, error) = run(&["--key", "client.key", "--peer", key.trim()]);
+    assert!(code == 0 && out.contains("to server"), "{code} {error}");
+    assert_eq!(error, "anabranch: SCTP is encrypted; TCP, UDP and the control connection are not\n");
+    let (code, _, error) = run(&["--tcp"]);
+    assert_eq!((code, error.lines().count()), (0, 1), "{error}");
+    assert!(error.starts_with("anabranch: not encrypted: whoever is on the path can read"), "{error}");
+}
+
+#[test]
+fn wrong_arguments_about_keys_have_code_2_and_say_what_to_give() {
+    let scratch = Scratch::with("measure-wrong-keys", &[("two", TWO_KEYS)]);
+    for (arguments, expected) in [
+        (&["127.0.0.1", "--key", "k"][..], "--key k: name the server's public key with --peer"),
+        (&["--server", "--key", "k"], "--key k: say who may measure: --peers any"),
+        (&["127.0.0.1", "--key", "k", "--peer", "12"], "--peer 12: a key has 64 hexadecimal digits"),
+        (&["127.0.0.1", "--key", "k", "--peer", "two"], "--peer two: expected one key, found 2"),
+        (&["127.0.0.1", "--key", "k", "--peer", "two", "-u"], "--key k encrypts SCTP, but no flow"),
+        (&["127.0.0.1", "--peer", "two"], "--key <FILE>"),
+        (&["--server", "--peers", "any"], "--key <FILE>"),
+    ] {
+        let (code, _, error) = scratch.call(&[&["measure"], arguments].concat());
+        assert!(code == 2 && error.contains(expected), "{arguments:?}: {code} {error}");
+    }
+}
+
+const TWO_KEYS: &str = "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f
+8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a
+";
 
 #[test]
 fn wrong_arguments_have_code_2_and_a_missing_server_has_code_1() {

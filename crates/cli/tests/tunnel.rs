@@ -20,6 +20,16 @@ fn a_key_is_made_once_and_its_public_half_printed() {
 }
 
 #[test]
+fn a_secret_for_two_ends_is_another_one_each_time() {
+    let scratch = Scratch::with("psk", &[]);
+    let (code, first, told) = scratch.call(&["key", "--psk"]);
+    assert_eq!((code, first.trim().len(), told.as_str()), (0, 64, ""));
+    assert_ne!(scratch.call(&["key", "--psk"]).1, first);
+    assert_eq!(scratch.call(&["key", "--psk", "a.key"]).0, 2);
+    assert_eq!(scratch.call(&["key"]).0, 2);
+}
+
+#[test]
 fn wrong_files_are_usage_errors_and_a_tunnel_that_does_not_run_has_no_status() {
     let open = "encryption = false\nstatus = 'socket'\n";
     let keys = "key = 'missing.key'\npeer = '00'\nstatus = 'socket'\n";

@@ -1,7 +1,7 @@
 //! Measures SCTP (ours, in UDP), TCP and UDP between two hosts.
 //!
 //! The active side ([`Client`]) and the passive side ([`Server`]) use NPMP, the protocol of NetPerfMeter,
-//! over a TCP control connection. So each of them also works with NetPerfMeter. [`npmp`] is the codec.
+//! over a TCP control connection. So each of them also works with NetPerfMeter. [`Keys`] encrypt SCTP, but not TCP and UDP. [`npmp`] is the codec.
 //! [`FlowSpec`] describes a flow, and `lab::traffic` draws its frames, as for simulated flows.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "measures in real time")]
@@ -14,6 +14,7 @@ mod counters;
 mod files;
 mod flow;
 mod flowspec;
+mod keys;
 pub mod npmp;
 mod paths;
 mod pcap;
@@ -28,6 +29,7 @@ mod tables;
 
 pub use client::{Client, ClientOptions, MeasureError, Planned};
 pub use counters::{Amount, Counters, Direction};
+pub use keys::Keys;
 pub use paths::{Association, Limits, PathSample};
 pub use pcap::{CaptureFile, Captured};
 pub use peer::PeerPaths;
@@ -35,4 +37,4 @@ pub use report::{FlowReport, Interval, PeerReport, Report, SCHEMA};
 pub use server::{Notice, Server, ServerError, ServerOptions};
 pub use spec::{BadFlow, FlowSpec, Load, Transport};
 /// The crates that define the options.
-pub use {io, sctp};
+pub use {io, noise, sctp};

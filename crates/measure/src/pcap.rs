@@ -54,13 +54,16 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the file and begins to capture.
+    /// Creates the file and begins to capture. `is_encrypted`: packets have no CRC32c until they are captured.
     ///
     /// # Errors
     /// Errors of the file system.
-    pub fn create(CaptureFile { file, limit }: &CaptureFile) -> std::io::Result<Self> {
+    pub fn create(CaptureFile { file, limit }: &CaptureFile, is_encrypted: bool) -> std::io::Result<Self> {
         let sink = BufWriter::with_capacity(BUFFER, File::create(file)?);
-        let capture = DatagramCapture::new(sink, "SCTP in UDP", *limit)?;
+        let mut capture = DatagramCapture::new(sink, "SCTP in UDP", *limit)?;
+        if is_encrypted {
+            capture = capture.completed_by(fill_in_checksum);
+        }
         Ok(Recorder {
             file: file.clone(),
             capture: Arc::new(Mutex::new(Some(capture))),
@@ -89,6 +92,14 @@ impl Recorder {
         if let Some(capture) = &mut *self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
             capture.record(at, direction, ends, ecn, packet);
         }
+    }
+}
+
+/// Writes the CRC32c of an SCTP packet, without which no reader of captures would take it for one.
+fn fill_in_checksum(packet: &mut [u8]) {
+    let crc = wire::crc32c(Octets::from(&*packet));
+    if let Some(field) = packet.get_mut(8..12) {
+        field.copy_from_slice(&crc.to_le_bytes());
     }
 }
 

@@ -2,7 +2,8 @@
 
 mod common;
 
-use anabranch_measure::{Client, ClientOptions, MeasureError, Report, ServerOptions, Transport};
+use anabranch_measure::noise::{ListedPeer, PrivateKey, PublicKey};
+use anabranch_measure::{Client, ClientOptions, Keys, MeasureError, Report, ServerOptions, Transport};
 use common::{HERE, Running, SOON, client};
 use lab::results::{Kind, read_parquet};
 use std::net::IpAddr;
@@ -159,4 +160,31 @@ fn without_a_server_the_error_says_where_it_was_looked_for() {
     let port = options.port;
     let error = measure(options).expect_err("nobody listens").to_string();
     assert!(error.contains(&format!("127.0.0.1 on port {port} ")), "{error}");
+}
+
+/// Keys with a new private key.
+fn keys(known: &[PublicKey]) -> Keys {
+    let peers = known.iter().map(|&key| ListedPeer { key, name: String::new(), psk: None });
+    let private = PrivateKey::generate().expect("randomness");
+    Keys { private, peers: peers.collect(), accept_any: known.is_empty() }
+}
+
+#[test]
+fn with_keys_one_client_measures_again_and_a_client_without_keys_gets_no_association() {
+    let theirs = keys(&[]);
+    let ours = keys(&[theirs.public()]);
+    let server = Running::start_with(ServerOptions { keys: Some(theirs), ..ServerOptions::default() });
+    let specs = ["sctp:const50:const1000", "udp:const50:const1000"];
+    for _ in 0..2 {
+        let options = ClientOptions { keys: Some(ours.clone()), ..options(&server, &specs) };
+        let report = measure(options).expect("a measurement");
+        assert!(report.total.flows.iter().all(|flow| flow.peer.expect("counted").received.bytes > 0));
+    }
+    let mut options = ClientOptions { keys: Some(ours), ..options(&server, &["sctp:const1:const1"; 2]) };
+    options.flows[1].association = 1;
+    assert!(matches!(measure(options.clone()), Err(MeasureError::Associations)));
+    options.flows.pop();
+    options.keys = None;
+    let error = measure(options).expect_err("no key").to_string();
+    assert!(error.contains("does the server expect a key?"), "{error}");
 }

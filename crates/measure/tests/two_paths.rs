@@ -3,7 +3,8 @@
 
 mod common;
 
-use anabranch_measure::{CaptureFile, Client, ClientOptions, PathSample, Report, ServerOptions, sctp};
+use anabranch_measure::noise::{ListedPeer, PrivateKey};
+use anabranch_measure::{CaptureFile, Client, ClientOptions, Keys, PathSample, Report, ServerOptions, sctp};
 use common::{Running, client};
 use lab::explain::capture::read_capture;
 use std::collections::BTreeSet;
@@ -33,8 +34,12 @@ fn config() -> sctp::Config {
 }
 
 fn start() -> Running {
+    start_with(None)
+}
+
+fn start_with(keys: Option<Keys>) -> Running {
     let locals = SERVER.to_vec();
-    Running::start_with(ServerOptions { locals, config: config(), ..ServerOptions::default() })
+    Running::start_with(ServerOptions { locals, config: config(), keys, ..ServerOptions::default() })
 }
 
 /// Options of a client with two addresses.
@@ -114,17 +119,32 @@ fn scratch(name: &str) -> PathBuf {
 
 /// Measures at 8 Mbit/s in each direction, with a capture on the active side. Returns the UDP port of the
 /// server and the report.
-fn captured(file: &Path, limit: u64) -> (u16, Report) {
-    let server = start();
+fn captured(file: &Path, limit: u64, [client, server]: [Option<Keys>; 2]) -> (u16, Report) {
+    let server = start_with(server);
     let mut options = options(&server, &["const700:const1400:const700:const1400"]);
     options.capture = Some(CaptureFile { file: file.to_owned(), limit: ByteCount::new(limit) });
+    options.keys = client;
     (server.ports[1], measure(options))
 }
 
 #[test]
 fn a_capture_has_both_paths_in_both_directions_and_can_be_explained() {
-    let file = scratch("explained");
-    let (_, report) = captured(&file, 100 << 20);
+    check_capture("explained", [None, None]);
+}
+
+#[test]
+fn a_capture_of_an_encrypted_association_has_the_packets_in_clear() {
+    let server =
+        Keys { private: PrivateKey::generate().expect("randomness"), peers: Vec::new(), accept_any: true };
+    let known = ListedPeer { key: server.public(), name: String::new(), psk: None };
+    let private = PrivateKey::generate().expect("randomness");
+    let client = Keys { private, peers: vec![known], accept_any: false };
+    check_capture("encrypted", [Some(client), Some(server)]);
+}
+
+fn check_capture(name: &str, keys: [Option<Keys>; 2]) {
+    let file = scratch(name);
+    let (_, report) = captured(&file, 100 << 20, keys);
     let capture = report.capture.expect("it was captured");
     assert_eq!((capture.left_out, capture.failure), (0, None));
     let found = read_capture(BufReader::new(File::open(&file).expect("a file"))).expect("a capture");
@@ -151,7 +171,7 @@ fn a_capture_has_both_paths_in_both_directions_and_can_be_explained() {
 #[test]
 fn a_capture_that_reaches_its_limit_ends_with_a_whole_packet() {
     let file = scratch("limited");
-    let (_, report) = captured(&file, 50_000);
+    let (_, report) = captured(&file, 50_000, [None, None]);
     let capture = report.capture.as_ref().expect("it was captured");
     assert!(capture.left_out > 0 && capture.failure.is_none(), "{capture:?}");
     assert_eq!(report.to_json()["capture"]["left_out"], capture.left_out);
@@ -172,7 +192,7 @@ fn tshark_finds_no_fault_in_a_capture() {
         return;
     }
     let file = scratch("dissected");
-    let (udp_port, report) = captured(&file, 100 << 20);
+    let (udp_port, report) = captured(&file, 100 << 20, [None, None]);
     let read = |arguments: &[&str]| {
         let mut command = Command::new("tshark");
         // tshark recognizes SCTP only at UDP port 9899; this server uses another port.

@@ -114,7 +114,9 @@ pub fn parse_peers<T: AsRef<str>>(
             Ok(key) => peers.push(ListedPeer { key, name: String::new(), psk: None }),
             Err(_) if Path::new(word).exists() => peers.extend(read_peers(Path::new(word))?),
             Err(error) => {
-                return Err(KeyFileError::text(format!("{word}: {error}, and there is no file of this name")));
+                return Err(KeyFileError::text(format!(
+                    "{word}: {error}, and there is no file of this name"
+                )));
             }
         }
     }

@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("scenario", &["sctp", "tcp", "net"]),
     ("lab", &["scenario"]),
     ("playground", &["lab"]),
-    ("measure", &["lab", "io"]),
+    ("measure", &["lab", "noise"]),
     ("emulate", &["lab"]),
     ("cli", &["measure", "tunnel", "emulate"]),
     ("py", &["cli"]),

@@ -13,6 +13,7 @@ pub fn command() -> Command {
                 "anabranch measure 192.0.2.1 -t 30 -R",
                 "anabranch measure 192.0.2.1,198.51.100.1 -B 10.0.0.2,10.1.0.2 --json",
                 "anabranch measure 192.0.2.1 -u -b 20M -l 1200",
+                "anabranch measure --server --key server.key --peers any",
             ],
             "Start `anabranch measure --server` on one host, and `anabranch measure HOST` on the other one. Each of both also works \
              with NetPerfMeter over TCP control (`-control-over-tcp`). Rates have K, M or G for powers of 1000, bytes for powers of \
@@ -40,6 +41,13 @@ fn both() -> Vec<Arg> {
         seconds("max-time", "Server: longest measurement").default_value("3600"),
         value("metrics", "[ADDRESS:]PORT", "Server: serve metrics for Prometheus (address: 127.0.0.1)")
             .requires("server"),
+        value(
+            "peers",
+            "any|KEYS|FILES",
+            "Server with --key: who may measure: any, or public keys and files that list them, separated by commas",
+        )
+        .requires_all(["key", "server"]),
+        value("key", "FILE", "Encrypt SCTP with the private key in this file, which is made if it does not exist"),
         value("cc", "NAME", "Congestion control of SCTP").short('C'),
         flag("cmt", "Send on all paths at once (the default)").conflicts_with("no-cmt"),
         flag("no-cmt", "Send on one path only"),
@@ -60,6 +68,9 @@ fn client() -> Vec<Arg> {
         )
         .value_parser(value_parser!(f64)),
         seconds("omit", "Time at the beginning that does not count").short('O').default_value("0"),
+        value("peer", "KEY|FILE", "With --key: the server's public key, or a file that lists it")
+            .requires("key")
+            .conflicts_with("server"),
         value("bytes", "N", "Send so many bytes on each flow instead").short('n'),
         value("transport", "NAME", "sctp (the default), tcp or udp").value_parser(["sctp", "tcp", "udp"]),
         flag("udp", "The same as --transport udp").short('u').conflicts_with("transport"),

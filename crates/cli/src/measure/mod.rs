@@ -4,7 +4,7 @@ mod options;
 mod text;
 
 use crate::{Failure, check_folder, code, complain, interrupt, log, say};
-use ::measure::{Captured, Client, Interval, MeasureError, Notice, Report, SCHEMA, Server};
+use ::measure::{Captured, Client, Interval, Keys, MeasureError, Notice, Report, SCHEMA, Server};
 use clap::ArgMatches;
 use serde_json::json;
 use std::path::Path;
@@ -84,7 +84,7 @@ fn run(
 ) -> Result<Report, Failure> {
     let options = options::client(chosen, host)?;
     let failed = |error: MeasureError| match error {
-        MeasureError::Flow(_) => Failure::usage(error.to_string()),
+        MeasureError::Flow(_) | MeasureError::Associations => Failure::usage(error.to_string()),
         error => Failure::failed(error.to_string()),
     };
     Client::connect(options).map_err(failed)?.run(cancel, watch).map_err(failed)
@@ -93,6 +93,7 @@ fn run(
 fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     let format = Format::of(chosen);
     chosen.get_one::<String>("out").map_or(Ok(()), |out| check_folder("--out", Path::new(out)))?;
+    tell_encryption(chosen);
     // Errors of standard output are ignored here: the report at the end detects them.
     let report = run(chosen, host, &interrupt::flag(), |interval| drop(format.interval(interval)))?;
     format.report(&report, "server")?;
@@ -106,6 +107,17 @@ fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     match report.failure() {
         Some((flow, why)) => Err(Failure::failed(format!("flow {flow} ended early: {why}"))),
         None => Ok(code::OK),
+    }
+}
+
+/// Says on standard error what is not encrypted.
+fn tell_encryption(chosen: &ArgMatches) {
+    match chosen.contains_id("key") {
+        _ if chosen.get_flag("quiet") => {}
+        true => complain("SCTP is encrypted; TCP, UDP and the control connection are not"),
+        false => {
+            complain("not encrypted: whoever is on the path can read and change it; --key encrypts SCTP")
+        }
     }
 }
 
@@ -126,6 +138,8 @@ fn tell_capture(Captured { file, left_out, failure }: &Captured) -> Result<(), F
 fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
     let options = options::server(chosen)?;
     let format = Format::of(chosen);
+    tell_encryption(chosen);
+    let public = options.keys.as_ref().map(Keys::public);
     let notify = move |notice| {
         let told = match notice {
             Notice::Began { peer, flows } if format == Format::Text => {
@@ -148,6 +162,9 @@ fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
         say(&format!("listening on port {port}, control on {}, SCTP in UDP port {udp_port}\n", port + 1))?;
         if let Some(address) = server.metrics() {
             say(&format!("metrics on http://{address}/metrics\n"))?;
+        }
+        if let Some(public) = public {
+            say(&format!("for clients: --key FILE --peer {public}\n"))?;
         }
     }
     server.run(&interrupt::flag()).map_err(failed)?;

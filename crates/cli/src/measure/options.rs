@@ -2,10 +2,11 @@
 
 use crate::Failure;
 use ::measure::npmp::{EventSize, Random};
-use ::measure::{CaptureFile, ClientOptions, FlowSpec, Load, Planned, ServerOptions, Transport, sctp};
+use ::measure::{CaptureFile, ClientOptions, FlowSpec, Keys, Load, Planned, ServerOptions, Transport, sctp};
 use clap::ArgMatches;
+use noise::{PrivateKey, parse_peers};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use units::{ByteCount, Probability};
 
@@ -31,7 +32,50 @@ pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
         one: chosen.get_flag("one-off"),
         longest: seconds(chosen, "max-time"),
         metrics: text(chosen, "metrics").map(metrics).transpose()?,
+        keys: server_keys(chosen)?,
     })
+}
+
+/// The keys of a server, if it encrypts.
+fn server_keys(chosen: &ArgMatches) -> Result<Option<Keys>, Failure> {
+    let Some(file) = text(chosen, "key") else { return Ok(None) };
+    let peers = text(chosen, "peers").ok_or_else(|| {
+        Failure::usage(format!(
+            "--key {file}: say who may measure: --peers any, or public keys and files that list them"
+        ))
+    })?;
+    let words = || peers.split(',');
+    let keys = keys(file, "--peers", words().filter(|word| *word != ANY))?;
+    Ok(Some(Keys { accept_any: words().any(|word| word == ANY), ..keys }))
+}
+
+/// The word for everyone who knows the public key of the server.
+const ANY: &str = "any";
+
+/// The keys of a client, if it encrypts. `sctp` is the number of SCTP flows.
+fn client_keys(chosen: &ArgMatches, sctp: usize) -> Result<Option<Keys>, Failure> {
+    let Some(file) = text(chosen, "key") else { return Ok(None) };
+    if sctp == 0 {
+        return Err(Failure::usage(format!("--key {file} encrypts SCTP, but no flow is one of SCTP")));
+    }
+    let peer = text(chosen, "peer").ok_or_else(|| {
+        Failure::usage(format!(
+            "--key {file}: name the server's public key with --peer; the server prints it when it starts"
+        ))
+    })?;
+    let keys = keys(file, "--peer", [peer])?;
+    match keys.peers.len() {
+        1 => Ok(Some(keys)),
+        several => Err(Failure::usage(format!("--peer {peer}: expected one key, found {several}"))),
+    }
+}
+
+/// The private key in a file, and the peers that the words of an option name.
+fn keys<'w>(file: &str, option: &str, words: impl IntoIterator<Item = &'w str>) -> Result<Keys, Failure> {
+    let peers = parse_peers(words).map_err(|error| Failure::usage(format!("{option} {error}")))?;
+    let private = PrivateKey::read_or_create(Path::new(file));
+    let private = private.map_err(|error| Failure::usage(format!("--key {error}")))?;
+    Ok(Keys { private, peers, accept_any: false })
 }
 
 fn metrics(text: &str) -> Result<SocketAddr, Failure> {
@@ -71,6 +115,7 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         scalars: file("scalar")?,
         vectors: file("vector")?,
         capture,
+        keys: client_keys(chosen, most)?,
         events: if text(chosen, "npmp-events") == Some("36") { EventSize::Packed } else { EventSize::Padded },
     })
 }

@@ -105,12 +105,17 @@ impl Client {
         if let Some(place) = self.associations.iter().position(|other| other.number == number) {
             return Ok(place);
         }
-        let endpoint = self.bind().map_err(|error| error.to_string())?;
+        let endpoint = self.bind()?;
         let peer = io_peer(&self.options.peers, self.options.port);
         let connection = endpoint.connect_timeout(peer, ANSWER).map_err(|error| match error {
             ConnectError::TimedOut => format!(
-                "no answer from SCTP port {} in UDP port {}: is it blocked on the way?",
-                self.options.port, self.options.udp_port
+                "no answer from SCTP port {} in UDP port {}: {}",
+                self.options.port,
+                self.options.udp_port,
+                match self.options.keys {
+                    None => "is it blocked on the way, or does the server expect a key?",
+                    Some(_) => "wrong key of the server, key unknown there, or blocked on the way",
+                }
             ),
             error => error.to_string(),
         })?;
@@ -118,7 +123,7 @@ impl Client {
         Ok(self.associations.len() - 1)
     }
 
-    fn bind(&self) -> Result<Endpoint, ::io::BindError> {
+    fn bind(&self) -> Result<Endpoint, String> {
         let options = &self.options;
         let locals = if options.locals.is_empty() && options.peers.iter().all(IpAddr::is_loopback) {
             // On the host itself, every address would be one more path to the same host.
@@ -126,15 +131,18 @@ impl Client {
         } else {
             options.locals.clone()
         };
-        let builder = Endpoint::builder()
+        let mut builder = Endpoint::builder()
             .locals(locals)
             .udp_port(0)
             .remote_udp_port(options.udp_port)
             .config(options.config.clone());
-        match &self.recorder {
-            None => builder.bind(),
-            Some(recorder) => builder.tap(recorder.clone()).bind(),
+        if let Some(keys) = &options.keys {
+            builder = builder.guard(keys.guard().map_err(|error| error.to_string())?);
         }
+        if let Some(recorder) = &self.recorder {
+            builder = builder.tap(recorder.clone());
+        }
+        builder.bind().map_err(|error| error.to_string())
     }
 
     /// Starts the threads that count received messages.

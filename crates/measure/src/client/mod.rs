@@ -7,12 +7,13 @@ mod results;
 use crate::channel::{Channel, PATIENCE};
 use crate::control::{self, ControlError, ControlReader, ControlWriter};
 use crate::flow::{Flow, Room};
+use crate::keys::Keys;
 use crate::npmp::{EventSize, FlowId, Message};
 use crate::paths::Association;
 use crate::pcap::{CaptureFile, Captured, Recorder};
 use crate::peer::Samples;
 use crate::report::Report;
-use crate::spec::{BadFlow, FlowSpec};
+use crate::spec::{BadFlow, FlowSpec, Transport};
 use io::blocking::{Connection, Endpoint};
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
@@ -70,6 +71,9 @@ pub struct ClientOptions {
     pub vectors: Option<PathBuf>,
     /// Capture file for the SCTP packets of this side.
     pub capture: Option<CaptureFile>,
+    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always are.
+    /// With keys, all flows of SCTP have the same association.
+    pub keys: Option<Keys>,
     /// Size of on/off events: `Packed` for NetPerfMeter 2.0.3 and later.
     pub events: EventSize,
 }
@@ -80,6 +84,9 @@ pub enum MeasureError {
     /// A flow has an invalid option.
     #[error(transparent)]
     Flow(#[from] BadFlow),
+    /// A key opens one association with a server at a time.
+    #[error("a key is in use by one association at a time: measure with streams (--streams) in place of -P")]
+    Associations,
     /// The control connection could not be opened.
     #[error(
         "cannot reach a server at {host} on port {port} (control port {}: {}); is `anabranch measure --server -p {port}` running there?",
@@ -123,6 +130,11 @@ pub enum MeasureError {
     System(String),
 }
 
+fn has_several_associations(flows: &[Planned]) -> bool {
+    let sctp = || flows.iter().filter(|flow| flow.spec.transport == Transport::Sctp);
+    sctp().next().is_some_and(|first| sctp().any(|flow| flow.association != first.association))
+}
+
 /// A flow with its data connection.
 struct Opened {
     flow: Arc<Flow>,
@@ -163,9 +175,12 @@ impl Client {
             spec.traffic()?;
             spec.changes()?;
         }
+        if options.keys.is_some() && has_several_associations(&options.flows) {
+            return Err(MeasureError::Associations);
+        }
         let recorder = options.capture.as_ref().map(|capture| {
             let failed = |source| MeasureError::File { file: capture.file.display().to_string(), source };
-            Recorder::create(capture).map_err(failed)
+            Recorder::create(capture, options.keys.is_some()).map_err(failed)
         });
         let recorder = recorder.transpose()?;
         let peer =
@@ -204,7 +219,7 @@ impl Client {
             let streams = self.options.flows[..place].iter().filter(|other| {
                 other.spec.transport == planned.spec.transport && other.association == planned.association
             });
-            let sctp = planned.spec.transport == crate::spec::Transport::Sctp;
+            let sctp = planned.spec.transport == Transport::Sctp;
             let stream = if sctp { streams.count() as u16 } else { 0 };
             let flow = planned.spec.id.unwrap_or(place as u32);
             let id = FlowId { measurement: self.measurement, flow, stream };

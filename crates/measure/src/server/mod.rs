@@ -13,10 +13,12 @@ mod session;
 mod sessions;
 
 use crate::clock::Gate;
+use crate::keys::Keys;
 use crate::report::Report;
 use crate::sockets;
 use io::BindError;
 use io::blocking::Endpoint;
+use noise::NoiseError;
 use registry::Registry;
 use session::Session;
 use sessions::Sessions;
@@ -43,6 +45,8 @@ pub struct ServerOptions {
     pub longest: Duration,
     /// Address of the HTTP server for metrics; `None`: no metrics.
     pub metrics: Option<SocketAddr>,
+    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always are.
+    pub keys: Option<Keys>,
 }
 
 impl Default for ServerOptions {
@@ -55,6 +59,7 @@ impl Default for ServerOptions {
             one: false,
             longest: Duration::from_secs(3600),
             metrics: None,
+            keys: None,
         }
     }
 }
@@ -81,6 +86,9 @@ pub enum ServerError {
     /// The sockets of SCTP could not be bound.
     #[error(transparent)]
     Sctp(#[from] BindError),
+    /// The keys cannot be used.
+    #[error(transparent)]
+    Keys(#[from] NoiseError),
     /// A thread could not be started.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -169,13 +177,16 @@ impl Server {
         let metrics = options.metrics.map(metrics::bind).transpose()?;
         let local = options.locals.first().copied();
         let (data, control, udp, port) = bind_ports(local, options.port)?;
-        let endpoint = Endpoint::builder()
+        let mut builder = Endpoint::builder()
             .locals(options.locals)
             .port(port)
             .udp_port(options.udp_port)
             .config(options.config)
-            .max_associations(limits::CONNECTIONS)
-            .bind()?;
+            .max_associations(limits::CONNECTIONS);
+        if let Some(keys) = &options.keys {
+            builder = builder.guard(keys.guard()?);
+        }
+        let endpoint = builder.bind()?;
         let shared = Arc::new(Shared {
             registry: Registry::default(),
             sessions: Sessions::default(),

@@ -101,6 +101,7 @@ pub fn client(peer: IpAddr, [port, udp_port]: [u16; 2], flows: &[&str]) -> Clien
         scalars: None,
         vectors: None,
         capture: None,
+        keys: None,
         events: Default::default(),
     }
 }

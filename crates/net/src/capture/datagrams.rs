@@ -17,6 +17,7 @@ const UDP_HEADER: usize = 8;
 pub struct DatagramCapture<W: Write> {
     file: PcapNg<W>,
     bytes: Vec<u8>,
+    complete: Option<fn(&mut [u8])>,
 }
 
 impl<W: Write> fmt::Debug for DatagramCapture<W> {
@@ -32,7 +33,15 @@ impl<W: Write> DatagramCapture<W> {
     /// # Errors
     /// Errors of `sink`.
     pub fn new(sink: W, interface: &str, limit: ByteCount) -> io::Result<Self> {
-        Ok(DatagramCapture { file: PcapNg::new(sink, &[interface], limit.get())?, bytes: Vec::new() })
+        let file = PcapNg::new(sink, &[interface], limit.get())?;
+        Ok(DatagramCapture { file, bytes: Vec::new(), complete: None })
+    }
+
+    /// Completes the payload of each datagram in place with this function, such as a checksum that the stack
+    /// leaves out.
+    #[must_use]
+    pub fn completed_by(self, complete: fn(&mut [u8])) -> Self {
+        DatagramCapture { complete: Some(complete), ..self }
     }
 
     /// Records a datagram; `at` is the time since 1970.
@@ -57,6 +66,9 @@ impl<W: Write> DatagramCapture<W> {
         }
         self.bytes.extend_from_slice(payload.head);
         self.bytes.resize(header + length, 0);
+        if let Some(complete) = self.complete {
+            complete(&mut self.bytes[header + UDP_HEADER..]);
+        }
         let datagram = Octets::from(&self.bytes[header..]);
         let sum = match internet_checksum(Protocol::Udp as u8, src.ip(), dst.ip(), datagram) {
             0 => u16::MAX,
