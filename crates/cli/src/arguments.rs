@@ -202,7 +202,7 @@ fn key() -> Command {
             ],
             "docs/encryption.md says who needs which key.",
         ))
-        .arg(file("FILE", "File of the private key").required_unless_present("psk"))
+        .arg(file("FILE", "File of the private key").required(false).required_unless_present("psk"))
         .arg(
             flag("psk", "Print a new secret instead, for two ends to share beside their keys")
                 .conflicts_with("file"),

@@ -41,13 +41,13 @@ fn both() -> Vec<Arg> {
         seconds("max-time", "Server: longest measurement").default_value("3600"),
         value("metrics", "[ADDRESS:]PORT", "Server: serve metrics for Prometheus (address: 127.0.0.1)")
             .requires("server"),
+        value("key", "FILE", "Encrypt SCTP with the private key in this file, which is made if it does not exist"),
         value(
             "peers",
             "any|KEYS|FILES",
             "Server with --key: who may measure: any, or public keys and files that list them, separated by commas",
         )
         .requires_all(["key", "server"]),
-        value("key", "FILE", "Encrypt SCTP with the private key in this file, which is made if it does not exist"),
         value("cc", "NAME", "Congestion control of SCTP").short('C'),
         flag("cmt", "Send on all paths at once (the default)").conflicts_with("no-cmt"),
         flag("no-cmt", "Send on one path only"),

@@ -73,29 +73,29 @@ pub fn report(
         .try_get_matches_from(all)
         .map_err(|error| (error.to_string(), true))?;
     let host = chosen.get_one::<String>("host").map_or("", String::as_str);
-    run(&chosen, host, cancel, watch).map_err(|failure| (failure.message, failure.code == code::USAGE))
+    let report = connect(&chosen, host).and_then(|client| client.run(cancel, watch).map_err(failed));
+    report.map_err(|failure| (failure.message, failure.code == code::USAGE))
 }
 
-fn run(
-    chosen: &ArgMatches,
-    host: &str,
-    cancel: &AtomicBool,
-    watch: impl FnMut(&Interval),
-) -> Result<Report, Failure> {
-    let options = options::client(chosen, host)?;
-    let failed = |error: MeasureError| match error {
+fn connect(chosen: &ArgMatches, host: &str) -> Result<Client, Failure> {
+    Client::connect(options::client(chosen, host)?).map_err(failed)
+}
+
+fn failed(error: MeasureError) -> Failure {
+    match error {
         MeasureError::Flow(_) | MeasureError::Associations => Failure::usage(error.to_string()),
         error => Failure::failed(error.to_string()),
-    };
-    Client::connect(options).map_err(failed)?.run(cancel, watch).map_err(failed)
+    }
 }
 
 fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     let format = Format::of(chosen);
     chosen.get_one::<String>("out").map_or(Ok(()), |out| check_folder("--out", Path::new(out)))?;
+    let cancel = interrupt::flag();
+    let client = connect(chosen, host)?;
     tell_encryption(chosen);
     // Errors of standard output are ignored here: the report at the end detects them.
-    let report = run(chosen, host, &interrupt::flag(), |interval| drop(format.interval(interval)))?;
+    let report = client.run(&cancel, |interval| drop(format.interval(interval))).map_err(failed)?;
     format.report(&report, "server")?;
     if let Some(out) = chosen.get_one::<String>("out") {
         let cannot = |error| Failure::failed(format!("cannot write to {out}: {error}"));
@@ -138,7 +138,6 @@ fn tell_capture(Captured { file, left_out, failure }: &Captured) -> Result<(), F
 fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
     let options = options::server(chosen)?;
     let format = Format::of(chosen);
-    tell_encryption(chosen);
     let public = options.keys.as_ref().map(Keys::public);
     let notify = move |notice| {
         let told = match notice {
@@ -157,6 +156,7 @@ fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
     };
     let failed = |error: ::measure::ServerError| Failure::failed(error.to_string());
     let server = Server::bind(options, notify).map_err(failed)?;
+    tell_encryption(chosen);
     if format == Format::Text {
         let (port, udp_port) = (server.port(), server.udp_port());
         say(&format!("listening on port {port}, control on {}, SCTP in UDP port {udp_port}\n", port + 1))?;
