@@ -37,6 +37,8 @@ def measure(
     flows: Sequence[str] = (),
     pcap: str | os.PathLike[str] | None = None,
     pcap_limit: int | None = None,
+    key: str | os.PathLike[str] | None = None,
+    peer: str | None = None,
     progress: Callable[[dict[str, Any]], object] | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -47,7 +49,9 @@ def measure(
     ``length``: that of a message. ``flows``: NetPerfMeter's flow specifications, in place of ``rate``, ``length``,
     ``direction``, ``parallel`` and ``streams``. ``options``: the options of SCTP. ``time``: 0 measures until the call
     is stopped. ``progress`` gets each interval. ``pcap``: file for a capture of the packets of SCTP at this side, of at
-    most ``pcap_limit``, 100 MiB unless set; a warning says how many packets at the end are not in it.
+    most ``pcap_limit``, 100 MiB unless set; a warning says how many packets at the end are not in it. ``key``: the file
+    of this side's private key, which encrypts SCTP, but not TCP, UDP and the control connection; ``peer``: the public
+    key of the server.
 
     Needs ``pip install 'anabranch[lab]'``. The manifest of the result is the report of ``anabranch measure --json``.
     Ctrl-C stops the measurement. Raises ``OSError`` if the server cannot be reached or the measurement fails,
@@ -69,6 +73,8 @@ def measure(
     if pcap is not None:
         arguments += ["--pcap", os.fspath(pcap)]
         arguments += [] if pcap_limit is None else ["--pcap-limit", str(pcap_limit)]
+    arguments += [] if key is None else ["--key", os.fspath(key)]
+    arguments += [] if peer is None else ["--peer", peer]
     if options:
         arguments += ["--set", to_toml(options)]
     watch = None if progress is None else lambda text: progress(json.loads(text))

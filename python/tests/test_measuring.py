@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 
 import anabranch
+from anabranch import net
 
 Ports = tuple[int, int]
 
 
 @pytest.fixture
-def server() -> Iterator[Ports]:
-    """A server, and its ports."""
-    arguments = ["measure", "-s", "-p", "0", "--udp-port", "0", "--local", "127.0.0.1"]
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ports]:
+    """A server with the further arguments that the test names, in the test's folder, and its ports."""
+    arguments = ["measure", "-s", "-p", "0", "--udp-port", "0", "--local", "127.0.0.1", *getattr(request, "param", [])]
     command = [sys.executable, "-m", "anabranch", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         assert process.stdout is not None
         port, _, udp_port = (int(number) for number in re.findall(r"\d+", process.stdout.readline()))
         yield port, udp_port
@@ -83,6 +84,17 @@ def test_a_capture_is_written_and_a_warning_tells_that_it_is_not_complete(server
     with pytest.warns(UserWarning, match=r"m.pcapng reached its limit: the last \d+ packets"):
         anabranch.measure("127.0.0.1", pcap=file, pcap_limit=5000, **ours)
     assert file.stat().st_size <= 5000
+
+
+@pytest.mark.parametrize("server", [["--key", "server.key", "--peers", "any"]], indirect=True)
+def test_a_server_with_a_key_is_measured_with_a_key(server: Ports, tmp_path: Path) -> None:
+    with net.Endpoint("127.0.0.1", udp_port=0, key=tmp_path / "server.key", accept_any=True) as endpoint:
+        peer = endpoint.identity
+    ours = {"port": server[0], "udp_port": server[1], "time": 0.4, "rate": 4e6}
+    result = anabranch.measure("127.0.0.1", key=tmp_path / "client.key", peer=peer, **ours)
+    assert result.manifest["total"]["flows"][0]["peer"]["received"]["bytes"] > 0
+    with pytest.raises(ValueError, match="name the server's public key with --peer"):
+        anabranch.measure("127.0.0.1", key=tmp_path / "client.key", **ours)
 
 
 def test_what_is_wrong_is_raised() -> None:

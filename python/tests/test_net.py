@@ -416,16 +416,15 @@ def test_the_example_of_the_module_works() -> None:
     assert doctest.testmod(net).failed == 0
 
 
-def test_the_ten_lines_of_the_page_copy_a_file(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "embed-python.md").read_text(encoding="utf-8")
-    section = page.split("\n## Threads\n")[1].split("\n## ")[0]
+def run_lines(page: str, heading: str, folder: Path) -> str:
+    """Runs the program of at most ten lines below a heading of a page, and returns what it prints."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     found = re.search(r"```python\n(.*?)```", section, re.DOTALL)
     assert found is not None
     program = found[1]
     assert len([line for line in program.splitlines() if line.strip()]) <= 10
-    content = os.urandom(3_000_000)
-    (tmp_path / "file").write_bytes(content)
-    arguments = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 60}
+    arguments = {"cwd": folder, "capture_output": True, "text": True, "timeout": 60}
     done = subprocess.run([sys.executable, "-c", program], **arguments, check=False)
     for _ in range(20):
         if "choose another UDP port" not in done.stderr:
@@ -433,6 +432,13 @@ def test_the_ten_lines_of_the_page_copy_a_file(tmp_path: Path) -> None:
         time.sleep(1)  # another program of this machine uses the port
         done = subprocess.run([sys.executable, "-c", program], **arguments, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_ten_lines_of_the_page_copy_a_file(tmp_path: Path) -> None:
+    content = os.urandom(3_000_000)
+    (tmp_path / "file").write_bytes(content)
+    run_lines("embed-python.md", "Threads", tmp_path)
     assert (tmp_path / "copy").read_bytes() == content
 
 
@@ -577,6 +583,10 @@ def test_with_keys_an_echo_is_encrypted_and_both_ends_know_who_the_other_one_is(
             assert message.data == b"secret"
     assert key.stat().st_mode & 0o777 == 0o600
     assert len(public) == 64
+
+
+def test_the_lines_of_the_page_about_keys_send_a_secret(tmp_path: Path) -> None:
+    assert re.fullmatch(r"[0-9a-f]{64} b'secret'\n", run_lines("encryption.md", "Python", tmp_path))
 
 
 def test_a_connection_without_a_key_has_no_identity(pair: Pair) -> None:

@@ -7,6 +7,31 @@
 //! session for a packet, when the session is old, or when the peer does not answer; both may do so at once.
 //! An initiation has a MAC that only those can make who know the key of the door. Without a cookie of the
 //! responder, it costs the responder only the check of this MAC. See `docs/security.md`.
+//!
+//! ```no_run
+//! # extern crate io as anabranch_io;
+//! use anabranch_io::Peer;
+//! use anabranch_io::blocking::{Connection, Endpoint};
+//! use anabranch_noise::{Noise, Peers, PrivateKey, PublicKey, read_peers};
+//! use std::{error::Error, net::IpAddr, path::Path};
+//!
+//! fn serve(paths: Vec<IpAddr>) -> Result<(), Box<dyn Error>> {
+//!     let key = PrivateKey::read_or_create(Path::new("server.key"))?;
+//!     let clients = Peers::from(read_peers(Path::new("clients.txt"))?); // or Peers::any()
+//!     let endpoint = Endpoint::builder().locals(paths).port(5001).guard(Noise::new(key, clients)?).bind()?;
+//!     let listener = endpoint.listen(16);
+//!     while let Ok(connection) = listener.accept() {
+//!         println!("{:?} connected", connection.peer_identity());
+//!     }
+//!     Ok(())
+//! }
+//!
+//! fn connect(to: Vec<IpAddr>, server: PublicKey) -> Result<Connection, Box<dyn Error>> {
+//!     let key = PrivateKey::read_or_create(Path::new("client.key"))?;
+//!     let endpoint = Endpoint::builder().udp_port(0).guard(Noise::new(key, Peers::known([server]))?).bind()?;
+//!     Ok(endpoint.connect(Peer::from((to, 5001)))?)
+//! }
+//! ```
 #![forbid(unsafe_code)]
 
 mod common;
