@@ -119,8 +119,9 @@ impl NetEndpoint {
         Ok(NetEndpoint { inner: Own::new(inner), remote_udp_port: remote_udp_port.0, config, identity })
     }
 
-    /// Connects to a peer, which must own the public key ``key`` if there is one. Options that are left out are those
-    /// of the endpoint.
+    /// Connects to a peer, which must own the public key ``key`` if there is one.
+    ///
+    /// Options that are left out are those of the endpoint.
     fn connect(
         &self,
         addresses: OneOrMore,
