@@ -150,6 +150,8 @@ fn check_mode(file: &Path) -> Result<(), KeyFileError> {
             return Err(KeyFileError::new(file, "other users may read this secret: chmod 600"));
         }
     }
+    #[cfg(not(unix))]
+    let _ = file;
     Ok(())
 }
 
