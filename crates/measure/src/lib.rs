@@ -1,8 +1,9 @@
 //! Measures SCTP (ours, in UDP), TCP and UDP between two hosts.
 //!
 //! The active side ([`Client`]) and the passive side ([`Server`]) use NPMP, the protocol of NetPerfMeter,
-//! over a TCP control connection. So each of them also works with NetPerfMeter. [`Keys`] encrypt SCTP, but not TCP and UDP. [`npmp`] is the codec.
-//! [`FlowSpec`] describes a flow, and `lab::traffic` draws its frames, as for simulated flows.
+//! over a TCP control connection. So each of them also works with NetPerfMeter. [`Keys`] encrypt SCTP, but
+//! not TCP and UDP. [`npmp`] is the codec. [`FlowSpec`] describes a flow, and `lab::traffic` draws its
+//! frames, as for simulated flows.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "measures in real time")]
 

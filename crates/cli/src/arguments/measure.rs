@@ -41,11 +41,11 @@ fn both() -> Vec<Arg> {
         seconds("max-time", "Server: longest measurement").default_value("3600"),
         value("metrics", "[ADDRESS:]PORT", "Server: serve metrics for Prometheus (address: 127.0.0.1)")
             .requires("server"),
-        value("key", "FILE", "Encrypt SCTP with the private key in this file, which is made if it does not exist"),
+        value("key", "FILE", "Encrypt SCTP with the private key in this file, made if it does not exist"),
         value(
             "peers",
             "any|KEYS|FILES",
-            "Server with --key: who may measure: any, or public keys and files that list them, separated by commas",
+            "Server with --key: who may measure: any, or keys and files that list them, with commas",
         )
         .requires_all(["key", "server"]),
         value("cc", "NAME", "Congestion control of SCTP").short('C'),

@@ -31,8 +31,8 @@ impl Keys {
         };
         if peers.is_empty() && !accept_any {
             return Err(PyValueError::new_err(
-                "key: no peer could connect; give peers=[public keys or files that list them], or accept_any=True for \
-                 everyone who knows the public key of this endpoint",
+                "key: no peer could connect; give peers=[public keys or files that list them], or \
+                 accept_any=True for everyone who knows the public key of this endpoint",
             ));
         }
         let listed = parse_peers(&peers).map_err(|error| error::key_file("peers", &error))?;
@@ -54,8 +54,8 @@ impl Keys {
 
 fn without_key(argument: &str) -> PyErr {
     PyValueError::new_err(format!(
-        "{argument}: has no effect without a key; give key=FILE too, which is made with a new private key if it does \
-         not exist"
+        "{argument}: has no effect without a key; give key=FILE too, which is made with a new private key if it \
+         does not exist"
     ))
 }
 
