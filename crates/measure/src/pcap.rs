@@ -54,7 +54,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the file and begins to capture. `is_encrypted`: packets have no CRC32c until they are captured.
+    /// Creates the file and begins to capture. `is_encrypted`: packets have no CRC32c until they are
+    /// captured.
     ///
     /// # Errors
     /// Errors of the file system.

@@ -138,8 +138,8 @@ impl Noise {
         self.by_key.get(&key).copied()
     }
 
-    /// Forgets a peer if there are too many that are not listed: the one whose sessions ended first. `None` if
-    /// all of them may have sessions.
+    /// Forgets a peer if there are too many that are not listed: the one whose sessions ended first. `None`
+    /// if all of them may have sessions.
     fn make_room(&mut self, now: Instant) -> Option<()> {
         let others = || self.peers.iter().filter(|(_, peer)| !peer.is_listed);
         if others().count() < MOST_OTHERS {

@@ -206,7 +206,8 @@ impl Peer {
         opened
     }
 
-    /// Time from which the peer may be forgotten: its sessions have ended, or it began one and did not use it.
+    /// Time from which the peer may be forgotten: its sessions have ended, or it began one and did not use
+    /// it.
     pub(crate) fn forget_at(&self) -> Instant {
         self.heard + if self.sessions == 0 { UNUSED } else { LIFE }
     }

@@ -71,8 +71,8 @@ pub struct ClientOptions {
     pub vectors: Option<PathBuf>,
     /// Capture file for the SCTP packets of this side.
     pub capture: Option<CaptureFile>,
-    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always are.
-    /// With keys, all flows of SCTP have the same association.
+    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always
+    /// are. With keys, all flows of SCTP have the same association.
     pub keys: Option<Keys>,
     /// Size of on/off events: `Packed` for NetPerfMeter 2.0.3 and later.
     pub events: EventSize,

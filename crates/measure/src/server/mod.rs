@@ -45,7 +45,8 @@ pub struct ServerOptions {
     pub longest: Duration,
     /// Address of the HTTP server for metrics; `None`: no metrics.
     pub metrics: Option<SocketAddr>,
-    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always are.
+    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always
+    /// are.
     pub keys: Option<Keys>,
 }
 
