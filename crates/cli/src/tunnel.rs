@@ -30,7 +30,7 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
         return Ok(code::OK);
     }
     let config = TunnelConfig::read(file).map_err(refused)?;
-    if config.keys.is_none() {
+    if config.key.is_none() {
         complain("WITHOUT ENCRYPTION: anyone on the way can read, change and enter this tunnel");
     }
     let stop = Stop::default();

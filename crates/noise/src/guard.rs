@@ -84,16 +84,6 @@ impl Noise {
         Ok(noise)
     }
 
-    /// The encryption between two ends that know each other's key. Strangers get no answer, even if they know
-    /// both public keys: the secret of the door follows from the two pairs of keys.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn pair(private: PrivateKey, peer: PublicKey) -> Result<Noise, NoiseError> {
-        let door = private.agree(&peer)?;
-        Noise::new(private, Peers::known([peer]).door(door))
-    }
-
     /// Uses one suite alone, where the default is the choice of the processor. Both ends must accept it.
     #[must_use]
     pub fn suite(mut self, suite: Suite) -> Noise {

@@ -63,6 +63,18 @@ impl PrivateKey {
     }
 }
 
+impl Secret {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, holds no secret, or is readable by other users.
+    pub fn read(file: &Path) -> Result<Secret, KeyFileError> {
+        check_mode(file)?;
+        let text = fs::read_to_string(file).map_err(|error| KeyFileError::new(file, error))?;
+        text.parse().map_err(|error| KeyFileError::new(file, error))
+    }
+}
+
 /// A peer in a list of peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPeer {

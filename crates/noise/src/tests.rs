@@ -47,7 +47,7 @@ fn key() -> PrivateKey {
 }
 
 fn noise(own: &PrivateKey, peer: &PrivateKey) -> Noise {
-    Noise::pair(own.clone(), peer.public()).expect("good keys")
+    Noise::new(own.clone(), Peers::known([peer.public()])).expect("good keys")
 }
 
 fn read(counter: &AtomicU64) -> u64 {

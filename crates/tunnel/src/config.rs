@@ -1,9 +1,10 @@
 //! Configuration file of one end of a tunnel.
 
 use crate::hosts::Host;
+use crate::peers::{TunnelPeer, shared_prefix};
 use crate::uplinks::{Source, Uplink};
 use io::PathOptions;
-use noise::{PrivateKey, PublicKey};
+use noise::{PrivateKey, PublicKey, Secret};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -36,8 +37,10 @@ pub struct TunnelConfig {
     pub connect_port: u16,
     /// True if this end is behind NATs.
     pub nat: bool,
-    /// The keys; `None` for no encryption.
-    pub keys: Option<(PrivateKey, PublicKey)>,
+    /// The private key of this end; `None` for no encryption.
+    pub key: Option<PrivateKey>,
+    /// The other ends: one, or several at an end that waits.
+    pub peers: Vec<TunnelPeer>,
     /// Path of the socket that serves the status.
     pub status: PathBuf,
     /// Address of the HTTP server for metrics; `None`: no metrics.
@@ -62,7 +65,9 @@ const KEEP_ALIVE: Span = Span::from_secs(60);
 
 const UPLINK_KEYS: [&str; 4] = ["device", "address", "cost", "keep_alive"];
 
-const KEYS: [&str; 15] = [
+const PEER_KEYS: [&str; 4] = ["key", "name", "addresses", "psk"];
+
+const KEYS: [&str; 17] = [
     "interface",
     "addresses",
     "mtu",
@@ -73,6 +78,8 @@ const KEYS: [&str; 15] = [
     "nat",
     "key",
     "peer",
+    "peers",
+    "psk",
     "encryption",
     "status",
     "metrics",
@@ -89,10 +96,9 @@ impl TunnelConfig {
         let bytes = fs::read(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
         let text = utf8(bytes).map_err(|error| wrong(format!("{}:{error}", file.display())))?;
         let at = |error: ConfigError| wrong(format!("{}: {error}", file.display()));
-        TunnelConfig::parse(&text, |key| {
-            PrivateKey::read(Path::new(key)).map_err(|error| wrong(error.to_string()))
-        })
-        .map_err(at)
+        let key = |file: &str| PrivateKey::read(Path::new(file)).map_err(|error| wrong(error.to_string()));
+        let psk = |file: &str| Secret::read(Path::new(file)).map_err(|error| wrong(error.to_string()));
+        TunnelConfig::parse(&text, key, psk).map_err(at)
     }
 
     /// Reads only the path of the status socket from a file: the key may be unreadable.
@@ -107,10 +113,11 @@ impl TunnelConfig {
         table.check_names(&KEYS).and_then(|()| table.status()).map_err(|error| at(error.to_string()))
     }
 
-    /// Parses the text of a file; `key` reads the file of the private key.
+    /// Parses the text of a file; `key` reads the file of the private key, and `psk` that of a shared secret.
     fn parse(
         text: &str,
         key: impl FnOnce(&str) -> Result<PrivateKey, ConfigError>,
+        psk: impl Fn(&str) -> Result<Secret, ConfigError>,
     ) -> Result<TunnelConfig, ConfigError> {
         let document = DeTable::parse(text).map_err(|error| wrong(error.to_string()))?;
         let table = Table(document.get_ref());
@@ -133,6 +140,10 @@ impl TunnelConfig {
         if addresses.iter().filter(|Prefix((address, _))| address.is_ipv4()).count() > 1 {
             return Err(wrong("addresses: at most one of IPv4"));
         }
+        let (key, peers) = table.keys(key, psk)?;
+        if !connect.is_empty() && peers.iter().any(|peer| !peer.name.is_empty()) {
+            return Err(wrong("peers: the end that connects has one `peer`"));
+        }
         Ok(TunnelConfig {
             addresses: addresses.into_iter().map(|Prefix(address)| address).collect(),
             mtu: table.number("mtu", 576, MTU)?,
@@ -140,7 +151,8 @@ impl TunnelConfig {
             port,
             connect_port: table.number("connect_port", 1, PORT)?,
             nat: table.flag("nat")?.unwrap_or(false),
-            keys: table.keys(key)?,
+            key,
+            peers,
             status: table.status()?,
             metrics: table.metrics()?,
             up: table.text("up")?.map(str::to_owned),
@@ -155,7 +167,8 @@ impl TunnelConfig {
 impl TunnelConfig {
     /// Parses a valid text without keys.
     pub(crate) fn parse_without_keys(text: &str) -> TunnelConfig {
-        TunnelConfig::parse(text, |_| Err(wrong("there is a key"))).expect("it is right")
+        let refuse = |_: &str| wrong("there is a key");
+        TunnelConfig::parse(text, |file| Err(refuse(file)), |file| Err(refuse(file))).expect("it is right")
     }
 }
 
@@ -268,23 +281,32 @@ impl Table<'_> {
         entries.iter().map(|entry| one(entry.get_ref()).ok_or_else(refused)).collect()
     }
 
+    /// The private key, and the other ends.
     fn keys(
         &self,
         read: impl FnOnce(&str) -> Result<PrivateKey, ConfigError>,
-    ) -> Result<Option<(PrivateKey, PublicKey)>, ConfigError> {
-        let (key, peer) = (self.text("key")?, self.text("peer")?);
-        match (key, peer, self.flag("encryption")?) {
-            (Some(key), Some(peer), None | Some(true)) => {
-                let peer: PublicKey = peer.parse().map_err(|error| wrong(format!("peer: {error}")))?;
+        psk: impl Fn(&str) -> Result<Secret, ConfigError>,
+    ) -> Result<(Option<PrivateKey>, Vec<TunnelPeer>), ConfigError> {
+        let (key, has_peer) = (self.text("key")?, self.get("peer").or(self.get("peers")).is_some());
+        match (key, has_peer, self.flag("encryption")?) {
+            (Some(key), true, None | Some(true)) => {
+                let peers = match self.get("peers") {
+                    None => vec![self.peer("peer", &psk)?],
+                    Some(_) if self.get("peer").is_some() => {
+                        return Err(wrong("peer and peers: one of them, `peers` for several other ends"));
+                    }
+                    Some(list) => peer_list(list, &psk)?,
+                };
                 let private = read(key)?;
-                if private.public() == peer {
-                    return Err(wrong(format!(
-                        "peer: {peer} is the public key of this end: expected that of the other end, which `anabranch key` prints there"
-                    )));
+                match peers.iter().find(|peer| peer.key == Some(private.public())) {
+                    Some(_) => Err(wrong(format!(
+                        "peer: {} is the public key of this end: expected that of the other end, which `anabranch key` prints there",
+                        private.public()
+                    ))),
+                    None => Ok((Some(private), peers)),
                 }
-                Ok(Some((private, peer)))
             }
-            (None, None, Some(false)) => Ok(None),
+            (None, false, Some(false)) => Ok((None, vec![TunnelPeer::default()])),
             (_, _, Some(false)) => {
                 Err(wrong("encryption = false, but there are keys: remove one or the other"))
             }
@@ -293,6 +315,59 @@ impl Table<'_> {
                  without encryption anyone can read, change and enter the tunnel: only `encryption = false` allows that",
             )),
         }
+    }
+
+    /// A peer whose public key has this name, with its secret if there is one.
+    fn peer(
+        &self,
+        key: &str,
+        psk: impl Fn(&str) -> Result<Secret, ConfigError>,
+    ) -> Result<TunnelPeer, ConfigError> {
+        let text = self.text(key)?.ok_or_else(|| wrong(format!("{key}: a public key was expected")))?;
+        let public: PublicKey = text.parse().map_err(|error| wrong(format!("{key}: {error}")))?;
+        let psk = self.text("psk")?.map(psk).transpose()?;
+        Ok(TunnelPeer { key: Some(public), psk, ..TunnelPeer::default() })
+    }
+}
+
+/// Parses the list of several other ends.
+fn peer_list(
+    list: &DeValue<'_>,
+    psk: impl Fn(&str) -> Result<Secret, ConfigError>,
+) -> Result<Vec<TunnelPeer>, ConfigError> {
+    let expected = || {
+        wrong(
+            r#"peers: a list of tables such as { key = "85…", name = "office", addresses = ["10.9.0.2/32"] } was expected"#,
+        )
+    };
+    let DeValue::Array(entries) = list else { return Err(expected()) };
+    let mut peers: Vec<TunnelPeer> = Vec::new();
+    for (entry, n) in entries.iter().zip(1..) {
+        let at = |error: ConfigError| wrong(format!("peers, entry {n}: {error}"));
+        let DeValue::Table(table) = entry.get_ref() else { return Err(expected()) };
+        let table = Table(table);
+        table.check_names(&PEER_KEYS).map_err(at)?;
+        let mut peer = table.peer("key", &psk).map_err(at)?;
+        let prefixes: Vec<Prefix> = table.list("addresses", "an address like 10.9.0.2/32").map_err(at)?;
+        peer.addresses = prefixes.into_iter().map(|Prefix(prefix)| prefix).collect();
+        if peer.addresses.is_empty() {
+            return Err(at(wrong("addresses: the inner addresses of this end, such as [\"10.9.0.2/32\"]")));
+        }
+        let name = table.text("name").map_err(at)?.filter(|name| !name.is_empty());
+        peer.name = name.map_or_else(|| format!("peer {n}"), str::to_owned);
+        if peers.iter().any(|other| other.key == peer.key || other.name == peer.name) {
+            return Err(at(wrong("key, name: another entry has the same one")));
+        }
+        peers.push(peer);
+    }
+    if peers.is_empty() {
+        return Err(expected());
+    }
+    match shared_prefix(&peers) {
+        Some((address, length, one, other)) => {
+            Err(wrong(format!("peers: {one} and {other} both have the addresses {address}/{length}")))
+        }
+        None => Ok(peers),
     }
 }
 
@@ -349,7 +424,8 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<TunnelConfig, ConfigError> {
-        TunnelConfig::parse(text, |_| Ok("7".repeat(64).parse().expect("64 digits")))
+        let key = |_: &str| Ok("7".repeat(64).parse().expect("64 digits"));
+        TunnelConfig::parse(text, key, |_| Ok("6".repeat(64).parse().expect("64 digits")))
     }
 
     fn error(text: &str) -> String {
@@ -372,7 +448,7 @@ mod tests {
         let sources: Vec<&Source> = config.uplinks.iter().map(|uplink| &uplink.source).collect();
         assert_eq!(sources, [&Source::Device("wwan0".into()), &Source::Address([192, 0, 2, 1].into())]);
         assert!(config.uplinks.iter().all(|uplink| uplink.options == PathOptions::default()));
-        assert!(config.keys.is_some());
+        assert!(config.key.is_some() && config.peers.len() == 1 && config.peers[0].key.is_some());
     }
 
     #[test]
@@ -402,7 +478,37 @@ mod tests {
             error(&format!("encryption = false\nkey = \"/k\"\npeer = \"{}\"", "9".repeat(64)))
                 .contains("remove")
         );
-        assert!(parse("encryption = false").expect("it is right").keys.is_none());
+        assert!(parse("encryption = false").expect("it is right").key.is_none());
+    }
+
+    #[test]
+    fn an_end_that_waits_may_have_several_peers() {
+        let [one, two] = ["8", "9"].map(|digit| digit.repeat(64));
+        let office = format!("{{ key = '{one}', name = 'office', addresses = ['10.9.0.2/32'], psk = '/p' }}");
+        let read = |peers: &str| parse(&format!("key = '/k'\npeers = [{peers}]"));
+        let peers = read(&format!("{office}, {{ key = '{two}', addresses = ['10.9.0.3/32', 'fd00::/64'] }}"))
+            .expect("it is right")
+            .peers;
+        assert_eq!(peers.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>(), ["office", "peer 2"]);
+        assert!(peers[0].psk.is_some() && peers[1].psk.is_none() && peers[1].addresses.len() == 2);
+        for (other, expected) in [
+            ("7".to_owned(), "peers: a list of tables such as"),
+            (format!("{{ key = '{two}' }}"), "entry 2: addresses: the inner addresses"),
+            (format!("{{ key = '{two}', addresses = ['10.9.0.2/32'] }}"), "office and peer 2 both have"),
+            (
+                format!("{{ key = '{one}', addresses = ['10.9.0.3/32'] }}"),
+                "entry 2: key, name: another entry",
+            ),
+            ("{ key = '9', addresses = ['10.9.0.3/32'] }".to_owned(), "entry 2: key: a key has 64"),
+            (format!("{{ key = '{two}', adresses = [] }}"), "entry 2: adresses: unknown"),
+        ] {
+            let error = read(&format!("{office}, {other}")).expect_err("is wrong").to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let both = error(&format!("key = '/k'\npeer = '{two}'\npeers = [{office}]"));
+        assert!(both.contains("peer and peers"), "{both}");
+        let client = format!("key = '/k'\nconnect = ['192.0.2.1']\nuplinks = ['eth0']\npeers = [{office}]");
+        assert!(error(&client).contains("has one `peer`"));
     }
 
     #[test]

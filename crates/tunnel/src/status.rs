@@ -2,6 +2,7 @@
 
 use crate::config::TunnelConfig;
 use crate::counters::CarrierStats;
+use crate::peers::TunnelPeer;
 use crate::stop::Stop;
 use io::blocking::block_on;
 use io::{Connection, Endpoint, PathInfo, PathState};
@@ -26,14 +27,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest time for writing an answer, and pause after a failed accept.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// The latest state.
+/// The latest state for each peer.
 #[derive(Clone, Debug)]
-pub(crate) struct Board(Arc<Mutex<Json>>);
+pub(crate) struct Board(Arc<Mutex<Vec<Json>>>);
 
 impl Board {
     /// Creates the socket and answers its clients.
     pub(crate) fn start(config: &TunnelConfig, stop: &Stop) -> std_io::Result<Board> {
-        let board = Board(Arc::new(Mutex::new(Snapshot::waiting("connecting", &None).json)));
+        let begin = Snapshot::waiting("connecting", &None).json;
+        let board = Board(Arc::new(Mutex::new(vec![begin; config.peers.len()])));
         if let Some(folder) = config.status.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -42,7 +44,7 @@ impl Board {
             fs::remove_file(&config.status)?;
         }
         let listener = UnixListener::bind(&config.status)?;
-        let (latest, interface, mtu) = (board.0.clone(), config.interface.clone(), config.mtu);
+        let (latest, config) = (board.0.clone(), config.clone());
         stop.spawn("status", move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else {
@@ -50,9 +52,7 @@ impl Board {
                     thread::sleep(BREATH);
                     continue;
                 };
-                let mut json = latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                json["interface"] = json!(interface);
-                json["mtu"] = json!(mtu);
+                let json = answer(&config, latest.lock().unwrap_or_else(PoisonError::into_inner).clone());
                 // The socket buffers the text at once, even if nobody reads.
                 let _ = stream.set_write_timeout(Some(BREATH));
                 let _ = stream.write_all(format!("{json:#}\n").as_bytes());
@@ -64,14 +64,39 @@ impl Board {
 
     /// Counts the datagrams that arrived without an association.
     pub(crate) fn count_datagrams(&self, noise: &Option<Stats>) {
-        let mut json = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if json["state"] == "waiting" {
+        let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for json in states.iter_mut().filter(|json| json["state"] == "waiting") {
             json["encryption"] = json!(noise.as_ref().map(noise_json));
         }
     }
 
-    pub(crate) fn set(&self, snapshot: Snapshot) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.json;
+    /// Sets the state of a peer.
+    pub(crate) fn set(&self, peer: usize, snapshot: Snapshot) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[peer] = snapshot.json;
+    }
+
+    /// Sets the state of all peers.
+    pub(crate) fn set_all(&self, snapshot: &Snapshot) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill(snapshot.json.clone());
+    }
+}
+
+/// The answer to a client: the state, or a list of states if there are several peers.
+fn answer(config: &TunnelConfig, states: Vec<Json>) -> Json {
+    let complete = |(mut json, peer): (Json, &TunnelPeer)| {
+        json["interface"] = json!(config.interface);
+        json["mtu"] = json!(config.mtu);
+        if !peer.name.is_empty() {
+            json["peer"] = json!(peer.name);
+            json["peer_key"] = json!(peer.key.map(|key| key.to_string()));
+        }
+        json
+    };
+    let several = config.peers.iter().any(|peer| !peer.name.is_empty());
+    let mut states: Vec<Json> = states.into_iter().zip(&config.peers).map(complete).collect();
+    match several {
+        true => json!({ "schema": SCHEMA, "interface": config.interface, "peers": states }),
+        false => states.pop().unwrap_or_default(),
     }
 }
 
@@ -231,9 +256,13 @@ pub fn ask(socket: &Path) -> std_io::Result<Json> {
 
 /// The status as text.
 pub fn render(status: &Json) -> String {
+    if let Some(peers) = status["peers"].as_array() {
+        return peers.iter().map(render).collect::<Vec<_>>().join("\n");
+    }
     let text = |value: &Json| value.as_str().unwrap_or("-").to_owned();
     let mbit = |value: &Json| format!("{:.2}", value.as_f64().unwrap_or(0.0) / 1e6);
-    let mut out = format!("{}: {}", text(&status["interface"]), text(&status["state"]));
+    let peer = status["peer"].as_str().map(|peer| format!(", {peer}")).unwrap_or_default();
+    let mut out = format!("{}{peer}: {}", text(&status["interface"]), text(&status["state"]));
     if let Some(reason) = status["reason"].as_str() {
         let _ = write!(out, " ({reason})");
     }

@@ -1,6 +1,6 @@
 //! Two guards and a network that loses, repeats, changes, forges and misdirects datagrams, as bytes say.
 
-use anabranch_noise::{Noise, PrivateKey};
+use anabranch_noise::{Noise, Peers, PrivateKey};
 use io::Guard;
 use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -31,7 +31,8 @@ pub fn play(input: &[u8]) {
     let keys = [1, 2].map(|byte| hex_of(byte).parse::<PrivateKey>().expect("64 digits"));
     let [one, two] = keys.each_ref().map(PrivateKey::public);
     let [first, second] = keys;
-    let ends = [Noise::pair(first, two), Noise::pair(second, one)].map(|end| end.expect("good keys"));
+    let ends = [Noise::new(first, Peers::known([two])), Noise::new(second, Peers::known([one]))];
+    let ends = ends.map(|end| end.expect("good keys"));
     let now = Instant::ZERO + Span::from_secs(1);
     let mut world =
         World { ends, now, flying: VecDeque::new(), sent: Vec::new(), packets: 0, open: Default::default() };

@@ -1,4 +1,5 @@
 use std::hash::BuildHasher;
+use std::net::IpAddr;
 
 /// Protocol number of TCP.
 pub(crate) const TCP: u8 = 6;
@@ -28,6 +29,16 @@ pub(crate) fn inspect(hasher: &impl BuildHasher, packet: &[u8]) -> Option<Inner>
     let ports = transport.filter(|_| has_ports).and_then(|at| packet.get(at..at + 4));
     let hash = hasher.hash_one((protocol, addresses, ports));
     Some(Inner { protocol, transport, hash })
+}
+
+/// Source and destination of a packet that [`inspect`] accepted.
+pub(crate) fn addresses(packet: &[u8]) -> Option<(IpAddr, IpAddr)> {
+    let v4 = |at: usize| Some(<[u8; 4]>::try_from(packet.get(at..at + 4)?).ok()?.into());
+    let v6 = |at: usize| Some(<[u8; 16]>::try_from(packet.get(at..at + 16)?).ok()?.into());
+    match packet.first()? >> 4 {
+        4 => Some((v4(12)?, v4(16)?)),
+        _ => Some((v6(8)?, v6(24)?)),
+    }
 }
 
 type Headers<'a> = (u8, Option<usize>, &'a [u8]);

@@ -6,5 +6,5 @@ mod rewrite;
 
 #[cfg(test)]
 pub(crate) use header::tests;
-pub(crate) use header::{Inner, TCP, UDP, inspect};
+pub(crate) use header::{Inner, TCP, UDP, addresses, inspect};
 pub(crate) use rewrite::{clamp_mss, mark_congestion};

@@ -2,10 +2,12 @@
 
 use super::log::{Log, Repeated};
 use super::options::{STREAMS, URGENT};
+use crate::config::TunnelConfig;
 use crate::counters::CarrierStats;
 use crate::device::{Batch, LONGEST, LONGEST_READ, SEGMENTS};
 use crate::error::TunnelError;
 use crate::packet::{self, Inner, TCP};
+use crate::peers::Routes;
 use crate::queue::{LIFETIME, Queue};
 use crate::stop::Stop;
 use crate::urgent::{self, Allowance, Arrived, Way};
@@ -30,7 +32,7 @@ const MOST_URGENT: usize = 64;
 /// Pause after a failed read of the device.
 const BREATH: Duration = Duration::from_millis(10);
 
-/// Reads the device until the end, and passes its packets to the current association.
+/// Reads the device until the end, and passes each packet to the current association of its peer.
 #[derive(Clone)]
 pub(super) struct Carrier(Arc<Shared>);
 
@@ -40,6 +42,16 @@ struct Shared {
     mtu: usize,
     began: Clock,
     hasher: RandomState,
+    routes: Routes,
+    /// For each peer what it is sent.
+    links: Vec<Link>,
+    /// Packets of the device that are no IP packets, or have no peer.
+    refused: AtomicU64,
+}
+
+/// The way to one peer.
+#[derive(Debug, Default)]
+struct Link {
     line: Mutex<Line>,
     urgent_ready: Condvar,
     counters: Counters,
@@ -60,48 +72,54 @@ struct Line {
 struct Counters {
     sent: [AtomicU64; 2],
     received: [AtomicU64; 2],
-    /// Packets from the device or the peer that are no IP packets, or that the device or the association
-    /// refused.
+    /// Packets from the peer that are no IP packets or have an address of another peer, and packets that the
+    /// device or the association refused.
     refused: AtomicU64,
     copied: AtomicU64,
     duplicates: AtomicU64,
 }
 
 impl Carrier {
-    /// Starts to read the device; without an association, packets are dropped.
-    pub(super) fn start(device: SyncDevice, mtu: usize, stop: &Stop, log: Log) -> std_io::Result<Carrier> {
+    /// Starts to read the device; packets for a peer without an association are dropped.
+    pub(super) fn start(
+        device: SyncDevice,
+        config: &TunnelConfig,
+        stop: &Stop,
+        log: Log,
+    ) -> std_io::Result<Carrier> {
         let carrier = Carrier(Arc::new(Shared {
             device,
             stop: stop.clone(),
-            mtu,
+            mtu: usize::from(config.mtu),
             began: Clock::now(),
             hasher: RandomState::new(),
-            line: Mutex::default(),
-            urgent_ready: Condvar::new(),
-            counters: Counters::default(),
+            routes: Routes::new(&config.peers),
+            links: config.peers.iter().map(|_| Link::default()).collect(),
+            refused: AtomicU64::new(0),
         }));
         let shared = carrier.0.clone();
         stop.spawn("device", move || Err(shared.read(&log)))?;
         Ok(carrier)
     }
 
-    /// Carries packets between the device and this association from now on.
+    /// Carries packets between the device and this association of a peer from now on.
     ///
     /// # Errors
     /// The system's error if it cannot create threads.
-    pub(super) fn carry(&self, connection: &Connection) -> std_io::Result<()> {
+    pub(super) fn carry(&self, peer: usize, connection: &Connection) -> std_io::Result<()> {
+        let link = &self.0.links[peer];
         {
-            let mut line = self.0.line();
+            let mut line = link.line();
             line.clear();
             line.current = Some(connection.clone());
         }
-        self.0.urgent_ready.notify_all();
+        link.urgent_ready.notify_all();
         let (shared, id) = (self.0.clone(), connection.id());
-        connection.send_from(move || shared.next_message(id));
-        let start = |name, run: fn(&Shared, &Connection)| {
+        connection.send_from(move || shared.next_message(peer, id));
+        let start = |name, run: fn(&Shared, usize, &Connection)| {
             let (shared, connection) = (self.0.clone(), connection.clone());
             self.0.stop.spawn(name, move || {
-                run(&shared, &connection);
+                run(&shared, peer, &connection);
                 Ok(())
             })
         };
@@ -109,33 +127,41 @@ impl Carrier {
         start("receiver", Shared::receive)
     }
 
-    /// Removes the association if it is the current one.
-    pub(super) fn stop(&self, id: AssocId) {
-        let mut line = self.0.line();
+    /// Removes the association of a peer if it is the current one.
+    pub(super) fn stop(&self, peer: usize, id: AssocId) {
+        let link = &self.0.links[peer];
+        let mut line = link.line();
         if line.is_current(id) {
             line.current = None;
             line.clear();
         }
-        self.0.urgent_ready.notify_all();
+        link.urgent_ready.notify_all();
     }
 
-    /// Stops carrying packets, and returns the current association.
-    pub(super) fn leave(&self) -> Option<Connection> {
-        let current = self.0.line().current.take();
-        self.0.urgent_ready.notify_all();
-        current
+    /// Stops carrying packets, and returns the current associations.
+    pub(super) fn leave(&self) -> Vec<Connection> {
+        let leave = |link: &Link| {
+            let current = link.line().current.take();
+            link.urgent_ready.notify_all();
+            current
+        };
+        self.0.links.iter().filter_map(leave).collect()
     }
 
-    pub(super) fn stats(&self) -> CarrierStats {
+    /// Counters of the packets to and from a peer. Those of the device that have no peer are among the
+    /// refused ones of each peer.
+    pub(super) fn stats(&self, peer: usize) -> CarrierStats {
         let read = |pair: &[AtomicU64; 2]| pair.each_ref().map(|counter| counter.load(Ordering::Relaxed));
-        let counters = &self.0.counters;
+        let link = &self.0.links[peer];
+        let counters = &link.counters;
+        let of_device = self.0.refused.load(Ordering::Relaxed);
         CarrierStats {
             sent: read(&counters.sent),
             received: read(&counters.received),
-            refused: counters.refused.load(Ordering::Relaxed),
+            refused: counters.refused.load(Ordering::Relaxed) + of_device,
             copied: counters.copied.load(Ordering::Relaxed),
             duplicates: counters.duplicates.load(Ordering::Relaxed),
-            queue: self.0.line().queue.stats,
+            queue: link.line().queue.stats,
         }
     }
 }
@@ -166,21 +192,60 @@ impl Line {
     }
 }
 
-impl Shared {
+impl Link {
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn now(&self) -> Instant {
-        Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
+    fn count_refused(&self) {
+        self.counters.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn inspect(&self, packet: &[u8]) -> Option<Inner> {
-        let inner = packet::inspect(&self.hasher, packet);
-        if inner.is_none() {
-            self.counters.refused.fetch_add(1, Ordering::Relaxed);
+    /// Waits for the next urgent packet. Returns `None` once the association is no longer the current one.
+    fn next_urgent(&self, id: AssocId) -> Option<(Instant, Vec<u8>)> {
+        let mut line = self.line();
+        while line.is_current(id) {
+            if let Some(found) = line.urgent.pop_front() {
+                return Some(found);
+            }
+            line = self.urgent_ready.wait(line).unwrap_or_else(PoisonError::into_inner);
         }
-        inner
+        // The thread of the current association may wait behind this one.
+        self.urgent_ready.notify_one();
+        None
+    }
+
+    /// The packet in a message; `None` if there is none or if it has arrived before.
+    fn packet_of<'m>(&self, message: &'m Received, arrived: &mut Arrived) -> Option<&'m [u8]> {
+        // No packet is long enough to arrive in parts, so such a message is not a packet.
+        if !message.end_of_record || message.aborted {
+            return None;
+        }
+        if message.ppid != urgent::NUMBERED {
+            return Some(&message.data);
+        }
+        let first = arrived.first_of(&message.data);
+        if first.is_none() {
+            self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
+        }
+        first
+    }
+
+    /// Counts a packet. Returns false if the association accepts no more packets; a single refused packet is
+    /// ignored.
+    fn count_sent(&self, length: usize, sent: Result<(), SendError>) -> bool {
+        match sent {
+            Ok(()) => count(&self.counters.sent, 1, length),
+            Err(SendError::Ended(_) | SendError::Shut) => return false,
+            Err(_) => self.count_refused(),
+        }
+        true
+    }
+}
+
+impl Shared {
+    fn now(&self) -> Instant {
+        Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
     }
 
     /// Reads the device until it is deleted, and returns that error. Other errors are ignored.
@@ -206,132 +271,125 @@ impl Shared {
         }
     }
 
-    /// Queues packets of the device.
+    /// Queues packets of the device for their peers.
     fn take_packets<'p>(&self, packets: impl Iterator<Item = &'p mut [u8]>) {
-        let packets: Vec<(Inner, Vec<u8>)> = packets
+        let packets: Vec<(usize, Inner, Vec<u8>)> = packets
             .filter_map(|packet| {
-                let inner = self.inspect(packet)?;
+                let found = self.destination(packet);
+                if found.is_none() {
+                    self.refused.fetch_add(1, Ordering::Relaxed);
+                }
+                let (peer, inner) = found?;
                 packet::clamp_mss(packet, &inner, self.mtu);
-                Some((inner, packet.to_vec()))
+                Some((peer, inner, packet.to_vec()))
             })
             .collect();
-        let mut line = self.line();
-        let Some(connection) = line.current.clone() else { return };
-        let (now, all) = (self.now(), packets.len());
-        let urgent = packets
-            .into_iter()
-            .map(|(inner, packet)| usize::from(line.push(now, &inner, packet)))
-            .sum::<usize>();
-        drop(line);
-        if urgent > 0 {
-            self.urgent_ready.notify_one();
+        let mut packets = packets.into_iter().peekable();
+        while let Some(&(peer, ..)) = packets.peek() {
+            let of_peer = iter::from_fn(|| packets.next_if(|&(other, ..)| other == peer));
+            self.queue_packets(&self.links[peer], of_peer.map(|(_, inner, packet)| (inner, packet)));
         }
-        if urgent < all {
+    }
+
+    /// The peer of a packet of the device, and its headers; `None` if it has no peer or is no IP packet.
+    fn destination(&self, packet: &[u8]) -> Option<(usize, Inner)> {
+        let inner = packet::inspect(&self.hasher, packet)?;
+        let (_, destination) = packet::addresses(packet)?;
+        Some((self.routes.peer_of(destination)?, inner))
+    }
+
+    /// The headers of a packet of a peer; `None` if it is no IP packet, or its source is not one of the
+    /// peer's addresses.
+    fn inspect_of(&self, peer: usize, packet: &[u8]) -> Option<Inner> {
+        let inner = packet::inspect(&self.hasher, packet)?;
+        let (source, _) = packet::addresses(packet)?;
+        (self.routes.peer_of(source) == Some(peer)).then_some(inner)
+    }
+
+    fn queue_packets(&self, link: &Link, packets: impl Iterator<Item = (Inner, Vec<u8>)>) {
+        let mut line = link.line();
+        let Some(connection) = line.current.clone() else {
+            packets.for_each(drop);
+            return;
+        };
+        let (now, mut urgent, mut other) = (self.now(), false, false);
+        for (inner, packet) in packets {
+            match line.push(now, &inner, packet) {
+                true => urgent = true,
+                false => other = true,
+            }
+        }
+        drop(line);
+        if urgent {
+            link.urgent_ready.notify_one();
+        }
+        if other {
             connection.source_ready();
         }
     }
 
-    /// The next packet for this association as a message. The driver calls this when the association has
-    /// room.
-    fn next_message(&self, id: AssocId) -> Option<Message> {
-        let mut line = self.line();
+    /// The next packet for this association as a message. The driver calls this when the association has room.
+    fn next_message(&self, peer: usize, id: AssocId) -> Option<Message> {
+        let link = &self.links[peer];
+        let mut line = link.line();
         if !line.is_current(id) {
             return None;
         }
         let now = self.now();
         let (since, packet) = line.queue.pop(now)?;
         drop(line);
-        count(&self.counters.sent, 1, packet.len());
+        count(&link.counters.sent, 1, packet.len());
         let inner = packet::inspect(&self.hasher, &packet);
         Some(message(packet, inner).reliability(left(now, since)))
     }
 
-    /// Waits for the next urgent packet. Returns `None` once the association is no longer the current one.
-    fn next_urgent(&self, id: AssocId) -> Option<(Instant, Vec<u8>)> {
-        let mut line = self.line();
-        while line.is_current(id) {
-            if let Some(found) = line.urgent.pop_front() {
-                return Some(found);
-            }
-            line = self.urgent_ready.wait(line).unwrap_or_else(PoisonError::into_inner);
-        }
-        // The thread of the current association may wait behind this one.
-        self.urgent_ready.notify_one();
-        None
-    }
-
-    fn send_urgent(&self, connection: &Connection) {
-        let mut fastest = Fastest::default();
-        while let Some((since, packet)) = self.next_urgent(connection.id()) {
+    fn send_urgent(&self, peer: usize, connection: &Connection) {
+        let (link, mut fastest) = (&self.links[peer], Fastest::default());
+        while let Some((since, packet)) = link.next_urgent(connection.id()) {
             let (length, left) = (packet.len(), left(self.now(), since));
             let urgent_message = |packet| urgent_message(packet).reliability(left);
             let sent = match fastest.paths(self.now(), connection) {
                 None => block_on(connection.send(urgent_message(packet))),
                 Some((path, None)) => block_on(connection.send(urgent_message(packet).path(path))),
                 Some((first, Some(second))) => {
-                    self.counters.copied.fetch_add(1, Ordering::Relaxed);
+                    link.counters.copied.fetch_add(1, Ordering::Relaxed);
                     let numbered = urgent::numbered(fastest.next_number(), &packet);
                     let copy = urgent_message(numbered).ppid(urgent::NUMBERED).path(first);
                     let other = copy.clone().path(second);
                     block_on(connection.send(copy)).and_then(|()| block_on(connection.send(other)))
                 }
             };
-            if !self.count_sent(length, sent) {
+            if !link.count_sent(length, sent) {
                 return;
             }
         }
     }
 
-    /// Counts a packet. Returns false if the association accepts no more packets; a single refused packet is
-    /// ignored.
-    fn count_sent(&self, length: usize, sent: Result<(), SendError>) -> bool {
-        match sent {
-            Ok(()) => count(&self.counters.sent, 1, length),
-            Err(SendError::Ended(_) | SendError::Shut) => return false,
-            Err(_) => {
-                self.counters.refused.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        true
-    }
-
-    fn receive(&self, connection: &Connection) {
+    fn receive(&self, peer: usize, connection: &Connection) {
+        let link = &self.links[peer];
         let (mut arrived, mut messages, mut batch) = (Arrived::default(), Vec::new(), Batch::default());
         while block_on(connection.recv_many(&mut messages)).is_ok_and(|number| number > 0) {
             for message in messages.drain(..) {
-                let Some(packet) = self.packet_of(&message, &mut arrived) else { continue };
-                let Some(inner) = self.inspect(packet) else { continue };
+                let Some(packet) = link.packet_of(&message, &mut arrived) else { continue };
+                let Some(inner) = self.inspect_of(peer, packet) else {
+                    link.count_refused();
+                    continue;
+                };
                 packet::clamp_mss(batch.add(packet), &inner, self.mtu);
                 if batch.is_full() {
-                    self.write(&mut batch);
+                    self.write(link, &mut batch);
                 }
             }
-            self.write(&mut batch);
+            self.write(link, &mut batch);
         }
     }
 
-    /// The packet in a message; `None` if there is none or if it has arrived before.
-    fn packet_of<'m>(&self, message: &'m Received, arrived: &mut Arrived) -> Option<&'m [u8]> {
-        // No packet is long enough to arrive in parts, so such a message is not a packet.
-        if !message.end_of_record || message.aborted {
-            return None;
-        }
-        if message.ppid != urgent::NUMBERED {
-            return Some(&message.data);
-        }
-        let first = arrived.first_of(&message.data);
-        if first.is_none() {
-            self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
-        }
-        first
-    }
-
-    fn write(&self, batch: &mut Batch) {
+    fn write(&self, link: &Link, batch: &mut Batch) {
         let (packets, bytes, written) = batch.write(&self.device);
         match written {
-            Ok(()) => count(&self.counters.received, packets, bytes),
+            Ok(()) => count(&link.counters.received, packets, bytes),
             // Which of them were refused is not known.
-            Err(_) => drop(self.counters.refused.fetch_add(packets as u64, Ordering::Relaxed)),
+            Err(_) => drop(link.counters.refused.fetch_add(packets as u64, Ordering::Relaxed)),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::log::Log;
 use crate::config::TunnelConfig;
 use crate::error::TunnelError;
 use crate::stop::Stop;
+use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,19 +13,20 @@ use std::time::Duration;
 /// Time for which the end of the tunnel waits for the last command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs the commands one after the other in a separate thread, `up` and `down` alternately.
+/// Runs the commands one after the other in a separate thread, `up` and `down` of each peer alternately.
 pub(super) struct Hooks(Mutex<State>);
 
 struct State {
-    is_up: bool,
+    /// The peers that are connected.
+    up: BTreeSet<usize>,
     events: Sender<Event>,
 }
 
 enum Event {
-    /// Addresses of the other end.
-    Up(String),
-    /// The reason.
-    Down(String),
+    /// Number of the peer, and its addresses.
+    Up(usize, String),
+    /// Number of the peer, and the reason.
+    Down(usize, String),
     /// Reports that the earlier commands have ended.
     Done(Sender<()>),
 }
@@ -37,22 +39,22 @@ impl Hooks {
             run_all(&config, &log, &receiver);
             Ok(())
         })?;
-        Ok(Hooks(Mutex::new(State { is_up: false, events })))
+        Ok(Hooks(Mutex::new(State { up: BTreeSet::new(), events })))
     }
 
-    /// Runs the command `up`: there is an association.
-    pub(super) fn up(&self, peer: &str) {
+    /// Runs the command `up`: there is an association with a peer at these addresses.
+    pub(super) fn up(&self, peer: usize, addresses: &str) {
         let mut state = self.state();
-        if !std::mem::replace(&mut state.is_up, true) {
-            state.tell(Event::Up(peer.to_owned()));
+        if state.up.insert(peer) {
+            state.tell(Event::Up(peer, addresses.to_owned()));
         }
     }
 
-    /// Runs the command `down`: the association is lost.
-    pub(super) fn down(&self, reason: &str) {
+    /// Runs the command `down`: the association with a peer is lost.
+    pub(super) fn down(&self, peer: usize, reason: &str) {
         let mut state = self.state();
-        if std::mem::replace(&mut state.is_up, false) {
-            state.tell(Event::Down(reason.to_owned()));
+        if state.up.remove(&peer) {
+            state.tell(Event::Down(peer, reason.to_owned()));
         }
     }
 
@@ -77,9 +79,9 @@ impl State {
 
 fn run_all(config: &TunnelConfig, log: &Log, events: &Receiver<Event>) {
     while let Ok(event) = events.recv() {
-        let (name, hook, detail) = match event {
-            Event::Up(peer) => ("up", &config.up, ("ANABRANCH_PEER", peer)),
-            Event::Down(reason) => ("down", &config.down, ("ANABRANCH_REASON", reason)),
+        let (name, hook, peer, detail) = match event {
+            Event::Up(peer, addresses) => ("up", &config.up, peer, ("ANABRANCH_PEER", addresses)),
+            Event::Down(peer, reason) => ("down", &config.down, peer, ("ANABRANCH_REASON", reason)),
             Event::Done(done) => {
                 let _ = done.send(());
                 continue;
@@ -93,6 +95,7 @@ fn run_all(config: &TunnelConfig, log: &Log, events: &Receiver<Event>) {
             .env("ANABRANCH_INTERFACE", &config.interface)
             .env("ANABRANCH_ADDRESSES", addresses.collect::<Vec<_>>().join(" "))
             .env("ANABRANCH_MTU", config.mtu.to_string())
+            .env("ANABRANCH_PEER_NAME", &config.peers[peer].name)
             .env(detail.0, detail.1)
             .stdin(Stdio::null())
             .status();
@@ -123,12 +126,12 @@ mod tests {
         let logged = lines.clone();
         let log: Log = Arc::new(move |line: &str| logged.lock().expect("no panic").push(line.to_owned()));
         let hooks = Hooks::start(&config, &Stop::default(), &log).expect("starts");
-        hooks.down("was never up");
-        hooks.up("192.0.2.1");
-        hooks.up("is up");
-        hooks.down("lost");
-        hooks.down("is down");
-        hooks.up("192.0.2.2");
+        hooks.down(0, "was never up");
+        hooks.up(0, "192.0.2.1");
+        hooks.up(0, "is up");
+        hooks.down(0, "lost");
+        hooks.down(0, "is down");
+        hooks.up(0, "192.0.2.2");
         hooks.finish();
         let written = std::fs::read_to_string(&file).expect("is written");
         std::fs::remove_file(&file).expect("is ours");

@@ -1,6 +1,7 @@
 //! Metrics for Prometheus.
 
 use super::Tunnel;
+use crate::counters::CarrierStats;
 use crate::error::TunnelError;
 use crate::stop::Stop;
 use io::Endpoint;
@@ -56,16 +57,27 @@ fn text(tunnel: &Tunnel, of_endpoint: &mut EndpointMetrics) -> MetricText {
     let mut text = MetricText::default();
     let shown = tunnel.shown.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     block_on(of_endpoint.write(shown.as_ref().map(|(endpoint, _)| endpoint), &mut text));
+    let stats: Vec<_> = (0..tunnel.config.peers.len()).map(|peer| tunnel.carrier.stats(peer)).collect();
+    let mut of_peers = |name: &str, help: &str, value: fn(&CarrierStats) -> u64| {
+        text.family(Kind::Counter, &format!("anabranch_tunnel_{name}_total"), help);
+        for (stats, peer) in stats.iter().zip(&tunnel.config.peers) {
+            let label = [("peer", peer.name.as_str())];
+            text.sample(if peer.name.is_empty() { &[] } else { &label }, value(stats) as f64);
+        }
+    };
+    of_peers("packets_sent", "Packets of the device given to the association.", |stats| stats.sent[0]);
+    of_peers("bytes_sent", "Bytes of these packets.", |stats| stats.sent[1]);
+    of_peers("packets_received", "Packets of the association given to the device.", |stats| {
+        stats.received[0]
+    });
+    of_peers("bytes_received", "Bytes of these packets.", |stats| stats.received[1]);
+    of_peers("packets_dropped", "Packets of the device dropped for a full queue.", |stats| {
+        stats.queue.dropped
+    });
     let mut counter = |name: &str, help: &str, value: u64| {
         let name = format!("anabranch_tunnel_{name}_total");
         text.family(Kind::Counter, &name, help).sample(&[], value as f64);
     };
-    let carried = tunnel.carrier.stats();
-    counter("packets_sent", "Packets of the device given to the association.", carried.sent[0]);
-    counter("bytes_sent", "Bytes of these packets.", carried.sent[1]);
-    counter("packets_received", "Packets of the association given to the device.", carried.received[0]);
-    counter("bytes_received", "Bytes of these packets.", carried.received[1]);
-    counter("packets_dropped", "Packets of the device dropped for a full queue.", carried.queue.dropped);
     if let Some((_, Some(noise))) = shown {
         counter("handshakes", "Handshakes that made a session.", noise.sessions.load(Ordering::Relaxed));
         let strangers = noise.stranger().map_or(0, |(_, count)| count);

@@ -12,18 +12,21 @@ use crate::config::TunnelConfig;
 use crate::device;
 use crate::error::TunnelError;
 use crate::hosts::resolve;
+use crate::peers::TunnelPeer;
 use crate::status::{Board, Snapshot};
 use crate::stop::Stop;
 use crate::uplinks::{Follower, Place, unreachable_uplinks, working};
 use carry::Carrier;
 use hooks::Hooks;
 use io::blocking::block_on_for;
-use io::{Connection, Endpoint, Listener, Peer};
+use io::{Connection, Endpoint, Identity, Listener, Peer};
 use log::{Log, Repeated};
 use metrics::Shown;
-use noise::{Noise, Stats};
+use noise::{Noise, Peers, Stats};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant as Clock};
 
 /// Longest time of one attempt to connect.
@@ -57,13 +60,13 @@ pub fn run(
         true => match bind_patiently(config, &board, stop, &log)? {
             None => return stop.wait(),
             // Listens at once, because a peer that connects earlier is refused.
-            Some((endpoint, stats)) => Some((endpoint.listen(1), endpoint, stats)),
+            Some((endpoint, stats)) => Some((endpoint.listen(config.peers.len()), endpoint, stats)),
         },
         false => None,
     };
     let device = device::open(config)
         .map_err(|source| TunnelError::Device { name: config.interface.clone(), source })?;
-    let carrier = Carrier::start(device, usize::from(config.mtu), stop, log.clone())?;
+    let carrier = Carrier::start(device, config, stop, log.clone())?;
     log(&format!("{}: MTU {}", config.interface, config.mtu));
     let hooks = Hooks::start(config, stop, &log)?;
     let (config, stop) = (config.clone(), stop.clone());
@@ -78,10 +81,15 @@ pub fn run(
         None => works.call(),
     })?;
     let outcome = tunnel.stop.wait();
-    if let Some(connection) = tunnel.carrier.leave() {
-        say_goodbye(&connection);
+    let connections = tunnel.carrier.leave();
+    thread::scope(|scope| {
+        for connection in &connections {
+            scope.spawn(|| say_goodbye(connection));
+        }
+    });
+    for peer in 0..tunnel.config.peers.len() {
+        tunnel.hooks.down(peer, "the tunnel ends");
     }
-    tunnel.hooks.down("the tunnel ends");
     tunnel.hooks.finish();
     outcome
 }
@@ -133,10 +141,15 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
     if config.connect.is_empty() {
         builder = builder.port(options::PORT);
     }
-    match &config.keys {
+    match &config.key {
         None => Ok((builder.bind()?, None)),
-        Some((private, peer)) => {
-            let noise = Noise::pair(private.clone(), *peer)?;
+        Some(private) => {
+            let known = Peers::known(config.peers.iter().filter_map(|peer| peer.key));
+            let with_psk = |peers: Peers, peer: &TunnelPeer| match (peer.key, &peer.psk) {
+                (Some(key), Some(psk)) => peers.psk(key, psk.clone()),
+                _ => peers,
+            };
+            let noise = Noise::new(private.clone(), config.peers.iter().fold(known, with_psk))?;
             let stats = noise.stats();
             Ok((builder.guard(noise).bind()?, Some(stats)))
         }
@@ -156,7 +169,7 @@ fn bind_patiently(
         match bind(config, 0) {
             Err(error @ TunnelError::NoUplink(_)) => {
                 errors.say(log, &error.to_string());
-                board.set(Snapshot::waiting(&error.to_string(), &None));
+                board.set_all(&Snapshot::waiting(&error.to_string(), &None));
             }
             bound => return bound.map(Some),
         }
@@ -167,33 +180,51 @@ fn bind_patiently(
 }
 
 impl Tunnel {
-    /// Repeatedly waits for the other end. A new association replaces the one before, because the peer has
-    /// lost it.
+    /// Waits for the other ends, again and again. A new association of a peer replaces the one before,
+    /// because the peer has lost it.
     fn serve(
         self: &Arc<Self>,
         listener: &Listener,
         endpoint: &Endpoint,
         stats: &Option<Stats>,
     ) -> Result<(), TunnelError> {
-        let mut before: Option<(Connection, Arc<AtomicBool>)> = None;
+        let mut before: BTreeMap<usize, (Connection, Arc<AtomicBool>)> = BTreeMap::new();
         let mut strangers = trouble::Strangers::default();
         self.shown.set(endpoint, stats);
-        self.board.set(Snapshot::waiting("for the other end to connect", stats));
+        self.board.set_all(&Snapshot::waiting("for the other end to connect", stats));
         while !self.stop.is_over() {
             strangers.look(&self.config, stats, &self.log);
             self.board.count_datagrams(stats);
             let Some(accepted) = block_on_for(listener.accept(), LOOK) else { continue };
             let connection = accepted.map_err(|_| TunnelError::Closed)?;
-            if let Some((old, ended)) = before.take() {
+            let Some(peer) = self.peer_of(&connection) else {
+                connection.abort("unknown peer");
+                continue;
+            };
+            let ended = Arc::new(AtomicBool::new(false));
+            if let Some((old, ended)) = before.insert(peer, (connection.clone(), ended.clone())) {
                 ended.store(true, Ordering::Relaxed);
                 old.abort("replaced");
             }
-            let ended = Arc::new(AtomicBool::new(false));
-            before = Some((connection.clone(), ended.clone()));
             let (tunnel, endpoint, stats) = (self.clone(), endpoint.clone(), stats.clone());
-            self.stop.spawn("association", move || tunnel.live(&endpoint, &stats, &connection, &ended))?;
+            let live = move || tunnel.live(peer, &endpoint, &stats, &connection, &ended);
+            self.stop.spawn("association", live)?;
         }
         Ok(())
+    }
+
+    /// The peer at the other end of a connection; without encryption there is one.
+    fn peer_of(&self, connection: &Connection) -> Option<usize> {
+        let identity = connection.peer_identity();
+        self.config.peers.iter().position(|peer| peer.key.map(Identity::from) == identity)
+    }
+
+    /// Logs a line about a peer, with its name if there are several.
+    fn log_of(&self, peer: usize, line: &str) {
+        match &self.config.peers[peer].name {
+            name if name.is_empty() => (self.log)(line),
+            name => (self.log)(&format!("{name}: {line}")),
+        }
     }
 
     /// Repeatedly connects to the other end. Each attempt has new sockets and a new SCTP port, so that an
@@ -205,7 +236,7 @@ impl Tunnel {
             match self.attempt(number) {
                 Ok((endpoint, stats, connection)) => {
                     let begin = Clock::now();
-                    self.live(&endpoint, &stats, &connection, &AtomicBool::new(false))?;
+                    self.live(0, &endpoint, &stats, &connection, &AtomicBool::new(false))?;
                     if begin.elapsed() >= SETTLED {
                         pause = SHORT_PAUSE;
                     }
@@ -224,7 +255,7 @@ impl Tunnel {
     fn attempt(&self, number: usize) -> Result<(Endpoint, Option<Stats>, Connection), String> {
         let config = &self.config;
         let fail = |why: String, stats: &Option<Stats>| {
-            self.board.set(Snapshot::waiting(&why, stats));
+            self.board.set_all(&Snapshot::waiting(&why, stats));
             Err(why)
         };
         let addresses = match resolve(&config.connect, |line| (self.log)(line)) {
@@ -246,46 +277,47 @@ impl Tunnel {
         }
     }
 
-    /// Carries packets until the association ends.
+    /// Carries the packets of a peer until its association ends.
     fn live(
         &self,
+        peer: usize,
         endpoint: &Endpoint,
         stats: &Option<Stats>,
         connection: &Connection,
         ended: &AtomicBool,
     ) -> Result<(), TunnelError> {
-        (self.log)("connected");
+        self.log_of(peer, "connected");
         let mut follower = Follower::new(self.config.nat);
         follower.set_options(connection, &working(&self.config.uplinks));
-        self.carrier.carry(connection)?;
+        self.carrier.carry(peer, connection)?;
         let (addresses, _) = connection.peer().unwrap_or_default();
-        self.hooks.up(&addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        self.hooks.up(peer, &addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
         let mut cuts = trouble::Cuts::default();
         let mut snapshot = Snapshot::default();
         loop {
             if let Some(reason) = block_on_for(connection.closed(), LOOK) {
-                self.carrier.stop(connection.id());
+                self.carrier.stop(peer, connection.id());
                 let reason = match reason.is_graceful() {
                     true if self.stop.is_over() => "this end stops".to_owned(),
                     true => "the other end stopped".to_owned(),
                     false => reason.to_string(),
                 };
-                (self.log)(&reason);
+                self.log_of(peer, &reason);
                 // Another association may have begun.
                 if !ended.swap(true, Ordering::Relaxed) {
-                    self.board.set(Snapshot::waiting(&reason, stats));
-                    self.hooks.down(&reason);
+                    self.board.set(peer, Snapshot::waiting(&reason, stats));
+                    self.hooks.down(peer, &reason);
                 }
                 return Ok(());
             }
             if !self.config.uplinks.is_empty() {
-                follower.follow(endpoint, connection, &self.config.uplinks, |line| (self.log)(line));
+                follower.follow(endpoint, connection, &self.config.uplinks, |line| self.log_of(peer, line));
             }
             if !ended.load(Ordering::Relaxed) {
-                snapshot = snapshot.next(endpoint, connection, stats, self.carrier.stats());
-                self.board.set(snapshot.clone());
+                snapshot = snapshot.next(endpoint, connection, stats, self.carrier.stats(peer));
+                self.board.set(peer, snapshot.clone());
                 if let Some(line) = cuts.look(self.config.mtu, snapshot.whole, Clock::now()) {
-                    (self.log)(&line);
+                    self.log_of(peer, &line);
                 }
             }
         }

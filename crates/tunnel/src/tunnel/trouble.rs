@@ -2,6 +2,7 @@
 
 use super::log::{Log, Repeated};
 use crate::config::TunnelConfig;
+use crate::peers::TunnelPeer;
 use crate::uplinks::{Source, Uplink};
 use noise::Stats;
 use std::sync::atomic::Ordering;
@@ -27,11 +28,11 @@ pub(super) fn no_answer(config: &TunnelConfig, stats: &Option<Stats>, within: Du
     let port = config.connect_port;
     let begin =
         format!("no answer from {} at UDP port {port} within {} s", there.join(", "), within.as_secs());
-    match (stats, &config.keys) {
+    match (stats, &config.key) {
         (Some(stats), Some(_)) if stats.sessions.load(Ordering::Relaxed) > 0 => {
             format!("{begin}: the keys are right, but the association was not answered")
         }
-        (_, Some((private, _))) => format!(
+        (_, Some(private)) => format!(
             "{begin}: it does not run, a firewall drops its packets, or its `peer` is not this end's public key {}, or `peer` here not its own",
             private.public()
         ),
@@ -78,11 +79,15 @@ pub(super) struct Strangers {
 impl Strangers {
     pub(super) fn look(&mut self, config: &TunnelConfig, stats: &Option<Stats>, log: &Log) {
         let stranger = stats.as_ref().and_then(|stats| stats.stranger());
-        let (Some((private, peer)), Some((from, count))) = (&config.keys, stranger) else { return };
+        let (Some(private), Some((from, count))) = (&config.key, stranger) else { return };
         if count > self.told && self.repeated.is_due("keys", Instant::now()) {
             self.told = count;
+            let here = match &config.peers[..] {
+                [TunnelPeer { key: Some(key), .. }] => format!("the `peer` here, {key}"),
+                _ => "one of the `peers` here".to_owned(),
+            };
             log(&format!(
-                "{from} began a handshake with other keys: its `peer` must be this end's public key {}, and its own public key the `peer` here, {peer}",
+                "{from} began a handshake with other keys: its `peer` must be this end's public key {}, and its own public key {here}",
                 private.public()
             ));
         }

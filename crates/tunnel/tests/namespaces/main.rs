@@ -7,6 +7,7 @@ mod endings;
 mod metered;
 #[path = "../../../io/tests/common/namespace.rs"]
 mod namespace;
+mod several;
 mod world;
 
 use anabranch_tunnel::{Stop, TunnelConfig, ask, render, run};
@@ -112,7 +113,9 @@ fn log_file(end: &str) -> PathBuf {
 
 /// Sends received data back, until the process is killed.
 fn echo() {
-    let listener = TcpListener::bind(("0.0.0.0", TCP)).expect("is free");
+    // On a host without IPv6 only IPv4.
+    let listener = TcpListener::bind(("::", TCP)).or_else(|_| TcpListener::bind(("0.0.0.0", TCP)));
+    let listener = listener.expect("is free");
     let socket = UdpSocket::bind(("0.0.0.0", UDP)).expect("is free");
     println!("\nready");
     thread::spawn(move || {
