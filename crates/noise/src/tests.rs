@@ -494,15 +494,25 @@ fn a_captured_initiation_from_many_addresses_costs_no_curves_and_gets_less_than_
 }
 
 #[test]
-fn an_end_with_another_key_gets_no_answer() {
+fn an_end_that_does_not_know_the_public_key_of_the_other_gets_no_answer() {
     let [one, two, other] = [key(), key(), key()];
-    let mut world = World::with(&one, &two);
-    world.ends[0] = noise(&other, &two);
+    let mut world = World::of([noise(&one, &other), noise(&two, &one)]);
     world.seal(0, b"let me in");
     world.run_all();
     world.wait(Span::from_secs(20));
     assert!(kinds(&world).iter().all(|&sent| sent == (0, 1)));
     assert_eq!(read(&world.stats(1).curves), 0);
+}
+
+#[test]
+fn an_end_with_another_key_gets_cookies_but_no_response() {
+    let [one, two, other] = [key(), key(), key()];
+    let mut world = World::of([noise(&other, &two), noise(&two, &one)]);
+    world.seal(0, b"let me in");
+    world.run_all();
+    world.wait(Span::from_secs(20));
+    assert!(kinds(&world).iter().all(|&(end, kind)| (end, kind) == (0, 1) || (end, kind) == (1, 3)));
+    assert!(world.opened[1].is_empty() && read(&world.stats(1).sessions) == 0);
 }
 
 #[test]

@@ -328,7 +328,8 @@ impl Shared {
         }
     }
 
-    /// The next packet for this association as a message. The driver calls this when the association has room.
+    /// The next packet for this association as a message. The driver calls this when the association has
+    /// room.
     fn next_message(&self, peer: usize, id: AssocId) -> Option<Message> {
         let link = &self.links[peer];
         let mut line = link.line();

@@ -27,8 +27,8 @@ fn write(end: &str, addresses: &str, more: &str) {
     fs::write(folder.join(end), text).expect("can be written");
 }
 
-/// A server with one IPv4 and one IPv6 address, and two clients in one namespace, of which one has IPv4 and the
-/// other IPv6 in its tunnel, so that each address of the server is reached by one device.
+/// A server with one IPv4 and one IPv6 address, and two clients in one namespace. One client has IPv4 and the
+/// other one IPv6 in its tunnel, so that each address of the server is reached by one device.
 fn write_three_configs() {
     let key = |end: &str| {
         PrivateKey::read_or_create(&folder().join(format!("{end}.key"))).expect("is written").public()
