@@ -46,8 +46,8 @@ impl Initiator {
         Some((Initiator(state), message))
     }
 
-    /// Reads the second message. `None` if it is not the peer's.
-    pub(crate) fn read(mut self, message: &[u8]) -> Option<Keys> {
+    /// Reads the second message. `None` if it is not the peer's; then the peer's may still follow.
+    pub(crate) fn read(&mut self, message: &[u8]) -> Option<Keys> {
         read(&mut self.0, message)?;
         Some(self.0.dangerously_get_raw_split().into())
     }
@@ -120,7 +120,7 @@ mod tests {
                 let builder = builder(suite, own).expect("a known protocol");
                 builder.fixed_ephemeral_key_for_testing_only(bytes)
             };
-            let (initiator, first) =
+            let (mut initiator, first) =
                 Initiator::build(ephemeral(&alice, &[0x11; 32]), suite, &bob.public(), &Secret::ZERO)
                     .expect("is made");
             let (responder, who) =
@@ -175,7 +175,7 @@ mod tests {
         let suite = Suite::ChaCha20Poly1305;
         let [alice, bob] = [(); 2].map(|()| PrivateKey::generate().expect("randomness"));
         let secret = Secret::generate().expect("randomness");
-        let (initiator, first) = Initiator::new(suite, &alice, &bob.public(), &secret).expect("is made");
+        let (mut initiator, first) = Initiator::new(suite, &alice, &bob.public(), &secret).expect("is made");
         let (responder, _) = Responder::new(suite, &bob, &first).expect("is authentic");
         let (second, _) = responder.write(&Secret::ZERO).expect("is made");
         assert_eq!(initiator.read(&second), None);

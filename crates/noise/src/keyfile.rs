@@ -1,11 +1,12 @@
 //! Files that hold a private key, and lists of peers.
 
-use crate::keys::{PrivateKey, PublicKey, Secret};
+use crate::keys::{KeyError, PrivateKey, PublicKey, Secret};
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::str::FromStr;
 
 /// Error: a file of keys cannot be used. The text names the file, the line if there are several, and what is
 /// wrong.
@@ -42,9 +43,7 @@ impl PrivateKey {
     /// # Errors
     /// The file cannot be read, holds no key, or is readable by other users.
     pub fn read(file: &Path) -> Result<PrivateKey, KeyFileError> {
-        check_mode(file)?;
-        let text = fs::read_to_string(file).map_err(|error| KeyFileError::system(file, &error))?;
-        text.parse().map_err(|error| KeyFileError::new(file, error))
+        read_one(file)
     }
 
     /// Reads a file, or creates it with a new key if it does not exist.
@@ -69,10 +68,15 @@ impl Secret {
     /// # Errors
     /// The file cannot be read, holds no secret, or is readable by other users.
     pub fn read(file: &Path) -> Result<Secret, KeyFileError> {
-        check_mode(file)?;
-        let text = fs::read_to_string(file).map_err(|error| KeyFileError::new(file, error))?;
-        text.parse().map_err(|error| KeyFileError::new(file, error))
+        read_one(file)
     }
+}
+
+/// Reads a file that holds one key or secret and nothing else.
+fn read_one<T: FromStr<Err = KeyError>>(file: &Path) -> Result<T, KeyFileError> {
+    check_mode(file)?;
+    let text = fs::read_to_string(file).map_err(|error| KeyFileError::system(file, &error))?;
+    text.parse().map_err(|error| KeyFileError::new(file, error))
 }
 
 /// A peer in a list of peers.

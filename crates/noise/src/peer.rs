@@ -34,10 +34,12 @@ const LONGEST: Span = Span::from_secs(5);
 const WANTED: Span = Span::from_secs(30);
 /// Number of cookies for which one initiation is repeated: one for each route.
 const COOKIES: u8 = 8;
-/// Time for which a peer that is not listed may begin to use its first session.
+/// Time after which a peer that is not listed may be forgotten if it has not used its first session.
 const UNUSED: Span = Span::from_secs(10);
 /// Interval at which the source of a packet is told to the limits of handshakes.
 const NOTE_EVERY: Span = Span::from_secs(1);
+/// Largest number of responses to one initiation that cost curve computations.
+const RESPONSES: u8 = 64;
 /// Curve computations for writing a message and reading the answer, or the reverse.
 pub(crate) const CURVES: u64 = 6;
 
@@ -84,6 +86,8 @@ pub(crate) struct Attempt {
     initiation: Vec<u8>,
     mac: Mac,
     cookies: u8,
+    /// Number of responses that were read.
+    responses: u8,
     wait: Span,
     /// Time of the next repetition.
     deadline: Instant,
@@ -275,7 +279,8 @@ impl Peer {
             common.send(*route, [&initiation[..], &[0; 16]].concat());
         }
         let deadline = now + wait;
-        self.attempt = Some(Attempt { state, index, initiation, mac, cookies: 0, wait, deadline, wanted });
+        self.attempt =
+            Some(Attempt { state, index, initiation, mac, cookies: 0, responses: 0, wait, deadline, wanted });
     }
 
     /// Repeats a handshake on all routes, unless no session is needed any more.
@@ -328,10 +333,13 @@ impl Peer {
         (receiver, sender): (u32, u32),
         message: &[u8],
     ) -> bool {
-        let Some(attempt) = self.attempt.take_if(|attempt| attempt.index == receiver) else { return false };
-        // After an error waiting is useless, and the next packet begins a new handshake.
+        let awaited = |attempt: &&mut Attempt| attempt.index == receiver && attempt.responses < RESPONSES;
+        let Some(attempt) = self.attempt.as_mut().filter(awaited) else { return false };
+        attempt.responses += 1;
+        // Whoever knows our public key can forge the MAC of a response: the attempt waits for the real one.
         let Some(keys) = attempt.state.read(message) else { return false };
-        let agreed = Agreed { suite: self.suite, is_ours: true, local: attempt.index, remote: sender, keys };
+        self.attempt = None;
+        let agreed = Agreed { suite: self.suite, is_ours: true, local: receiver, remote: sender, keys };
         let mut session = Session::new(now, agreed);
         // The peer sends nothing with the new keys until it knows that we have them.
         let (route, mut confirmation) = (back(datagram), Vec::new());

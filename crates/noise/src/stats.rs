@@ -27,7 +27,7 @@ pub struct NoiseStats {
     pub unsent: AtomicU64,
     /// Packets dropped because no peer was named for them.
     pub unbound: AtomicU64,
-    /// Last address that began a handshake with another key, and the number of such handshakes.
+    /// See [`Self::stranger`].
     stranger: Mutex<Option<(IpAddr, u64)>>,
 }
 
@@ -36,8 +36,8 @@ impl NoiseStats {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The address of the last initiation with other keys, which anybody can forge, and the number of such
-    /// initiations.
+    /// The source address of the last initiation with wrong keys, and the number of such initiations. Anybody
+    /// can forge both.
     pub fn stranger(&self) -> Option<(IpAddr, u64)> {
         *self.stranger.lock().unwrap_or_else(PoisonError::into_inner)
     }

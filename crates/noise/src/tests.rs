@@ -2,6 +2,7 @@
 
 use crate::guard::Noise;
 use crate::keys::{PrivateKey, PublicKey, Secret};
+use crate::mac::MacKey;
 use crate::peer::{KEPT, Peer, WAITING};
 use crate::peers::Peers;
 use crate::session::{OVERHEAD, REKEY, REKEY_LATE, Session};
@@ -659,6 +660,29 @@ fn without_the_key_of_the_door_nobody_gets_an_answer() {
     world.seal(0, b"hello");
     world.run_all();
     assert_eq!(world.opened[1], [b"hello"]);
+}
+
+#[test]
+fn a_forged_response_does_not_end_the_attempt() {
+    let [one, two] = [key(), key()];
+    let mut world = World::with(&one, &two);
+    world.seal(0, b"hello");
+    world.run(|n| n == 3);
+    let response = world.sent[3].1.clone();
+    assert_eq!(response.bytes[0], 2);
+    // Whoever knows the public key of the initiator can make the MAC.
+    let mut forged = response.clone();
+    forged.bytes[12..62].fill(9);
+    let mac = MacKey::toward(&one.public(), &Secret::ZERO).mac(&[&forged.bytes[..62]]);
+    forged.bytes[62..].copy_from_slice(&mac);
+    for _ in 0..63 {
+        world.deliver(1, &forged);
+    }
+    assert!(world.session(0).is_none());
+    world.deliver(1, &response);
+    assert!(world.session(0).is_some());
+    world.run_all();
+    world.assert_works();
 }
 
 #[test]

@@ -2,9 +2,9 @@ use units::Instant;
 
 /// Schedule of an endpoint: the connections with packets or events to poll, and the next time of each
 /// connection.
+///
 /// The entry of a connection is one block of memory. So a packet for one of many connections reads few cache
 /// lines.
-/// The entry of a connection is one block of memory, so that a packet for one of many reads few cache lines.
 ///
 /// A stored time may be too early, but never too late. Each acknowledgement moves a retransmission timer to a
 /// later time; the schedule keeps the early time. When this time comes, the caller sets the new time.

@@ -79,7 +79,7 @@ struct Memory {
     round: Round,
     /// The path has had a queue or a loss.
     found_end: bool,
-    /// True in every other round: only then may the window be updated.
+    /// True in every second round. The window is updated in these rounds only.
     may_update: bool,
     updated: Instant,
     /// Packets acknowledged in this round and in the previous round.
