@@ -188,6 +188,8 @@ fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does(
             path_selection: PathSelection::RoundRobin,
             reinjection: Reinjection::None,
             rescheduling: BufferSide::None,
+            // After the loss the other path has the larger window.
+            rtx: RtxPolicy::Cwnd,
             ..searching().cmt
         };
         let mut pair = encapsulated(2, &Config { cmt, loss_detection, bundling: false, ..searching() });

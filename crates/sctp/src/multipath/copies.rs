@@ -16,7 +16,7 @@
 use crate::chunks::{ChunkState, Mark, Outstanding};
 use crate::path::{Path, PathId, Paths};
 use std::collections::{BTreeMap, VecDeque};
-use units::{ByteCount, Instant, Span};
+use units::{ByteCount, Instant};
 
 /// Maximum number of copies of a late chunk, over all paths: in an outage of all paths, copies must end.
 const MOST_COPIES: u8 = 3;
@@ -142,7 +142,11 @@ impl Copies {
         let carries = |&p: &PathId| at.paths[p].is_usable() && !at.paths.is_spared(p);
         let mut order: Vec<PathId> = at.paths.ids().filter(carries).collect();
         if !at.everything {
-            order.sort_by_key(|&p| at.paths[p].rto.srtt().unwrap_or(Span::MAX));
+            let time = |p: PathId| {
+                let path = &at.paths[p];
+                path.time_for(path.mtu, path.window_rate()).unwrap_or(f64::INFINITY)
+            };
+            order.sort_by(|&a, &b| time(a).total_cmp(&time(b)));
         }
         for p in order {
             self.let_go(at, p);

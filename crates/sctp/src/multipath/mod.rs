@@ -8,6 +8,7 @@
 
 pub(crate) mod copies;
 pub(crate) mod lateness;
+pub(crate) mod model;
 pub(crate) mod rescheduling;
 pub(crate) mod retransmission;
 pub(crate) mod same_return;

@@ -20,6 +20,8 @@ pub(crate) fn target(
         return paths.best_failing().or(Some(on));
     }
     let stay = if paths[on].is_active() { Some(on) } else { paths.next_active(on) };
+    let time =
+        |path: &Path| path.time_for(lost, path.window_rate()).unwrap_or(path.rto.current().as_secs_f64());
     let best = |key: fn(&Path) -> f64, random: &mut Draws| {
         let active = || paths.ids().filter(|&p| paths[p].is_active());
         let top = active().map(|p| key(&paths[p])).fold(f64::NEG_INFINITY, f64::max);
@@ -33,11 +35,14 @@ pub(crate) fn target(
                 LossCause::FastRetransmit => stay,
                 LossCause::Timeout => paths.next_usable(on).or_else(|| paths.next_active(on)),
             };
-            let answering =
-                paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out && !paths.is_spared(p));
-            answering
-                .min_by(|&a, &b| time_on(&paths[a], lost).total_cmp(&time_on(&paths[b], lost)))
-                .or(otherwise)
+            let answering = paths.ids().filter(|&p| paths[p].answers() && !paths.is_spared(p));
+            // Of two equal paths, not the one of the loss.
+            let rank = |p: PathId| (time(&paths[p]), p == on);
+            let earlier = |a: &PathId, b: &PathId| {
+                let ((x, at_loss), (y, other)) = (rank(*a), rank(*b));
+                x.total_cmp(&y).then(at_loss.cmp(&other))
+            };
+            answering.min_by(earlier).or(otherwise)
         }
         RtxPolicy::Same => stay,
         RtxPolicy::Alternate if cause == LossCause::FastRetransmit => stay,
@@ -51,12 +56,6 @@ pub(crate) fn target(
         RtxPolicy::LossRate => best(|p| -p.loss_rate, random),
     };
     target.map(|p| paths.or_cheaper(p))
-}
-
-/// Seconds until a path has delivered `lost` bytes (one cwnd per SRTT) and the last byte is acknowledged.
-pub(crate) fn time_on(path: &Path, lost: ByteCount) -> f64 {
-    let round = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
-    round * (1.0 + lost.as_f64() / path.window.cwnd.as_f64().max(1.0))
 }
 
 /// Returns one of the candidates, each with the same probability; draws no number if there is only one.

@@ -26,6 +26,7 @@ pub(crate) use return_path::Return;
 pub(crate) use rto::Rto;
 
 use crate::config::{Config, SackPath};
+use crate::multipath::model::Delivered;
 use cc::{CongestionWindow, OneWayDelay};
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
@@ -191,6 +192,7 @@ pub(crate) struct Path {
     /// RTT divided by the RTT that the path would have if all SACKs returned on the fastest path. The value
     /// is smoothed and lies between 1 and [`MAX_RETURN_RATIO`].
     pub(crate) return_ratio: f64,
+    pub(crate) delivered: Delivered,
     /// cwnd has decayed for all idle time up to this time.
     pub(crate) decayed: Option<Instant>,
     pub(crate) initial_cwnd: ByteCount,
@@ -231,6 +233,7 @@ impl Path {
             pmtud: None,
             returns: (config.sack_path == SackPath::Fastest).then(|| Box::new(Return::new())),
             liveness: Liveness::default(),
+            delivered: Delivered::default(),
             initial_cwnd: config.mtu,
             recovery: None,
             timed_out: false,
@@ -353,12 +356,6 @@ impl Path {
         if ratio.is_finite() {
             self.return_ratio += (ratio.min(MAX_RETURN_RATIO) - self.return_ratio) * RATIO_WEIGHT;
         }
-    }
-
-    /// Age at which a chunk or copy is presumed lost: 1.25 SRTT + 4 RTTVAR, at least [`LEAST_PROBE_TIMEOUT`].
-    pub(crate) fn overdue(&self) -> Span {
-        let expected = |srtt| srtt + srtt / 4 + self.rto.variation() * 4;
-        self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
     }
 
     /// The maximum flight size for which the path keeps the rate cwnd/RTT.

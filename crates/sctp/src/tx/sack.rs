@@ -157,6 +157,9 @@ impl Sender {
         }
         self.grow(now, paths, delta);
         self.enter_recovery(now, paths, delta);
+        if self.cmt.enabled {
+            paths.iter_mut().for_each(|path| path.measure_rate(now));
+        }
         self.adjust_timers(now, paths, delta);
         self.after_losses(now, Cause::Sack, paths);
         let mut outcome = outcome(advanced, paths, delta);

@@ -452,7 +452,7 @@ impl Sender {
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
             fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
             if sent == 0 && self.config.lean_sacks {
-                fragment.flags.immediate |= self.needs_sack(&paths[p]);
+                fragment.flags.immediate |= self.needs_sack(&paths[p], paths.len() > 1);
             }
             if self.queue.held.is_some() {
                 fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
@@ -478,10 +478,13 @@ impl Sender {
     }
 
     /// Returns true if the next packet of a path must request a SACK at once, which the peer would delay
-    /// otherwise. In slow start every second packet does, since cwnd grows with each SACK, unless cwnd
+    /// otherwise. A packet after which there is nothing to send does. In slow start every second packet does, since cwnd grows with each SACK, unless cwnd
     /// exceeds the peer's buffer. With a small window, every second, third or fourth packet does.
     #[cold]
-    fn needs_sack(&self, path: &Path) -> bool {
+    fn needs_sack(&self, path: &Path, several: bool) -> bool {
+        if several && self.queue.is_empty() && !self.has_more {
+            return self.nr_sacks;
+        }
         let CongestionWindow { cwnd, ssthresh } = path.window;
         let packets = cwnd.get() / path.mtu.get().max(1);
         let in_slow_start = ssthresh.is_none_or(|ssthresh| cwnd < ssthresh);

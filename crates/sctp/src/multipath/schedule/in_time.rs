@@ -30,7 +30,6 @@
 //!
 //! BLEST (`blest.rs`) compares SRTTs instead, and the SRTT of an unused path still contains its last queue.
 
-use super::delivered::Delivered;
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
 use crate::path::{Path, PathId};
@@ -39,105 +38,56 @@ use units::ByteCount;
 #[derive(Debug, Default)]
 pub(super) struct InTime {
     paths: Vec<Estimate>,
-    /// Paths that answer, sorted by T in seconds.
-    order: Vec<(f64, PathId)>,
+    /// Paths that answer, sorted by T.
+    order: Vec<PathId>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
-    delivered: Delivered,
-    /// μ in bytes a second; none without a measurement.
-    rate: Option<f64>,
+    /// μ in bytes per second; zero without a measurement.
+    rate: f64,
+    /// T in seconds; zero for a path without an RTT sample, so that it gets one.
+    time: f64,
     /// The path may carry the next packet.
     in_time: bool,
 }
 
-/// Weight of the RTT variation in T. It does not follow from the model, and was not measured by itself.
-const VARIATION: f64 = 0.5;
-
-/// In slow start cwnd doubles in each round trip (`rfc9260#section-7.2.1`), and the delivered rate with it.
-const NEXT_ROUND: f64 = 2.0;
-
-/// Lower bound of d and of SRTT, in seconds: it only prevents a division by zero.
-const LEAST_TIME: f64 = 1e-6;
-
 impl InTime {
     /// Decides which of the `candidates` may carry the next packet.
     fn look(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) {
-        self.estimate(at);
+        let plenty = at.given == ByteCount::MAX;
         self.order.clear();
-        let answering = candidates.iter().filter(|&&p| answers(&at.paths[p]));
-        self.order.extend(answering.map(|&p| (self.paths[p.index()].time(&at.paths[p]), p)));
-        self.order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.order.extend(candidates.iter().filter(|&&p| at.paths[p].answers()));
         // If no path answers, there is no path to wait for.
-        let none = self.order.is_empty();
-        self.paths.iter_mut().for_each(|estimate| estimate.in_time = none);
+        let in_time = self.order.is_empty();
+        let estimate = |path: &Path| {
+            let rate = if plenty { path.delivered_rate() } else { path.window_rate() };
+            let time = path.time_for(path.mtu, rate).unwrap_or(0.0);
+            Estimate { rate: rate.unwrap_or(0.0), time, in_time }
+        };
+        self.paths.clear();
+        self.paths.extend(at.paths.iter().map(estimate));
+        self.order.sort_by(|a, b| self.paths[a.index()].time.total_cmp(&self.paths[b.index()].time));
         // One packet at a time shows whether a path works again after an expiry of T3-rtx.
         for &p in candidates.iter().filter(|&&p| at.paths[p].timed_out && at.paths[p].flight.is_zero()) {
             self.paths[p.index()].in_time = true;
         }
         // Sums over paths in use before p: rate in bytes per second, and flight size without queues.
         let (mut rates, mut in_flight) = (0.0, 0.0);
-        for (n, &(time, p)) in self.order.iter().enumerate() {
+        for (n, &p) in self.order.iter().enumerate() {
             let (path, estimate) = (&at.paths[p], &mut self.paths[p.index()]);
             let own = (path.flight + path.mtu).as_f64();
-            let meanwhile = rates * time;
+            let meanwhile = rates * estimate.time;
             let blocking = if at.unblocked { in_flight } else { meanwhile };
             let fits = blocking + own <= at.window.as_f64() && meanwhile + own <= at.given.as_f64();
             estimate.in_time = n == 0 || fits;
             // A path that may not send because it has enough in flight is in use, too.
             if estimate.in_time || path.flight > path.mtu {
-                let rate = estimate.rate.unwrap_or(0.0);
-                rates += rate;
-                in_flight += rate * least(path).unwrap_or(0.0);
+                rates += estimate.rate;
+                in_flight += estimate.rate * path.least_time().unwrap_or(0.0);
             }
         }
     }
-
-    fn estimate(&mut self, at: &Opportunity<'_>) {
-        self.paths.resize(at.paths.len(), Estimate::default());
-        for (path, estimate) in at.paths.iter().zip(&mut self.paths) {
-            match path.rto.srtt() {
-                Some(srtt) if answers(path) => estimate.delivered.update(at.now, path, srtt),
-                _ => estimate.delivered = estimate.delivered.paused(),
-            }
-            estimate.rate =
-                if at.given == ByteCount::MAX { estimate.measured(path) } else { of_window(path) };
-        }
-    }
-}
-
-impl Estimate {
-    fn measured(&self, path: &Path) -> Option<f64> {
-        let most = self.delivered.most()?;
-        Some(if is_growing(path) { NEXT_ROUND * most } else { most })
-    }
-
-    /// T in seconds; zero for a path without an RTT sample, so that it gets one.
-    fn time(&self, path: &Path) -> f64 {
-        let Some(least) = least(path) else { return 0.0 };
-        let queue = self.rate.map_or(0.0, |rate| (path.flight + path.mtu).as_f64() / rate);
-        least.max(queue) + VARIATION * path.rto.variation().as_secs_f64()
-    }
-}
-
-/// cwnd/SRTT in bytes a second; none for a path without an RTT sample.
-fn of_window(path: &Path) -> Option<f64> {
-    path.rto.srtt().map(|srtt| path.window.cwnd.as_f64() / srtt.as_secs_f64().max(LEAST_TIME))
-}
-
-/// Returns true if slow start has not shown yet which rate the path carries.
-fn is_growing(path: &Path) -> bool {
-    path.window.ssthresh.is_none_or(|ssthresh| path.window.cwnd < ssthresh)
-}
-
-fn answers(path: &Path) -> bool {
-    path.is_usable() && !path.timed_out
-}
-
-/// d in seconds; none for a path without an RTT sample.
-fn least(path: &Path) -> Option<f64> {
-    path.rto.base().map(|base| base.as_secs_f64().max(LEAST_TIME))
 }
 
 impl Scheduler for InTime {
@@ -145,7 +95,7 @@ impl Scheduler for InTime {
         self.look(at, order);
         let rank = |p: PathId| {
             let estimate = &self.paths[p.index()];
-            ((!estimate.in_time, !answers(&at.paths[p])), estimate.time(&at.paths[p]))
+            ((!estimate.in_time, !at.paths[p].answers()), estimate.time)
         };
         order.sort_by(|&a, &b| {
             let (a, b) = (rank(a), rank(b));

@@ -10,7 +10,6 @@
 //! [`PathSelection::build`].
 
 mod blest;
-mod delivered;
 mod ecf;
 mod in_time;
 mod sorted;
@@ -92,7 +91,7 @@ fn by_rtt(paths: &Paths, order: &mut [PathId]) {
 /// The path with the lowest SRTT, in seconds. Paths whose T3-rtx expired do not count: no data should
 /// wait for them.
 fn fastest(paths: &Paths) -> Option<(PathId, &Path, f64)> {
-    let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
+    let answering = paths.ids().filter(|&p| paths[p].answers());
     let measured = answering.filter_map(|p| Some((p, paths[p].rto.srtt()?)));
     let (p, srtt) = measured.min_by_key(|&(_, srtt)| srtt)?;
     Some((p, &paths[p], srtt.as_secs_f64()))

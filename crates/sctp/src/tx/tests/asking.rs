@@ -33,3 +33,19 @@ fn in_slow_start_every_second_packet_asks_unless_the_peers_buffer_is_smaller_tha
     assert_eq!(asking(60, 61, 60 * 1500 - 1), 0);
     assert_eq!(asking(12, 61, 11 * 1500), 8, "as outside of slow start");
 }
+
+/// Otherwise the peer would delay the SACK, and the path would seem silent.
+#[test]
+fn with_several_paths_the_packet_after_which_there_is_nothing_to_send_asks() {
+    let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };
+    for (n, more, asks) in [(2, false, true), (2, true, false), (1, false, false)] {
+        let mut rig = Rig::new(&config, n, 1);
+        rig.sender.nr_sacks = true;
+        if more {
+            rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        }
+        rig.paths[P1].stats.data_packets = 2;
+        rig.transmit(P1);
+        assert_eq!(rig.sender.out[rig.index(1)].asks_for_sack(), asks, "{n} paths, more to send: {more}");
+    }
+}

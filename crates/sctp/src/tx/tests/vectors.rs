@@ -157,8 +157,8 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(without_p1, Some(P2));
 }
 
-/// 100 packets are lost. The first path carries ten per 40 ms: 440 ms until the last acknowledgement. The
-/// second path carries two per 20 ms: 1020 ms. Ten lost packets would take 80 ms and 120 ms.
+/// 100 packets are lost. The first path carries ten in 40 ms: all in 400 ms, and half of the variation of
+/// 20 ms. The second path carries two in 20 ms: 1000 ms and half of 10 ms. One packet would take 50 and 25 ms.
 #[test]
 fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     let config = cmt(Cmt::default());
@@ -169,9 +169,12 @@ fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
         path.rto.sample(Instant::ZERO, Span::from_millis(rtt), &config);
         path.window.cwnd = m(cwnd);
     }
-    let time = |p: PathId, lost: u64| (retransmission::time_on(&rig.paths[p], m(lost)) * 1e3).round();
-    assert_eq!([time(P1, 100), time(P2, 100)], [440.0, 1020.0]);
-    assert_eq!([time(P1, 10), time(P2, 10)], [80.0, 120.0]);
+    let time = |p: PathId, lost| {
+        let path = &rig.paths[p];
+        (path.time_for(m(lost), path.window_rate()).unwrap() * 1e3).round()
+    };
+    assert_eq!([time(P1, 100), time(P2, 100)], [410.0, 1005.0]);
+    assert_eq!([time(P1, 1), time(P2, 1)], [50.0, 25.0]);
     let mut random = Draws::new(1);
     let cause = LossCause::FastRetransmit;
     let target = |lost, random: &mut Draws| {
