@@ -254,3 +254,25 @@ fn calls_for_an_association_that_has_ended_say_so() {
     assert_eq!(client.set_auth_key(id, 1, b"secret"), Err(KeyError::Closed));
     assert_eq!(client.set_stream_value(id, StreamId(0), 1), Err(StreamError::Closed));
 }
+
+#[test]
+fn new_options_of_an_endpoint_are_those_of_its_later_associations() {
+    let mut pair = Pair::new(1, &Config::default());
+    let (first, accepted) = pair.establish();
+    let slow = Config { rto_max: ms(5000), ..Config::default() };
+    for side in [Side::Client, Side::Server] {
+        let wrong = Config { max_burst: 0, ..slow.clone() };
+        let error = pair.endpoint(side).set_config(wrong.into()).unwrap_err();
+        assert_eq!(error.to_string(), "max_burst = 0: expected at least 1");
+        assert_eq!(pair.endpoint(side).set_config(slow.clone().into()), Ok(()));
+    }
+    let rto_max = |pair: &mut Pair, side, id| pair.endpoint(side).options(id).map(|options| options.rto_max);
+    assert_eq!(rto_max(&mut pair, Side::Client, first), Some(Span::from_secs(60)));
+    pair.endpoint(Side::Client).abort(first, b"again");
+    pair.drain();
+    pair.run_for(ms(100));
+    assert_eq!(rto_max(&mut pair, Side::Server, accepted), None, "aborted");
+    let (second, accepted) = pair.establish();
+    assert_eq!(rto_max(&mut pair, Side::Client, second), Some(ms(5000)));
+    assert_eq!(rto_max(&mut pair, Side::Server, accepted), Some(ms(5000)));
+}

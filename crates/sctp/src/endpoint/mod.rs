@@ -23,6 +23,7 @@ pub use discarded::Discarded;
 pub use open::{AcceptError, ConnectError, PairFault};
 pub use transport::ConfigError;
 
+use crate::Config;
 use crate::assoc::{CookieKey, Handled, Local, Remote, precedes_cookie};
 use crate::event::{AssocId, Event};
 use crate::random::Random;
@@ -133,6 +134,18 @@ impl Endpoint {
     pub fn set_addresses(&mut self, addresses: Vec<IpAddr>) -> Result<(), ConfigError> {
         check_addresses(&addresses)?;
         Arc::make_mut(&mut self.local).addresses = addresses;
+        Ok(())
+    }
+
+    /// Sets the options of later associations. A peer that has an INIT ACK of this endpoint keeps the
+    /// extensions and streams that it announced, and gets all other options. If `auth_chunks` or `asconf`
+    /// changed with AUTH on, the handshake of such a peer fails, and the peer must begin again.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names an option with an invalid value; nothing changes then.
+    pub fn set_config(&mut self, config: Arc<Config>) -> Result<(), ConfigError> {
+        config.check()?;
+        Arc::make_mut(&mut self.local).config = config;
         Ok(())
     }
 
