@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-emulate lint deny platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test quick build install notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-emulate lint deny platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -27,6 +27,13 @@ quick:
 
 # The command `anabranch` and the Python package in .venv, built anew if a source changed.
 build: $(VENV)/.module
+
+# The C library of docs/c.md below DESTDIR and PREFIX.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+install:
+	cargo build --release --quiet -p anabranch-capi
+	crates/capi/install.sh target/release $(PREFIX) $(DESTDIR)
 
 # Every figure of every paper with all its replicas. Exit code 3 if a number was missed or left open without a reason.
 papers: $(VENV)/.module

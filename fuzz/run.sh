@@ -16,6 +16,7 @@ without_fuzzer() {
     cargo test -p anabranch-wire --test properties
     cargo test -p anabranch-testkit --test machine
     cargo test -p anabranch-noise --test any_network
+    cargo test -p anabranch-capi --test random_calls
     exec cargo test -p anabranch-tcp --lib segment
 }
 

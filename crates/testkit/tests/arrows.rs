@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("net", &["des", "transport"]),
     ("scenario", &["sctp", "tcp", "net"]),
     ("lab", &["scenario"]),
+    ("capi", &["scenario"]),
     ("playground", &["lab"]),
     ("measure", &["lab", "noise"]),
     ("emulate", &["lab"]),
