@@ -16,7 +16,10 @@ const SIZE_FIELD: usize = size_of::<u32>();
 ///
 /// # Safety
 /// Any bytes are a valid value of the type, and its first field is a `u32`, the size.
-pub(crate) unsafe trait Versioned: Copy {}
+pub(crate) unsafe trait Versioned: Copy {
+    /// Bytes of the struct when it was published first. No caller has fewer, and a field is never cut.
+    const LEAST: usize;
+}
 
 /// A struct of zeros.
 pub(crate) fn zeroed<T: Versioned>() -> T {
@@ -28,17 +31,16 @@ pub(crate) fn zeroed<T: Versioned>() -> T {
 ///
 /// # Safety
 /// `at` is null or points to a `u32`, with any alignment.
-unsafe fn size_at<T>(at: *const T) -> Result<usize, Fault> {
+unsafe fn size_at<T: Versioned>(at: *const T) -> Result<usize, Fault> {
     if at.is_null() {
         return Err(EFAULT.into());
     }
     // SAFETY: as the caller promises.
     let size = unsafe { at.cast::<u32>().read_unaligned() } as usize;
-    match size {
-        0..SIZE_FIELD => Err(Fault::new(EINVAL, "the size of a struct is not set")),
-        SIZE_FIELD..=LARGEST => Ok(size),
-        _ => Err(E2BIG.into()),
+    if size < T::LEAST {
+        return Err(Fault::new(EINVAL, "the size of a struct is not set"));
     }
+    if size <= LARGEST { Ok(size) } else { Err(E2BIG.into()) }
 }
 
 /// Copies a struct of the caller. Fields that the caller does not know are zero; fields that this library
@@ -190,5 +192,48 @@ impl Space {
     pub(crate) fn write_text(&self, text: &str) {
         self.write(0, text.as_bytes());
         self.write_zeros(text.len(), 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A struct whose first version had three fields.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Grown {
+        size: u32,
+        old: u32,
+        new: u64,
+    }
+
+    // SAFETY: all fields are integers, and the first is the size.
+    unsafe impl Versioned for Grown {
+        const LEAST: usize = 8;
+    }
+
+    /// Reads a struct of this size that is followed by other data of the caller.
+    fn read_with(size: u32) -> Result<Grown, i32> {
+        let memory = [Grown { size, old: 1, new: 2 }; 3];
+        // SAFETY: there are 48 bytes, more than any size of the tests that is read.
+        unsafe { read(memory.as_ptr()) }.map_err(|fault| fault.errno)
+    }
+
+    #[test]
+    fn fields_that_an_older_caller_does_not_have_are_zero() {
+        assert_eq!(read_with(8), Ok(Grown { size: 8, old: 1, new: 0 }));
+        assert_eq!(read_with(16), Ok(Grown { size: 16, old: 1, new: 2 }));
+        assert_eq!(read_with(7), Err(EINVAL), "no version is that short");
+        assert_eq!(read_with(24), Err(E2BIG), "a newer caller has set a field behind");
+    }
+
+    #[test]
+    fn an_older_caller_gets_its_own_fields_only() {
+        let mut memory = [Grown { size: 8, old: 5, new: 6 }; 2];
+        // SAFETY: there are 32 bytes.
+        let output = unsafe { Output::new(memory.as_mut_ptr()) }.expect("a size");
+        output.write(&Grown { size: 16, old: 7, new: 8 });
+        assert_eq!(memory[0], Grown { size: 8, old: 7, new: 6 });
     }
 }

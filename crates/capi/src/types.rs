@@ -74,9 +74,13 @@ pub struct anb_ip {
     pub bytes: [u8; 16],
 }
 
-/// Declares structs whose first field is their size.
+const fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
+    size_of::<F>()
+}
+
+/// Declares structs whose first field is their size. `through` names the last field of the first version.
 macro_rules! versioned {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)+ })+) => {$(
+    ($($(#[$doc:meta])* $name:ident through $last:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)+ })+) => {$(
         $(#[$doc])*
         #[repr(C)]
         #[derive(Clone, Copy, Debug)]
@@ -87,7 +91,9 @@ macro_rules! versioned {
         }
 
         // SAFETY: the fields are integers, bytes, addresses and raw pointers, which may have any bytes.
-        unsafe impl crate::memory::Versioned for $name {}
+        unsafe impl crate::memory::Versioned for $name {
+            const LEAST: usize = std::mem::offset_of!($name, $last) + size_of_field(|all: &$name| &all.$last);
+        }
 
         impl Default for $name {
             /// All fields are zero except the size.
@@ -100,7 +106,7 @@ macro_rules! versioned {
 
 versioned! {
     /// How to make an endpoint.
-    anb_setup {
+    anb_setup through flags {
         /// [`ANB_ABI`] of the header with which the caller was compiled.
         abi: u32,
         /// SCTP port; 0: any from 49152.
@@ -124,7 +130,7 @@ versioned! {
     }
 
     /// Whom to connect to.
-    anb_peer {
+    anb_peer through addresses {
         /// SCTP port.
         port: u16,
         /// Zero.
@@ -138,7 +144,7 @@ versioned! {
     }
 
     /// A message to send.
-    anb_msg {
+    anb_msg through path {
         /// The stream.
         stream: u16,
         /// [`ANB_UNORDERED`] and so on.
@@ -156,7 +162,7 @@ versioned! {
     }
 
     /// What was received.
-    anb_info {
+    anb_info through left {
         /// The stream.
         stream: u16,
         /// [`ANB_IS_UNORDERED`], [`ANB_IS_END`], [`ANB_IS_ABORTED`].
@@ -176,7 +182,7 @@ versioned! {
     }
 
     /// Addresses and header fields of a packet.
-    anb_route {
+    anb_route through may_fragment {
         /// Source address.
         src: anb_ip,
         /// Destination address.
@@ -190,7 +196,7 @@ versioned! {
     }
 
     /// An event of an association.
-    anb_event {
+    anb_event through reason {
         /// The association.
         assoc: u32,
         /// `ANB_CONNECTED` and so on.
@@ -210,7 +216,7 @@ versioned! {
     }
 
     /// State of a path.
-    anb_path {
+    anb_path through timeouts {
         /// Number of the path.
         id: u16,
         /// The peer's UDP port.
@@ -250,7 +256,7 @@ versioned! {
     }
 
     /// State and counters of an association.
-    anb_stats {
+    anb_stats through abandoned {
         /// `ANB_ESTABLISHED` and so on; 0: ended.
         state: u32,
         /// Packets sent.
