@@ -2,6 +2,8 @@
 mod emulate;
 pub mod measure;
 #[cfg(target_os = "linux")]
+mod preload;
+#[cfg(target_os = "linux")]
 mod tunnel;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -12,6 +14,8 @@ pub fn command() -> Command {
     let command = portable();
     #[cfg(target_os = "linux")]
     let command = command.subcommand(tunnel::command()).subcommand(emulate::command());
+    #[cfg(target_os = "linux")]
+    let command = command.subcommand(preload::command()).subcommand(preload::host_command());
     command.help_template(HELP).max_term_width(100).mut_subcommands(|command| command.help_template(HELP))
 }
 

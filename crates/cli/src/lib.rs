@@ -12,6 +12,8 @@ mod manual;
 pub mod measure;
 mod merge;
 mod new;
+#[cfg(target_os = "linux")]
+mod preload;
 mod python;
 mod run;
 mod scenario;
@@ -99,6 +101,10 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared:
         Some(("emulate", chosen)) => emulate::emulate(chosen),
         #[cfg(target_os = "linux")]
         Some(("tunnel", chosen)) => tunnel::tunnel(chosen),
+        #[cfg(target_os = "linux")]
+        Some(("preload", chosen)) => preload::preload(chosen),
+        #[cfg(target_os = "linux")]
+        Some(("sctpd", chosen)) => preload::sctpd(chosen),
         Some(("schema", _)) => say(&lab::scenario::schema()).map(|()| code::OK),
         Some((name, chosen)) => {
             python::hand_over(name, chosen.get_many::<String>("arguments").into_iter().flatten())

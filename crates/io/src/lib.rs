@@ -34,6 +34,7 @@ pub mod blocking;
 mod driver;
 mod face;
 mod guard;
+mod host;
 mod info;
 pub mod metrics;
 mod net;
@@ -46,7 +47,9 @@ pub use face::{
     Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };
 pub use guard::{Guard, GuardError, Identity};
+pub use host::{Host, HostOptions};
 pub use info::{AssocStats, LimitTimes, PathInfo};
+pub use net::Ready;
 pub use sctp::{
     AddressChange, AssocId, CloseReason, Config, Event, Limit, PathId, PathOptions, PathState, Reliability,
     ResetDirection, ResetError, ResetResult, State,

@@ -20,12 +20,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("playground", &["lab"]),
     ("measure", &["lab", "noise"]),
     ("emulate", &["lab"]),
-    ("cli", &["measure", "tunnel", "emulate"]),
+    ("cli", &["measure", "tunnel", "emulate", "sock"]),
     ("py", &["cli"]),
     ("io", &["sctp"]),
     ("tokio", &["io"]),
     ("noise", &["io"]),
     ("tunnel", &["noise"]),
+    ("records", &[]),
+    ("sock", &["io", "records"]),
+    ("preload", &["records"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 

@@ -3,15 +3,14 @@
 use super::Endpoint;
 use crate::driver::{Driver, Guarded, Locals, Tapped};
 use crate::guard::Guard;
-use crate::net::{BindSpec, Socket, Sockets, Watch, is_reachable};
+use crate::net::{Sockets, Watch, bind_sockets, interface_addresses};
 use crate::shared::{Hub, OUTBOX, Places, Ports};
 use crate::tap::Tap;
 use crate::types::BindError;
 use sctp::{Config, Encapsulation, EndpointConfig, Seed};
 use std::hash::{BuildHasher, RandomState};
-use std::io;
 use std::marker::PhantomData;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use transport::Checksum;
 use units::ByteCount;
@@ -180,7 +179,7 @@ impl<E> Builder<E> {
             let mtu = ByteCount::new(self.config.mtu.get().saturating_sub(guard.overhead() as u64));
             Arc::make_mut(&mut self.config).mtu = mtu;
         }
-        let (sockets, udp_port) = self.bind_sockets()?;
+        let (sockets, udp_port) = bind_sockets(&self.locals, self.udp_port, self.socket_buffers)?;
         // Started before the addresses are read, so that no change is missed.
         let watch = self.watch_addresses.then(Watch::start).transpose()?;
         let addresses = match &self.locals[..] {
@@ -216,61 +215,6 @@ impl<E> Builder<E> {
         Driver::start(endpoint, sockets, locals, (guard, tap), hub.clone())?;
         Ok(Endpoint::new(hub).into())
     }
-
-    /// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses a free port. If
-    /// that port is in use at another address, the next port is tried.
-    fn bind_sockets(&self) -> Result<(Vec<Socket>, u16), BindError> {
-        const TRIES: usize = 16;
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.bind_to(self.udp_port) {
-                Err(BindError::Address { source, .. })
-                    if self.udp_port == 0 && source.kind() == io::ErrorKind::AddrInUse && tries < TRIES => {}
-                done => return done,
-            }
-        }
-    }
-
-    fn bind_to(&self, udp_port: u16) -> Result<(Vec<Socket>, u16), BindError> {
-        let mut sockets = Vec::new();
-        let mut port = udp_port;
-        for (address, device) in self.places() {
-            let address = SocketAddr::new(address, port);
-            let spec = BindSpec { address, device, buffers: self.socket_buffers };
-            match Socket::bind(&spec) {
-                Ok(socket) => {
-                    port = socket.port()?;
-                    sockets.push(socket);
-                }
-                // A host without IPv6 can still use IPv4.
-                Err(_) if self.locals.is_empty() && address.is_ipv6() => {}
-                Err(source) => return Err(BindError::Address { address, source }),
-            }
-        }
-        Ok((sockets, port))
-    }
-
-    /// The addresses and interfaces of the sockets.
-    fn places(&self) -> Vec<(IpAddr, Option<String>)> {
-        if self.locals.is_empty() {
-            vec![(Ipv4Addr::UNSPECIFIED.into(), None), (Ipv6Addr::UNSPECIFIED.into(), None)]
-        } else {
-            self.locals.clone()
-        }
-    }
-}
-
-/// The addresses of the host's interfaces, except loopback and link-local ones, up to the limit of an
-/// endpoint. If the host has only loopback addresses, returns these.
-fn interface_addresses() -> Result<Vec<IpAddr>, BindError> {
-    const MOST: usize = 16;
-    let all: Vec<IpAddr> = if_addrs::get_if_addrs()?.iter().map(|interface| interface.ip()).collect();
-    let global: Vec<IpAddr> =
-        all.iter().copied().filter(|&address| is_reachable(address)).take(MOST).collect();
-    let loopback = || all.iter().copied().filter(|address| address.is_loopback()).take(MOST).collect();
-    let addresses = if global.is_empty() { loopback() } else { global };
-    if addresses.is_empty() { Err(BindError::NoAddress) } else { Ok(addresses) }
 }
 
 /// A port from the dynamic range (`rfc6335#section-6`).

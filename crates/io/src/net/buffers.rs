@@ -27,6 +27,12 @@ impl Default for Buffers {
 }
 
 impl Buffers {
+    /// Without memory: takes the place of buffers that are read.
+    pub(crate) fn empty() -> Self {
+        let meta = [RecvMeta::default(); TRAINS];
+        Buffers { bytes: Vec::new(), meta, filled: 0, address: None }
+    }
+
     /// Reads by a system call; returns the number of datagrams and of their bytes.
     pub(super) fn fill(
         &mut self,

@@ -14,6 +14,8 @@ use transport::{Octets, Transmit};
 pub(crate) const WAKER: Token = Token(usize::MAX);
 /// The token of the watch of interfaces.
 const WATCH: Token = Token(usize::MAX - 1);
+/// The first token for what others register.
+pub(crate) const OTHERS: usize = 1 << 20;
 /// A blocked socket with this number of batches accepts no more packets.
 const WAITING: usize = 64;
 
@@ -27,6 +29,20 @@ pub(crate) struct Sockets {
     numbered: usize,
     /// The watch of interfaces, and whether a change may have occurred.
     watch: Option<(Watch, bool)>,
+    /// Readiness of what others registered, since the last call of [`Self::take_others`].
+    others: Vec<Ready>,
+}
+
+/// Readiness of something that the user of a [`Host`](crate::Host) registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ready {
+    /// The token of the registration.
+    pub token: Token,
+    /// There may be something to read.
+    pub readable: bool,
+    /// There may be room to write.
+    pub writable: bool,
 }
 
 #[derive(Debug)]
@@ -51,7 +67,8 @@ impl Sockets {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
         let events = Events::with_capacity(64);
-        let mut all = Sockets { poll, events, entries: Vec::new(), numbered: 0, watch: None };
+        let mut all =
+            Sockets { poll, events, entries: Vec::new(), numbered: 0, watch: None, others: Vec::new() };
         for socket in sockets {
             all.add(socket)?;
         }
@@ -123,9 +140,22 @@ impl Sockets {
                 entry.readable |= event.is_readable();
                 entry.blocked &= !event.is_writable();
                 entry.reports |= event.is_error();
+            } else if event.token() != WAKER {
+                let (readable, writable) = (event.is_readable(), event.is_writable());
+                self.others.push(Ready { token: event.token(), readable, writable });
             }
         }
         Ok(())
+    }
+
+    /// Where others may register what [`Self::wait`] waits for, with tokens from [`OTHERS`] on.
+    pub(crate) fn registry(&self) -> &mio::Registry {
+        self.poll.registry()
+    }
+
+    /// The readiness of what others registered.
+    pub(crate) fn take_others(&mut self) -> Vec<Ready> {
+        std::mem::take(&mut self.others)
     }
 
     /// Number of sockets.

@@ -23,8 +23,8 @@ pub use discarded::Discarded;
 pub use open::{AcceptError, ConnectError, PairFault};
 pub use transport::ConfigError;
 
-use crate::Config;
 use crate::assoc::{CookieKey, Handled, Local, Remote, precedes_cookie};
+use crate::config::Config;
 use crate::event::{AssocId, Event};
 use crate::random::Random;
 use accept::Reply;

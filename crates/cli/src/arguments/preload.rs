@@ -1,0 +1,61 @@
+use super::{examples, value, whole};
+use clap::{Arg, ArgAction, Command};
+
+/// The subcommand `anabranch preload`.
+pub fn command() -> Command {
+    let command = Command::new("preload")
+        .about("Runs an SCTP program, unmodified, over this stack (Linux)")
+        .after_help(examples(
+            &[
+                "anabranch preload -- iperf3 -s",
+                "anabranch preload -- iperf3 --sctp -c 192.0.2.1",
+                "anabranch preload -- checksctp",
+            ],
+            "Packets are SCTP in UDP (RFC 6951). The kernel needs no SCTP. Several local addresses are several paths. With \
+             ANABRANCH_SOCKET set, the program uses the host process there (`anabranch sctpd`). docs/preload.md tells \
+             more.",
+        ));
+    with_options(command).arg(
+        Arg::new("program")
+            .value_name("PROGRAM")
+            .help("The program and its arguments")
+            .required(true)
+            .num_args(1..)
+            .last(true)
+            .value_parser(clap::value_parser!(std::ffi::OsString)),
+    )
+}
+
+/// The subcommand `anabranch sctpd`.
+pub fn host_command() -> Command {
+    let command = Command::new("sctpd")
+        .about("Runs the SCTP sockets of this user's programs until Ctrl-C (Linux)")
+        .after_help(examples(
+            &[
+                "anabranch sctpd --socket /run/sctp",
+                "ANABRANCH_SOCKET=/run/sctp anabranch preload -- iperf3 -s",
+            ],
+            "One host process serves many programs, which then share one UDP port and one table of SCTP ports.",
+        ));
+    with_options(command).arg(value("socket", "PATH", "The socket for programs").required(true))
+}
+
+fn with_options(command: Command) -> Command {
+    let port = |name, help| value(name, "PORT", help).value_parser(whole(0_u16, u16::MAX));
+    command
+        .arg(
+            value("local", "ADDRESS", "A local address; may be repeated; without any, all of this host")
+                .action(ArgAction::Append),
+        )
+        .arg(port("udp-port", "The UDP port, 9899 unless set; 0: any"))
+        .arg(port("remote-udp-port", "The UDP port of peers, 9899 unless set"))
+        .arg(
+            value("profile", "NAME", "Options to begin with: recommended (several paths at once) or rfc9260")
+                .value_parser(["recommended", "rfc9260"])
+                .default_value("recommended"),
+        )
+        .arg(
+            value("set", "OPTION=VALUE", "Any option of SCTP, as in scenarios; may be repeated")
+                .action(ArgAction::Append),
+        )
+}

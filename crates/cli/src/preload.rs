@@ -1,0 +1,149 @@
+//! `anabranch preload` and `anabranch sctpd`: SCTP sockets for unmodified programs.
+
+mod file;
+mod library;
+
+use crate::{Failure, code, complain, interrupt};
+use clap::ArgMatches;
+use io::{HostOptions, sctp::Config};
+use sock::{Server, ServerOptions};
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The variable with the path of the host process's socket.
+const SOCKET: &str = "ANABRANCH_SOCKET";
+/// Exit code if the program cannot be run, as of a shell.
+const CANNOT_RUN: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
+/// Runs a program with the library, and its sockets in this process unless a host process is named.
+pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
+    let words: Vec<&OsString> = chosen.get_many("program").into_iter().flatten().collect();
+    let Some((name, arguments)) = words.split_first() else { return Ok(code::USAGE) };
+    let program = file::find(name).ok_or_else(|| Failure {
+        code: NOT_FOUND,
+        message: format!("{}: there is no such program in PATH", name.display()),
+    })?;
+    file::check(&program).map_err(|message| Failure { code: CANNOT_RUN, message })?;
+    let library = library::find()?;
+    let mut command = Command::new(&program);
+    command.arg0(name).args(arguments).env("LD_PRELOAD", preloaded(&library));
+    if std::env::var_os(SOCKET).is_some_and(|path| !path.is_empty()) {
+        // This process becomes the program.
+        let error = command.exec();
+        return Err(Failure { code: CANNOT_RUN, message: format!("{}: {error}", program.display()) });
+    }
+    let path = socket_path()?;
+    command.env(SOCKET, &path);
+    run_beside(command, &program, chosen, path)
+}
+
+/// The libraries to preload: ours, and those that the environment names.
+fn preloaded(library: &Path) -> OsString {
+    let mut all = library.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        all.push(":");
+        all.push(others);
+    }
+    all
+}
+
+/// Runs the program, and serves its sockets meanwhile. Returns its exit code.
+fn run_beside(
+    mut command: Command,
+    program: &Path,
+    chosen: &ArgMatches,
+    path: PathBuf,
+) -> Result<i32, Failure> {
+    let server = bind(chosen, path)?;
+    let stopper = server.stopper();
+    // The terminal sends Ctrl-C to the program, too, which decides what follows.
+    interrupt::call(|| {});
+    let mut child = command
+        .spawn()
+        .map_err(|error| Failure { code: CANNOT_RUN, message: format!("{}: {error}", program.display()) })?;
+    let waiter = std::thread::spawn(move || {
+        let status = child.wait();
+        stopper.stop_when_idle();
+        status
+    });
+    server.run().map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
+    match waiter.join() {
+        Ok(Ok(status)) => {
+            Ok(status.code().or_else(|| status.signal().map(|n| 128 + n)).unwrap_or(code::FAILED))
+        }
+        _ => Err(Failure::failed("the program cannot be waited for")),
+    }
+}
+
+/// Serves the programs of this user until Ctrl-C.
+pub fn sctpd(chosen: &ArgMatches) -> Result<i32, Failure> {
+    let path = PathBuf::from(crate::arguments::text(chosen, "socket"));
+    let server = bind(chosen, path.clone())?;
+    complain(&format!("serving {} at UDP port {}", path.display(), server.udp_port()));
+    let stopper = server.stopper();
+    interrupt::call(move || stopper.stop_now());
+    server.run().map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
+    Ok(code::OK)
+}
+
+/// Starts a server with the options of the command line. Without `--udp-port`, a port in use gives way.
+fn bind(chosen: &ArgMatches, path: PathBuf) -> Result<Server, Failure> {
+    let locals = chosen.get_many::<String>("local").into_iter().flatten().map(|text| {
+        text.parse::<IpAddr>().map_err(|_| Failure::usage(format!("--local {text}: expected an IP address")))
+    });
+    let locals = locals.collect::<Result<Vec<_>, _>>()?;
+    let port = |name| chosen.get_one::<u16>(name).copied();
+    let defaults = HostOptions::default();
+    let remote_udp_port = port("remote-udp-port").unwrap_or(defaults.remote_udp_port);
+    let host = |udp_port| HostOptions { locals: locals.clone(), udp_port, remote_udp_port, tap: None };
+    let config = config(chosen)?;
+    let start = |udp_port| {
+        Server::bind(ServerOptions { path: path.clone(), host: host(udp_port), config: config.clone() })
+    };
+    let refused = |error: sock::ServerError| Failure::failed(error.to_string());
+    match (port("udp-port"), start(port("udp-port").unwrap_or(defaults.udp_port))) {
+        (None, Err(sock::ServerError::PortInUse(_))) => {
+            let server = start(0).map_err(refused)?;
+            complain(&format!(
+                "UDP port {} is in use: peers that begin associations reach this program at UDP port {}",
+                defaults.udp_port,
+                server.udp_port()
+            ));
+            Ok(server)
+        }
+        (_, result) => result.map_err(refused),
+    }
+}
+
+fn config(chosen: &ArgMatches) -> Result<Config, Failure> {
+    let base = match crate::arguments::text(chosen, "profile") {
+        "rfc9260" => Config::default(),
+        _ => Config { pmtud: true, ..Config::recommended() },
+    };
+    let lines: String =
+        chosen.get_many::<String>("set").into_iter().flatten().map(|s| format!("{s}\n")).collect();
+    lab::scenario::sctp_options_over(base, &lines, "options of SCTP")
+        .map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// A path for the socket of this process, in a folder that only this user can enter.
+fn socket_path() -> Result<PathBuf, Failure> {
+    let folder = match std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()) {
+        Some(folder) => PathBuf::from(folder).join("anabranch"),
+        None => std::env::temp_dir().join(format!("anabranch-{}", file::user())),
+    };
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|error| Failure::failed(format!("{}: {}", folder.display(), crate::reason(&error))))?;
+    if !file::is_private(&folder) {
+        return Err(Failure::failed(format!(
+            "{}: expected a folder of this user that no other user can enter",
+            folder.display()
+        )));
+    }
+    Ok(folder.join(format!("preload-{}", std::process::id())))
+}

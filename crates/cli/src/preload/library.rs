@@ -1,0 +1,31 @@
+use crate::Failure;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "libanabranch_preload.so";
+
+/// The library, which lies beside this program or in the folder `lib` next to that of this program. For the
+/// Python package the program is the script.
+pub fn find() -> Result<PathBuf, Failure> {
+    let programs = std::env::current_exe().into_iter().chain(std::env::args_os().take(2).map(PathBuf::from));
+    let mut candidates = Vec::new();
+    for folder in programs.filter_map(|program| Some(program.parent()?.to_owned())) {
+        candidates.push(folder.join(NAME));
+        candidates.push(folder.join("../lib").join(NAME));
+        candidates.push(folder.join("..").join(NAME));
+    }
+    match candidates.iter().find(|path| path.is_file()).and_then(|path| path.canonicalize().ok()) {
+        Some(path) if !has_separator(&path) => Ok(path),
+        Some(path) => Err(Failure::failed(format!(
+            "{}: the path of a preloaded library cannot have spaces or colons",
+            path.display()
+        ))),
+        None => Err(Failure::failed(format!(
+            "{NAME} is not beside this program: `cargo build -p anabranch-preload` makes it"
+        ))),
+    }
+}
+
+/// The dynamic linker separates libraries by spaces and colons.
+fn has_separator(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b' ' | b':'))
+}

@@ -1,0 +1,325 @@
+//! One set of UDP sockets for many SCTP ports, for a program with a loop of its own.
+
+use crate::net::{Buffers, Clock, OTHERS, Ready, Report, Sockets, bind_sockets, interface_addresses};
+use crate::tap::Tap;
+use crate::types::BindError;
+use sctp::{Config, Encapsulation, Endpoint, EndpointConfig, IcmpNews, Listen, Seed};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use transport::{ConfigError, Datagram, PacketBuf};
+use units::Instant;
+
+/// Largest number of ICMP messages, and of answers for closed ports, in a round.
+const ANSWERS: usize = 64;
+
+/// Addresses and UDP ports of a [`Host`].
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "users fill it in")]
+pub struct HostOptions {
+    /// Local addresses, each with a socket of its own; if empty, all addresses of the host.
+    pub locals: Vec<IpAddr>,
+    /// UDP port of all sockets; 0: any.
+    pub udp_port: u16,
+    /// UDP port of peers that have not sent anything yet.
+    pub remote_udp_port: u16,
+    /// Sees each packet.
+    pub tap: Option<Box<dyn Tap>>,
+}
+
+impl Default for HostOptions {
+    fn default() -> Self {
+        let port = Encapsulation::PORT;
+        HostOptions { locals: Vec::new(), udp_port: port, remote_udp_port: port, tap: None }
+    }
+}
+
+/// UDP sockets that carry the packets of many SCTP ports, each with an [`Endpoint`] (`rfc6951`).
+///
+/// There is no thread. The caller changes endpoints, takes [their events](Self::poll_event), calls
+/// [`Self::transmit`], and [waits](Self::wait), also for what it registers at [`Self::registry`]. An INIT for
+/// a port without an endpoint is answered with an ABORT.
+#[derive(Debug)]
+pub struct Host {
+    clock: Clock,
+    sockets: Sockets,
+    waker: Arc<mio::Waker>,
+    buffers: Buffers,
+    packet: PacketBuf,
+    quoted: Vec<u8>,
+    tap: Option<Box<dyn Tap>>,
+    addresses: Vec<IpAddr>,
+    udp_port: u16,
+    remote_udp_port: u16,
+    ports: BTreeMap<u16, Port>,
+    /// Deadline of each port that has one.
+    deadlines: BTreeSet<(Instant, u16)>,
+    /// Ports whose packets and events have not been taken since their last change.
+    unsent: BTreeSet<u16>,
+    untold: BTreeSet<u16>,
+}
+
+#[derive(Debug)]
+struct Port {
+    endpoint: Endpoint,
+    /// The deadline in [`Host::deadlines`].
+    armed: Option<Instant>,
+}
+
+impl Host {
+    /// The least token that the caller may register.
+    pub const FIRST_TOKEN: mio::Token = mio::Token(OTHERS);
+
+    /// Binds the sockets.
+    ///
+    /// # Errors
+    /// [`BindError`].
+    pub fn bind(options: HostOptions) -> Result<Host, BindError> {
+        const BUFFERS: usize = 4 << 20;
+        let HostOptions { locals, udp_port, remote_udp_port, tap } = options;
+        let places: Vec<_> = locals.iter().map(|&address| (address, None)).collect();
+        let (sockets, udp_port) = bind_sockets(&places, udp_port, BUFFERS)?;
+        let addresses = if locals.is_empty() { interface_addresses()? } else { locals };
+        let (sockets, waker) = Sockets::new(sockets)?;
+        Ok(Host {
+            clock: Clock::start(),
+            sockets,
+            waker: Arc::new(waker),
+            buffers: Buffers::default(),
+            packet: PacketBuf::default(),
+            quoted: Vec::new(),
+            tap,
+            addresses,
+            udp_port,
+            remote_udp_port,
+            ports: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            unsent: BTreeSet::new(),
+            untold: BTreeSet::new(),
+        })
+    }
+
+    /// The local addresses.
+    pub fn addresses(&self) -> &[IpAddr] {
+        &self.addresses
+    }
+
+    /// The UDP port of all sockets.
+    pub fn udp_port(&self) -> u16 {
+        self.udp_port
+    }
+
+    /// The present time.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Where the caller registers what [`Self::wait`] waits for, too.
+    pub fn registry(&self) -> &mio::Registry {
+        self.sockets.registry()
+    }
+
+    /// Ends [`Self::wait`] from another thread.
+    pub fn waker(&self) -> Arc<mio::Waker> {
+        self.waker.clone()
+    }
+
+    /// Opens an SCTP port with an endpoint at some of the local addresses. An open port stays as it is.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names an invalid option or address.
+    pub fn open(&mut self, port: u16, addresses: &[IpAddr], config: Arc<Config>) -> Result<(), ConfigError> {
+        if !self.ports.contains_key(&port) {
+            let endpoint = self.make(port, addresses, config)?;
+            self.ports.insert(port, Port { endpoint, armed: None });
+        }
+        Ok(())
+    }
+
+    fn make(&self, port: u16, addresses: &[IpAddr], config: Arc<Config>) -> Result<Endpoint, ConfigError> {
+        let seed = Seed::from_system().map_err(|error| ConfigError {
+            option: "seed",
+            value: error.to_string(),
+            expected: "randomness of the system",
+        })?;
+        let mut options = EndpointConfig::new(port, addresses.to_vec(), seed);
+        options.config = config;
+        options.encapsulation = Some(Encapsulation { remote_port: self.remote_udp_port });
+        Endpoint::new(options)
+    }
+
+    /// Closes a port at once: its associations end without a packet.
+    pub fn close(&mut self, port: u16) {
+        self.transmit();
+        if let Some(Port { armed: Some(at), .. }) = self.ports.remove(&port) {
+            self.deadlines.remove(&(at, port));
+        }
+        self.unsent.remove(&port);
+        self.untold.remove(&port);
+    }
+
+    /// True if the port is open.
+    pub fn is_open(&self, port: u16) -> bool {
+        self.ports.contains_key(&port)
+    }
+
+    /// The endpoint of a port, to read from.
+    pub fn endpoint(&self, port: u16) -> Option<&Endpoint> {
+        self.ports.get(&port).map(|port| &port.endpoint)
+    }
+
+    /// The endpoint of a port, to change.
+    pub fn endpoint_mut(&mut self, port: u16) -> Option<&mut Endpoint> {
+        let Port { endpoint, .. } = self.ports.get_mut(&port)?;
+        self.unsent.insert(port);
+        self.untold.insert(port);
+        Some(endpoint)
+    }
+
+    /// The next event of a port.
+    pub fn poll_event(&mut self) -> Option<(u16, sctp::AssocId, sctp::Event)> {
+        while let Some(&port) = self.untold.first() {
+            if let Some((id, event)) = self.ports.get_mut(&port).and_then(|port| port.endpoint.poll_event()) {
+                return Some((port, id, event));
+            }
+            self.untold.pop_first();
+        }
+        None
+    }
+
+    /// Sleeps until a packet, something that the caller registered, a timer or `until` is due; then reads
+    /// packets for a short time and runs timers. Returns what is ready of the caller's.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Ready>> {
+        let first = self.deadlines.first().map(|&(at, _)| at);
+        let deadline = [first, until].into_iter().flatten().min();
+        self.sockets.wait(deadline.map(|at| self.clock.until(at)))?;
+        let mut answers = 0;
+        for socket in 0..self.sockets.len() {
+            if self.sockets.receive(socket, &mut self.buffers) {
+                self.handle(&mut answers);
+            }
+        }
+        self.read_reports();
+        let now = self.clock.now();
+        while let Some(&(at, port)) = self.deadlines.first()
+            && at <= now
+        {
+            self.deadlines.pop_first();
+            if let Some(entry) = self.ports.get_mut(&port) {
+                entry.armed = None;
+                entry.endpoint.handle_timeout(now);
+                self.unsent.insert(port);
+                self.untold.insert(port);
+            }
+        }
+        self.transmit();
+        Ok(self.sockets.take_others())
+    }
+
+    /// Passes the datagrams that were read last to their endpoints.
+    fn handle(&mut self, answers: &mut usize) {
+        let now = self.clock.now();
+        let buffers = std::mem::replace(&mut self.buffers, Buffers::empty());
+        for datagram in buffers.datagrams() {
+            if let Some(tap) = &mut self.tap {
+                tap.received(&datagram, self.udp_port);
+            }
+            let Some(port) = destination(&datagram) else { continue };
+            match self.ports.get_mut(&port) {
+                Some(entry) => {
+                    entry.endpoint.handle(now, datagram);
+                    self.untold.insert(port);
+                    self.unsent.insert(port);
+                    // Max.Burst limits the packets per SACK, so that they are sent before the next SACK.
+                    self.send(now, port);
+                }
+                None if *answers < ANSWERS => {
+                    *answers += 1;
+                    self.answer(now, port, datagram);
+                }
+                None => {}
+            }
+        }
+        self.buffers = buffers;
+    }
+
+    /// Answers a packet for a port without endpoint as an endpoint that does not listen.
+    #[cold]
+    fn answer(&mut self, now: Instant, port: u16, datagram: Datagram<'_>) {
+        let Ok(mut endpoint) = self.make(port, &self.addresses, Arc::default()) else { return };
+        endpoint.listen(Listen::Off);
+        endpoint.handle(now, datagram);
+        drain(&mut endpoint, &mut self.sockets, &mut self.packet, &mut self.tap, self.udp_port, now);
+    }
+
+    fn read_reports(&mut self) {
+        let now = self.clock.now();
+        for _ in 0..ANSWERS {
+            let Some(Report { src, dst, what }) = self.sockets.next_report(&mut self.quoted) else { break };
+            // The quoted packet is ours: its source port tells the endpoint.
+            let Some(&[high, low]) = self.quoted.first_chunk() else { continue };
+            let port = u16::from_be_bytes([high, low]);
+            if let Some(entry) = self.ports.get_mut(&port) {
+                let news = IcmpNews { src, dst: dst.ip(), udp_port: dst.port(), quoted: &self.quoted, what };
+                entry.endpoint.on_icmp(now, news);
+                self.unsent.insert(port);
+                self.untold.insert(port);
+            }
+        }
+    }
+
+    /// Sends all packets for which there is room. Call it after each change of an endpoint.
+    pub fn transmit(&mut self) {
+        let now = self.clock.now();
+        for port in std::mem::take(&mut self.unsent) {
+            self.send(now, port);
+        }
+        self.sockets.flush();
+    }
+
+    fn send(&mut self, now: Instant, port: u16) {
+        let Some(entry) = self.ports.get_mut(&port) else { return };
+        drain(&mut entry.endpoint, &mut self.sockets, &mut self.packet, &mut self.tap, self.udp_port, now);
+        if self.sockets.has_room() {
+            self.unsent.remove(&port);
+        } else {
+            self.unsent.insert(port);
+        }
+        let due = entry.endpoint.poll_timeout();
+        if due != entry.armed {
+            if let Some(at) = entry.armed {
+                self.deadlines.remove(&(at, port));
+            }
+            self.deadlines.extend(due.map(|at| (at, port)));
+            entry.armed = due;
+        }
+    }
+}
+
+/// The destination port of an SCTP packet.
+fn destination(datagram: &Datagram<'_>) -> Option<u16> {
+    let bytes = datagram.bytes.head.get(2..4)?;
+    Some(u16::from_be_bytes([bytes[0], bytes[1]]))
+}
+
+fn drain(
+    endpoint: &mut Endpoint,
+    sockets: &mut Sockets,
+    packet: &mut PacketBuf,
+    tap: &mut Option<Box<dyn Tap>>,
+    udp_port: u16,
+    now: Instant,
+) {
+    while sockets.has_room()
+        && let Some(transmit) = endpoint.poll_transmit(now, packet)
+    {
+        if let Some(tap) = tap {
+            tap.sent(&transmit, udp_port, packet.as_octets());
+        }
+        sockets.push(&transmit, packet.as_octets());
+    }
+}

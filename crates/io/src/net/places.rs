@@ -1,0 +1,69 @@
+//! The addresses and sockets of an endpoint or a host.
+
+use super::{BindSpec, Socket, is_reachable};
+use crate::types::BindError;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses a free port. If
+/// that port is in use at another address, the next port is tried.
+pub(crate) fn bind_sockets(
+    locals: &[(IpAddr, Option<String>)],
+    udp_port: u16,
+    buffers: usize,
+) -> Result<(Vec<Socket>, u16), BindError> {
+    const TRIES: usize = 16;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match bind_to(locals, udp_port, buffers) {
+            Err(BindError::Address { source, .. })
+                if udp_port == 0 && source.kind() == io::ErrorKind::AddrInUse && tries < TRIES => {}
+            done => return done,
+        }
+    }
+}
+
+fn bind_to(
+    locals: &[(IpAddr, Option<String>)],
+    udp_port: u16,
+    buffers: usize,
+) -> Result<(Vec<Socket>, u16), BindError> {
+    let mut sockets = Vec::new();
+    let mut port = udp_port;
+    for (address, device) in places(locals) {
+        let address = SocketAddr::new(address, port);
+        let spec = BindSpec { address, device, buffers };
+        match Socket::bind(&spec) {
+            Ok(socket) => {
+                port = socket.port()?;
+                sockets.push(socket);
+            }
+            // A host without IPv6 can still use IPv4.
+            Err(_) if locals.is_empty() && address.is_ipv6() => {}
+            Err(source) => return Err(BindError::Address { address, source }),
+        }
+    }
+    Ok((sockets, port))
+}
+
+/// The addresses and interfaces of the sockets.
+fn places(locals: &[(IpAddr, Option<String>)]) -> Vec<(IpAddr, Option<String>)> {
+    if locals.is_empty() {
+        vec![(Ipv4Addr::UNSPECIFIED.into(), None), (Ipv6Addr::UNSPECIFIED.into(), None)]
+    } else {
+        locals.to_vec()
+    }
+}
+
+/// The addresses of the host's interfaces, except loopback and link-local ones, up to the limit of an
+/// endpoint. If the host has only loopback addresses, returns these.
+pub(crate) fn interface_addresses() -> Result<Vec<IpAddr>, BindError> {
+    const MOST: usize = 16;
+    let all: Vec<IpAddr> = if_addrs::get_if_addrs()?.iter().map(|interface| interface.ip()).collect();
+    let global: Vec<IpAddr> =
+        all.iter().copied().filter(|&address| is_reachable(address)).take(MOST).collect();
+    let loopback = || all.iter().copied().filter(|address| address.is_loopback()).take(MOST).collect();
+    let addresses = if global.is_empty() { loopback() } else { global };
+    if addresses.is_empty() { Err(BindError::NoAddress) } else { Ok(addresses) }
+}

@@ -1,0 +1,213 @@
+//! `socket`, `bind`, `connect`, `listen` and `accept`.
+
+use crate::control::{ask, dial};
+use crate::host;
+use crate::message::{give_address, slice, sockaddr_bytes};
+use crate::real::{self, errno, fail};
+use crate::receive::{is_nonblocking, take_error, wait};
+use crate::table::{self, Entry};
+use crate::vectors::{self, Vectors};
+use libc::{c_int, sockaddr, socklen_t};
+use records::{Header, Kind, Op, PAIR_BUFFER, number, switches};
+use std::sync::atomic::Ordering;
+
+/// Largest ballast. A pair whose buffer is larger is not filled to a quarter.
+const BALLAST: usize = 262_144;
+static ZEROS: [u8; BALLAST] = [0; BALLAST];
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
+    if protocol != number::SCTP || host::host().is_none() {
+        // SAFETY: the call has no conditions.
+        return unsafe { real::socket(domain, kind, protocol) };
+    }
+    if !matches!(domain, libc::AF_INET | libc::AF_INET6) {
+        return fail(libc::EAFNOSUPPORT);
+    }
+    let style = kind & 0xf;
+    if !matches!(style, libc::SOCK_STREAM | libc::SOCK_SEQPACKET) {
+        return fail(libc::ESOCKTNOSUPPORT);
+    }
+    let fd = dial(0);
+    if fd < 0 {
+        return -1;
+    }
+    let opened = greet(fd, domain, style);
+    // SAFETY: the descriptor is ours.
+    unsafe {
+        if let Err(error) = opened {
+            real::close(fd);
+            return fail(error);
+        }
+        if kind & libc::SOCK_CLOEXEC == 0 {
+            real::fcntl(fd, libc::F_SETFD, 0);
+        }
+        if kind & libc::SOCK_NONBLOCK != 0 {
+            real::fcntl(fd, libc::F_SETFL, (libc::O_RDWR | libc::O_NONBLOCK) as libc::c_ulong);
+        }
+    }
+    fd
+}
+
+/// Tells the host process what the socket is, and waits for its answer.
+fn greet(fd: c_int, domain: c_int, style: c_int) -> Result<(), c_int> {
+    real::set_native(fd, libc::SO_SNDBUF, PAIR_BUFFER as c_int);
+    let cookie = real::cookie(fd);
+    let mut hello = Header::new(Kind::Hello);
+    hello.set_cookie(cookie);
+    (hello.value, hello.policy) = (domain as u32, style as u16);
+    let mut bytes = hello.to_bytes();
+    // SAFETY: the bytes outlive the calls.
+    let received = unsafe {
+        real::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL);
+        real::recv(fd, bytes.as_mut_ptr().cast(), bytes.len(), 0)
+    };
+    match Header::parse(&bytes) {
+        Some(Header { kind: Kind::Hello, value: 0, .. }) if received == Header::LEN as isize => {}
+        Some(Header { kind: Kind::Hello, value, .. }) if value != 0 => return Err(value.cast_signed()),
+        _ => return Err(libc::EPROTONOSUPPORT),
+    }
+    let mut switched = if style == libc::SOCK_SEQPACKET { switches::MANY } else { 0 };
+    switched |= if domain == libc::AF_INET6 { switches::V6 } else { 0 };
+    begin(fd, switched, cookie)
+}
+
+/// Enters a new socket.
+fn begin(fd: c_int, switched: u16, cookie: u64) -> Result<(), c_int> {
+    real::set_native(fd, libc::SO_PEEK_OFF, 0);
+    if table::insert(fd, switched, cookie) { Ok(()) } else { Err(libc::EMFILE) }
+}
+
+fn request(entry: &Entry, op: Op, first: c_int, body: &[u8]) -> c_int {
+    ask(entry.cookie.load(Ordering::Relaxed), op, first, 0, [body, &[]], &mut []).0
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => request(entry, Op::Bind, 0, slice(address.cast(), len)),
+            None => real::bind(fd, address, len),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
+    match table::find(fd) {
+        Some(entry) => request(entry, Op::Listen, backlog, &[]),
+        // SAFETY: the call has no conditions.
+        None => unsafe { real::listen(fd, backlog) },
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => begin_association(fd, entry, slice(address.cast(), len)).min(0),
+            None => real::connect(fd, address, len),
+        }
+    }
+}
+
+/// Connects to packed addresses. Returns the association, or -1 and errno.
+pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
+    // The ballast fills more than a quarter of the pair: the socket is not writable until the host process
+    // takes it, when the association is up or has failed.
+    let len = usize::try_from(real::get_native(fd, libc::SO_SNDBUF)).unwrap_or(0) / 4 + 4096;
+    let mut ballast = Header::new(Kind::Ballast);
+    ballast.length = len.min(BALLAST) as u32;
+    let mut vectors = Vectors::one(ZEROS.as_ptr().cast_mut().cast(), len.min(BALLAST));
+    vectors.set_header(&ballast);
+    let message = vectors::message(vectors.with_header());
+    // SAFETY: the buffers are static or outlive the call.
+    if unsafe { real::sendmsg(fd, &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) } < 0 {
+        let already = matches!(errno(), libc::EAGAIN);
+        return fail(if already { libc::EALREADY } else { libc::EISCONN });
+    }
+    let id = request(entry, Op::Connect, 0, addresses);
+    if id < 0 {
+        return -1;
+    }
+    if is_nonblocking(fd) {
+        return fail(libc::EINPROGRESS);
+    }
+    if !wait(fd, libc::POLLOUT, libc::SO_SNDTIMEO) {
+        return if errno() == libc::EAGAIN { fail(libc::EINPROGRESS) } else { -1 };
+    }
+    match take_error(fd, entry) {
+        0 => id,
+        error => fail(error),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => take(fd, entry, address, len, 0),
+            None => real::accept(fd, address, len),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn accept4(
+    fd: c_int,
+    address: *mut sockaddr,
+    len: *mut socklen_t,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => take(fd, entry, address, len, flags),
+            None => real::accept4(fd, address, len, flags),
+        }
+    }
+}
+
+/// Takes the next association of a listening socket.
+unsafe fn take(
+    fd: c_int,
+    entry: &Entry,
+    address: *mut sockaddr,
+    address_len: *mut socklen_t,
+    flags: c_int,
+) -> c_int {
+    if !entry.has(switches::LISTENS) || entry.has(switches::MANY) {
+        return fail(libc::EINVAL);
+    }
+    let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
+    let mut control = [0_u64; 8];
+    let mut message = vectors::message(vectors.with_header());
+    (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), size_of_val(&control));
+    let close_on_exec = if flags & libc::SOCK_CLOEXEC != 0 { libc::MSG_CMSG_CLOEXEC } else { 0 };
+    // SAFETY: the buffers outlive the calls.
+    unsafe {
+        let received = real::recvmsg(fd, &raw mut message, close_on_exec);
+        if received <= 0 {
+            return if received == 0 { fail(libc::EINVAL) } else { -1 };
+        }
+        let first = libc::CMSG_FIRSTHDR(&raw const message);
+        let (Some(header), false) = (vectors.header(), first.is_null()) else { return fail(libc::EPROTO) };
+        if header.kind != Kind::Accepted || (*first).cmsg_type != libc::SCM_RIGHTS {
+            return fail(libc::EPROTO);
+        }
+        let new = libc::CMSG_DATA(first).cast::<c_int>().read_unaligned();
+        if let Err(error) = begin(new, header.value as u16, header.cookie()) {
+            real::close(new);
+            return fail(error);
+        }
+        if flags & libc::SOCK_NONBLOCK != 0 {
+            real::fcntl(new, libc::F_SETFL, (libc::O_RDWR | libc::O_NONBLOCK) as libc::c_ulong);
+        }
+        let (bytes, len) = sockaddr_bytes(&header, entry.has(switches::V6));
+        give_address(&bytes[..len], address, address_len);
+        new
+    }
+}

@@ -1,0 +1,291 @@
+//! `read`, `recv`, `recvfrom`, `recvmsg` and their kin.
+
+use crate::message::{give_address, give_message, sockaddr_bytes};
+use crate::real::{self, errno, fail};
+use crate::table::{self, Entry, Locked};
+use crate::vectors::{self, Vectors};
+use libc::{c_int, c_long, c_void, iovec, msghdr, sockaddr, socklen_t};
+use records::{Header, Kind, switches};
+use std::sync::atomic::Ordering;
+
+/// What a call received.
+#[derive(Clone, Copy)]
+struct Got {
+    bytes: usize,
+    header: Header,
+    /// The record has been read to its end.
+    whole: bool,
+}
+
+enum Outcome {
+    Message(Got),
+    End,
+    Empty,
+    Error(c_int),
+}
+
+/// A native receive that never waits and is no cancellation point.
+fn native(fd: c_int, list: (*mut iovec, usize), flags: c_int) -> isize {
+    let mut message = vectors::message(list);
+    let flags = flags | libc::MSG_DONTWAIT;
+    // SAFETY: the buffers of the list outlive the call.
+    unsafe { libc::syscall(libc::SYS_recvmsg, fd as c_long, &raw mut message, flags as c_long) as isize }
+}
+
+/// Removes the first record. The place for reading (`SO_PEEK_OFF`) is then the begin of the next one.
+pub fn consume(fd: c_int) {
+    native(fd, (std::ptr::null_mut(), 0), 0);
+}
+
+/// Reads from the record at the head without waiting.
+fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &mut Vectors, peek: bool) -> Outcome {
+    let flags = libc::MSG_PEEK | libc::MSG_TRUNC;
+    let begun = locked.begun();
+    let before = if peek && begun.is_some() { real::get_native(fd, libc::SO_PEEK_OFF) } else { 0 };
+    let list = if begun.is_some() { vectors.without_header() } else { vectors.with_header() };
+    let received = native(fd, list, flags);
+    let Ok(mut left) = usize::try_from(received) else {
+        return match errno() {
+            libc::EAGAIN => Outcome::Empty,
+            error => Outcome::Error(error),
+        };
+    };
+    let header = match begun {
+        Some(header) => header,
+        None if left == 0 => return Outcome::End,
+        None => match vectors.header().filter(|_| left >= Header::LEN) {
+            Some(header) if matches!(header.kind, Kind::Data | Kind::Notification) => {
+                left -= Header::LEN;
+                header
+            }
+            Some(header) if header.kind == Kind::Failure => {
+                consume(fd);
+                return Outcome::Error(header.value.cast_signed());
+            }
+            // Only the host process writes here: another kind has no meaning for a reader.
+            _ => {
+                consume(fd);
+                return attempt(fd, locked, vectors, peek);
+            }
+        },
+    };
+    let whole = left <= vectors.total;
+    if peek {
+        real::set_native(fd, libc::SO_PEEK_OFF, before);
+    } else if whole {
+        consume(fd);
+        locked.set_begun(None);
+    } else {
+        locked.set_begun(Some(header));
+    }
+    Outcome::Message(Got { bytes: left.min(vectors.total), header, whole })
+}
+
+/// Waits until the descriptor is ready; false after an error.
+pub fn wait(fd: c_int, events: i16, timeout: c_int) -> bool {
+    // SAFETY: zero is a valid time.
+    let mut limit: libc::timeval = unsafe { std::mem::zeroed() };
+    let mut len = size_of::<libc::timeval>() as socklen_t;
+    // SAFETY: the value outlives the call.
+    unsafe { real::getsockopt(fd, libc::SOL_SOCKET, timeout, (&raw mut limit).cast(), &raw mut len) };
+    let milliseconds = limit.tv_sec.saturating_mul(1000).saturating_add(limit.tv_usec / 1000);
+    let milliseconds = if milliseconds == 0 { -1 } else { c_int::try_from(milliseconds).unwrap_or(-1) };
+    let mut poll = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: there is one descriptor.
+    match unsafe { libc::poll(&raw mut poll, 1, milliseconds) } {
+        0 => fail(libc::EAGAIN) >= 0,
+        ready => ready > 0,
+    }
+}
+
+pub fn is_nonblocking(fd: c_int) -> bool {
+    // SAFETY: the call has no conditions.
+    unsafe { real::fcntl(fd, libc::F_GETFL, 0) & libc::O_NONBLOCK != 0 }
+}
+
+/// Receives; -1 and errno after an error.
+fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &mut Option<Got>) -> isize {
+    if entry.has(switches::LISTENS) && !entry.has(switches::MANY) {
+        return fail(libc::ENOTCONN) as isize;
+    }
+    loop {
+        let outcome = attempt(fd, &entry.lock(), vectors, flags & libc::MSG_PEEK != 0);
+        match outcome {
+            Outcome::Message(message) => {
+                *got = Some(message);
+                return message.bytes as isize;
+            }
+            Outcome::End => return 0,
+            Outcome::Error(error) => return fail(error) as isize,
+            Outcome::Empty if flags & libc::MSG_DONTWAIT != 0 || is_nonblocking(fd) => {
+                return fail(libc::EAGAIN) as isize;
+            }
+            Outcome::Empty if wait(fd, libc::POLLIN, libc::SO_RCVTIMEO) => {}
+            Outcome::Empty => return -1,
+        }
+    }
+}
+
+/// Length of the unread part of the first record (`FIONREAD`).
+pub fn unread(fd: c_int, entry: &Entry) -> usize {
+    let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
+    match attempt(fd, &entry.lock(), &mut vectors, true) {
+        Outcome::Message(got) => got.header.length as usize,
+        _ => 0,
+    }
+}
+
+/// The error that the host process reported, which is then taken (`SO_ERROR`).
+pub fn take_error(fd: c_int, entry: &Entry) -> c_int {
+    let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
+    let locked = entry.lock();
+    match attempt(fd, &locked, &mut vectors, true) {
+        Outcome::Error(error) => error,
+        _ => 0,
+    }
+}
+
+unsafe fn simple(fd: c_int, entry: &Entry, buffer: *mut c_void, len: usize, flags: c_int) -> isize {
+    receive(fd, entry, &mut Vectors::one(buffer, len), flags, &mut None)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn read(fd: c_int, buffer: *mut c_void, len: usize) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => simple(fd, entry, buffer, len, 0),
+            None => real::read(fd, buffer, len),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __read_chk(fd: c_int, buffer: *mut c_void, len: usize, size: usize) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => simple(fd, entry, buffer, len.min(size), 0),
+            None => real::__read_chk(fd, buffer, len, size),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn readv(fd: c_int, vectors: *const iovec, count: c_int) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => {
+                let mut vectors = Vectors::new(vectors, usize::try_from(count).unwrap_or(0));
+                receive(fd, entry, &mut vectors, 0, &mut None)
+            }
+            None => real::readv(fd, vectors, count),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn recv(fd: c_int, buffer: *mut c_void, len: usize, flags: c_int) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => simple(fd, entry, buffer, len, flags),
+            None => real::recv(fd, buffer, len, flags),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __recv_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    len: usize,
+    size: usize,
+    flags: c_int,
+) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => simple(fd, entry, buffer, len.min(size), flags),
+            None => real::__recv_chk(fd, buffer, len, size, flags),
+        }
+    }
+}
+
+unsafe fn from(
+    fd: c_int,
+    entry: &Entry,
+    buffer: *mut c_void,
+    len: usize,
+    flags: c_int,
+    address: *mut sockaddr,
+    address_len: *mut socklen_t,
+) -> isize {
+    let mut got = None;
+    let received = receive(fd, entry, &mut Vectors::one(buffer, len), flags, &mut got);
+    if let Some(Got { header, .. }) = got {
+        let (bytes, len) = sockaddr_bytes(&header, entry.has(switches::V6));
+        // SAFETY: the pointers are the program's.
+        unsafe { give_address(&bytes[..len], address, address_len) };
+    }
+    received
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn recvfrom(
+    fd: c_int,
+    buffer: *mut c_void,
+    len: usize,
+    flags: c_int,
+    address: *mut sockaddr,
+    address_len: *mut socklen_t,
+) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => from(fd, entry, buffer, len, flags, address, address_len),
+            None => real::recvfrom(fd, buffer, len, flags, address, address_len),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __recvfrom_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    len: usize,
+    size: usize,
+    flags: c_int,
+    address: *mut sockaddr,
+    address_len: *mut socklen_t,
+) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => from(fd, entry, buffer, len.min(size), flags, address, address_len),
+            None => real::__recvfrom_chk(fd, buffer, len, size, flags, address, address_len),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        let Some(entry) = table::find(fd) else { return real::recvmsg(fd, message, flags) };
+        let mut got = None;
+        let mut vectors = Vectors::new((*message).msg_iov, (*message).msg_iovlen);
+        let received = receive(fd, entry, &mut vectors, flags, &mut got);
+        match got {
+            Some(Got { header, whole, .. }) => {
+                give_message(message, &header, entry.switches.load(Ordering::Relaxed), whole);
+            }
+            None if received == 0 => {
+                ((*message).msg_namelen, (*message).msg_controllen, (*message).msg_flags) = (0, 0, 0);
+            }
+            None => {}
+        }
+        received
+    }
+}

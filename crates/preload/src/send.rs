@@ -1,0 +1,139 @@
+//! `write`, `send`, `sendto`, `sendmsg` and their kin.
+
+use crate::message::{read_address, read_control, slice};
+use crate::real::{self, fail};
+use crate::table::{self, Entry};
+use crate::vectors::{self, Vectors};
+use libc::{c_int, c_void, iovec, msghdr, sockaddr, socklen_t};
+use records::{Header, Kind, MAX_DATA, flags as record_flags};
+
+fn header() -> Header {
+    let mut header = Header::new(Kind::Data);
+    header.flags = record_flags::END | record_flags::DEFAULTS;
+    header
+}
+
+/// Sends one message, in several records if it is long.
+unsafe fn transmit(
+    fd: c_int,
+    entry: &Entry,
+    vectors: &mut Vectors,
+    mut header: Header,
+    flags: c_int,
+) -> isize {
+    let flags = flags & (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
+    let ends = header.flags & (record_flags::EOF | record_flags::ABORT) != 0;
+    if vectors.total == 0 && !ends {
+        return fail(libc::EINVAL) as isize;
+    }
+    if vectors.total <= MAX_DATA {
+        header.length = vectors.total as u32;
+        vectors.set_header(&header);
+        let message = vectors::message(vectors.with_header());
+        // SAFETY: the buffers are the program's.
+        let sent = unsafe { real::sendmsg(fd, &raw const message, flags) };
+        return if sent < 0 { sent } else { vectors.total as isize };
+    }
+    // The pieces of one message follow each other. Only the first one may be refused.
+    let _locked = entry.lock();
+    let (mut from, mut flags) = (0, flags);
+    while from < vectors.total {
+        let mut part = vectors.part(from, MAX_DATA);
+        let last = from + part.total == vectors.total;
+        header.length = part.total as u32;
+        header.flags =
+            if last { header.flags | record_flags::END } else { header.flags & !record_flags::END };
+        part.set_header(&header);
+        let message = vectors::message(part.with_header());
+        // SAFETY: the buffers are the program's.
+        if unsafe { real::sendmsg(fd, &raw const message, flags) } < 0 {
+            let again = matches!(real::errno(), libc::EAGAIN | libc::EINTR);
+            if from == 0 || !again {
+                return -1;
+            }
+            crate::receive::wait(fd, libc::POLLOUT, libc::SO_SNDTIMEO);
+            continue;
+        }
+        flags &= !libc::MSG_DONTWAIT;
+        from += part.total;
+    }
+    vectors.total as isize
+}
+
+unsafe fn simple(fd: c_int, entry: &Entry, buffer: *const c_void, len: usize, flags: c_int) -> isize {
+    // SAFETY: the buffer is the program's.
+    unsafe { transmit(fd, entry, &mut Vectors::one(buffer.cast_mut(), len), header(), flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn write(fd: c_int, buffer: *const c_void, len: usize) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => simple(fd, entry, buffer, len, 0),
+            None => real::write(fd, buffer, len),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn writev(fd: c_int, vectors: *const iovec, count: c_int) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        let Some(entry) = table::find(fd) else { return real::writev(fd, vectors, count) };
+        let mut vectors = Vectors::new(vectors, usize::try_from(count).unwrap_or(0));
+        transmit(fd, entry, &mut vectors, header(), 0)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn send(fd: c_int, buffer: *const c_void, len: usize, flags: c_int) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        match table::find(fd) {
+            Some(entry) => simple(fd, entry, buffer, len, flags),
+            None => real::send(fd, buffer, len, flags),
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sendto(
+    fd: c_int,
+    buffer: *const c_void,
+    len: usize,
+    flags: c_int,
+    address: *const sockaddr,
+    address_len: socklen_t,
+) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        let Some(entry) = table::find(fd) else {
+            return real::sendto(fd, buffer, len, flags, address, address_len);
+        };
+        let mut header = header();
+        let address = slice(address.cast(), address_len);
+        if !address.is_empty() && !read_address(address, &mut header) {
+            return fail(libc::EINVAL) as isize;
+        }
+        transmit(fd, entry, &mut Vectors::one(buffer.cast_mut(), len), header, flags)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        let Some(entry) = table::find(fd) else { return real::sendmsg(fd, message, flags) };
+        let mut header = header();
+        let address = slice((*message).msg_name, (*message).msg_namelen);
+        if !address.is_empty() && !read_address(address, &mut header) {
+            return fail(libc::EINVAL) as isize;
+        }
+        if let Err(error) = read_control(message, &mut header) {
+            return fail(error) as isize;
+        }
+        let mut vectors = Vectors::new((*message).msg_iov, (*message).msg_iovlen);
+        transmit(fd, entry, &mut vectors, header, flags)
+    }
+}

@@ -1,0 +1,42 @@
+//! The beginning of the process: inherited sockets.
+
+use crate::control;
+use crate::host::host;
+use crate::real;
+use crate::table;
+use libc::{c_int, sockaddr_un, socklen_t};
+use records::Op;
+
+/// Descriptors that a program may have got from the one before it.
+const INHERITED: c_int = 256;
+
+/// True if the descriptor is connected to the host process.
+fn is_pair(fd: c_int) -> bool {
+    let Some((host, host_len)) = host() else { return false };
+    // SAFETY: zero is a valid address.
+    let mut address: sockaddr_un = unsafe { std::mem::zeroed() };
+    let mut len = size_of::<sockaddr_un>() as socklen_t;
+    // SAFETY: the address outlives the call.
+    let named = unsafe { real::getpeername(fd, (&raw mut address).cast(), &raw mut len) } == 0;
+    named && len == host_len && address.sun_family == host.sun_family && address.sun_path == host.sun_path
+}
+
+/// Takes a descriptor that came from another program if it is a socket of ours.
+fn adopt(fd: c_int) {
+    if is_pair(fd) {
+        let cookie = real::cookie(fd);
+        if table::insert(fd, 0, cookie) && control::ask(cookie, Op::Attach, 0, 0, [&[]; 2], &mut []).0 < 0 {
+            table::remove(fd);
+        }
+    }
+}
+
+extern "C" fn start() {
+    if host().is_some() {
+        (0..INHERITED).for_each(adopt);
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;

@@ -1,0 +1,45 @@
+//! Records between an SCTP program and its host process.
+//!
+//! Each SCTP socket of a program is one end of a *pair*: an `AF_UNIX` connection of type `SOCK_SEQPACKET`. A
+//! record of a pair is a [`Header`] followed by data. What is not data (bind, connect, socket options) is a
+//! [`Request`] on a connection of its own, which the host process answers once.
+//!
+//! Both ends are on one host, so that numbers have its byte order.
+#![forbid(unsafe_code)]
+
+mod control;
+mod header;
+pub mod notification;
+pub mod number;
+
+pub use control::{Answer, Op, Request};
+pub use header::{Header, Kind, flags};
+
+/// The environment variable with the path of the host process's socket.
+pub const SOCKET_VARIABLE: &str = "ANABRANCH_SOCKET";
+
+/// Largest number of user bytes in a record. Longer messages are several records.
+pub const MAX_DATA: usize = 131_072;
+
+/// The size that both ends request for the send buffer of a pair.
+pub const PAIR_BUFFER: usize = 262_144;
+
+/// Switches of a socket, which the library has to know to make control messages.
+pub mod switches {
+    /// `SCTP_EVENTS`, data_io: a received message has `SCTP_SNDRCV`.
+    pub const SNDRCV: u16 = 1;
+    /// `SCTP_RECVRCVINFO`: a received message has `SCTP_RCVINFO`.
+    pub const RCVINFO: u16 = 2;
+    /// `SCTP_RECVNXTINFO`: a received message has `SCTP_NXTINFO`, if the next one is there.
+    pub const NXTINFO: u16 = 4;
+    /// The socket is of style one-to-many.
+    pub const MANY: u16 = 8;
+    /// The socket is of domain `AF_INET6`.
+    pub const V6: u16 = 16;
+    /// The socket listens.
+    pub const LISTENS: u16 = 32;
+}
+
+pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at + N)?.try_into().ok()
+}

@@ -1,0 +1,65 @@
+//! Numbers of Linux's `<netinet/sctp.h>` (RFC 6458).
+#![allow(missing_docs, reason = "each is the option of that name in RFC 6458, without the prefix")]
+
+/// Protocol number, and level of options and control messages.
+pub const SCTP: i32 = 132;
+
+pub const RTOINFO: i32 = 0;
+pub const ASSOCINFO: i32 = 1;
+pub const INITMSG: i32 = 2;
+pub const NODELAY: i32 = 3;
+pub const AUTOCLOSE: i32 = 4;
+pub const SET_PEER_PRIMARY_ADDR: i32 = 5;
+pub const PRIMARY_ADDR: i32 = 6;
+pub const ADAPTATION_LAYER: i32 = 7;
+pub const DISABLE_FRAGMENTS: i32 = 8;
+pub const PEER_ADDR_PARAMS: i32 = 9;
+pub const DEFAULT_SEND_PARAM: i32 = 10;
+pub const EVENTS: i32 = 11;
+pub const I_WANT_MAPPED_V4_ADDR: i32 = 12;
+pub const MAXSEG: i32 = 13;
+pub const STATUS: i32 = 14;
+pub const GET_PEER_ADDR_INFO: i32 = 15;
+pub const DELAYED_SACK: i32 = 16;
+pub const CONTEXT: i32 = 17;
+pub const FRAGMENT_INTERLEAVE: i32 = 18;
+pub const PARTIAL_DELIVERY_POINT: i32 = 19;
+pub const MAX_BURST: i32 = 20;
+pub const GET_ASSOC_NUMBER: i32 = 28;
+pub const GET_ASSOC_ID_LIST: i32 = 29;
+pub const AUTO_ASCONF: i32 = 30;
+pub const RECVRCVINFO: i32 = 32;
+pub const RECVNXTINFO: i32 = 33;
+pub const DEFAULT_SNDINFO: i32 = 34;
+pub const REUSE_PORT: i32 = 36;
+pub const SOCKOPT_BINDX_ADD: i32 = 100;
+pub const SOCKOPT_BINDX_REM: i32 = 101;
+pub const SOCKOPT_CONNECTX_OLD: i32 = 107;
+pub const GET_PEER_ADDRS: i32 = 108;
+pub const GET_LOCAL_ADDRS: i32 = 109;
+pub const SOCKOPT_CONNECTX: i32 = 110;
+pub const SOCKOPT_CONNECTX3: i32 = 111;
+pub const EVENT: i32 = 127;
+
+/// Types of control messages.
+pub mod cmsg {
+    pub const INIT: i32 = 0;
+    pub const SNDRCV: i32 = 1;
+    pub const SNDINFO: i32 = 2;
+    pub const RCVINFO: i32 = 3;
+    pub const NXTINFO: i32 = 4;
+    pub const PRINFO: i32 = 5;
+}
+
+/// Flags of a send.
+pub mod send {
+    pub const UNORDERED: u16 = 1;
+    pub const ADDR_OVER: u16 = 2;
+    pub const ABORT: u16 = 4;
+    pub const SACK_IMMEDIATELY: u16 = 8;
+    pub const POLICY: u16 = 0x30;
+    pub const EOF: u16 = 0x200;
+}
+
+/// Flag of a received notification in `msg_flags`.
+pub const MSG_NOTIFICATION: i32 = 0x8000;

@@ -1,0 +1,168 @@
+//! Binding and listening.
+
+use crate::server::Server;
+use crate::socket::Phase;
+use nix::errno::Errno;
+use sctp::Listen;
+use std::net::{IpAddr, UdpSocket};
+use std::sync::Arc;
+
+/// The dynamic range (`rfc6335#section-6`).
+const FIRST: u16 = 49_152;
+/// Bit of CAP_NET_BIND_SERVICE.
+const BIND_SERVICE: u32 = 10;
+/// Arrivals that wait for the decision of the server.
+const ARRIVALS: usize = 64;
+/// Most addresses of an endpoint.
+const ADDRESSES: usize = 16;
+
+impl Server {
+    /// Binds a socket to a port (0: any) and addresses (none: all).
+    pub(crate) fn bind_socket(&mut self, key: usize, port: u16, addresses: &[IpAddr]) -> Result<(), Errno> {
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        if socket.port.is_some() {
+            return Err(Errno::EINVAL);
+        }
+        let named = addresses.iter().filter(|address| !address.is_unspecified());
+        let named: Vec<IpAddr> = named.copied().take(ADDRESSES).collect();
+        if !named.iter().all(|&address| self.is_local(address)) {
+            return Err(Errno::EADDRNOTAVAIL);
+        }
+        if (1..1024).contains(&port) && !may_bind(socket.pid) {
+            return Err(Errno::EACCES);
+        }
+        let (reuse, v6, v6_only) = (socket.settings.reuse, socket.v6, socket.v6_only());
+        let port = if port == 0 { self.free_port().ok_or(Errno::EADDRINUSE)? } else { port };
+        let taken = |other: &crate::socket::Socket| {
+            let shares = reuse && other.settings.reuse && !matches!(other.phase, Phase::Listening { .. });
+            // A socket that was accepted does not keep the port of its listener.
+            let meets = other.v6 == v6 || !(other.v6_only() || v6_only);
+            other.port == Some(port) && other.phase != Phase::Connected && !shares && meets
+        };
+        if self.sockets.values().any(taken) {
+            return Err(Errno::EADDRINUSE);
+        }
+        self.open_port(port, &named, key)?;
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            (socket.port, socket.bound) = (Some(port), named);
+        }
+        Ok(())
+    }
+
+    /// Opens a port with the options of a socket, or gives it these addresses and options.
+    fn open_port(&mut self, port: u16, named: &[IpAddr], key: usize) -> Result<(), Errno> {
+        let config = self.sockets.get(&key).map(|socket| Arc::new(socket.config.clone())).unwrap_or_default();
+        let addresses = if named.is_empty() { self.host.addresses().to_vec() } else { named.to_vec() };
+        self.host.open(port, &addresses, config.clone()).map_err(|_| Errno::EINVAL)?;
+        let endpoint = self.host.endpoint_mut(port).ok_or(Errno::EINVAL)?;
+        endpoint.set_addresses(addresses).map_err(|_| Errno::EINVAL)?;
+        endpoint.set_config(config).map_err(|_| Errno::EINVAL)?;
+        self.ports.all.entry(port).or_default();
+        Ok(())
+    }
+
+    /// The port of a socket, which is bound to any if it has none. A peer on this host that is reached at a
+    /// loopback address gets only such an address of ours.
+    pub(crate) fn port_for(&mut self, key: usize, peers: &[IpAddr]) -> Result<u16, Errno> {
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        let scope = match peers {
+            [first, ..] if first.is_loopback() && !self.host.addresses().contains(first) => vec![*first],
+            _ => Vec::new(),
+        };
+        match socket.port {
+            Some(port) => {
+                if !scope.is_empty() && socket.bound.is_empty() && self.associations.len() == 0 {
+                    self.open_port(port, &scope, key)?;
+                }
+                Ok(port)
+            }
+            None => {
+                self.bind_socket(key, 0, &scope)?;
+                self.sockets.get(&key).and_then(|socket| socket.port).ok_or(Errno::EINVAL)
+            }
+        }
+    }
+
+    fn free_port(&mut self) -> Option<u16> {
+        for _ in FIRST..=u16::MAX {
+            self.ports.next = self.ports.next.checked_add(1).filter(|&port| port >= FIRST).unwrap_or(FIRST);
+            if !self.host.is_open(self.ports.next) {
+                return Some(self.ports.next);
+            }
+        }
+        None
+    }
+
+    fn is_local(&self, address: IpAddr) -> bool {
+        self.host.addresses().contains(&address) || UdpSocket::bind((address, 0)).is_ok()
+    }
+
+    /// Lets peers begin associations with a socket, or no longer.
+    pub(crate) fn listen(&mut self, key: usize, backlog: i32) -> Result<(), Errno> {
+        let port = self.port_for(key, &[])?;
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        if !socket.many && !matches!(socket.phase, Phase::Idle | Phase::Listening { .. }) {
+            return Err(Errno::EINVAL);
+        }
+        let v6 = socket.v6;
+        let on = backlog > 0 || !socket.many;
+        let families = |other: &usize| self.sockets.get(other).is_some_and(|other| other.v6 == v6);
+        let entry = self.ports.all.entry(port).or_default();
+        entry.listeners.retain(|&other| other != key);
+        if entry.listeners.iter().any(families) {
+            return Err(Errno::EADDRINUSE);
+        }
+        if on {
+            entry.listeners.push(key);
+        }
+        let some = !entry.listeners.is_empty();
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            let backlog = backlog.clamp(1, 512) as usize;
+            socket.phase = if on { Phase::Listening { backlog } } else { Phase::Idle };
+        }
+        self.refresh(key);
+        if let Some(endpoint) = self.host.endpoint_mut(port) {
+            endpoint.listen(if some { Listen::Ask { waiting: ARRIVALS } } else { Listen::Off });
+        }
+        Ok(())
+    }
+
+    /// Gives the endpoint of a listening socket the present options of the socket.
+    pub(crate) fn refresh(&mut self, key: usize) {
+        let Some(socket) = self.sockets.get(&key) else { return };
+        if let (Phase::Listening { .. }, Some(port)) = (socket.phase, socket.port)
+            && let Some(endpoint) = self.host.endpoint_mut(port)
+        {
+            // The options were checked when they were set.
+            let _ = endpoint.set_config(Arc::new(socket.config.clone()));
+        }
+    }
+
+    /// Closes a port that no socket and no association uses.
+    pub(crate) fn release_port(&mut self, port: u16, key: usize) {
+        if let Some(entry) = self.ports.all.get_mut(&port)
+            && entry.listeners.contains(&key)
+        {
+            entry.listeners.retain(|&other| other != key);
+            if entry.listeners.is_empty()
+                && let Some(endpoint) = self.host.endpoint_mut(port)
+            {
+                endpoint.listen(Listen::Off);
+            }
+        }
+        let used = self.sockets.values().any(|socket| socket.port == Some(port))
+            || self.associations.iter().any(|(_, association)| association.port == port);
+        if !used {
+            self.ports.all.remove(&port);
+            self.host.close(port);
+        }
+    }
+}
+
+/// True if a program may bind ports below 1024.
+fn may_bind(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    bits.is_some_and(|bits| bits & (1 << BIND_SERVICE) != 0)
+}

@@ -1,0 +1,126 @@
+//! Requests of programs.
+
+use crate::address;
+use crate::pair::Incoming;
+use crate::server::Server;
+use crate::socket::Phase;
+use nix::errno::Errno;
+use records::{Answer, Header, Kind, Op, Request};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// A value and the body of an answer.
+type Served = Result<(i32, Vec<u8>), Errno>;
+
+impl Server {
+    /// Serves a request of a process of user `uid`, and returns the answer.
+    pub(crate) fn serve(&mut self, uid: u32, request: &Request, body: &[u8]) -> Vec<u8> {
+        let key = self.socket_of(uid, request.cookie);
+        let served = key.ok_or(Errno::EBADF).and_then(|key| {
+            // What the program wrote before the request comes before it.
+            if request.op != Op::Connect {
+                self.again.insert(key);
+            }
+            self.serve_socket(key, request, body)
+        });
+        let (value, body) = served.unwrap_or_else(|error| (-(error as i32), Vec::new()));
+        let switches = key.and_then(|key| self.sockets.get(&key)).map_or(0, |socket| socket.switches());
+        [&Answer { value, switches }.to_bytes()[..], &body].concat()
+    }
+
+    fn serve_socket(&mut self, key: usize, request: &Request, body: &[u8]) -> Served {
+        let done = |result: Result<(), Errno>| result.map(|()| (0, Vec::new()));
+        match request.op {
+            Op::Attach => done(Ok(())),
+            Op::Bind => {
+                let (address, port, _) = address::parse(body).ok_or(Errno::EINVAL)?;
+                done(self.bind_socket(key, port, &[address]))
+            }
+            Op::Connect => {
+                let result = self.connect(key, body);
+                if result.is_err() {
+                    self.drop_ballast(key);
+                }
+                result.map(|number| (number, Vec::new()))
+            }
+            Op::Listen => done(self.listen(key, request.first)),
+            Op::SetOption => done(self.set_option(key, request.first, request.second, body)),
+            Op::GetOption => {
+                let room = body.first_chunk().map_or(0, |&room| u32::from_ne_bytes(room));
+                let given = body.get(4..).unwrap_or_default();
+                let answer = self.get_option(key, request.first, request.second, given)?;
+                if answer.len() > room as usize && request.first == records::number::SCTP {
+                    return Err(Errno::EINVAL);
+                }
+                Ok((0, answer))
+            }
+            Op::LocalName => {
+                let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+                let address = self.local_address(key);
+                Ok((0, address::write(address, socket.port.unwrap_or(0), socket.v6)))
+            }
+            Op::PeerName => {
+                let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+                let number = socket.associations.first().filter(|_| !socket.many);
+                let peer = number.and_then(|&number| self.associations.get(number));
+                let peer = peer.filter(|peer| peer.up).ok_or(Errno::ENOTCONN)?;
+                let address = *peer.peers.first().ok_or(Errno::ENOTCONN)?;
+                Ok((0, address::write(address, peer.peer_port, socket.v6)))
+            }
+            Op::Abort => {
+                let all = self.sockets.get(&key).map(|socket| socket.associations.clone());
+                for number in all.unwrap_or_default() {
+                    if let Some((endpoint, id)) = self.endpoint_of(number) {
+                        endpoint.abort(id, b"");
+                    }
+                }
+                done(Ok(()))
+            }
+        }
+    }
+
+    /// The address that `getsockname` gives: that of the first path, else the bound one.
+    fn local_address(&self, key: usize) -> IpAddr {
+        let socket = self.sockets.get(&key);
+        let first = socket.filter(|socket| !socket.many).and_then(|socket| {
+            let association = self.associations.get(*socket.associations.first()?)?;
+            let mut paths = self.host.endpoint(association.port)?.paths(association.id)?;
+            paths.next().map(|path| path.local)
+        });
+        let bound = socket.and_then(|socket| socket.bound.first().copied());
+        first.or(bound).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
+    }
+
+    fn connect(&mut self, key: usize, body: &[u8]) -> Result<i32, Errno> {
+        let (peers, port) = address::parse_all(body).ok_or(Errno::EINVAL)?;
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        match socket.phase {
+            Phase::Connecting => return Err(Errno::EALREADY),
+            Phase::Idle => {}
+            Phase::Listening { .. } if socket.many => {}
+            _ => return Err(Errno::EISCONN),
+        }
+        if !socket.many && !socket.associations.is_empty() {
+            return Err(Errno::EISCONN);
+        }
+        let number = self.associate(key, &peers, port)?;
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            socket.phase = Phase::Connecting;
+        }
+        self.host.transmit();
+        Ok(number)
+    }
+
+    /// Removes the ballast of a connect that was refused.
+    fn drop_ballast(&mut self, key: usize) {
+        let mut buffer = vec![0; Header::LEN];
+        let Some(socket) = self.sockets.get(&key).filter(|socket| socket.phase != Phase::Connecting) else {
+            return;
+        };
+        // A record is longer than this buffer; the rest is lost.
+        while let Incoming::Record(_) = socket.pair.take(&mut buffer) {
+            if Header::parse(&buffer).is_some_and(|header| header.kind == Kind::Ballast) {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Messages between pairs and associations.
+
+use crate::associations::Association;
+use crate::pair::Incoming;
+use crate::server::Server;
+use crate::socket::{Phase, Socket};
+use bytes::Bytes;
+use records::{Header, Kind, MAX_DATA, flags};
+use sctp::{AssocId, Endpoint, Message, Payload, Received, Reliability, SendError};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use units::Span;
+use wire::{Ppid, StreamId};
+
+/// Most records of one pair that are read in a turn.
+const TURN: usize = 64;
+/// Time after which an association without socket is aborted.
+const LEFT: Span = Span::from_secs(60);
+
+impl Server {
+    /// Passes the records of a program to the stack while it has room.
+    pub(crate) fn pump(&mut self, key: usize) {
+        let mut buffer = self.borrow_buffer();
+        self.pump_with(key, &mut buffer);
+        self.return_buffer(buffer);
+        self.host.transmit();
+    }
+
+    fn pump_with(&mut self, key: usize, buffer: &mut [u8]) {
+        for _ in 0..TURN {
+            let Some(socket) = self.sockets.get_mut(&key) else { return };
+            if socket.phase == Phase::Connecting && !socket.pair.is_closed() {
+                return;
+            }
+            if let Some((header, data)) = socket.waiting.take()
+                && !self.send(key, header, data)
+            {
+                return;
+            }
+            let Some(socket) = self.sockets.get_mut(&key) else { return };
+            if socket.finished {
+                if socket.pair.is_closed() {
+                    self.close_socket(key);
+                }
+                return;
+            }
+            match socket.pair.take(buffer) {
+                Incoming::Nothing => return,
+                Incoming::End => return self.on_end(key),
+                Incoming::Record(length) => {
+                    let record = &buffer[..length];
+                    match Header::parse(record) {
+                        Some(header) if header.kind == Kind::Data => {
+                            let data = record.get(Header::LEN..).unwrap_or_default();
+                            if !self.send(key, header, Bytes::copy_from_slice(data)) {
+                                return;
+                            }
+                        }
+                        // A ballast is only taken here; what is no record of a program is dropped.
+                        _ => {}
+                    }
+                }
+            }
+        }
+        self.again.insert(key);
+    }
+
+    /// The program writes no more.
+    fn on_end(&mut self, key: usize) {
+        let Some(socket) = self.sockets.get_mut(&key) else { return };
+        socket.finished = true;
+        if socket.pair.is_closed() {
+            return self.close_socket(key);
+        }
+        if !socket.many {
+            let now = self.host.now();
+            for number in socket.associations.clone() {
+                if let Some((endpoint, id)) = self.endpoint_of(number) {
+                    endpoint.shutdown(now, id);
+                }
+            }
+        }
+    }
+
+    /// The program has closed the socket: its associations are shut down in the background.
+    pub(crate) fn close_socket(&mut self, key: usize) {
+        let Some(socket) = self.sockets.get(&key) else { return };
+        let (now, port, all) = (self.host.now(), socket.port, socket.associations.clone());
+        for number in all {
+            let Some(association) = self.associations.get_mut(number) else { continue };
+            association.owner = None;
+            association.abort_at = Some(now + LEFT);
+            let up = association.up;
+            if let Some((endpoint, id)) = self.endpoint_of(number) {
+                if up { endpoint.shutdown(now, id) } else { endpoint.abort(id, b"") }
+            }
+        }
+        self.remove_socket(key);
+        if let Some(port) = port {
+            self.release_port(port, key);
+        }
+    }
+
+    pub(crate) fn endpoint_of(&mut self, number: i32) -> Option<(&mut Endpoint, AssocId)> {
+        let &Association { port, id, .. } = self.associations.get(number)?;
+        Some((self.host.endpoint_mut(port)?, id))
+    }
+
+    /// The association of a record; begins one if the record has the address of a new peer.
+    fn target(&mut self, key: usize, header: &Header) -> Option<i32> {
+        let socket = self.sockets.get(&key)?;
+        if !socket.many
+            && let [number] = socket.associations[..]
+        {
+            return Some(number);
+        }
+        let owned = |number: &i32| socket.associations.contains(number);
+        if header.flags & flags::ADDRESS == 0 {
+            return Some(header.association).filter(owned);
+        }
+        let address = address_of(header)?;
+        let same = |&&number: &&i32| {
+            let peer = self.associations.get(number);
+            peer.is_some_and(|peer| peer.peer_port == header.port && peer.peers.contains(&address))
+        };
+        match socket.associations.iter().find(same) {
+            Some(&number) => Some(number),
+            None => self.associate(key, &[address], header.port).ok(),
+        }
+    }
+
+    /// Passes a message to the stack. False if the stack has no room: the message waits.
+    fn send(&mut self, key: usize, header: Header, data: Bytes) -> bool {
+        let now = self.host.now();
+        let Some(number) = self.target(key, &header) else { return true };
+        let Some(settings) = self.sockets.get(&key).map(|socket| socket.settings.clone()) else {
+            return true;
+        };
+        let Some((endpoint, id)) = self.endpoint_of(number) else { return true };
+        if header.flags & flags::ABORT != 0 {
+            endpoint.abort(id, &data[..data.len().min(512)]);
+            return true;
+        }
+        if !data.is_empty() {
+            let mut message = Message::new(Payload::Bytes(data.clone()));
+            message.end_of_record = header.flags & flags::END != 0;
+            message.immediate_sack = header.flags & flags::SACK_NOW != 0;
+            if header.flags & flags::DEFAULTS != 0 {
+                (message.stream, message.ppid) = (StreamId(settings.stream), ppid(settings.ppid));
+                message.unordered = settings.flags & 1 != 0;
+                message.context = settings.context;
+                message.reliability = reliability(0x10, settings.lifetime);
+            } else {
+                (message.stream, message.ppid) = (StreamId(header.stream), ppid(header.ppid));
+                message.unordered = header.flags & flags::UNORDERED != 0;
+                message.context = header.context;
+                message.reliability = reliability(header.policy, header.value);
+            }
+            if header.flags & flags::ADDRESS_OVER != 0 {
+                let address = address_of(&header);
+                let mut paths = endpoint.paths(id).into_iter().flatten();
+                message.path = paths.find(|path| Some(path.remote) == address).map(|path| path.id);
+            }
+            if let Err(SendError::WouldBlock) = endpoint.send(now, id, message) {
+                if let Some(socket) = self.sockets.get_mut(&key) {
+                    socket.waiting = Some((header, data));
+                }
+                return false;
+            }
+        }
+        if header.flags & flags::EOF != 0
+            && let Some((endpoint, id)) = self.endpoint_of(number)
+        {
+            endpoint.shutdown(now, id);
+        }
+        true
+    }
+
+    /// Passes messages of an association to its socket while the pair has room; `all`: the association has
+    /// ended, so that the rest waits here.
+    pub(crate) fn deliver(&mut self, number: i32, all: bool) {
+        let Some(association) = self.associations.get(number) else { return };
+        let (port, id, owner) = (association.port, association.id, association.owner);
+        let Some(endpoint) = self.host.endpoint_mut(port) else { return };
+        let Some(socket) = owner.and_then(|key| self.sockets.get_mut(&key)) else {
+            // Nobody reads any more.
+            while endpoint.receive(id, usize::MAX).is_some() {}
+            return;
+        };
+        while all || socket.pair.has_room() {
+            let Some(received) = endpoint.receive(id, MAX_DATA) else { break };
+            if received.aborted {
+                continue;
+            }
+            let header = received_header(socket, association, number, &received);
+            socket.pair.put(header, received.payload.to_bytes(), None);
+        }
+    }
+
+    /// The pair has room again.
+    pub(crate) fn on_writable(&mut self, key: usize) {
+        let Some(socket) = self.sockets.get_mut(&key) else { return };
+        socket.pair.flush();
+        if socket.pair.has_room() {
+            for number in socket.associations.clone() {
+                self.deliver(number, false);
+            }
+        }
+    }
+}
+
+fn received_header(socket: &Socket, association: &Association, number: i32, received: &Received) -> Header {
+    let mut header = Header::new(Kind::Data);
+    header.flags = if received.end_of_record { flags::END } else { 0 };
+    header.flags |= if received.unordered { flags::UNORDERED } else { 0 };
+    header.association = number;
+    (header.stream, header.ssn) = (received.stream.0, received.ssn.0);
+    // The program gets the bytes of the peer in the order of the wire.
+    header.ppid = received.ppid.0.to_be();
+    header.context = socket.settings.received_context;
+    header.tsn = received.tsn.0;
+    set_peer(&mut header, association);
+    header
+}
+
+/// Puts the peer's address into a header.
+pub fn set_peer(header: &mut Header, association: &Association) {
+    header.port = association.peer_port;
+    match association.peers.first() {
+        Some(IpAddr::V4(address)) => {
+            header.family = 4;
+            header.address[..4].copy_from_slice(&address.octets());
+        }
+        Some(IpAddr::V6(address)) => {
+            header.family = 6;
+            header.address = address.octets();
+        }
+        None => {}
+    }
+}
+
+fn address_of(header: &Header) -> Option<IpAddr> {
+    match header.family {
+        4 => Some(Ipv4Addr::from(*header.address.first_chunk::<4>()?).into()),
+        6 => Some(Ipv6Addr::from(header.address).to_canonical()),
+        _ => None,
+    }
+}
+
+/// Programs give the PPID in the order of the wire, or not; the bytes are sent as given.
+fn ppid(given: u32) -> Ppid {
+    Ppid(u32::from_be(given))
+}
+
+fn reliability(policy: u16, value: u32) -> Reliability {
+    match policy & 0x30 {
+        0x10 if value > 0 => Reliability::Until(Span::from_millis(value.into())),
+        0x20 => Reliability::Retransmissions(value),
+        0x30 => Reliability::Priority(value),
+        _ => Reliability::Reliable,
+    }
+}

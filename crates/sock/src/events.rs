@@ -1,0 +1,299 @@
+//! What the stack reports of associations.
+
+use crate::address;
+use crate::associations::Association;
+use crate::data::set_peer;
+use crate::server::Server;
+use crate::socket::{Phase, Socket};
+use bytes::Bytes;
+use nix::errno::Errno;
+use records::notification::{self, AssocState, kind};
+use records::{Header, Kind, flags};
+use sctp::{AssocId, CloseReason, Event, PathState};
+use std::net::IpAddr;
+use std::sync::Arc;
+use transport::Channel;
+
+impl Server {
+    /// Handles all events and arrivals.
+    pub(crate) fn on_events(&mut self) {
+        loop {
+            while let Some((port, id, event)) = self.host.poll_event() {
+                if let Some(number) = self.associations.number(port, id) {
+                    self.on_event(number, event);
+                }
+            }
+            if !self.take_arrivals() {
+                break;
+            }
+        }
+    }
+
+    /// Accepts or refuses the peers that ask for associations; true if there were some.
+    fn take_arrivals(&mut self) -> bool {
+        let now = self.host.now();
+        let mut some = false;
+        for (port, keys) in self.ports.listeners() {
+            while let Some(arrival) = self.host.endpoint_mut(port).and_then(sctp::Endpoint::poll_arrival) {
+                some = true;
+                let v6 = arrival.peer_addresses.first().is_some_and(IpAddr::is_ipv6);
+                let of_family = |key: &&usize| self.sockets.get(key).is_some_and(|socket| socket.v6 == v6);
+                let Some(&key) = keys.iter().find(of_family).or(keys.first()) else { continue };
+                let has_room = match self.sockets.get(&key) {
+                    Some(Socket { phase: Phase::Listening { backlog }, pair, .. }) => {
+                        pair.backlog() < *backlog
+                    }
+                    _ => false,
+                };
+                let Some(endpoint) = self.host.endpoint_mut(port) else { break };
+                if !has_room {
+                    endpoint.refuse(arrival.id, b"backlog full");
+                    continue;
+                }
+                // The call fails if the peer has ended its attempt.
+                if let Ok(id) = endpoint.accept(now, arrival.id) {
+                    let number = self.associations.insert(Association {
+                        port,
+                        id,
+                        owner: Some(key),
+                        peers: arrival.peer_addresses,
+                        peer_port: arrival.peer_port,
+                        up: false,
+                        outbound: 0,
+                        inbound: 0,
+                        abort_at: None,
+                    });
+                    self.own(key, number);
+                }
+            }
+        }
+        some
+    }
+
+    fn own(&mut self, key: usize, number: i32) {
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            socket.associations.push(number);
+        }
+    }
+
+    /// Begins an association of a socket.
+    pub(crate) fn associate(&mut self, key: usize, peers: &[IpAddr], peer_port: u16) -> Result<i32, Errno> {
+        let port = self.port_for(key, peers)?;
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        let config = Arc::new(socket.config.clone());
+        let now = self.host.now();
+        let endpoint = self.host.endpoint_mut(port).ok_or(Errno::EINVAL)?;
+        let id = endpoint.connect_with(now, peer_port, peers, config, Channel::NONE);
+        let id = id.map_err(|error| match error {
+            sctp::ConnectError::NoUsableAddress => Errno::EADDRNOTAVAIL,
+            sctp::ConnectError::Exists { .. } => Errno::EISCONN,
+            sctp::ConnectError::TooManyAssociations { .. } => Errno::ENOBUFS,
+            _ => Errno::EINVAL,
+        })?;
+        let number = self.associations.insert(Association {
+            port,
+            id,
+            owner: Some(key),
+            peers: peers.to_vec(),
+            peer_port,
+            up: false,
+            outbound: 0,
+            inbound: 0,
+            abort_at: None,
+        });
+        self.own(key, number);
+        Ok(number)
+    }
+
+    fn on_event(&mut self, number: i32, event: Event) {
+        match event {
+            Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port } => {
+                if let Some(association) = self.associations.get_mut(number) {
+                    association.up = true;
+                    (association.outbound, association.inbound) = (outbound_streams, inbound_streams);
+                    (association.peers, association.peer_port) = (peer_addresses, peer_port);
+                }
+                self.on_connected(number);
+            }
+            Event::Readable => self.deliver(number, false),
+            Event::Writable => {
+                if let Some(key) = self.associations.get(number).and_then(|association| association.owner) {
+                    self.pump(key);
+                }
+            }
+            Event::PathChanged { address, state } => {
+                let state = match state {
+                    PathState::Active => 0,
+                    PathState::Inactive => 1,
+                    _ => return,
+                };
+                self.tell_address(number, address, state);
+            }
+            Event::PeerAddressAdded { address } => self.tell_address(number, address, 3),
+            Event::PeerAddressRemoved { address } => self.tell_address(number, address, 2),
+            Event::PrimaryChanged { address, .. } => self.tell_address(number, address, 4),
+            Event::Restarted => self.tell_change(number, AssocState::Restart, &[]),
+            Event::ShutdownReceived => {
+                self.deliver(number, false);
+                self.tell(number, kind::SHUTDOWN, |number, _| notification::shutdown(number));
+            }
+            Event::Closed { reason } => self.on_closed(number, &reason),
+            _ => {}
+        }
+    }
+
+    fn on_connected(&mut self, number: i32) {
+        let Some(association) = self.associations.get(number) else { return };
+        let Some(key) = association.owner else { return };
+        let Some(socket) = self.sockets.get_mut(&key) else { return };
+        match socket.phase {
+            Phase::Listening { .. } if !socket.many => self.hand_over(key, number),
+            Phase::Connecting => {
+                socket.phase = if socket.many { Phase::Idle } else { Phase::Connected };
+                self.tell_change(number, AssocState::CommUp, &[]);
+                self.pump(key);
+            }
+            _ => {
+                if !socket.many {
+                    socket.phase = Phase::Connected;
+                }
+                self.tell_change(number, AssocState::CommUp, &[]);
+            }
+        }
+    }
+
+    /// Gives an accepted association a socket of its own, and that to the program.
+    fn hand_over(&mut self, listener: usize, number: i32) {
+        let made = self.make_pair(listener);
+        if let Some(socket) = self.sockets.get_mut(&listener) {
+            socket.associations.retain(|&other| other != number);
+        }
+        let Some((descriptor, key)) = made else {
+            if let Some((endpoint, id)) = self.endpoint_of(number) {
+                endpoint.abort(id, b"too many sockets");
+            }
+            return;
+        };
+        let Some(association) = self.associations.get_mut(number) else { return };
+        association.owner = Some(key);
+        let mut header = Header::new(Kind::Accepted);
+        header.association = number;
+        set_peer(&mut header, association);
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            socket.associations.push(number);
+            header.set_cookie(socket.cookie);
+            header.value = socket.switches().into();
+        }
+        if let Some(socket) = self.sockets.get_mut(&listener) {
+            socket.pair.put(header, Bytes::new(), Some(descriptor));
+        }
+        self.tell_change(number, AssocState::CommUp, &[]);
+        self.deliver(number, false);
+    }
+
+    fn on_closed(&mut self, number: i32, reason: &CloseReason) {
+        self.deliver(number, true);
+        let up = self.associations.get(number).is_some_and(|association| association.up);
+        let (state, causes): (_, &[u8]) = match reason {
+            CloseReason::Graceful => (AssocState::ShutdownComplete, &[]),
+            CloseReason::PeerAbort { causes } if up => (AssocState::CommLost, causes),
+            _ if up => (AssocState::CommLost, &[]),
+            _ => (AssocState::CannotStart, &[]),
+        };
+        self.tell_change(number, state, causes);
+        let Some(association) = self.associations.remove(number) else { return };
+        let key = association.owner.unwrap_or_default();
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            socket.associations.retain(|&other| other != number);
+            if !socket.many || socket.phase == Phase::Connecting {
+                let error = error_of(reason, up).filter(|_| !socket.many || !up);
+                if let Some(error) = error {
+                    let mut failure = Header::new(Kind::Failure);
+                    failure.value = error as u32;
+                    socket.pair.put(failure, Bytes::new(), None);
+                }
+                if up {
+                    socket.phase = Phase::Ended;
+                    socket.pair.end();
+                } else if !matches!(socket.phase, Phase::Listening { .. }) {
+                    // The socket may connect again.
+                    socket.phase = Phase::Idle;
+                }
+                self.pump(key);
+            } else {
+                self.again.insert(key);
+            }
+        }
+        self.release_port(association.port, usize::MAX);
+    }
+
+    fn tell_change(&mut self, number: i32, state: AssocState, causes: &[u8]) {
+        let error = causes.first_chunk().map_or(0, |&code| u16::from_ne_bytes(code));
+        self.tell(number, kind::ASSOC_CHANGE, |number, of| {
+            notification::assoc_change(state, error, of.outbound, of.inbound, number, causes)
+        });
+    }
+
+    fn tell_address(&mut self, number: i32, address: IpAddr, state: u32) {
+        let Some(association) = self.associations.get(number) else { return };
+        let owner = association.owner.and_then(|key| self.sockets.get(&key));
+        let maps = owner.is_some_and(|socket| socket.maps());
+        let bytes = address::write(address, association.peer_port, maps);
+        self.tell(number, kind::PEER_ADDR_CHANGE, |number, _| {
+            notification::peer_addr_change(&bytes, state, number)
+        });
+    }
+
+    /// Writes a notification if the program subscribed to it.
+    fn tell(&mut self, number: i32, kind: u16, make: impl FnOnce(i32, &Association) -> Vec<u8>) {
+        let Some(association) = self.associations.get(number) else { return };
+        let Some(socket) = association.owner.and_then(|key| self.sockets.get_mut(&key)) else { return };
+        let listens = matches!(socket.phase, Phase::Listening { .. }) && !socket.many;
+        if socket.wants(kind) && !listens {
+            let mut header = Header::new(Kind::Notification);
+            header.flags = flags::END;
+            header.association = number;
+            set_peer(&mut header, association);
+            socket.pair.put(header, make(number, association).into(), None);
+        }
+    }
+
+    /// Aborts the associations whose program has ended and that do not end.
+    pub(crate) fn abort_overdue(&mut self) {
+        let now = self.host.now();
+        let due = |(number, of): (i32, &Association)| of.abort_at.filter(|&at| at <= now).map(|_| number);
+        let due: Vec<i32> = self.associations.iter().filter_map(due).collect();
+        for number in due {
+            if let Some(association) = self.associations.get_mut(number) {
+                association.abort_at = None;
+            }
+            if let Some((endpoint, id)) = self.endpoint_of(number) {
+                endpoint.abort(id, b"the program has ended");
+            }
+        }
+    }
+
+    /// Aborts all associations: the host process ends.
+    pub(crate) fn abort_all(&mut self) {
+        let all: Vec<(u16, AssocId)> = self.associations.iter().map(|(_, of)| (of.port, of.id)).collect();
+        for (port, id) in all {
+            if let Some(endpoint) = self.host.endpoint_mut(port) {
+                endpoint.abort(id, b"the host process ends");
+            }
+        }
+        self.host.transmit();
+    }
+}
+
+/// The errno of the end of an association; none if it ended well.
+fn error_of(reason: &CloseReason, up: bool) -> Option<Errno> {
+    Some(match reason {
+        CloseReason::Graceful => return None,
+        CloseReason::LocalAbort => Errno::ECONNABORTED,
+        CloseReason::PeerAbort { .. } if up => Errno::ECONNRESET,
+        CloseReason::PeerAbort { .. } | CloseReason::Unreachable => Errno::ECONNREFUSED,
+        CloseReason::Duplicate { .. } => Errno::EISCONN,
+        CloseReason::ProtocolViolation { .. } => Errno::ECONNABORTED,
+        _ => Errno::ETIMEDOUT,
+    })
+}

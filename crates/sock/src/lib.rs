@@ -1,0 +1,21 @@
+//! The host process of SCTP sockets: runs the stack for programs on the same host.
+//!
+//! A program reaches its sockets by pairs and requests (crate `records`), usually through the library
+//! `anabranch-preload`. One thread serves all programs of a user: [`Server`] is a loop around [`io::Host`].
+#![forbid(unsafe_code)]
+#![cfg(target_os = "linux")]
+#![allow(clippy::disallowed_types, reason = "sockets work in real time")]
+
+mod address;
+mod associations;
+mod binding;
+mod control;
+mod data;
+mod events;
+mod options;
+mod pair;
+mod port;
+mod server;
+mod socket;
+
+pub use server::{Server, ServerError, ServerOptions, Stopper};

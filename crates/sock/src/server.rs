@@ -1,0 +1,421 @@
+//! The loop of the host process.
+
+use crate::associations::Associations;
+use crate::pair::{Incoming, Pair};
+use crate::port::Ports;
+use crate::socket::{Phase, Settings, Socket};
+use bytes::Bytes;
+use io::{BindError, Host, HostOptions, Ready};
+use mio::{Interest, Token, Waker, unix::SourceFd};
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::unistd::getuid;
+use records::{Header, Kind, MAX_DATA, Request};
+use sctp::Config;
+use socket2::{Domain, SockAddr, Type};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::ErrorKind;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use units::{Instant, Span};
+
+/// Most sockets of all programs.
+const SOCKETS: usize = 4096;
+/// Connections of programs that wait to be accepted.
+const BACKLOG: i32 = 4096;
+/// Most connections that have not said what they are.
+const UNKNOWN: usize = 256;
+/// Time for which associations without program are served after the program has ended.
+const LINGER: Span = Span::from_secs(10);
+
+/// What a host process serves.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "users fill it in")]
+pub struct ServerOptions {
+    /// Path of the socket that programs connect to.
+    pub path: PathBuf,
+    /// Addresses and UDP ports.
+    pub host: HostOptions,
+    /// Options of associations.
+    pub config: Config,
+}
+
+/// Why a host process did not start: a sentence.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The UDP port is in use.
+    PortInUse(String),
+    /// Another reason.
+    Other(String),
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ServerError::PortInUse(sentence) | ServerError::Other(sentence)) = self;
+        f.write_str(sentence)
+    }
+}
+
+impl std::error::Error for ServerError {}
+
+/// Ends a server from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper {
+    state: Arc<AtomicU8>,
+    waker: Arc<Waker>,
+}
+
+const RUNNING: u8 = 0;
+const IDLE: u8 = 1;
+const NOW: u8 = 2;
+
+impl Stopper {
+    /// Ends the server once no socket and no association is left, after 10 s at most.
+    pub fn stop_when_idle(&self) {
+        self.stop(IDLE);
+    }
+
+    /// Ends the server: all associations are aborted.
+    pub fn stop_now(&self) {
+        self.stop(NOW);
+    }
+
+    fn stop(&self, how: u8) {
+        self.state.fetch_max(how, Ordering::SeqCst);
+        // The server may have ended.
+        let _ = self.waker.wake();
+    }
+}
+
+/// The host process: serves the SCTP sockets of the programs of one user.
+#[derive(Debug)]
+pub struct Server {
+    pub(crate) host: Host,
+    path: PathBuf,
+    listener: socket2::Socket,
+    uid: u32,
+    pub(crate) sockets: BTreeMap<usize, Socket>,
+    /// Connections whose first record has not arrived.
+    unknown: BTreeMap<usize, OwnedFd>,
+    cookies: BTreeMap<u64, usize>,
+    pub(crate) associations: Associations,
+    pub(crate) ports: Ports,
+    pub(crate) config: Config,
+    next_token: usize,
+    /// Sockets with more records to read.
+    pub(crate) again: BTreeSet<usize>,
+    buffer: Vec<u8>,
+    stop: Arc<AtomicU8>,
+}
+
+impl Server {
+    /// Binds the UDP sockets and the socket for programs, which only this user can open.
+    ///
+    /// # Errors
+    /// [`ServerError`] is a sentence.
+    pub fn bind(options: ServerOptions) -> Result<Server, ServerError> {
+        let ServerOptions { path, host, config } = options;
+        let host = Host::bind(host).map_err(|error| match &error {
+            BindError::Address { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+                ServerError::PortInUse(error.to_string())
+            }
+            _ => ServerError::Other(error.to_string()),
+        })?;
+        let named = |error: std::io::Error| ServerError::Other(format!("{}: {error}", path.display()));
+        let listener = pair_socket().map_err(named)?;
+        let address = SockAddr::unix(&path).map_err(named)?;
+        remove_stale(&path, &address)?;
+        listener.bind(&address).map_err(named)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(named)?;
+        listener.listen(BACKLOG).map_err(named)?;
+        listener.set_nonblocking(true).map_err(named)?;
+        host.registry()
+            .register(&mut SourceFd(&listener.as_raw_fd()), Host::FIRST_TOKEN, Interest::READABLE)
+            .map_err(|error| ServerError::Other(error.to_string()))?;
+        raise_limit();
+        Ok(Server {
+            host,
+            path,
+            listener,
+            uid: getuid().as_raw(),
+            sockets: BTreeMap::new(),
+            unknown: BTreeMap::new(),
+            cookies: BTreeMap::new(),
+            associations: Associations::default(),
+            ports: Ports::default(),
+            config,
+            next_token: Host::FIRST_TOKEN.0 + 1,
+            again: BTreeSet::new(),
+            buffer: vec![0; Header::LEN + 4 * MAX_DATA],
+            stop: Arc::new(AtomicU8::new(RUNNING)),
+        })
+    }
+
+    /// The UDP port of all packets.
+    pub fn udp_port(&self) -> u16 {
+        self.host.udp_port()
+    }
+
+    /// Ends [`Self::run`] from another thread.
+    pub fn stopper(&self) -> Stopper {
+        Stopper { state: self.stop.clone(), waker: self.host.waker() }
+    }
+
+    /// Serves until a [`Stopper`] ends it.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn run(mut self) -> std::io::Result<()> {
+        let mut last = None;
+        loop {
+            match self.stop.load(Ordering::SeqCst) {
+                RUNNING => {}
+                IDLE => {
+                    let end = *last.get_or_insert_with(|| self.host.now() + LINGER);
+                    let idle = self.sockets.is_empty() && self.associations.len() == 0;
+                    if idle || self.host.now() >= end {
+                        break;
+                    }
+                }
+                _ => break,
+            }
+            let until = match self.again.is_empty() {
+                true => [last, self.associations.deadline()].into_iter().flatten().min(),
+                false => Some(Instant::ZERO),
+            };
+            let ready = self.host.wait(until)?;
+            for Ready { token, readable, writable, .. } in ready {
+                self.on_ready(token, readable, writable);
+            }
+            for key in std::mem::take(&mut self.again) {
+                self.pump(key);
+            }
+            self.on_events();
+            self.abort_overdue();
+            self.host.transmit();
+        }
+        self.abort_all();
+        Ok(())
+    }
+
+    fn on_ready(&mut self, token: Token, readable: bool, writable: bool) {
+        if token == Host::FIRST_TOKEN {
+            self.accept_all();
+        } else if self.unknown.contains_key(&token.0) {
+            self.greet(token.0);
+        } else {
+            if writable {
+                self.on_writable(token.0);
+            }
+            if readable {
+                self.pump(token.0);
+            }
+        }
+    }
+
+    /// Accepts the connections of programs.
+    fn accept_all(&mut self) {
+        while let Some(fd) = self.accept_one() {
+            self.admit(fd);
+        }
+    }
+
+    fn accept_one(&self) -> Option<OwnedFd> {
+        Some(self.listener.accept().ok()?.0.into())
+    }
+
+    /// Takes a connection of this user, which tells by its first record what it is.
+    fn admit(&mut self, fd: OwnedFd) {
+        let ours = Pair::credentials(&fd).is_ok_and(|of| of.uid() == self.uid || of.uid() == 0);
+        if !ours || self.unknown.len() >= UNKNOWN {
+            return;
+        }
+        let key = self.new_token();
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        if self.host.registry().register(&mut SourceFd(&fd.as_raw_fd()), Token(key), interest).is_ok() {
+            self.unknown.insert(key, fd);
+            self.greet(key);
+        }
+    }
+
+    fn new_token(&mut self) -> usize {
+        self.next_token += 1;
+        self.next_token
+    }
+
+    /// Reads the first record of a connection: a hello or a request.
+    fn greet(&mut self, key: usize) {
+        let Some(fd) = self.unknown.remove(&key) else { return };
+        let credentials = Pair::credentials(&fd);
+        let pair = Pair::new(fd);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let taken = pair.take(&mut buffer);
+        match taken {
+            Incoming::Nothing => {
+                self.unknown.insert(key, pair.into_fd());
+            }
+            Incoming::Record(length) => match (Header::parse(&buffer[..length]), credentials) {
+                (Some(hello), Ok(of)) if hello.kind == Kind::Hello && length == Header::LEN => {
+                    let socket = self.new_socket(pair, &hello, of.uid(), of.pid());
+                    self.open_socket(key, socket);
+                }
+                (None, Ok(of)) => {
+                    if let Some((request, body)) = Request::parse(&buffer[..length]) {
+                        let answer = self.serve(of.uid(), &request, body);
+                        pair.reply(&answer);
+                    }
+                    pair.deregister(self.host.registry());
+                }
+                _ => pair.deregister(self.host.registry()),
+            },
+            Incoming::End => pair.deregister(self.host.registry()),
+        }
+        self.buffer = buffer;
+    }
+
+    fn new_socket(&self, pair: Pair, hello: &Header, uid: u32, pid: i32) -> Socket {
+        const SEQPACKET: u16 = 5;
+        const INET6: u32 = 10;
+        let mut config = self.config.clone();
+        config.nagle = true;
+        Socket {
+            pair,
+            cookie: hello.cookie(),
+            uid,
+            pid,
+            many: hello.policy == SEQPACKET,
+            v6: hello.value == INET6,
+            phase: Phase::Idle,
+            port: None,
+            bound: Vec::new(),
+            config,
+            settings: Settings::default(),
+            associations: Vec::new(),
+            waiting: None,
+            finished: false,
+        }
+    }
+
+    fn open_socket(&mut self, key: usize, mut socket: Socket) {
+        let mut hello = Header::new(Kind::Hello);
+        let known = self.cookies.contains_key(&socket.cookie);
+        if self.sockets.len() >= SOCKETS || known {
+            hello.value = Errno::ENFILE as u32;
+            socket.pair.put(hello, Bytes::new(), None);
+            socket.pair.deregister(self.host.registry());
+            return;
+        }
+        socket.pair.put(hello, Bytes::new(), None);
+        self.cookies.insert(socket.cookie, key);
+        self.sockets.insert(key, socket);
+    }
+
+    /// Makes a pair for an accepted association: the program's end is connected to our name, as those that
+    /// programs open. Returns the program's end and the key of the new socket.
+    pub(crate) fn make_pair(&mut self, like: usize) -> Option<(OwnedFd, usize)> {
+        if self.sockets.len() >= SOCKETS {
+            return None;
+        }
+        let address = SockAddr::unix(&self.path).ok()?;
+        let theirs = pair_socket().ok()?;
+        let me = std::process::id().cast_signed();
+        // Connections of programs may be before ours.
+        self.accept_all();
+        theirs.connect(&address).ok()?;
+        let ours = loop {
+            let fd = self.accept_one()?;
+            if Pair::credentials(&fd).is_ok_and(|of| of.pid() == me) {
+                break fd;
+            }
+            self.admit(fd);
+        };
+        let key = self.new_token();
+        let pair = Pair::new(ours);
+        pair.register(self.host.registry(), Token(key)).ok()?;
+        // The program's end gets a buffer of the same size.
+        let theirs = Pair::new(theirs.into()).into_fd();
+        let cookie = socket2::SockRef::from(&theirs).cookie().ok()?;
+        let parent = self.sockets.get(&like)?;
+        let socket = Socket {
+            pair,
+            cookie,
+            uid: parent.uid,
+            pid: parent.pid,
+            many: false,
+            v6: parent.v6,
+            phase: Phase::Connected,
+            port: parent.port,
+            bound: parent.bound.clone(),
+            config: parent.config.clone(),
+            settings: parent.settings.clone(),
+            associations: Vec::new(),
+            waiting: None,
+            finished: false,
+        };
+        self.cookies.insert(cookie, key);
+        self.sockets.insert(key, socket);
+        Some((theirs, key))
+    }
+
+    /// The socket of a cookie, if a process of this user may use it.
+    pub(crate) fn socket_of(&self, uid: u32, cookie: u64) -> Option<usize> {
+        let &key = self.cookies.get(&cookie)?;
+        let socket = self.sockets.get(&key)?;
+        (uid == 0 || uid == socket.uid).then_some(key)
+    }
+
+    /// Forgets a socket whose program has closed it.
+    pub(crate) fn remove_socket(&mut self, key: usize) {
+        if let Some(socket) = self.sockets.remove(&key) {
+            socket.pair.deregister(self.host.registry());
+            self.cookies.remove(&socket.cookie);
+        }
+    }
+
+    /// Takes the buffer for records.
+    pub(crate) fn borrow_buffer(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.buffer)
+    }
+
+    /// Puts the buffer back.
+    pub(crate) fn return_buffer(&mut self, buffer: Vec<u8>) {
+        self.buffer = buffer;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The file may be gone already.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn pair_socket() -> std::io::Result<socket2::Socket> {
+    socket2::Socket::new(Domain::UNIX, Type::SEQPACKET, None)
+}
+
+/// Removes the file of a host process that has ended.
+fn remove_stale(path: &Path, address: &SockAddr) -> Result<(), ServerError> {
+    match pair_socket().and_then(|probe| probe.connect(address)) {
+        Ok(()) => Err(ServerError::Other(format!("{}: another host process serves it", path.display()))),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            // If it cannot be removed, bind tells why.
+            let _ = std::fs::remove_file(path);
+            Ok(())
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// Allows as many descriptors as the system lets us have: each socket is one.
+fn raise_limit() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // Without the change fewer sockets fit.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
+    }
+}

@@ -1,0 +1,103 @@
+//! The state of one SCTP socket of a program.
+
+use crate::pair::Pair;
+use bytes::Bytes;
+use records::{Header, notification, switches};
+use sctp::Config;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// A socket.
+#[derive(Debug)]
+pub struct Socket {
+    pub pair: Pair,
+    pub cookie: u64,
+    pub uid: u32,
+    /// The process that opened the socket, for its capabilities.
+    pub pid: i32,
+    /// One-to-many style.
+    pub many: bool,
+    pub v6: bool,
+    pub phase: Phase,
+    /// The SCTP port, once bound.
+    pub port: Option<u16>,
+    /// The addresses of a socket that is not bound to all.
+    pub bound: Vec<IpAddr>,
+    /// The options of later associations.
+    pub config: Config,
+    pub settings: Settings,
+    /// Its associations, by number.
+    pub associations: Vec<i32>,
+    /// A message for which the stack had no room.
+    pub waiting: Option<(Header, Bytes)>,
+    /// The program writes no more.
+    pub finished: bool,
+}
+
+/// What a socket of style one-to-one does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Idle,
+    Listening {
+        backlog: usize,
+    },
+    /// A ballast lies in the pair.
+    Connecting,
+    Connected,
+    Ended,
+}
+
+/// Options that the stack does not know.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Subscribed notifications (`SCTP_EVENTS`); the first byte is data_io.
+    pub events: [u8; notification::SWITCHES],
+    pub receive_info: bool,
+    pub next_info: bool,
+    /// Stream, flags, PPID, context and lifetime of messages without control message.
+    pub stream: u16,
+    pub flags: u16,
+    pub ppid: u32,
+    pub context: u32,
+    pub lifetime: u32,
+    /// Context of received messages.
+    pub received_context: u32,
+    pub reuse: bool,
+    /// Other options, which are kept and answered.
+    pub kept: BTreeMap<(i32, i32), Vec<u8>>,
+}
+
+impl Socket {
+    /// The switches that the library needs.
+    pub fn switches(&self) -> u16 {
+        let mut all = 0;
+        for (on, switch) in [
+            (self.settings.events[0] != 0, switches::SNDRCV),
+            (self.settings.receive_info, switches::RCVINFO),
+            (self.settings.next_info, switches::NXTINFO),
+            (self.many, switches::MANY),
+            (self.v6, switches::V6),
+            (matches!(self.phase, Phase::Listening { .. }), switches::LISTENS),
+        ] {
+            all |= if on { switch } else { 0 };
+        }
+        all
+    }
+
+    /// True if the program subscribed to a notification.
+    pub fn wants(&self, kind: u16) -> bool {
+        self.settings.events.get(usize::from(kind)).is_some_and(|&on| on != 0)
+    }
+
+    /// True for an IPv6 socket without IPv4 (`IPV6_V6ONLY`).
+    pub fn v6_only(&self) -> bool {
+        const IPV6: (i32, i32) = (41, 26);
+        let kept = self.settings.kept.get(&IPV6);
+        self.v6 && kept.is_some_and(|value| value.iter().any(|&byte| byte != 0))
+    }
+
+    /// True if IPv4 addresses are given as IPv6 addresses.
+    pub fn maps(&self) -> bool {
+        self.v6
+    }
+}
