@@ -6,7 +6,7 @@ use units::{Instant, Span};
 pub(crate) struct Heartbeat {
     timer: Timer,
     /// The last heartbeat sent, until it is answered. An answer after the RTO counts, too.
-    probe: Option<Probe>,
+    probe: Option<PendingHeartbeat>,
     /// Time without data or heartbeat after which the path is idle, drawn anew for each period.
     period: Span,
     /// The user requested a heartbeat, and the peer has answered no heartbeat since.
@@ -24,7 +24,7 @@ enum Timer {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+struct PendingHeartbeat {
     nonce: u64,
     /// Time of the first transmission.
     sent: Instant,
@@ -98,7 +98,7 @@ impl Heartbeat {
 
     /// Records a heartbeat sent at `now`, whose answer is due within `rto`.
     pub(crate) fn sent(&mut self, now: Instant, nonce: u64, rto: Span) {
-        self.probe = Some(Probe { nonce, sent: now, repeats: 0, times: [now; REMEMBERED] });
+        self.probe = Some(PendingHeartbeat { nonce, sent: now, repeats: 0, times: [now; REMEMBERED] });
         self.timer = Timer::Overdue(now + rto);
     }
 

@@ -62,7 +62,7 @@ pub(crate) struct Pmtud {
     too_long: Option<usize>,
     /// The size of the next probe, or of the probe in flight.
     candidate: usize,
-    flight: Option<Probe>,
+    flight: Option<MtuProbe>,
     /// Time of the next probe, if no probe is in flight; `None` if no probe is needed.
     due: Option<Instant>,
     /// The comparison that tests a size. The search waits for its result.
@@ -74,7 +74,7 @@ pub(crate) struct Pmtud {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+struct MtuProbe {
     nonce: u64,
     /// The probe counts as lost at this time.
     overdue: Instant,
@@ -188,7 +188,7 @@ impl Pmtud {
             }
             comparison.due = now + comparison.wait(round_trip, rto);
         } else {
-            self.flight = Some(Probe { nonce, overdue: now + rto.max(LEAST_PATIENCE) });
+            self.flight = Some(MtuProbe { nonce, overdue: now + rto.max(LEAST_PATIENCE) });
             self.due = None;
         }
     }

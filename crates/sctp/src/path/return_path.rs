@@ -36,13 +36,13 @@ pub(crate) struct Return {
     taken: Instant,
     /// A SACK was refused since the last probe because the rate was used up.
     used_up: bool,
-    probe: Option<Probe>,
+    probe: Option<ReturnProbe>,
     next_probe: Instant,
     rests_until: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+struct ReturnProbe {
     nonce: u64,
     sent: Instant,
     /// An answer is late after this time.
@@ -101,7 +101,7 @@ impl Return {
 
     /// Records a probe; its answer is late after `limit`.
     pub(crate) fn probed(&mut self, now: Instant, nonce: u64, limit: Span) {
-        self.probe = Some(Probe { nonce, sent: now, limit });
+        self.probe = Some(ReturnProbe { nonce, sent: now, limit });
         self.next_probe = now + PROBE_INTERVAL;
         self.used_up = false;
     }

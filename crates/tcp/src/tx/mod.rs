@@ -24,7 +24,7 @@ use crate::sequence::ORIGIN;
 use crate::{Config, Variant};
 use cc::{CongestionControl, CongestionWindow};
 use flight::Flight;
-use rack::{Probe, Rack};
+use rack::{Rack, TailLossProbe};
 use rate::RateControl;
 use recovery::Recovery;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub(crate) struct Sender {
     rack: Option<Rack>,
     /// Present only if the congestion control paces the connection.
     rate: Option<Box<RateControl>>,
-    probe: Option<Probe>,
+    probe: Option<TailLossProbe>,
     ecn: Ecn,
     peer: PeerWindow,
     /// The next segment is sent regardless of the windows.

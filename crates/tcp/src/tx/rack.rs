@@ -25,7 +25,7 @@ pub(super) struct Rack {
 
 /// A tail loss probe in flight (`rfc8985#section-7.1`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Probe {
+pub(super) struct TailLossProbe {
     /// SND.NXT when the probe was sent.
     pub(super) end: u64,
     /// The probe was a retransmission.

@@ -1,6 +1,6 @@
 //! Selection of the next segment: lost segments, then new data, then NextSeg rules 3 and 4 of RFC 6675.
 
-use super::rack::Probe;
+use super::rack::TailLossProbe;
 use super::{Forced, Sender};
 use crate::Variant;
 use crate::sequence::ORIGIN;
@@ -68,7 +68,7 @@ impl Sender {
                     let last = self.flight.last_hole()?;
                     self.resend(now, last)
                 };
-                self.probe = Some(Probe { end: self.flight.nxt(), again: !new });
+                self.probe = Some(TailLossProbe { end: self.flight.nxt(), again: !new });
                 Some(plan)
             }
             Forced::WindowProbe => {
