@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build install notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-emulate lint deny platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test quick build install notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -127,7 +127,7 @@ bench-tunnel:
 bench-emulate:
 	cargo bench --quiet -p anabranch-emulate --bench packets
 
-lint: $(VENV)/.module deny msrv platforms workflows
+lint: $(VENV)/.module deny public-api msrv platforms workflows
 	cargo fmt --all -- --check
 	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs crates/net/src/queue/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -157,6 +157,10 @@ workflows:
 	else \
 		echo "workflows: not checked, actionlint is missing: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"; \
 	fi
+
+# The public items of the crates that programs embed, as they were checked in.
+public-api:
+	python3 python/tools/public_api.py --check
 
 # Licences, sources and double versions of dependencies.
 deny: $(VENV)/.deny

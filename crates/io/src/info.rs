@@ -229,6 +229,9 @@ mod tests {
     fn a_path_and_an_association_print_with_units() {
         let mut limits = sctp::LimitTimes::default();
         limits.enter(Instant::ZERO, Some(Limit::Cwnd));
+        let mut stats = PathStats::default();
+        stats.data_packets = 3;
+        stats.user_bytes = ByteCount::new(4200);
         let path = PathInfo {
             id: PathId(0),
             remote: IpAddr::from([203, 0, 113, 5]),
@@ -247,7 +250,7 @@ mod tests {
             errors: 0,
             mtu: ByteCount::new(1500),
             cost: 0,
-            stats: PathStats { data_packets: 3, user_bytes: ByteCount::new(4200), ..PathStats::default() },
+            stats,
             limits: limits.into(),
             blocks: Duration::ZERO,
         };

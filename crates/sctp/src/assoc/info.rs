@@ -53,6 +53,7 @@ impl std::fmt::Display for State {
 
 /// The current state of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PathInfo {
     /// Number of the path, which does not change while the association exists.
     pub id: PathId,
@@ -99,6 +100,7 @@ pub struct PathInfo {
 
 /// Counters and state of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AssocStats {
     /// Packets sent.
     pub packets_sent: u64,

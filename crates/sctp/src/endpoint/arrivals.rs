@@ -35,6 +35,7 @@ pub struct ArrivalId(pub u32);
 
 /// A peer that has proved its address and requests an association.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Arrival {
     /// Identifier for [`accept`](crate::Endpoint::accept) and [`refuse`](crate::Endpoint::refuse).
     pub id: ArrivalId,

@@ -2,6 +2,7 @@
 ///
 /// Invalid packets cause no errors for the user; these counters show them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Discarded {
     /// Packets shorter than the common header.
     pub too_short: u64,

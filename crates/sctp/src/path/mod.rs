@@ -85,6 +85,7 @@ pub(crate) enum LossCause {
 
 /// Counters of a path since the association began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PathStats {
     /// Packets with user data sent.
     pub data_packets: u64,

@@ -54,6 +54,7 @@ fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&m
 
 /// Counters of the receiving half of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReceiveStats {
     /// Packets with DATA.
     pub data_packets: u64,
