@@ -232,11 +232,16 @@ fn shown() -> [Arg; 2] {
     [flag("json", "Print results as JSON"), flag("quiet", "Print errors only").short('q')]
 }
 
-/// The argument that sets how much of the events on the network is printed.
+/// The argument that sets how many events of connections are printed.
 fn verbose() -> Arg {
-    Arg::new("verbose").short('v').action(ArgAction::Count).help(
+    events(
         "Print associations, states of paths and handshakes to standard error; -vv: losses and path MTUs, too",
     )
+}
+
+/// The argument that sets how many events are printed. `help` says which.
+fn events(help: &'static str) -> Arg {
+    Arg::new("verbose").short('v').action(ArgAction::Count).help(help)
 }
 
 /// A subcommand that the Python package runs. The package parses the arguments of the subcommand.

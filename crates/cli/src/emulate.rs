@@ -1,6 +1,6 @@
 //! `anabranch emulate`.
 
-use crate::{Failure, code, complain, interrupt, run, say, scenario};
+use crate::{Failure, code, complain, interrupt, log, run, say, scenario};
 use clap::ArgMatches;
 use emulate::{Control, EmulateError};
 use lab::output::RunControl;
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 /// `anabranch emulate`.
 pub fn emulate(chosen: &ArgMatches) -> Result<i32, Failure> {
+    log::start(chosen);
     let sweep = scenario::read_with_real_hosts(chosen)?;
     if sweep.variants().len() > 1 {
         return Err(Failure::usage(run::varies(&sweep)));

@@ -2,6 +2,7 @@
 
 use crate::engine::{Doors, Emulator};
 use crate::error::EmulateError;
+use crate::log::Log;
 use crate::outcome::Outcome;
 use lab::output::{RunControl, RunOutput};
 use lab::scenario::Scenario;
@@ -43,8 +44,10 @@ pub(crate) fn drive(
     let clock = || since(began);
     let end =
         control.time.map_or(Instant::FAR, |time| Instant::ZERO + Span::from_nanos(time.as_nanos() as u64));
+    let mut log = Log::default();
     while !control.run.is_cancelled() && clock() < end {
         let next = emulator.turn(&clock, &mut doors);
+        log.look(clock(), || emulator.counts());
         let mut due = next.map_or(end, |next| next.min(end));
         if control.spin {
             due = Instant::ZERO + due.since(Instant::ZERO + SPIN);

@@ -3,6 +3,7 @@
 
 use crate::error::EmulateError;
 use crate::lateness::Lateness;
+use crate::log::Counts;
 use crate::outcome::{LinkCounts, Outcome};
 use lab::output::RunControl;
 use lab::scenario::Scenario;
@@ -154,6 +155,17 @@ impl Emulator {
     ) -> io::Result<()> {
         let due = next.map_or(LONGEST_WAIT, |next| next.since(clock()).min(LONGEST_WAIT));
         doors.wait(due)
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            entered: self.entered,
+            left: self.left,
+            refused: self.refused,
+            overflowed: self.overflowed,
+            unroutable: self.live.network().unroutable(),
+            latest: self.lateness.most(),
+        }
     }
 
     /// The results of the emulation up to `now`.

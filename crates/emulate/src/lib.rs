@@ -12,6 +12,7 @@ mod engine;
 mod error;
 mod in_process;
 mod lateness;
+mod log;
 mod outcome;
 #[cfg(target_os = "linux")]
 mod real;

@@ -1,4 +1,4 @@
-use super::{SCENARIO, choice, examples, file, flag, value};
+use super::{SCENARIO, choice, events, examples, file, flag, value};
 use clap::{Command, value_parser};
 
 /// `anabranch emulate`.
@@ -16,4 +16,5 @@ pub fn command() -> Command {
         .arg(flag("spin", "Poll without sleeping before each event: less lateness, more CPU time"))
         .args(choice())
         .arg(flag("json", "Print the outcome as JSON"))
+        .arg(events("Print packets that are lost outside the links to standard error, once a second; -vv: all counts"))
 }
