@@ -24,7 +24,7 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
-from PIL import Image
+from PIL import Image, ImageColor
 
 COLUMN_WIDTH = 3.5
 """Width of an IEEE column, in inches."""
@@ -253,7 +253,16 @@ def save(
 
 
 def save_small(figure: Figure, path: str | Path, dpi: int) -> None:
-    """Writes the figure as a PNG with 64 colours, a third of the usual size, for Markdown pages."""
+    """Writes the figure as a PNG with 64 colours, a third of the usual size, for Markdown pages.
+
+    The colours of curves are exact. The others are the most frequent ones of the figure.
+    """
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
-    Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)
+    picture = Image.open(drawn).convert("RGB")
+    found: Any = sorted(picture.getcolors(picture.width * picture.height) or [], reverse=True)
+    curves = [ImageColor.getrgb(colour) for colour in (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, BLACK)]
+    colours = list(dict.fromkeys([*curves, *(colour for _, colour in found)]))[:64]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour in colours for part in colour])
+    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
