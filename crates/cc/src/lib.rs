@@ -64,7 +64,7 @@
 //! and add an entry to the list `algorithms!` in `src/algorithm.rs`:
 //!
 //! ```ignore
-//! #[doc = "Ours: n paths grow together as fast as one does."]
+//! #[doc = "Ours: each of n paths grows by an n-th of the growth of a single flow."]
 //! Gentle = "gentle" in gentle, alone Standard;
 //! ```
 //!

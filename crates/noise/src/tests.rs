@@ -558,8 +558,8 @@ fn keys_end_after_as_many_packets_as_their_suite_allows_and_new_ones_come_before
 
 #[test]
 fn a_path_may_be_slower_by_far_than_one_that_carries_200_mbit_per_second() {
-    // 200 Mbit/s in packets of 1440 bytes beside a path that takes 300 ms longer: 5200 packets pass in that
-    // time, more than one window has.
+    // One path carries 200 Mbit/s in packets of 1440 bytes, and the other path takes 300 ms longer. In 300 ms
+    // 5200 packets arrive, more than fit a replay window.
     let mut world = World::connected();
     let slow = Transmit { src: [10, 0, 1, 1].into(), ..route(0) };
     let mut late = VecDeque::new();

@@ -336,7 +336,8 @@ named! {
         Ecf = "ecf",
         /// Blocking estimation: does not use a slow path where it would block the window of the transfer.
         Blest = "blest",
-        /// A path carries packets that are acknowledged before the window of the transfer is full. The
+        /// A path carries packets that are acknowledged before the paths ahead of it could send the window
+        /// of the transfer, or the unacknowledged bytes that the application gave, if these are fewer. The
         /// expected time is the least round-trip time or, if longer, flight size divided by delivery rate.
         InTime = "in-time",
         /// Each path carries all data, as its cwnd permits.

@@ -1,9 +1,14 @@
-//! BBR, version 3, on each path by itself: a model of bandwidth and delay sets rate and window.
+//! BBR, version 3. Each path has its own model of bandwidth and delay, which sets pacing rate and window.
 //!
-//! Source: draft-ietf-ccwg-bbr-04. B is the largest delivery rate of the last two probing cycles, b the
-//! short-term bound of the rate, r the least RTT of the last 10 s, e the largest number of bytes acknowledged
-//! beyond B t in the last 10 round trips, and M a segment. h is the long-term and l the short-term bound of
-//! the bytes in flight, x the bytes in flight when a packet was sent, and d the bytes lost since then:
+//! Source: draft-ietf-ccwg-bbr-04. The model of a path has these values:
+//!
+//! - B: the largest delivery rate of the last two probing cycles; b: the short-term bound of the rate.
+//! - r: the least RTT of the last 10 s.
+//! - e: the allowance for aggregated acknowledgements. In the last 10 round trips, the bytes acknowledged in
+//!   a time t exceeded B t by at most e.
+//! - h and l: the long-term and the short-term bound of the bytes in flight.
+//! - x: the bytes in flight when the acknowledged packet was sent; d: the bytes lost since then.
+//! - M: a segment. g: the pacing gain. k: the window gain.
 //!
 //! ```text
 //! rate    = 0.99 g min(B, b)
@@ -20,11 +25,14 @@
 //!         l = max(bytes of the last round trip, 0.7 l)
 //! ```
 //!
-//! Deviations from the draft: the loss rate d/x is computed for acknowledged packets, not for each lost
-//! packet; an acknowledgement that reports losses is one loss event; a mark (ECN) has the effect of a loss
-//! above the threshold; after a timeout the window grows from one segment by the bytes acknowledged and is
-//! not restored; a spurious recovery restores the bounds and the window, not the state; hashes of the time
-//! and of the bytes delivered replace random numbers.
+//! Deviations from the draft:
+//!
+//! - The loss rate d/x is computed for acknowledged packets, not for each lost packet.
+//! - An acknowledgement that reports losses is one loss event.
+//! - A mark (ECN) has the effect of a loss rate above the threshold.
+//! - After a timeout the window grows from one segment by the bytes acknowledged. It is not restored.
+//! - A spurious recovery restores the bounds and the window, not the state.
+//! - Hashes of the time and of the bytes delivered replace random numbers.
 
 mod bounds;
 mod cycle;

@@ -1,11 +1,11 @@
 //! Braid: a coupled control of ours. Together the paths of an association are as aggressive as one flow.
 //!
-//! The share of a path depends on the rate that a single flow would have on it. Braid is as fair as CMT/RP,
-//! but a loss removes at most half of the window of its own path.
+//! Braid is as fair as CMT/RP, but a loss removes at most half of the window of its own path.
 //!
-//! Over a path with one loss per L segments, a lone flow has a mean window of about √(3/2 L) segments. So its
-//! rate is y = √L/r up to a constant. From y Braid computes shares a that add up to one over the coupled
-//! paths. A path grows so that its mean window is the part a of the window of a lone flow:
+//! A *lone flow* is a single flow with the standard control that has the losses and the RTT r of the path. If
+//! there is one loss per L segments, its mean window is about √(3/2 L) segments. So its rate is proportional
+//! to y = √L/r. Braid gives each path P a share a_P, which grows with y; the shares of the coupled paths add
+//! up to one. Path P grows so that its mean window is a_P times the window of a lone flow:
 //!
 //! ```text
 //! a_P = q_P/Σ q_i,   q = (y/max y_i)^(k m),   y = √L/r,   k = 10
@@ -16,20 +16,24 @@
 //! later losses m = m + g (1 - m)                  newest interval: weight g/m in L
 //! ```
 //!
-//! L and r are means over the loss intervals of the path. The newest interval has the weight g = 1/8, or g/m
-//! while there are few intervals. The current interval enters the means once it is longer than L. Braid
-//! treats a path without a loss so far as equal to the best path, because the bytes that the path carried
-//! depend more on its window than on its quality. An interval 8/m times as long as the mean is unlikely to be
-//! chance, so the mean is then out of date. Braid again treats the path as equal to the best path, and the
-//! window grows by a_P c_P per round until a loss.
+//! An *interval* is the number of segments between two losses of a path. L is the mean interval, and r the
+//! mean RTT over the intervals. The newest interval has the weight g = 1/8, or g/m while there are few
+//! intervals. The current interval enters the means once it is longer than L.
+//!
+//! Braid gives a path that had no loss so far the y of the best path: how much the path carried depends more
+//! on its window than on its quality. It does the same when the current interval is 8/m times as long as the
+//! mean. This is unlikely to be chance, so the mean is out of date. Until a loss the window then grows by
+//! a_P c_P per round.
 //!
 //! The first interval of a path is mostly its slow start, about two windows long, and is no measurement. So
-//! after the first loss L is at least 3/8 (w/a)², the interval of a path that always loses at a window of w
-//! segments: it grows from w/2 to w by a² a round, in w/(2 a²) rounds of 3/4 w segments.
-//! `rfc5348#section-6.3.1` derives its first interval from the rate in the same way. m is the measured part
-//! of a mean of many intervals. Without m, a few random intervals would determine the shares for long. If
-//! slow start counted as an interval, L would be a hundred times too small on long paths. The mean would soon
-//! be out of date, and the window would grow as in slow start and overflow a short queue.
+//! after the first loss L is at least 3/8 (w/a)². This is the interval of a path that always loses at a
+//! window of w segments: the window grows from w/2 to w by a² per round, in w/(2 a²) rounds of 3/4 w
+//! segments. `rfc5348#section-6.3.1` derives its first interval from the rate in the same way. If slow
+//! start counted as an interval, L would be a hundred times too small on long paths. The mean would soon be
+//! out of date, and the window would grow as in slow start and overflow a short queue.
+//!
+//! m is the part of the mean that is measured: 0 after the first loss, nearly 1 after many intervals. Without
+//! m, a few random intervals would determine the shares for a long time.
 //!
 //! Fairness: a window that grows by φ segments per round and is halved after every L segments has a mean of
 //! √φ times that of a lone flow. With φ = a² the windows of paths over one bottleneck, whose L and r are

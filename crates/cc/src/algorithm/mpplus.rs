@@ -1,9 +1,10 @@
 //! LEDBAT-MP+, our repair of LEDBAT-MP: a background control whose paths share a bottleneck fairly.
 //!
 //! No path starves another, and the control does not count its own queue as base delay. Each path uses the
-//! congestion avoidance of [`ledbat_pp`](super::ledbat_pp), but with one-way delays if the peer reports them:
-//! q is the queue on the way to the peer, b the RTT without it. n is the number of coupled paths, x = c/r the
-//! rate of a path and x̄ the mean rate. Five rules differ:
+//! congestion avoidance of [`ledbat_pp`](super::ledbat_pp), which defines w, G and T, with five other
+//! rules. c is the cwnd. P is a path of n coupled paths. q is its queueing delay, from here to the peer if
+//! the peer reports one-way delays, and b is its RTT without q. x = c/r is the rate of a path, and x̄ the
+//! mean rate of the n paths:
 //!
 //! ```text
 //! growth   G_P = G/n                                              below 3/4 T_P

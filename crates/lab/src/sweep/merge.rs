@@ -202,7 +202,7 @@ struct Listing {
     /// The first manifest, which provides the keys that all manifests share.
     base: Json,
     axes: Vec<Axis>,
-    /// Hashes by the value index on each axis and the replica.
+    /// The hash of each run. The key is the index of its value on each axis, and its replica.
     runs: BTreeMap<(Vec<usize>, u32), String>,
 }
 

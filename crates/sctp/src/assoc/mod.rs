@@ -504,7 +504,7 @@ impl Association {
         paths.map(move |path| (remote(path), !path.is_unconfirmed()))
     }
 
-    /// True once after the tag, a UDP port or the confirmed addresses changed.
+    /// True if the tag, a UDP port or the confirmed addresses changed since the last call.
     #[inline]
     pub(crate) fn take_renamed(&mut self) -> bool {
         std::mem::take(&mut self.renamed)

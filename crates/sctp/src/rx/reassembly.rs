@@ -507,7 +507,7 @@ impl Store {
         self.ending_at(cumulative).filter(|run| run.beginning)
     }
 
-    /// Turns a run, which was removed before, into a piece to deliver.
+    /// Turns a run into a piece to deliver. The caller has removed the run.
     fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
         self.refill();
         self.partial = (!run.ending).then_some(Partial { next: run.last + 1, ..partial });

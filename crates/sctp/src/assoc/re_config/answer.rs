@@ -394,7 +394,7 @@ impl Association {
         Verdict::Done(ReConfigResult::Performed)
     }
 
-    /// True if we accept requests of this level that we have to answer by a request of our own.
+    /// True if we accept requests of this level. We answer such a request with a request of our own.
     fn may_serve(&self, level: AllowReset) -> bool {
         matches!(self.phase, Phase::Established) && self.allows(level)
     }

@@ -76,8 +76,8 @@ struct Asked {
     retry: Retry,
     /// The peer reported that the request is in progress: repeating it after an RTO is not an error.
     in_progress: bool,
-    /// The peer itself requested to add the streams of this request. Some peers give no other answer. But a
-    /// peer may also do so of its own accord, without having received this request.
+    /// The peer sent a request to add the same streams. Some peers send it in place of a response. It does
+    /// not prove that the peer received our request.
     served: bool,
 }
 
