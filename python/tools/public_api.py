@@ -72,27 +72,28 @@ def type_of(found: Json | None) -> str:
     (kind, inner), *_ = found.items()
     match kind:
         case "resolved_path":
-            return path(inner)
+            text = path(inner)
         case "primitive" | "generic":
-            return str(inner)
+            text = str(inner)
         case "borrowed_ref":
             lifetime = f"{inner['lifetime']} " if inner["lifetime"] else ""
-            return f"&{lifetime}{'mut ' if inner['is_mutable'] else ''}{type_of(inner['type'])}"
+            text = f"&{lifetime}{'mut ' if inner['is_mutable'] else ''}{type_of(inner['type'])}"
         case "slice":
-            return f"[{type_of(inner)}]"
+            text = f"[{type_of(inner)}]"
         case "array":
-            return f"[{type_of(inner['type'])}; {inner['len']}]"
+            text = f"[{type_of(inner['type'])}; {inner['len']}]"
         case "tuple":
-            return f"({', '.join(map(type_of, inner))})"
+            text = f"({', '.join(map(type_of, inner))})"
         case "impl_trait":
-            return f"impl {bounds(inner)}"
+            text = f"impl {bounds(inner)}"
         case "dyn_trait":
             lifetime = f" + {inner['lifetime']}" if inner["lifetime"] else ""
-            return "dyn " + " + ".join(path(bound["trait"]) for bound in inner["traits"]) + lifetime
+            text = "dyn " + " + ".join(path(bound["trait"]) for bound in inner["traits"]) + lifetime
         case "qualified_path":
-            return f"{type_of(inner['self_type'])}::{inner['name']}"
+            text = f"{type_of(inner['self_type'])}::{inner['name']}"
         case _:
-            return json.dumps(found, sort_keys=True)
+            text = json.dumps(found, sort_keys=True)
+    return text
 
 
 def generics(found: Json) -> str:
@@ -120,9 +121,11 @@ class Crate:
         yield from self.module(self.root, "")
 
     def item(self, number: int) -> Json:
+        """Return an item by its number."""
         return self.index[str(number)]
 
     def module(self, number: int, place: str) -> Iterator[str]:
+        """The lines of a module."""
         for child in self.item(number)["inner"]["module"]["items"]:
             yield from self.named(self.item(child), place)
 
