@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
@@ -259,10 +260,11 @@ def save_small(figure: Figure, path: str | Path, dpi: int) -> None:
     """
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
-    picture = Image.open(drawn).convert("RGB")
-    found: Any = sorted(picture.getcolors(picture.width * picture.height) or [], reverse=True)
+    picture = np.asarray(Image.open(drawn).convert("RGB"))
+    found, index, counts = np.unique(picture.reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
     curves = [ImageColor.getrgb(colour) for colour in (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, BLACK)]
-    colours = list(dict.fromkeys([*curves, *(colour for _, colour in found)]))[:64]
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([part for colour in colours for part in colour])
-    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
+    palette = np.concatenate([curves, found[np.argsort(-counts)]])[:64].astype(int)
+    nearest = ((found[:, None, :] - palette) ** 2).sum(axis=2).argmin(axis=1)
+    small = Image.fromarray(nearest[index].reshape(picture.shape[:2]).astype(np.uint8))
+    small.putpalette(palette.astype(np.uint8).tobytes())
+    small.save(path, optimize=True)
