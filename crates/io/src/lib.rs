@@ -1,7 +1,7 @@
-//! The SCTP stack on real networks: in UDP ([RFC 6951](https://www.rfc-editor.org/rfc/rfc6951)), over several
-//! local addresses at once.
+//! The SCTP stack on real networks: in UDP ([RFC 6951](https://www.rfc-editor.org/rfc/rfc6951)) or directly
+//! in IP ([`Carrier`]), over several local addresses at once.
 //!
-//! One thread, the *driver*, owns an [`sctp::Endpoint`] and its UDP sockets. An [`Endpoint`] is a handle to
+//! One thread, the *driver*, owns an [`sctp::Endpoint`] and its sockets. An [`Endpoint`] is a handle to
 //! it, and a [`Connection`] is a handle to one association. Their `async` methods run on any runtime, since
 //! they need only wakers. The types of [`blocking`] have the same methods for programs without a runtime.
 //!
@@ -31,6 +31,7 @@
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 pub mod blocking;
+mod carrier;
 mod driver;
 mod face;
 mod guard;
@@ -43,6 +44,7 @@ mod stats;
 mod tap;
 mod types;
 
+pub use carrier::Carrier;
 pub use face::{
     Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };

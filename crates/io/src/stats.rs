@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct EndpointStats {
-    /// One entry for each UDP socket.
+    /// One entry for each local address: its UDP socket, its raw socket, or both.
     pub sockets: Vec<SocketStats>,
 }
 
-/// Counters of a UDP socket since its start.
+/// Counters of the sockets at an address since their start.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SocketStats {
@@ -22,17 +22,17 @@ pub struct SocketStats {
     pub address: IpAddr,
     /// Packets sent.
     pub packets_sent: u64,
-    /// UDP payload bytes sent.
+    /// Bytes of the packets sent, without headers of UDP and IP.
     pub bytes_sent: u64,
     /// System calls that sent packets.
     pub sends: u64,
     /// Packets received.
     pub packets_received: u64,
-    /// UDP payload bytes received.
+    /// Bytes received: UDP payload, and packets in IP, those of IPv4 with their IP header.
     pub bytes_received: u64,
     /// System calls that received packets.
     pub receives: u64,
-    /// Packets that the system dropped because the receive buffer was full; Linux only.
+    /// Packets that the system dropped because the receive buffer was full; UDP on Linux only.
     pub receive_overflow: u64,
     /// Packets that the system refused to send.
     pub send_errors: u64,
@@ -90,6 +90,10 @@ impl SocketCounters {
             send_errors: AtomicU64::new(0),
             last_error: AtomicU64::new(0),
         }
+    }
+
+    pub(crate) fn address(&self) -> IpAddr {
+        self.address
     }
 
     pub(crate) fn sent(&self, packets: usize, bytes: usize) {

@@ -3,6 +3,7 @@
 //! Only the user of the endpoint and the interfaces of the host change them, never a peer.
 
 use super::Driver;
+use crate::carrier::Carrier;
 use crate::net::{BindSpec, Socket, is_reachable, working_addresses};
 use crate::types::{AddressError, BindError};
 use sctp::{AssocId, Endpoint};
@@ -17,6 +18,7 @@ pub(crate) struct Locals {
     /// Addresses to which the endpoint was bound, with their interfaces. If empty, its sockets receive on all
     /// addresses.
     named: Vec<(IpAddr, Option<String>)>,
+    carrier: Carrier,
     /// Requested size of each of a socket's two buffers.
     buffers: usize,
     /// Addresses that were added (true) or removed while the endpoint existed. Older handshakes lack the
@@ -30,8 +32,13 @@ pub(crate) struct Locals {
 }
 
 impl Locals {
-    pub(crate) fn new(named: Vec<(IpAddr, Option<String>)>, buffers: usize, linger: Span) -> Self {
-        Locals { named, buffers, changed: BTreeMap::new(), leaving: Vec::new(), linger }
+    pub(crate) fn new(
+        named: Vec<(IpAddr, Option<String>)>,
+        carrier: Carrier,
+        buffers: usize,
+        linger: Span,
+    ) -> Self {
+        Locals { named, carrier, buffers, changed: BTreeMap::new(), leaving: Vec::new(), linger }
     }
 
     /// Notifies a new association of changes since its handshake began.
@@ -86,11 +93,17 @@ impl Driver {
     fn bind(&mut self, address: IpAddr, device: Option<String>) -> io::Result<()> {
         // An earlier socket may be bound to an interface that no longer exists.
         self.close_socket(address);
-        let place = SocketAddr::new(address, self.hub.ports.udp);
-        let socket = Socket::bind(&BindSpec { address: place, device, buffers: self.locals.buffers })?;
-        let counters = socket.counters.clone();
-        self.sockets.add(socket)?;
-        self.hub.places().counters.push(counters);
+        let (place, carrier) = (SocketAddr::new(address, self.hub.ports.udp), self.locals.carrier);
+        let spec = BindSpec { address: place, device, buffers: self.locals.buffers };
+        let udp = carrier.has_udp().then(|| Socket::bind(&spec)).transpose()?;
+        let counters = udp.as_ref().map(|socket| socket.counters.clone());
+        let in_ip = || Socket::bind_ip(&spec, self.hub.ports.sctp, counters.clone());
+        let ip = carrier.has_ip().then(in_ip).transpose()?;
+        let counters = counters.or_else(|| ip.as_ref().map(|socket| socket.counters.clone()));
+        for socket in udp.into_iter().chain(ip) {
+            self.sockets.add(socket)?;
+        }
+        self.hub.places().counters.extend(counters);
         Ok(())
     }
 
@@ -134,7 +147,7 @@ impl Driver {
 
     fn close_socket(&mut self, address: IpAddr) {
         self.locals.leaving.retain(|&(leaving, _)| leaving != address);
-        if let Some(socket) = self.sockets.remove(address) {
+        while let Some(socket) = self.sockets.remove(address) {
             let gone = |counters: &std::sync::Arc<_>| std::sync::Arc::ptr_eq(counters, &socket.counters);
             self.hub.places().counters.retain(|counters| !gone(counters));
         }

@@ -34,6 +34,12 @@ impl Batch {
         Batch { route, segment: packet.len(), bytes, packets: 1, full: false }
     }
 
+    /// Removes the first packets, which were sent.
+    pub(super) fn skip(&mut self, packets: usize) {
+        self.bytes.drain(..packets * self.segment);
+        self.packets -= packets;
+    }
+
     /// Appends a packet if it fits after the others.
     fn push(&mut self, packet: Octets<'_>) -> bool {
         let length = packet.len();

@@ -1,3 +1,4 @@
+use super::raw::Framing;
 use quinn_udp::{EcnCodepoint, RecvMeta};
 use std::io::{self, IoSliceMut};
 use std::net::IpAddr;
@@ -17,12 +18,12 @@ pub(crate) struct Buffers {
     filled: usize,
     /// The address of the socket; `None` if each train has its destination.
     address: Option<IpAddr>,
+    framing: Framing,
 }
 
 impl Default for Buffers {
     fn default() -> Self {
-        let meta = [RecvMeta::default(); TRAINS];
-        Buffers { bytes: vec![0; TRAINS * TRAIN], meta, filled: 0, address: None }
+        Buffers { bytes: vec![0; TRAINS * TRAIN], ..Buffers::empty() }
     }
 }
 
@@ -30,17 +31,18 @@ impl Buffers {
     /// Without memory: takes the place of buffers that are read.
     pub(crate) fn empty() -> Self {
         let meta = [RecvMeta::default(); TRAINS];
-        Buffers { bytes: Vec::new(), meta, filled: 0, address: None }
+        Buffers { bytes: Vec::new(), meta, filled: 0, address: None, framing: Framing::Udp }
     }
 
     /// Reads by a system call; returns the number of datagrams and of their bytes.
     pub(super) fn fill(
         &mut self,
         address: Option<IpAddr>,
+        framing: Framing,
         read: impl FnOnce(&mut [IoSliceMut<'_>], &mut [RecvMeta]) -> io::Result<usize>,
     ) -> io::Result<(usize, usize)> {
         self.filled = 0;
-        self.address = address;
+        (self.address, self.framing) = (address, framing);
         let mut chunks = self.bytes.chunks_exact_mut(TRAIN);
         let mut slices: [IoSliceMut<'_>; TRAINS] =
             std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
@@ -57,15 +59,21 @@ impl Buffers {
         trains.flat_map(|(meta, bytes)| {
             let template = self.template(meta);
             let packets = bytes[..meta.len].chunks(meta.stride.max(1));
-            packets.filter_map(move |packet| Some(Datagram { bytes: Octets::from(packet), ..template? }))
+            let framing = self.framing;
+            packets.filter_map(move |packet| {
+                Some(Datagram { bytes: Octets::from(framing.packet(packet)?), ..template? })
+            })
         })
     }
 
     /// Addresses, UDP port and ECN field, equal for all datagrams of a train; `None` if it cannot be
     /// answered.
     fn template(&self, meta: &RecvMeta) -> Option<Datagram<'static>> {
-        // A datagram from port 0 cannot be answered, and would be mistaken for one without encapsulation.
-        let port = Some(meta.addr.port()).filter(|&port| port != 0)?;
+        let port = match self.framing.is_udp() {
+            // A datagram from port 0 cannot be answered, and would be mistaken for one without encapsulation.
+            true => Some(meta.addr.port()).filter(|&port| port != 0)?,
+            false => 0,
+        };
         let dst = self.address.or(meta.dst_ip)?;
         let arrived = Datagram::new(meta.addr.ip(), dst, Octets::default());
         Some(Datagram { udp_port: port, ecn: ecn(meta.ecn), ..arrived })
@@ -97,7 +105,7 @@ mod tests {
             Ok(1)
         };
         let expected = (len.div_ceil(stride.max(1)), len);
-        assert_eq!(buffers.fill(Some([127, 0, 0, 1].into()), read).expect("reads"), expected);
+        assert_eq!(buffers.fill(Some([127, 0, 0, 1].into()), Framing::Udp, read).expect("reads"), expected);
         buffers
     }
 

@@ -52,7 +52,8 @@ mod linux {
     /// The next message; `Ok(None)` if it is irrelevant, `None` if there is none.
     fn read_one(socket: &UdpSocket, quoted: &mut Vec<u8>) -> Option<Option<Report>> {
         quoted.resize(QUOTE, 0);
-        let mut control = nix::cmsg_space!([u8; 128]);
+        // A message about IPv6 comes behind a time, a destination address and a traffic class: 160 bytes.
+        let mut control = nix::cmsg_space!([u8; 256]);
         let mut slices = [IoSliceMut::new(quoted)];
         let message = recvmsg::<SockaddrStorage>(
             socket.as_raw_fd(),

@@ -1,4 +1,4 @@
-//! UDP sockets: one for each local address, or one for each address family.
+//! Sockets: one for each local address, or one for each address family, of UDP, raw IP or both.
 
 mod batch;
 mod buffers;
@@ -7,6 +7,7 @@ mod errors;
 mod nap;
 mod overflow;
 mod places;
+mod raw;
 mod socket;
 mod sockets;
 mod watch;
@@ -15,7 +16,7 @@ pub(crate) use buffers::Buffers;
 pub(crate) use clock::Clock;
 pub(crate) use errors::Report;
 pub(crate) use overflow::dropped;
-pub(crate) use places::{bind_sockets, interface_addresses};
+pub(crate) use places::{bind_raw_sockets, bind_sockets, interface_addresses};
 pub(crate) use socket::{BindSpec, Socket};
 pub use sockets::Ready;
 pub(crate) use sockets::{OTHERS, Sockets};

@@ -47,6 +47,26 @@ fn bind_to(
     Ok((sockets, port))
 }
 
+/// Adds a raw socket for SCTP port `port` at each place. It shares the counters of the UDP socket there.
+pub(crate) fn bind_raw_sockets(
+    locals: &[(IpAddr, Option<String>)],
+    port: u16,
+    buffers: usize,
+    sockets: &mut Vec<Socket>,
+) -> Result<(), BindError> {
+    for (address, device) in places(locals) {
+        let spec = BindSpec { address: SocketAddr::new(address, 0), device, buffers };
+        let beside = sockets.iter().find(|socket| socket.counters.address() == address);
+        match Socket::bind_ip(&spec, port, beside.map(|socket| socket.counters.clone())) {
+            Ok(socket) => sockets.push(socket),
+            // A host without IPv6 can still use IPv4.
+            Err(_) if locals.is_empty() && address.is_ipv6() => {}
+            Err(source) => return Err(BindError::Ip { address, source }),
+        }
+    }
+    Ok(())
+}
+
 /// The addresses and interfaces of the sockets.
 fn places(locals: &[(IpAddr, Option<String>)]) -> Vec<(IpAddr, Option<String>)> {
     if locals.is_empty() {

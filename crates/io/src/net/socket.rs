@@ -1,5 +1,6 @@
 use super::batch::Batch;
 use super::buffers::Buffers;
+use super::raw::{self, Framing};
 use crate::stats::SocketCounters;
 use mio::net::UdpSocket;
 use quinn_udp::{EcnCodepoint, UdpSockRef, UdpSocketState};
@@ -19,7 +20,7 @@ pub(crate) struct BindSpec {
     pub(crate) buffers: usize,
 }
 
-/// A UDP socket that sends and receives trains of datagrams.
+/// A UDP socket that sends and receives trains of datagrams, or a raw socket for packets in IP.
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(super) io: UdpSocket,
@@ -27,6 +28,7 @@ pub(crate) struct Socket {
     /// The address of the socket; `None` if it receives on all addresses of a family.
     pub(super) address: Option<IpAddr>,
     pub(super) is_ipv4: bool,
+    pub(super) framing: Framing,
     pub(crate) counters: Arc<SocketCounters>,
 }
 
@@ -40,7 +42,7 @@ pub(super) enum Sent {
 }
 
 impl Socket {
-    /// Binds a socket.
+    /// Binds a UDP socket.
     ///
     /// # Errors
     /// The system's error, for example if the address is not local or is in use.
@@ -54,6 +56,31 @@ impl Socket {
             bind_to_device(&socket, device)?;
         }
         socket.bind(&SockAddr::from(spec.address))?;
+        let counters = Arc::new(SocketCounters::new(spec.address.ip()));
+        Socket::set_up(socket, spec, Framing::Udp, counters)
+    }
+
+    /// Binds a raw socket for an SCTP port. It shares `counters`, those of the UDP socket of the address.
+    ///
+    /// # Errors
+    /// The system's error, for example if the process has no `CAP_NET_RAW`.
+    pub(crate) fn bind_ip(
+        spec: &BindSpec,
+        port: u16,
+        counters: Option<Arc<SocketCounters>>,
+    ) -> io::Result<Socket> {
+        let address = spec.address.ip();
+        let counters = counters.unwrap_or_else(|| Arc::new(SocketCounters::new(address)));
+        Socket::set_up(raw::open(spec, port)?, spec, Framing::of_ip(address), counters)
+    }
+
+    /// Sets the options that both kinds of sockets have: ECN, destination addresses, no fragmentation.
+    fn set_up(
+        socket: socket2::Socket,
+        spec: &BindSpec,
+        framing: Framing,
+        counters: Arc<SocketCounters>,
+    ) -> io::Result<Socket> {
         let std_socket = std::net::UdpSocket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&std_socket))?;
         // The kernel grants sizes within its limits.
@@ -69,8 +96,13 @@ impl Socket {
             state,
             address,
             is_ipv4: spec.address.is_ipv4(),
-            counters: Arc::new(SocketCounters::new(spec.address.ip())),
+            framing,
+            counters,
         })
+    }
+
+    pub(crate) fn is_udp(&self) -> bool {
+        self.framing.is_udp()
     }
 
     /// The UDP port of the socket.
@@ -79,7 +111,10 @@ impl Socket {
     }
 
     /// Sends the packets of a batch, with segmentation offload if the system has it.
-    pub(super) fn send(&self, batch: &Batch) -> Sent {
+    pub(super) fn send(&self, batch: &mut Batch) -> Sent {
+        if !self.framing.is_udp() {
+            return self.send_each(batch);
+        }
         let at_once = self.state.max_gso_segments().max(1);
         if batch.packets > at_once {
             return self.send_in_pieces(batch, at_once * batch.segment);
@@ -108,6 +143,26 @@ impl Socket {
         Sent::Done
     }
 
+    /// Sends one packet after the other: raw sockets have no segmentation offload.
+    fn send_each(&self, batch: &mut Batch) -> Sent {
+        for (sent, bytes) in batch.bytes.chunks(batch.segment).enumerate() {
+            // The error of an earlier packet may have stopped a call, but stops no second one.
+            let again = |error: io::Error| match error.kind() {
+                ErrorKind::WouldBlock => Err(error),
+                _ => self.send_once(batch, bytes),
+            };
+            match self.send_once(batch, bytes).or_else(again) {
+                Ok(()) => self.counters.sent(1, bytes.len()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    batch.skip(sent);
+                    return Sent::Blocked;
+                }
+                Err(error) => self.counters.send_failed(1, &error),
+            }
+        }
+        Sent::Done
+    }
+
     fn send_once(&self, batch: &Batch, bytes: &[u8]) -> io::Result<()> {
         let transmit = quinn_udp::Transmit {
             destination: SocketAddr::new(batch.route.dst, batch.route.udp_port),
@@ -124,9 +179,8 @@ impl Socket {
     /// # Errors
     /// The system's error; the socket can be used again.
     pub(super) fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
-        match buffers
-            .fill(self.address, |slices, meta| self.state.recv(UdpSockRef::from(&self.io), slices, meta))
-        {
+        let io = UdpSockRef::from(&self.io);
+        match buffers.fill(self.address, self.framing, |slices, meta| self.state.recv(io, slices, meta)) {
             Ok((datagrams, bytes)) => {
                 self.counters.received(datagrams, bytes);
                 Ok(true)
@@ -138,11 +192,11 @@ impl Socket {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn bind_to_device(socket: &socket2::Socket, device: &str) -> io::Result<()> {
+pub(super) fn bind_to_device(socket: &socket2::Socket, device: &str) -> io::Result<()> {
     socket.bind_device(Some(device.as_bytes()))
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn bind_to_device(_: &socket2::Socket, _: &str) -> io::Result<()> {
+pub(super) fn bind_to_device(_: &socket2::Socket, _: &str) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::Unsupported, "only Linux binds sockets to devices"))
 }

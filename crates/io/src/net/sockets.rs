@@ -88,7 +88,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Removes the socket of an address, with its queued packets.
+    /// Removes a socket of an address, with its queued packets; `None` if there is no other one.
     pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Socket> {
         let n = self.entries.iter().position(|entry| entry.socket.address == Some(address))?;
         let Entry { mut socket, .. } = self.entries.remove(n);
@@ -180,7 +180,10 @@ impl Sockets {
             if *reports {
                 let report = errors::read(&socket.io, quoted);
                 *reports = report.is_some();
-                if let Some(report) = report {
+                if let Some(mut report) = report {
+                    if !socket.framing.is_udp() {
+                        report.dst.set_port(0);
+                    }
                     return Some(Report { src: socket.address, ..report });
                 }
             }
@@ -200,28 +203,29 @@ impl Sockets {
 
     /// Adds a packet to the open batch of its route.
     pub(crate) fn push(&mut self, transmit: &Transmit, packet: Octets<'_>) {
-        if let Some(entry) = self.entry_for(transmit.src) {
+        if let Some(entry) = self.entry_for(transmit) {
             entry.batches.push(transmit, packet);
         }
     }
 
-    /// The socket that sends from a local address.
-    fn entry_for(&mut self, source: IpAddr) -> Option<&mut Entry> {
-        let bound = self.entries.iter().position(|entry| entry.socket.address == Some(source));
-        let wildcard = || {
-            self.entries
-                .iter()
-                .position(|entry| entry.socket.address.is_none() && entry.socket.is_ipv4 == source.is_ipv4())
+    /// The socket that sends a packet: of its carrier and its source address.
+    fn entry_for(&mut self, transmit: &Transmit) -> Option<&mut Entry> {
+        let (source, is_udp) = (transmit.src, transmit.udp_port != 0);
+        let find = |suits: &dyn Fn(&Socket) -> bool| {
+            let mut sockets = self.entries.iter().map(|entry| &entry.socket);
+            sockets.position(|socket| socket.framing.is_udp() == is_udp && suits(socket))
         };
-        let n = bound.or_else(wildcard)?;
+        let bound = find(&|socket| socket.address == Some(source));
+        let n = bound
+            .or_else(|| find(&|socket| socket.address.is_none() && socket.is_ipv4 == source.is_ipv4()))?;
         self.entries.get_mut(n)
     }
 
     /// Sends all batches that the kernel accepts.
     pub(crate) fn flush(&mut self) {
         for Entry { socket, batches, blocked, .. } in &mut self.entries {
-            while !*blocked && let Some(batch) = batches.pop() {
-                match socket.send(&batch) {
+            while !*blocked && let Some(mut batch) = batches.pop() {
+                match socket.send(&mut batch) {
                     Sent::Done => batches.recycle(batch),
                     Sent::Blocked => {
                         batches.put_back(batch);

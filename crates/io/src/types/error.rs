@@ -17,6 +17,17 @@ pub enum BindError {
         /// The system's error.
         source: io::Error,
     },
+    /// No raw socket could be opened at this address, for packets in IP.
+    #[error("cannot send SCTP in IP at {address}: {source}{}", raw_hint(source))]
+    Ip {
+        /// The address.
+        address: IpAddr,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The endpoint has a guard, whose packets are not SCTP, and a carrier other than UDP.
+    #[error("a guard needs UDP: its packets are not SCTP, as those of IP protocol 132 are")]
+    GuardNeedsUdp,
     /// The host has no address to use.
     #[error("this host has no unicast address: name one with `local`")]
     NoAddress,
@@ -29,6 +40,14 @@ pub enum BindError {
     /// The operating system could not create a thread, or could not wait for sockets.
     #[error("cannot start the driver: {0}")]
     System(#[from] io::Error),
+}
+
+fn raw_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => ": the program needs CAP_NET_RAW (setcap cap_net_raw+ep PROGRAM)",
+        io::ErrorKind::AddrNotAvailable => ": no interface of this host has that address",
+        _ => "",
+    }
 }
 
 fn hint(error: &io::Error) -> &'static str {

@@ -17,7 +17,8 @@ pub struct Peer {
     pub addresses: Vec<IpAddr>,
     /// SCTP port of the peer.
     pub port: u16,
-    /// UDP port of the peer (`rfc6951`); `None`: that of
+    /// UDP port of the peer (`rfc6951`); 0: packets in IP, if the endpoint has that
+    /// [carrier](crate::Carrier); `None`: that of
     /// [`Builder::remote_udp_port`](crate::Builder::remote_udp_port).
     pub udp_port: Option<u16>,
     /// What the peer has to prove to the [guard](crate::Builder::guard); `None`: the only peer that the guard

@@ -1,0 +1,116 @@
+//! Raw sockets, which carry SCTP directly in IP: protocol 132, Linux only.
+//!
+//! The kernel delivers each packet of the protocol to every raw socket at its destination address. A filter
+//! in the kernel selects those for the SCTP port of the endpoint.
+
+use super::socket::BindSpec;
+use std::io;
+use std::net::IpAddr;
+
+/// Number of SCTP among the protocols in IP.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const SCTP: u8 = 132;
+
+/// What precedes an SCTP packet in the bytes that a socket receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Nothing; packets are encapsulated in UDP.
+    Udp,
+    /// The IP header.
+    Ipv4,
+    /// Nothing; packets are in IPv6.
+    Ipv6,
+}
+
+impl Framing {
+    /// Framing of a raw socket at an address.
+    pub(super) fn of_ip(address: IpAddr) -> Self {
+        if address.is_ipv4() { Framing::Ipv4 } else { Framing::Ipv6 }
+    }
+
+    pub(super) fn is_udp(self) -> bool {
+        self == Framing::Udp
+    }
+
+    /// The SCTP packet in the bytes that were received; `None` if they are too short for their IP header.
+    pub(super) fn packet(self, bytes: &[u8]) -> Option<&[u8]> {
+        match self {
+            Framing::Ipv4 => bytes.get(4 * usize::from(bytes.first()? & 0x0f)..),
+            Framing::Udp | Framing::Ipv6 => Some(bytes),
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn open(_: &BindSpec, _: u16) -> io::Result<socket2::Socket> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has SCTP in IP here"))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) use linux::open;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux {
+    use super::{BindSpec, SCTP, io};
+    use crate::net::socket::bind_to_device;
+    use nix::libc::{
+        BPF_ABS, BPF_B, BPF_H, BPF_IND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_LDX, BPF_MSH, BPF_RET,
+    };
+    use nix::sys::socket::{setsockopt, sockopt::Ipv6RecvErr};
+    use socket2::{Domain, Protocol, SockAddr, SockFilter, Type};
+    use std::net::SocketAddr;
+
+    /// Opens a raw socket that receives the packets for an SCTP port.
+    ///
+    /// # Errors
+    /// The system's error: a process without `CAP_NET_RAW` may open none.
+    pub(in super::super) fn open(spec: &BindSpec, port: u16) -> io::Result<socket2::Socket> {
+        let domain = Domain::for_address(spec.address);
+        let socket = socket2::Socket::new(domain, Type::RAW, Some(Protocol::from(i32::from(SCTP))))?;
+        socket.attach_filter(&filter(domain, port))?;
+        if domain == Domain::IPV6 {
+            // A raw socket cannot be set to IPv6 only, which the common way to this option asks first.
+            setsockopt(&socket, Ipv6RecvErr, &true)?;
+        }
+        if let Some(device) = &spec.device {
+            bind_to_device(&socket, device)?;
+        }
+        // The port of a raw socket would be a protocol.
+        socket.bind(&SockAddr::from(SocketAddr::new(spec.address.ip(), 0)))?;
+        Ok(socket)
+    }
+
+    /// Passes packets whose destination port is `port`. In IPv4 the filter sees the IP header, too.
+    fn filter(domain: Domain, port: u16) -> Vec<SockFilter> {
+        const PORT: u32 = 2;
+        let step = |code: u32, yes: u8, no: u8, value: u32| SockFilter::new(code as u16, yes, no, value);
+        let mut steps = match domain {
+            Domain::IPV4 => vec![
+                step(BPF_LDX | BPF_B | BPF_MSH, 0, 0, 0), // length of the IP header
+                step(BPF_LD | BPF_H | BPF_IND, 0, 0, PORT),
+            ],
+            _ => vec![step(BPF_LD | BPF_H | BPF_ABS, 0, 0, PORT)],
+        };
+        steps.extend([
+            step(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, port.into()),
+            step(BPF_RET | BPF_K, 0, 0, u16::MAX.into()),
+            step(BPF_RET | BPF_K, 0, 0, 0),
+        ]);
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_of_ipv4_is_skipped_with_its_options() {
+        let packet = |first: u8| [&[first][..], &[0; 23], &[7; 3]].concat();
+        assert_eq!(Framing::Ipv4.packet(&packet(0x46)), Some(&[7, 7, 7][..]));
+        assert_eq!(Framing::Ipv4.packet(&packet(0x45)).map(<[u8]>::len), Some(7));
+        assert_eq!(Framing::Ipv4.packet(&packet(0x4f)), None, "longer than the packet");
+        assert_eq!(Framing::Ipv4.packet(&[]), None);
+        assert_eq!(Framing::Ipv6.packet(&[1, 2]), Some(&[1, 2][..]));
+    }
+}
