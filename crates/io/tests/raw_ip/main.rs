@@ -231,6 +231,19 @@ fn peers_in_ip_and_in_udp_reach_one_endpoint_and_wildcard_sockets_know_their_add
             assert_eq!(connection.paths().expect("is open")[0].udp_port, udp_port);
             assert_eq!(transfer(&mut both, &connection, 20), report(20, udp_port));
         }
+        // An address that comes has a raw socket, too, and takes over from one that goes.
+        let connection = endpoint.connect(Peer::from((v4(2, 1), PORT)).udp_port(0)).expect("connects");
+        endpoint.add_local_address(v4(1, 2)).expect("is an address of this host");
+        assert_eq!(endpoint.stats().sockets.len(), 3);
+        let local = || connection.paths().expect("is open")[0].local;
+        let end = Instant::now() + LIMIT;
+        while local() != v4(1, 2) {
+            assert!(Instant::now() < end, "{}", local());
+            // The connection keeps its last address until the peer has accepted the new one.
+            let _ = connection.remove_local_address(v4(1, 1));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(transfer(&mut both, &connection, 20), report(20, 0));
         drop(both);
         drop(endpoint);
         let mut any = server(network, test, "any");
