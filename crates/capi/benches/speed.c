@@ -15,9 +15,13 @@ typedef struct {
 } Packet;
 
 typedef struct {
-    Packet *packets;
+    Packet *packets[QUEUE];
     size_t first, count;
 } Queue;
+
+/* Packets that arrived, for reuse: the last one first, as its memory is in the cache. */
+static Packet *spare[QUEUE];
+static size_t spares;
 
 static anb_ep *endpoints[2];
 static Queue queues[2];
@@ -55,15 +59,19 @@ static anb_ep *make(int side) {
 static void drain(int side) {
     Queue *queue = &queues[1 - side];
     for (;;) {
-        Packet *packet = &queue->packets[(queue->first + queue->count) % QUEUE];
+        Packet *packet = spares > 0 ? spare[--spares] : malloc(sizeof(Packet));
         ssize_t length;
-        if (queue->count == QUEUE) abort();
+        if (packet == NULL || queue->count == QUEUE) abort();
         packet->route.size = sizeof packet->route;
         length = anb_ep_transmit(endpoints[side], now, packet->bytes, MTU, &packet->route);
         check((long)length);
-        if (length == 0) return;
+        if (length == 0) {
+            spare[spares++] = packet;
+            return;
+        }
         packet->at = now + ONE_WAY;
         packet->length = (size_t)length;
+        queue->packets[(queue->first + queue->count) % QUEUE] = packet;
         queue->count++;
     }
 }
@@ -74,17 +82,18 @@ static void step(void) {
         int64_t timeout = anb_ep_timeout(endpoints[side]);
         Queue *queue = &queues[side];
         if (timeout < next) next = timeout;
-        if (queue->count > 0 && queue->packets[queue->first].at < next) next = queue->packets[queue->first].at;
+        if (queue->count > 0 && queue->packets[queue->first]->at < next) next = queue->packets[queue->first]->at;
     }
     if (next > now) now = next;
     for (int side = 0; side < 2; side++) {
         Queue *queue = &queues[side];
-        while (queue->count > 0 && queue->packets[queue->first].at <= now) {
-            Packet *packet = &queue->packets[queue->first];
+        while (queue->count > 0 && queue->packets[queue->first]->at <= now) {
+            Packet *packet = queue->packets[queue->first];
             packet->route.udp_port = 9899;
             check(anb_ep_handle(endpoints[side], now, &packet->route, packet->bytes, packet->length));
             queue->first = (queue->first + 1) % QUEUE;
             queue->count--;
+            spare[spares++] = packet;
             drain(side);
         }
         if (anb_ep_timeout(endpoints[side]) <= now) {
@@ -137,8 +146,6 @@ int main(int argc, char **argv) {
     free(malloc(BUFFER)); /* makes glibc keep the memory of messages that were read */
     for (int side = 0; side < 2; side++) {
         endpoints[side] = make(side);
-        queues[side].packets = calloc(QUEUE, sizeof(Packet));
-        if (queues[side].packets == NULL) abort();
     }
     check(anb_ep_listen(endpoints[1], 1));
     ANB_INIT(&peer);
