@@ -1,11 +1,10 @@
 //! Requests of programs.
 
 use crate::address;
-use crate::pair::Incoming;
 use crate::server::Server;
 use crate::socket::Phase;
 use nix::errno::Errno;
-use records::{Answer, Header, Kind, Op, Request};
+use records::{Answer, Header, Op, Request};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A value and the body of an answer.
@@ -39,6 +38,7 @@ impl Server {
                 let result = self.connect(key, body);
                 if result.is_err() {
                     self.drop_ballast(key);
+                    self.again.insert(key);
                 }
                 result.map(|number| (number, Vec::new()))
             }
@@ -110,17 +110,14 @@ impl Server {
         Ok(number)
     }
 
-    /// Removes the ballast of a connect that was refused.
-    fn drop_ballast(&mut self, key: usize) {
-        let mut buffer = vec![0; Header::LEN];
+    /// Removes the ballast of a connect that was refused or has failed.
+    pub(crate) fn drop_ballast(&mut self, key: usize) {
         let Some(socket) = self.sockets.get(&key).filter(|socket| socket.phase != Phase::Connecting) else {
             return;
         };
-        // A record is longer than this buffer; the rest is lost.
-        while let Incoming::Record(_) = socket.pair.take(&mut buffer) {
-            if Header::parse(&buffer).is_some_and(|header| header.kind == Kind::Ballast) {
-                break;
-            }
+        if socket.pair.has_ballast() {
+            // A record is longer than this buffer; the rest is lost.
+            socket.pair.take(&mut [0; Header::LEN]);
         }
     }
 }

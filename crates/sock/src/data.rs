@@ -43,6 +43,10 @@ impl Server {
                 }
                 return;
             }
+            // The request to connect follows its ballast.
+            if !socket.many && socket.phase == Phase::Idle && socket.pair.has_ballast() {
+                return;
+            }
             match socket.pair.take(buffer) {
                 Incoming::Nothing => return,
                 Incoming::End => return self.on_end(key),

@@ -218,6 +218,7 @@ impl Server {
                 } else if !matches!(socket.phase, Phase::Listening { .. }) {
                     // The socket may connect again.
                     socket.phase = Phase::Idle;
+                    self.drop_ballast(key);
                 }
                 self.pump(key);
             } else {

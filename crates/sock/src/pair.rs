@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessage, MsgFlags, Shutdown, recv, send, sendmsg, shutdown, sockopt};
 use nix::sys::socket::{UnixCredentials, getsockopt, setsockopt};
-use records::{Header, PAIR_BUFFER};
+use records::{Header, Kind, PAIR_BUFFER};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -69,6 +69,14 @@ impl Pair {
     /// Answers a request. A program that does not wait for the answer gets none.
     pub fn reply(&self, answer: &[u8]) {
         let _ = send(self.fd.as_raw_fd(), answer, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
+    }
+
+    /// True if the next record is a ballast.
+    pub fn has_ballast(&self) -> bool {
+        let mut header = [0; Header::LEN];
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_PEEK;
+        let seen = recv(self.fd.as_raw_fd(), &mut header, flags);
+        seen.is_ok() && Header::parse(&header).is_some_and(|header| header.kind == Kind::Ballast)
     }
 
     /// Reads the next record.
