@@ -1,0 +1,191 @@
+//! Unmodified SCTP programs over the stack, each in a network namespace of its own: the table of
+//! docs/programs.md.
+#![cfg(target_os = "linux")]
+
+#[path = "../../io/tests/common/namespace.rs"]
+mod namespace;
+
+use namespace::{in_new_namespace, skip};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program of Debian 12 and what it must do.
+struct Program {
+    name: &'static str,
+    version: &'static str,
+    /// How a user starts it.
+    started: &'static str,
+    /// What works.
+    works: &'static str,
+    /// Commands of bash. `$P` stands for `anabranch preload --`; the last one fails if something is missing.
+    script: &'static str,
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        name: "checksctp",
+        version: "lksctp-tools 1.0.19",
+        started: "checksctp",
+        works: "finds SCTP",
+        script: "$P checksctp 2>&1 | grep -q 'SCTP supported'",
+    },
+    Program {
+        name: "iperf3",
+        version: "3.12",
+        started: "iperf3 --sctp -c HOST",
+        works: "client and server, `-R`, `-P`",
+        script: "$P iperf3 -s > server & sleep 1
+            $P iperf3 --sctp -c 127.0.0.1 -n 20M > client && grep -q 'iperf Done' client
+            $P iperf3 --sctp -R -P 2 -c 127.0.0.1 -n 20M > back && grep -q 'iperf Done' back",
+    },
+    Program {
+        name: "netperfmeter",
+        version: "1.9.4",
+        started: "netperfmeter HOST:9000 -sctp const0:const1400:const0:const1400",
+        works: "data and control over SCTP, both directions",
+        script: "$P netperfmeter 9000 > server & sleep 1
+            $P netperfmeter 127.0.0.1:9000 -runtime=2 -sctp const0:const1400:const0:const1400 > client
+            grep -A3 Reception client | grep -E 'Bytes: *[1-9]'",
+    },
+    Program {
+        name: "sctp_test",
+        version: "lksctp-tools 1.0.19",
+        started: "sctp_test -H HOST -P 5001 -l",
+        works: "one-to-many style, `-T`: one-to-one style",
+        script: "$P stdbuf -oL sctp_test -H 127.0.0.1 -P 5001 -l > server & sleep 1
+            $P sctp_test -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -c 2 -x 3 > client
+            sleep 0.5; grep -q COMMUNICATION server && grep -q 'Data 1453 bytes' server",
+    },
+    Program {
+        name: "sctp_darn",
+        version: "lksctp-tools 1.0.19",
+        started: "sctp_darn -H HOST -P 5001 -l",
+        works: "interactive mode: send, shutdown",
+        script: "$P sctp_darn -H 127.0.0.1 -P 5001 -l > server & sleep 1
+            (echo snd=10; sleep 0.5; echo shutdown; sleep 0.5) |
+                $P sctp_darn -H 0 -P 6001 -h 127.0.0.1 -p 5001 -s -I > client 2>&1 || true
+            grep -q 'Successfully SHUTDOWN' client",
+    },
+    Program {
+        name: "ncat",
+        version: "7.93",
+        started: "ncat --sctp HOST 5001",
+        works: "client, server, `-e` (a program gets the socket by exec), refused at closed ports",
+        script: "$P ncat --sctp -l 5001 -e /bin/cat & sleep 1
+            (echo hello; sleep 1) | $P ncat --sctp 127.0.0.1 5001 | grep -q hello
+            ! (sleep 1 | $P ncat --sctp 127.0.0.1 5999) 2> error; grep -q refused error",
+    },
+    Program {
+        name: "socat",
+        version: "1.7.4.4",
+        started: "socat - SCTP:HOST:5001",
+        works: "client, `SCTP-LISTEN` with `fork` and `EXEC`",
+        script: "$P socat SCTP-LISTEN:5001,fork EXEC:cat & sleep 1
+            for n in 1 2 3; do (echo hello; sleep 1) | $P socat - SCTP:127.0.0.1:5001 > out$n & done
+            sleep 4; cat out1 out2 out3 | grep -c hello | grep -q 3",
+    },
+    Program {
+        name: "sipp",
+        version: "3.6.1",
+        started: "sipp -t s1 -sn uas",
+        works: "SIP over SCTP, client and server",
+        script: "$P sipp -t s1 -sn uas -i 127.0.0.1 -p 5070 > server 2>&1 & sleep 1
+            $P sipp -t s1 -sn uac -i 127.0.0.1 -p 5071 127.0.0.1:5070 -m 20 -r 20 > client 2>&1",
+    },
+    Program {
+        name: "qperf",
+        version: "0.4.11",
+        started: "qperf HOST sctp_bw sctp_lat",
+        works: "bandwidth and latency",
+        script: "$P qperf > server & sleep 1
+            $P qperf 127.0.0.1 -t 1 sctp_bw sctp_lat | grep -q latency",
+    },
+    Program {
+        name: "stress-ng",
+        version: "0.15.06",
+        started: "stress-ng --sctp 2",
+        works: "its SCTP stressor ends without an error",
+        script: "$P stress-ng --sctp 2 -t 2 2>&1 | grep -q 'successful run'",
+    },
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Builds the library, which lies beside the command then.
+fn build_library() {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "-p", "anabranch-preload"])
+        .current_dir(root())
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "the library is built");
+}
+
+#[test]
+fn each_program_of_the_table_runs() {
+    let names = PROGRAMS.iter().map(|program| program.name);
+    let missing: Vec<&str> = names.filter(|name| which(name).is_none()).collect();
+    if !missing.is_empty() {
+        skip("unmodified programs", &missing.join(", "));
+    }
+    if in_new_namespace().is_none() {
+        return skip("unmodified programs", "network namespaces");
+    }
+    build_library();
+    let installed = PROGRAMS.iter().filter(|program| which(program.name).is_some());
+    let failed: Vec<String> = installed.filter_map(|program| run(program).err()).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+fn which(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+}
+
+fn run(program: &Program) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("anabranch-{}-{}", program.name, std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let command = env!("CARGO_BIN_EXE_anabranch");
+    let script = format!(
+        "set -e; ip link set lo up; export ANABRANCH_SOCKET=$PWD/s
+        trap 'kill $(jobs -p) 2> /dev/null' EXIT
+        {command} sctpd --socket $PWD/s & sleep 0.5
+        P='timeout 20 {command} preload --'
+        {}",
+        program.script
+    );
+    let mut bash = in_new_namespace().expect("checked before");
+    bash.args(["timeout", "60", "bash", "-c", &script]).current_dir(&folder).env("ANABRANCH_SOCKET", "");
+    let output = bash.output().expect("bash runs");
+    let texts =
+        ["server", "client", "error"].map(|name| std::fs::read(folder.join(name)).unwrap_or_default());
+    // A folder that stays does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    if output.status.success() {
+        return Ok(());
+    }
+    let texts = [texts.concat(), output.stdout, output.stderr].concat();
+    Err(format!("{}: {}\n{}", program.name, output.status, String::from_utf8_lossy(&texts)))
+}
+
+/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-cli --test programs` writes the table.
+#[test]
+fn the_page_has_the_table() {
+    let path = root().join("docs/programs.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let (begin, end) = ("| program | version | what works | start |\n|---|---|---|---|\n", "\n\n");
+    let from = page.find(begin).expect("the head of the table") + begin.len();
+    let to = from + page[from..].find(end).expect("the end of the table") + 1;
+    let rows = PROGRAMS.iter().map(|program| {
+        let Program { name, version, works, started, .. } = program;
+        format!("| {name} | {version} | {works} | `anabranch preload -- {started}` |\n")
+    });
+    let now = format!("{}{}{}", &page[..from], rows.collect::<String>(), &page[to..]);
+    if std::env::var_os("ANABRANCH_UPDATE").is_some() {
+        std::fs::write(&path, &now).expect("written");
+    } else {
+        assert_eq!(now, page, "docs/programs.md is old: run this test with ANABRANCH_UPDATE=1");
+    }
+}

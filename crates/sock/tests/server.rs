@@ -1,0 +1,176 @@
+//! The host process over pairs that the test writes itself.
+#![cfg(target_os = "linux")]
+
+use anabranch_sock::{Server, ServerOptions, Stopper};
+use records::{Answer, Header, Kind, Op, Request, flags};
+use sctp::Config;
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::io::{Read, Write};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const INVALID: i32 = 22;
+
+/// A host process at a loopback address.
+struct Running {
+    path: PathBuf,
+    stopper: Stopper,
+    thread: JoinHandle<std::io::Result<()>>,
+}
+
+impl Running {
+    fn start(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("anabranch-sock-{name}-{}", std::process::id()));
+        // Both ends of each association are here.
+        let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+        let udp_port = free.expect("a free port").port();
+        let host = io::HostOptions {
+            locals: vec![IpAddr::from([127, 0, 0, 1])],
+            udp_port,
+            remote_udp_port: udp_port,
+            tap: None,
+        };
+        let server = Server::bind(ServerOptions { path: path.clone(), host, config: Config::recommended() });
+        let server = server.expect("binds");
+        let stopper = server.stopper();
+        Running { path, stopper, thread: std::thread::spawn(move || server.run()) }
+    }
+
+    fn dial(&self) -> Socket {
+        let socket = Socket::new(Domain::UNIX, Type::SEQPACKET, None).expect("a socket");
+        socket.connect(&SockAddr::unix(&self.path).expect("an address")).expect("connects");
+        socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+        socket
+    }
+
+    /// Opens an SCTP socket of a style: 1 stream, 5 seqpacket.
+    fn open(&self, style: u16) -> Socket {
+        let mut pair = self.dial();
+        let mut hello = Header::new(Kind::Hello);
+        hello.set_cookie(pair.cookie().expect("a cookie"));
+        (hello.value, hello.policy) = (2, style);
+        pair.write_all(&hello.to_bytes()).expect("sent");
+        let answer = receive(&mut pair);
+        assert_eq!(Header::parse(&answer).map(|header| (header.kind, header.value)), Some((Kind::Hello, 0)));
+        pair
+    }
+
+    fn ask(&self, pair: &Socket, op: Op, first: i32, second: i32, body: &[u8]) -> (i32, Vec<u8>) {
+        let mut control = self.dial();
+        let request = Request { op, cookie: pair.cookie().expect("a cookie"), first, second };
+        control.write_all(&[&request.to_bytes()[..], body].concat()).expect("sent");
+        let answer = receive(&mut control);
+        let (answer, body) = Answer::parse(&answer).expect("an answer");
+        (answer.value, body.to_vec())
+    }
+
+    fn stop(self) {
+        self.stopper.stop_now();
+        self.thread.join().expect("no panic").expect("no error");
+        assert!(!self.path.exists());
+    }
+}
+
+fn receive(socket: &mut Socket) -> Vec<u8> {
+    let mut bytes = vec![0; 300_000];
+    let length = socket.read(&mut bytes).expect("an answer in time");
+    bytes.truncate(length);
+    bytes
+}
+
+/// 127.0.0.1 and a port as `sockaddr_in`.
+fn local(port: u16) -> Vec<u8> {
+    let mut bytes = vec![2, 0];
+    bytes.extend(port.to_be_bytes());
+    bytes.extend([127, 0, 0, 1]);
+    bytes.resize(16, 0);
+    bytes
+}
+
+fn data(address: u16, bytes: &[u8]) -> Vec<u8> {
+    let mut header = Header::new(Kind::Data);
+    header.flags = flags::END | flags::ADDRESS | flags::DEFAULTS;
+    (header.family, header.port, header.length) = (4, address, bytes.len() as u32);
+    header.address[..4].copy_from_slice(&[127, 0, 0, 1]);
+    [&header.to_bytes()[..], bytes].concat()
+}
+
+#[test]
+fn options_are_read_as_they_were_set_and_short_or_unknown_ones_refused() {
+    use records::number::{EVENTS, INITMSG, SCTP};
+    let server = Running::start("options");
+    let pair = server.open(1);
+    let streams = [5, 0, 7, 0, 3, 0, 0x64, 0];
+    assert_eq!(server.ask(&pair, Op::SetOption, SCTP, INITMSG, &streams).0, 0);
+    let room = 8_u32.to_ne_bytes();
+    assert_eq!(server.ask(&pair, Op::GetOption, SCTP, INITMSG, &room), (0, streams.to_vec()));
+    assert_eq!(server.ask(&pair, Op::SetOption, SCTP, INITMSG, &streams[..3]).0, -INVALID);
+    assert_eq!(server.ask(&pair, Op::SetOption, SCTP, EVENTS, &[1; 15]).0, -INVALID);
+    assert_eq!(server.ask(&pair, Op::SetOption, SCTP, 9999, &streams).0, -92);
+    for name in 0..140 {
+        for length in [0, 1, 3, 8, 16, 200] {
+            server.ask(&pair, Op::SetOption, SCTP, name, &vec![0xff; length]);
+            server.ask(&pair, Op::GetOption, SCTP, name, &vec![0xff; length]);
+        }
+    }
+    assert_eq!(server.ask(&pair, Op::Attach, 0, 0, &[]).0, 0);
+    server.stop();
+}
+
+/// An association is begun by a message to a new peer; the peer's program learns of its end when the first
+/// program is gone.
+#[test]
+fn a_program_that_ends_leaves_no_association_behind() {
+    use records::number::{EVENTS, GET_ASSOC_NUMBER, SCTP};
+    let server = Running::start("killed");
+    let mut listener = server.open(5);
+    assert_eq!(server.ask(&listener, Op::Bind, 0, 0, &local(5001)).0, 0);
+    assert_eq!(server.ask(&listener, Op::SetOption, SCTP, EVENTS, &[1, 1]).0, 0);
+    assert_eq!(server.ask(&listener, Op::Listen, 5, 0, &[]).0, 0);
+    let mut sender = server.open(5);
+    sender.write_all(&data(5001, b"hello")).expect("sent");
+    let notified = |listener: &mut Socket| {
+        let record = receive(listener);
+        let header = Header::parse(&record).expect("a header");
+        (header.kind, record[Header::LEN..].to_vec())
+    };
+    let (kind, up) = notified(&mut listener);
+    assert_eq!((kind, &up[..2], &up[8..10]), (Kind::Notification, &[1, 0x80][..], &[0, 0][..]));
+    assert_eq!(notified(&mut listener), (Kind::Data, b"hello".to_vec()));
+    drop(sender);
+    let (kind, ended) = notified(&mut listener);
+    assert_eq!((kind, &ended[8..10]), (Kind::Notification, &[3, 0][..]), "SHUTDOWN_COMP");
+    let room = 4_u32.to_ne_bytes();
+    assert_eq!(server.ask(&listener, Op::GetOption, SCTP, GET_ASSOC_NUMBER, &room), (0, vec![0; 4]));
+    server.stop();
+}
+
+/// What is no record, no request, or names a foreign socket changes nothing for others.
+#[test]
+fn garbage_is_dropped() {
+    let server = Running::start("garbage");
+    let mut pair = server.open(1);
+    let mut seed = 1_u32;
+    for length in 1..400_usize {
+        let mut bytes: Vec<u8> = (0..length)
+            .map(|_| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (seed >> 24) as u8
+            })
+            .collect();
+        if length % 2 == 0 && length >= 8 {
+            bytes[..8].copy_from_slice(&Header::new(Kind::Data).to_bytes()[..8]);
+        }
+        // The server may have closed a connection that it does not understand.
+        let _ = server.dial().write_all(&bytes);
+        pair.write_all(&bytes).expect("the pair stays");
+    }
+    let foreign = Request { op: Op::Attach, cookie: 1, first: 0, second: 0 };
+    let mut control = server.dial();
+    control.write_all(&foreign.to_bytes()).expect("sent");
+    assert_eq!(Answer::parse(&receive(&mut control)).map(|(answer, _)| answer.value), Some(-9));
+    assert_eq!(server.ask(&pair, Op::Bind, 0, 0, &local(0)).0, 0);
+    server.stop();
+}
