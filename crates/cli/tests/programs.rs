@@ -170,6 +170,49 @@ fn run(program: &Program) -> Result<(), String> {
     Err(format!("{}: {}\n{}", program.name, output.status, String::from_utf8_lossy(&texts)))
 }
 
+/// Two paths of 50 Mbit/s to another namespace; `$OTHER` runs a command there. One dies after 4 s.
+const TWO_PATHS: &str = "
+    set -e; ip link set lo up
+    unshare --net sleep 60 & sleep 0.5; OTHER=\"nsenter -t $! -n\"; trap 'kill $(jobs -p) 2> /dev/null' EXIT
+    $OTHER ip link set lo up
+    for n in 1 2; do
+        ip link add a$n type veth peer name b$n; ip link set b$n netns $!
+        ip addr add 10.$n.0.1/24 dev a$n; ip link set a$n up
+        $OTHER ip addr add 10.$n.0.2/24 dev b$n; $OTHER ip link set b$n up
+        tc qdisc add dev a$n root tbf rate 50mbit burst 15000 limit 150000
+        $OTHER tc qdisc add dev b$n root tbf rate 50mbit burst 15000 limit 150000
+    done
+    $OTHER timeout 40 $A preload -- iperf3 -s -1 > server & server=$!; sleep 2
+    timeout 30 $A preload -- iperf3 --sctp -c 10.1.0.2 -t 10 > client & client=$!
+    sleep 6; ip link set a2 down; wait $client; wait $server; cat server";
+
+/// With the options that an unmodified program gets, iperf3 uses both paths at once, and goes on when one
+/// dies.
+#[test]
+fn iperf3_uses_two_paths_and_survives_the_end_of_one() {
+    if ["iperf3", "tc", "nsenter"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
+        return skip("iperf3 over two paths", "iperf3, tc, nsenter or network namespaces");
+    }
+    build_library();
+    let folder = std::env::temp_dir().join(format!("anabranch-two-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut bash = in_new_namespace().expect("checked before");
+    bash.args(["timeout", "60", "bash", "-c", TWO_PATHS]).current_dir(&folder).env("ANABRANCH_SOCKET", "");
+    let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
+    let client = std::fs::read_to_string(folder.join("client")).unwrap_or_default();
+    // A folder that stays does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{client}\n{}", String::from_utf8_lossy(&output.stderr));
+    // The receiver's intervals of one second.
+    let rate = |line: &str| line.split_once(" Mbits/sec")?.0.rsplit(' ').next()?.parse::<f64>().ok();
+    let rates: Vec<f64> = text.lines().filter(|line| line.contains("sec ")).filter_map(rate).collect();
+    assert!(rates.len() >= 10, "{text}");
+    let [both, one] = [&rates[1..3], &rates[7..9]].map(|part| part.iter().sum::<f64>() / 2.0);
+    // Tolerant, because the machine may be busy: a path alone carries 48 Mbit/s.
+    assert!(both > 70.0 && one > 35.0, "{both} and {one} Mbit/s: {text}");
+}
+
 /// `ANABRANCH_UPDATE=1 cargo test -p anabranch-cli --test programs` writes the table.
 #[test]
 fn the_page_has_the_table() {
