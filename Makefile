@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build install notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test quick build install notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -122,6 +122,11 @@ bench-net:
 bench-tunnel:
 	cargo build --release --quiet -p anabranch-cli
 	unshare --net --kill-child --fork python3 suites/tunnel/speed.py target/release/anabranch
+
+# The tunnel over uplinks of which one is much better, beside the best uplink alone and MPTCP: Linux, root, three minutes.
+bench-uplinks:
+	cargo build --release --quiet -p anabranch-cli
+	unshare --net --kill-child --fork chrt -r 1 python3 suites/tunnel/measure.py target/release/anabranch --unequal
 
 # Packets per second through the emulator, with doors in the process and with UDP sockets: CPU share and lateness.
 bench-emulate:

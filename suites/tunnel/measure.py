@@ -7,7 +7,8 @@ sends for the given time. Meanwhile a datagram travels to the server and back ev
 are of the same run; with `--pause 1000` datagrams do not load narrow uplinks. Prints a table in Markdown: payload
 received in Mbit/s, and 95th percentiles of round-trip times in ms, before and during the upload. `picture.py` draws the
 numbers of `--json`. `--runs 3` measures each row three times and prints means, with the least and the largest goodput
-in brackets.
+in brackets. `--unequal` takes uplinks that differ much, or that are fast. On a busy machine, begin the command with
+`chrt -r 1`, so that the delays of the links are exact.
 """
 
 import argparse
@@ -45,10 +46,12 @@ class Scene:
 
     # Rates in Mbit/s from the client to the server.
     up: tuple[float, float]
-    # Delay of a full queue in ms.
-    queue: float
+    # Delay of a full queue in ms: of both links, or of each.
+    queue: float | tuple[float, float]
     # Rates in Mbit/s from the server to the client; None: the same as to the server.
     down: tuple[float, float] | None = None
+    # One-way delays in ms.
+    delay: tuple[float, float] = (10, 10)
     # The first uplink drops all packets from 2 s to 7 s.
     dies: bool = False
 
@@ -60,8 +63,13 @@ SCENES = {
     "2 + 1 up, 20 + 10 down": Scene((2, 1), 60, down=(20, 10)),
     "30 + 30, first dead 2 s to 7 s": Scene((30, 30), 40, dies=True),
 }
-# One-way delay of all links in ms.
-DELAY = 10
+# Uplinks of which one is much better, or of which both are fast: `--unequal`.
+UNEQUAL = {
+    "50 + 2": Scene((50, 2), 100),
+    "300 + 50": Scene((300, 50), (40, 100), down=(20, 10)),
+    "100 + 100": Scene((100, 100), 60),
+    "30 at 40 ms + 30 at 200 ms": Scene((30, 30), 100, delay=(20, 100)),
+}
 # Time between two datagrams in ms.
 PAUSE = 20
 
@@ -175,8 +183,8 @@ def hold() -> subprocess.Popen[str]:
     return holder
 
 
-def wire(delay: float) -> None:
-    """Carries frames between up0 and down0, and between up1 and down1, with a delay in ms each way.
+def wire(delays: list[float]) -> None:
+    """Carries frames between up0 and down0, and between up1 and down1, each with its delay in ms each way.
 
     Runs in the namespace between client and server. After SIGUSR1 the first link drops all frames, until SIGUSR2.
     """
@@ -209,7 +217,7 @@ def wire(delay: float) -> None:
                 while True:
                     frame = source.recv(65535)
                     if n not in silent:
-                        line.append((now + delay / 1000, frame))
+                        line.append((now + delays[n] / 1000, frame))
             while line and line[0][0] <= now:
                 # An error means that the queue is full: the frame is dropped.
                 with contextlib.suppress(OSError):
@@ -227,7 +235,7 @@ def compute_checksums(name: str) -> None:
 class World:
     """Client and server in namespaces, and one between them, which has the delays and the queues."""
 
-    def __init__(self, scene: Scene, delay: float, pause: float = PAUSE) -> None:
+    def __init__(self, scene: Scene, pause: float = PAUSE) -> None:
         self.pause = pause
         self.between, self.other = hold(), hold()
         between, there = self.between.pid, self.other.pid
@@ -247,11 +255,12 @@ class World:
                 # The bucket holds one packet, or the bytes of 2 ms. With a larger bucket the queue would grow and
                 # empty in bursts.
                 burst = max(1600, int(rates[n] * 250))
-                limit = int(rates[n] * 125 * scene.queue) + burst
+                queue = scene.queue[n] if isinstance(scene.queue, tuple) else scene.queue
+                limit = int(rates[n] * 125 * queue) + burst
                 sh(f"ip link set {name} up", between)
                 sh(f"tc qdisc add dev {name} root tbf rate {rates[n]}mbit burst {burst} limit {limit}", between)
             self.route(n)
-        arguments = [f"--net=/proc/{between}/ns/net", sys.executable, __file__, "--wire", str(delay)]
+        arguments = [f"--net=/proc/{between}/ns/net", sys.executable, __file__, "--wire", *map(str, scene.delay)]
         self.wire = subprocess.Popen(["nsenter", *arguments], stdout=subprocess.PIPE, text=True)
         lines(self.wire).readline()
 
@@ -349,8 +358,8 @@ def tunnel(world: World, program: str, *, nat: bool = False) -> Iterator[Tunnel]
 
 def measure(name: str, chosen: argparse.Namespace) -> list[dict[str, Any]]:
     """Returns the rows of one scene: means of all runs, and the least and the largest goodput."""
-    scene = SCENES[name]
-    world = World(scene, DELAY, chosen.pause)
+    scene = (SCENES | UNEQUAL)[name]
+    world = World(scene, chosen.pause)
     seconds = max(chosen.seconds, 10) if scene.dies else chosen.seconds
     runs: dict[str, list[tuple[float, float, float]]] = collections.defaultdict(list)
     try:
@@ -363,7 +372,7 @@ def measure(name: str, chosen: argparse.Namespace) -> list[dict[str, Any]]:
         for _ in range(chosen.runs):
             runs["best uplink alone, CUBIC"].append(world.run(ALONE, "tcp", "cubic", seconds, False))
             runs["MPTCP, CUBIC"].append(world.run(SERVER, "mptcp", "cubic", seconds, scene.dies))
-            for control in ("cubic", "bbr"):
+            for control in ("cubic",) if chosen.unequal else ("cubic", "bbr"):
                 with tunnel(world, chosen.program) as running:
                     by = f"tunnel, {control.upper()} inside"
                     runs[by].append(world.run(INSIDE, "tcp", control, seconds, scene.dies))
@@ -401,11 +410,13 @@ def main() -> None:
     parser.add_argument("--only", help="beginning of the name of one scene")
     parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--verbose", action="store_true", help="show the status at the end of each run")
-    for internal in ("--serve", "--wire", "--checksums"):
+    parser.add_argument("--unequal", action="store_true", help="uplinks of which one is much better, or both are fast")
+    for internal in ("--serve", "--checksums"):
         parser.add_argument(internal, help=argparse.SUPPRESS)
+    parser.add_argument("--wire", type=float, nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.wire:
-        return wire(float(chosen.wire))
+        return wire(chosen.wire)
     if chosen.checksums:
         return compute_checksums(chosen.checksums)
     if chosen.serve:
@@ -413,7 +424,7 @@ def main() -> None:
     print("| uplinks, Mbit/s | by | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |")
     print("|---|---|---|---|---|---|")
     rows: list[dict[str, Any]] = []
-    for name in SCENES:
+    for name in UNEQUAL if chosen.unequal else SCENES:
         if not chosen.only or name.startswith(chosen.only):
             found = measure(name, chosen)
             show(found)

@@ -69,7 +69,7 @@ def quarter(values: list[int], n: int) -> list[int]:
 
 def soak(program: str, minutes: float, seed: int) -> bool:
     """Runs the test; true if no resource of the tunnel grew."""
-    world = World(Scene((20, 10), 60), measure.DELAY)
+    world = World(Scene((20, 10), 60))
     try:
         there = ["nsenter", f"--net=/proc/{world.other.pid}/ns/net"]
         me = [sys.executable, measure.__file__, "--serve", "tcp"]
