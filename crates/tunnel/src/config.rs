@@ -2,6 +2,7 @@
 
 use crate::hosts::Host;
 use crate::peers::{TunnelPeer, shared_prefix};
+use crate::redundant::{Flows, Redundant};
 use crate::uplinks::{Source, Uplink};
 use io::PathOptions;
 use noise::{PrivateKey, PublicKey, Secret};
@@ -37,6 +38,8 @@ pub struct TunnelConfig {
     pub connect_port: u16,
     /// True if this end is behind NATs.
     pub nat: bool,
+    /// What this end sends on several uplinks.
+    pub redundant: Redundant,
     /// The private key of this end; `None` for no encryption.
     pub key: Option<PrivateKey>,
     /// The other ends: one, or several at an end that waits.
@@ -67,7 +70,9 @@ const UPLINK_KEYS: [&str; 4] = ["device", "address", "cost", "keep_alive"];
 
 const PEER_KEYS: [&str; 4] = ["key", "name", "addresses", "psk"];
 
-const KEYS: [&str; 17] = [
+const REDUNDANT_KEYS: [&str; 2] = ["dscp", "ports"];
+
+const KEYS: [&str; 18] = [
     "interface",
     "addresses",
     "mtu",
@@ -76,6 +81,7 @@ const KEYS: [&str; 17] = [
     "connect",
     "connect_port",
     "nat",
+    "redundant",
     "key",
     "peer",
     "peers",
@@ -151,6 +157,7 @@ impl TunnelConfig {
             port,
             connect_port: table.number("connect_port", 1, PORT)?,
             nat: table.flag("nat")?.unwrap_or(false),
+            redundant: table.redundant()?,
             key,
             peers,
             status: table.status()?,
@@ -240,6 +247,35 @@ impl Table<'_> {
             .ok_or_else(|| wrong(r#"metrics: a port, or an address such as "127.0.0.1:9464", was expected"#))
     }
 
+    fn redundant(&self) -> Result<Redundant, ConfigError> {
+        match self.get("redundant") {
+            None | Some(DeValue::Boolean(false)) => Ok(Redundant::Nothing),
+            Some(DeValue::Boolean(true)) => Ok(Redundant::Everything),
+            Some(DeValue::Table(table)) => {
+                let table = Table(table);
+                let at = |error: ConfigError| wrong(format!("redundant: {error}"));
+                table.check_names(&REDUNDANT_KEYS).map_err(at)?;
+                let dscp =
+                    table.numbers("dscp", 63).map_err(at)?.into_iter().map(|dscp| dscp as u8).collect();
+                Ok(Redundant::Flows(Flows { dscp, ports: table.numbers("ports", u16::MAX).map_err(at)? }))
+            }
+            Some(_) => Err(wrong(
+                "redundant: true, false, or a table such as { dscp = [46], ports = [5060] } was expected",
+            )),
+        }
+    }
+
+    fn numbers(&self, name: &str, most: u16) -> Result<Vec<u16>, ConfigError> {
+        let refused = || wrong(format!("{name}: a list of numbers from 0 to {most} was expected"));
+        let entries = match self.get(name) {
+            None => return Ok(Vec::new()),
+            Some(DeValue::Array(entries)) => entries,
+            Some(_) => return Err(refused()),
+        };
+        let one = |value: &DeValue<'_>| whole_number(value).filter(|&number| number <= most);
+        entries.iter().map(|entry| one(entry.get_ref()).ok_or_else(refused)).collect()
+    }
+
     fn get(&self, name: &str) -> Option<&DeValue<'_>> {
         self.0.get(name).map(|value| value.get_ref())
     }
@@ -261,12 +297,8 @@ impl Table<'_> {
     }
 
     fn number(&self, name: &str, least: u16, default: u16) -> Result<u16, ConfigError> {
-        let number = match self.get(name) {
-            None => return Ok(default),
-            Some(DeValue::Integer(number)) => u16::from_str_radix(number.as_str(), number.radix()).ok(),
-            Some(_) => None,
-        };
-        let number = number.filter(|&number| number >= least);
+        let Some(value) = self.get(name) else { return Ok(default) };
+        let number = whole_number(value).filter(|&number| number >= least);
         number.ok_or_else(|| wrong(format!("{name}: a number from {least} to 65535 was expected")))
     }
 
@@ -328,6 +360,11 @@ impl Table<'_> {
         let psk = self.text("psk")?.map(psk).transpose()?;
         Ok(TunnelPeer { key: Some(public), psk, ..TunnelPeer::default() })
     }
+}
+
+fn whole_number(value: &DeValue<'_>) -> Option<u16> {
+    let DeValue::Integer(number) = value else { return None };
+    u16::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
 /// Parses the list of several other ends.
@@ -512,6 +549,22 @@ mod tests {
     }
 
     #[test]
+    fn all_packets_are_redundant_or_some_flows_or_none() {
+        for (text, expected) in [
+            ("", Redundant::Nothing),
+            ("redundant = false", Redundant::Nothing),
+            ("redundant = true", Redundant::Everything),
+            (
+                "redundant = { dscp = [46, 0x22], ports = [5060] }",
+                Redundant::Flows(Flows { dscp: vec![46, 34], ports: vec![5060] }),
+            ),
+        ] {
+            let config = TunnelConfig::parse_without_keys(&format!("encryption = false\n{text}"));
+            assert_eq!(config.redundant, expected);
+        }
+    }
+
+    #[test]
     fn an_uplink_has_a_cost_and_a_keep_alive_time() {
         let config = TunnelConfig::parse_without_keys(
             "encryption = false\nconnect = [\"192.0.2.9\"]\nuplinks = [\"eth0\", { device = \"wwan0\", cost = 1 },\
@@ -587,6 +640,10 @@ mod tests {
             ("metrics = 0", "metrics: a number from 1"),
             ("metrics = true", "metrics: a port, or an address"),
             ("metrics = \"localhost:9464\"", "metrics: a port, or an address"),
+            ("redundant = 1", "redundant: true, false, or a table"),
+            ("redundant = { port = [1] }", "redundant: port: unknown; known are dscp, ports"),
+            ("redundant = { dscp = [64] }", "redundant: dscp: a list of numbers from 0 to 63"),
+            ("redundant = { ports = 5060 }", "redundant: ports: a list of numbers from 0 to 65535"),
             ("mtu = ", "expected"),
         ] {
             let error = error(&format!(

@@ -9,6 +9,7 @@ use crate::error::TunnelError;
 use crate::packet::{self, Inner, TCP};
 use crate::peers::Routes;
 use crate::queue::{LIFETIME, Queue};
+use crate::redundant::Redundant;
 use crate::stop::Stop;
 use crate::urgent::{self, Allowance, Arrived, Way};
 use io::blocking::block_on;
@@ -43,6 +44,7 @@ struct Shared {
     began: Clock,
     hasher: RandomState,
     routes: Routes,
+    redundant: Redundant,
     /// For each peer what it is sent.
     links: Vec<Link>,
     /// Packets of the device that are no IP packets, or have no peer.
@@ -64,6 +66,8 @@ struct Line {
     /// Urgent packets, which do not wait for those in the queue.
     urgent: VecDeque<(Instant, Vec<u8>)>,
     allowance: Allowance,
+    /// The same for flows that the file chooses, so that others do not use it up.
+    chosen: Allowance,
     /// The association that carries the packets.
     current: Option<Connection>,
 }
@@ -94,6 +98,7 @@ impl Carrier {
             began: Clock::now(),
             hasher: RandomState::new(),
             routes: Routes::new(&config.peers),
+            redundant: config.redundant.clone(),
             links: config.peers.iter().map(|_| Link::default()).collect(),
             refused: AtomicU64::new(0),
         }));
@@ -178,11 +183,11 @@ impl Line {
     }
 
     /// Queues a packet. Returns true if it is urgent. A packet is not urgent if others of its flow wait.
-    fn push(&mut self, now: Instant, inner: &Inner, packet: Vec<u8>) -> bool {
+    fn push(&mut self, now: Instant, inner: &Inner, is_chosen: bool, packet: Vec<u8>) -> bool {
         let urgent = self.urgent.len() < MOST_URGENT
-            && urgent::is_urgent(&packet, inner)
+            && (is_chosen || urgent::is_urgent(&packet, inner))
             && !self.queue.holds(inner.hash)
-            && self.allowance.take(now);
+            && if is_chosen { self.chosen.take(now) } else { self.allowance.take(now) };
         if urgent {
             self.urgent.push_back((now, packet));
         } else {
@@ -314,7 +319,7 @@ impl Shared {
         };
         let (now, mut urgent, mut other) = (self.now(), false, false);
         for (inner, packet) in packets {
-            match line.push(now, &inner, packet) {
+            match line.push(now, &inner, self.redundant.chooses(&packet, &inner), packet) {
                 true => urgent = true,
                 false => other = true,
             }
@@ -349,7 +354,12 @@ impl Shared {
         while let Some((since, packet)) = link.next_urgent(connection.id()) {
             let (length, left) = (packet.len(), left(self.now(), since));
             let urgent_message = |packet| urgent_message(packet).reliability(left);
-            let sent = match fastest.paths(self.now(), connection) {
+            let paths = match self.redundant {
+                // The association copies them.
+                Redundant::Everything => None,
+                _ => fastest.paths(self.now(), connection),
+            };
+            let sent = match paths {
                 None => block_on(connection.send(urgent_message(packet))),
                 Some((path, None)) => block_on(connection.send(urgent_message(packet).path(path))),
                 Some((first, Some(second))) => {

@@ -2,8 +2,9 @@
 
 use crate::calm;
 use crate::config::TunnelConfig;
+use crate::redundant::Redundant;
 use io::StreamId;
-use io::sctp::{Config, PathSet, StreamScheduler};
+use io::sctp::{Config, PathSelection, PathSet, StreamScheduler};
 
 /// SCTP port of the waiting end; the UDP port already distinguishes tunnels.
 pub(super) const PORT: u16 = 9901;
@@ -19,7 +20,13 @@ pub(super) const URGENT: StreamId = StreamId(STREAMS);
 
 /// Returns the options of [`Config::recommended`], changed for messages that are packets.
 pub(super) fn config(tunnel: &TunnelConfig) -> Config {
+    let recommended = Config::recommended();
+    let mut cmt = recommended.cmt;
+    if tunnel.redundant == Redundant::Everything {
+        cmt.path_selection = PathSelection::Redundant;
+    }
     Config {
+        cmt,
         pmtud: true,
         paths: PathSet::Pairs,
         nat_friendly: tunnel.nat,
@@ -31,6 +38,6 @@ pub(super) fn config(tunnel: &TunnelConfig) -> Config {
         // A packet in two fragments is lost twice as often.
         fill_packets: false,
         congestion_control: calm::factory().into(),
-        ..Config::recommended()
+        ..recommended
     }
 }

@@ -7,6 +7,7 @@ mod endings;
 mod metered;
 #[path = "../../../io/tests/common/namespace.rs"]
 mod namespace;
+mod redundant;
 mod several;
 mod world;
 
