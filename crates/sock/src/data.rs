@@ -95,7 +95,9 @@ impl Server {
             association.abort_at = Some(now + LEFT);
             let up = association.up;
             if let Some((endpoint, id)) = self.endpoint_of(number) {
-                if up { endpoint.shutdown(now, id) } else { endpoint.abort(id, b"") }
+                // Messages that were sent with the request for the association are delivered.
+                let queued = endpoint.stats(id).is_some_and(|stats| !stats.buffered.is_zero());
+                if up || queued { endpoint.shutdown(now, id) } else { endpoint.abort(id, b"") }
             }
         }
         self.remove_socket(key);

@@ -119,8 +119,8 @@ fn options_are_read_as_they_were_set_and_short_or_unknown_ones_refused() {
     server.stop();
 }
 
-/// An association is begun by a message to a new peer; the peer's program learns of its end when the first
-/// program is gone.
+/// An association is begun by a message to a new peer. The message arrives, and then the association ends,
+/// although the program that sent it is gone.
 #[test]
 fn a_program_that_ends_leaves_no_association_behind() {
     use records::number::{EVENTS, GET_ASSOC_NUMBER, SCTP};
@@ -131,6 +131,8 @@ fn a_program_that_ends_leaves_no_association_behind() {
     assert_eq!(server.ask(&listener, Op::Listen, 5, 0, &[]).0, 0);
     let mut sender = server.open(5);
     sender.write_all(&data(5001, b"hello")).expect("sent");
+    // The handshake has not begun, or is not complete.
+    drop(sender);
     let notified = |listener: &mut Socket| {
         let record = receive(listener);
         let header = Header::parse(&record).expect("a header");
@@ -139,7 +141,6 @@ fn a_program_that_ends_leaves_no_association_behind() {
     let (kind, up) = notified(&mut listener);
     assert_eq!((kind, &up[..2], &up[8..10]), (Kind::Notification, &[1, 0x80][..], &[0, 0][..]));
     assert_eq!(notified(&mut listener), (Kind::Data, b"hello".to_vec()));
-    drop(sender);
     let (kind, ended) = notified(&mut listener);
     assert_eq!((kind, &ended[8..10]), (Kind::Notification, &[3, 0][..]), "SHUTDOWN_COMP");
     let room = 4_u32.to_ne_bytes();
