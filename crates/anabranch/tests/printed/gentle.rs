@@ -1,7 +1,7 @@
 use anabranch::cc::{ControlFactory, Growth, LossBased, LossKind, Snapshot, WindowPolicy};
 use anabranch::{ByteCount, Config};
 
-/// n paths grow together as fast as one does; a loss halves the window of its own path.
+/// Each of n paths grows by an n-th of the growth of a single flow. A loss halves the window of its path.
 #[derive(Debug)]
 struct Gentle;
 
