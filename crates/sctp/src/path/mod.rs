@@ -4,6 +4,7 @@ mod cuc;
 mod heartbeat;
 mod list;
 mod liveness;
+mod model;
 mod options;
 mod pacer;
 mod pmtud;
@@ -26,8 +27,8 @@ pub(crate) use return_path::Return;
 pub(crate) use rto::Rto;
 
 use crate::config::{Config, SackPath};
-use crate::multipath::model::Delivered;
 use cc::{CongestionWindow, OneWayDelay};
+use model::Delivered;
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
 use transport::{Datagram, Transmit};

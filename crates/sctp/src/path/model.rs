@@ -19,7 +19,7 @@
 //!
 //! A chunk is overdue 1.25 SRTT + 4 v after it left ([`Path::overdue`]).
 
-use crate::path::{LEAST_PROBE_TIMEOUT, Path};
+use super::{LEAST_PROBE_TIMEOUT, Path};
 use transport::RoundRates;
 use units::{ByteCount, Instant, Span};
 
