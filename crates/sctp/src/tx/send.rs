@@ -479,8 +479,8 @@ impl Sender {
 
     /// Returns true if the next packet of a path must request a SACK at once, which the peer would delay
     /// otherwise. With several paths, a packet after which there is nothing to send does. In slow start every
-    /// second packet does, since cwnd grows with each SACK, unless cwnd exceeds the peer's buffer. With a small
-    /// window, every second, third or fourth packet does.
+    /// second packet does, since cwnd grows with each SACK, unless cwnd exceeds the peer's buffer. With a
+    /// small window, every second, third or fourth packet does.
     #[cold]
     fn needs_sack(&self, path: &Path, several: bool) -> bool {
         if several && self.queue.is_empty() && !self.has_more {
