@@ -219,6 +219,6 @@ $(VENV)/.notebooks: $(VENV)/.module
 $(VENV)/.module: $(VENV)/.tools $(RUST)
 	$(STEP) "Simulator and Python package, about 4 minutes the first time" \
 		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev,lab'
-	@if [ "$$(uname)" = Linux ]; then cargo build --release --quiet -p anabranch-preload && \
-		cp target/release/libanabranch_preload.so $(VENV)/lib/; fi
+	$(STEP) "Library for programs with SCTP sockets" \
+		sh -c '[ "$$(uname)" != Linux ] || { cargo build --release --quiet -p anabranch-preload && cp target/release/libanabranch_preload.so $(VENV)/lib/; }'
 	@touch $@
