@@ -228,7 +228,7 @@ pub unsafe extern "C" fn anb_ep_recv(
     info: *mut anb_info,
 ) -> ssize_t {
     let receive = |inner: &mut Inner| {
-        // SAFETY: memory for bytes and a struct of the caller.
+        // SAFETY: the caller promises that both pointers lead to memory that may be written.
         let (space, told) = unsafe { (Space::new(data.cast(), len)?, Output::new(info)?) };
         let (length, info) = inner.receive(now, assoc, space)?;
         told.write(&info);

@@ -7,11 +7,11 @@ pub enum Carrier {
     /// UDP (`rfc6951`): passes NATs and firewalls, and needs no privilege.
     #[default]
     Udp,
-    /// IP, as protocol 132 (`rfc9260`): reaches SCTP of kernels and of other devices. Linux only; needs
-    /// `CAP_NET_RAW`.
+    /// IP, as protocol 132 (`rfc9260`): for peers without UDP encapsulation, such as kernels and telephone
+    /// networks. It works on Linux only, and the process needs `CAP_NET_RAW`.
     Ip,
-    /// Each peer gets what it uses itself; [`Peer::udp_port`](crate::Peer::udp_port) chooses for a peer to
-    /// connect to, where 0 is IP. Needs the same as [`Carrier::Ip`].
+    /// UDP and IP. A peer is answered by what its packets came in. If this end connects,
+    /// [`Peer::udp_port`](crate::Peer::udp_port) decides: 0 means IP. It needs the same as [`Carrier::Ip`].
     Both,
 }
 

@@ -61,8 +61,8 @@ impl Server {
         Ok(())
     }
 
-    /// The port of a socket, which is bound to any if it has none. A peer on this host that is reached at a
-    /// loopback address gets only such an address of ours.
+    /// The port of a socket. A socket without a port is bound to any free one. If the peer has a loopback
+    /// address, the association uses only loopback addresses of this end.
     pub(crate) fn port_for(&mut self, key: usize, peers: &[IpAddr]) -> Result<u16, Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         let scope = match peers {

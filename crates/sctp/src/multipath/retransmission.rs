@@ -36,13 +36,11 @@ pub(crate) fn target(
                 LossCause::Timeout => paths.next_usable(on).or_else(|| paths.next_active(on)),
             };
             let answering = paths.ids().filter(|&p| paths[p].answers() && !paths.is_spared(p));
-            // Of two equal paths, not the one of the loss.
-            let rank = |p: PathId| (time(&paths[p]), p == on);
-            let earlier = |a: &PathId, b: &PathId| {
-                let ((x, at_loss), (y, other)) = (rank(*a), rank(*b));
-                x.total_cmp(&y).then(at_loss.cmp(&other))
+            // rfc9260#section-6.4: of two equal paths, not the one of the loss.
+            let sooner = |&a: &PathId, &b: &PathId| {
+                time(&paths[a]).total_cmp(&time(&paths[b])).then((a == on).cmp(&(b == on)))
             };
-            answering.min_by(earlier).or(otherwise)
+            answering.min_by(sooner).or(otherwise)
         }
         RtxPolicy::Same => stay,
         RtxPolicy::Alternate if cause == LossCause::FastRetransmit => stay,
