@@ -28,8 +28,7 @@ impl Sender {
             }
             ChunkState::Lost(cause) => {
                 self.out.unlink(path.lost(cause), i);
-                self.lost_chunks -= 1;
-                self.lost_bytes -= ByteCount::new(u64::from(self.out[i].flight_size));
+                self.peer.unlose(ByteCount::new(u64::from(self.out[i].flight_size)));
                 self.out[i].state = ChunkState::Abandoned;
                 path.cuc.forget();
                 if path.flight.is_zero() && !path.has_lost() {

@@ -59,7 +59,7 @@ impl Sender {
     /// Determines the present limits when no further packet may be sent. Their times count from now on.
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
-        let window = self.peer_rwnd + paths.flight();
+        let window = self.peer.free() + paths.flight();
         let Plain { state, largest_window } = self.plain;
         let simple = state.is_some() && window <= largest_window;
         if !simple || state != self.plain_state(largest_window - window, paths) {
@@ -88,7 +88,7 @@ impl Sender {
                 && (self.cmt.enabled || paths.len() == 1)
                 && !self.nagle_holds(paths)
         } else {
-            !self.blocked && self.lost_chunks == 0
+            !self.user.is_blocked() && !self.peer.has_lost()
         };
         if !simple {
             return None;
@@ -152,14 +152,14 @@ impl Sender {
 
     fn common_limit(&self, held: ByteCount, paths: &Paths) -> Common {
         let Some(waiting) = self.queue.head_len() else {
-            let full = self.blocked && self.lost_chunks == 0;
-            return match (full, self.lost_chunks) {
+            let full = self.user.is_blocked() && !self.peer.has_lost();
+            return match (full, self.peer.has_lost()) {
                 (true, _) if self.is_blocked(self.arrived_early(paths), paths) => {
                     Common::NoData(Limit::HeadOfLine)
                 }
                 (true, _) => Common::NoData(Limit::SendBuffer),
-                (false, 0) => Common::NoData(Limit::Application),
-                (false, _) => Common::Ready,
+                (false, false) => Common::NoData(Limit::Application),
+                (false, true) => Common::Ready,
             };
         };
         if let Some(limit) = self.closed_window(waiting, held, paths) {
@@ -180,7 +180,7 @@ impl Sender {
         if self.peer_can_take(self.fragment_of(waiting), paths) {
             return None;
         }
-        let blocked = !self.gap_acked.is_empty() && self.is_blocked(held, paths);
+        let blocked = !self.acked.gaps.is_empty() && self.is_blocked(held, paths);
         Some(if blocked { Limit::HeadOfLine } else { Limit::PeerWindow })
     }
 
@@ -218,7 +218,7 @@ impl Sender {
     /// Bytes in the send buffer that have arrived at the peer above the cumulative TSN and are renegable.
     fn arrived_early(&self, paths: &Paths) -> ByteCount {
         let queued: ByteCount = paths.iter().map(|path| path.queued).sum();
-        queued - paths.flight() - self.lost_bytes
+        queued - paths.flight() - self.peer.lost_bytes()
     }
 
     /// Corrects the limits when T3-rtx of path `p` expires: since the timer started, the limit was the

@@ -20,9 +20,9 @@ impl Sender {
             now: self.now,
             out: &self.out,
             paths,
-            everything: self.traits.copies,
+            everything: self.choice.traits.copies,
             starved: self.starved,
-            nr_sacks: self.nr_sacks,
+            nr_sacks: self.peer.nr_sacks,
             is_stale: &|i| self.is_stale(i),
         };
         let answer = ask(&mut copies, &scene, self);
@@ -37,7 +37,7 @@ impl Sender {
         self.starved = reinjection.blocked()
             && match self.queue.head_len() {
                 Some(len) => !self.peer_can_take(self.fragment_of(len), paths),
-                None => self.blocked,
+                None => self.user.is_blocked(),
             };
         self.starved || (reinjection.silent() && paths.iter().any(|path| path.liveness.is_silent()))
     }
@@ -62,7 +62,7 @@ impl Sender {
     /// Earliest time at which a copy in flight becomes overdue; `None` if no copy is in flight.
     #[inline]
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
-        if self.copies.is_empty() || self.traits.copies { None } else { self.copies.deadline(paths) }
+        if self.copies.is_empty() || self.choice.traits.copies { None } else { self.copies.deadline(paths) }
     }
 
     /// Removes copies that arrived or are overdue. Repeated calls at the same time are useful: a new RTT
@@ -117,7 +117,7 @@ impl Sender {
             last = i;
             self.out.write(i, w);
             let flight_size = ByteCount::new(u64::from(self.flight_size_of(length, &paths[p])));
-            let late = !self.traits.copies;
+            let late = !self.choice.traits.copies;
             self.copies.sent(now, i, p, flight_size, late);
             if late {
                 self.out[i].mark(Mark::Copied);

@@ -81,7 +81,7 @@ impl Sender {
         let flight_size = ByteCount::new(u64::from(chunk.flight_size));
         self.out.unlink(chunk.flight_list(path), i);
         path.flight -= flight_size;
-        self.peer_rwnd += flight_size;
+        self.peer.gone(flight_size);
     }
 
     /// Marks chunk `i`, in flight, as lost. The chunk then waits for retransmission, unless it is abandoned.
@@ -126,8 +126,7 @@ impl Sender {
         self.out[i].missing = 0;
         self.take_from_flight(i, paths);
         self.note_lost(i);
-        self.lost_chunks += 1;
-        self.lost_bytes += ByteCount::new(u64::from(self.out[i].flight_size));
+        self.peer.lose(ByteCount::new(u64::from(self.out[i].flight_size)));
         let path = &mut paths[self.out[i].path];
         self.out.link_after(path.lost(cause), before, i);
     }

@@ -5,7 +5,9 @@
 
 mod abandon;
 mod account;
+mod acked;
 mod acked_paths;
+mod choice;
 mod copy;
 mod cuc;
 mod dac;
@@ -19,6 +21,7 @@ mod moved;
 mod nr_sack;
 mod packet_drop;
 mod partial;
+mod peer_window;
 mod pieces;
 mod probe;
 mod queue;
@@ -32,6 +35,7 @@ mod silence;
 mod tests;
 mod timeout;
 mod turns;
+mod user;
 
 pub(crate) use delivery::Failure;
 pub(crate) use delta::SackDelta;
@@ -46,22 +50,24 @@ use crate::error::StreamError;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::multipath::copies::Copies;
 use crate::multipath::same_return::SameReturn;
-use crate::multipath::{Scheduler, SchedulerTraits};
 use crate::path::{Path, PathId, Paths, RateControl};
 use account::{Account, Plain};
+use acked::Acked;
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
+use choice::Choice;
 use delivery::Deliveries;
 use delta::PathDelta;
 use ecn::Marks;
 use limits::Limits;
 use partial::Partial;
+use peer_window::PeerWindow;
 use queue::SendQueue;
 use rack::Remembered;
-use ranges::Range;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
+use user::User;
 use wire::{Data, IData, StreamId, Tsn};
 
 /// Missing reports after which a chunk counts as lost (`rfc9260#section-7.2.4`).
@@ -79,14 +85,7 @@ pub(crate) struct Sender {
 
     /// Messages that wait for their first transmission.
     queue: SendQueue,
-    /// True until the user gives the first message.
-    never_used: bool,
-    /// True from a refused push until the user is informed that the send buffer has room again.
-    blocked: bool,
-    /// True if a push was refused since the queue was last empty: the user has more data to send.
-    has_more: bool,
-    /// True if the user will give no more messages.
-    closing: bool,
+    user: User,
     /// Largest payload of a chunk that fits into a packet on every path, in bytes.
     fragment: u16,
     /// Bytes that each packet with data keeps free for other chunks.
@@ -96,23 +95,10 @@ pub(crate) struct Sender {
     out: Outstanding,
     /// User bytes of outstanding chunks, acknowledged or not, that may have to be retransmitted.
     retained: ByteCount,
-    /// Chunks that are lost and not yet retransmitted.
-    lost_chunks: usize,
-    /// Number of bytes of the peer's receive window that the lost chunks will occupy.
-    lost_bytes: ByteCount,
     /// Number of packets with data that were sent.
     packets: u64,
 
-    /// Free bytes of the peer's receive window, as the sender calculates them.
-    peer_rwnd: ByteCount,
-    /// The largest a_rwnd that the peer advertised: about the size of its receive buffer.
-    peer_buffer: ByteCount,
-    /// Bytes of all chunks above the cumulative TSN that are not [delivered](TxChunk::is_delivered).
-    extent: ByteCount,
-    /// True if the last a_rwnd was below `Config::sws_limit`: the receive window then counts as closed.
-    peer_closed: bool,
-    /// Number of times that new data waited because the peer's receive window was full.
-    refusals: u64,
+    peer: PeerWindow,
     /// True if an acknowledgement arrived since T3-rtx last expired.
     heard: bool,
     /// Arrival time of the last acknowledgement.
@@ -122,14 +108,7 @@ pub(crate) struct Sender {
     ecn: Marks,
     /// True if a SACK of this packet was processed: a peer puts one SACK in a packet (`rfc9260#section-6.2`).
     sack_taken: bool,
-    /// True if the peer sends NR-SACKs.
-    nr_sacks: bool,
-    /// Ranges of chunks above the cumulative TSN that have counted as acknowledged since the last SACK.
-    gap_acked: Vec<Range>,
-    /// Gap Ack Blocks of the SACK that is being processed.
-    blocks: Vec<Range>,
-    /// Non-renegable chunks above the cumulative TSN; empty unless the peer sends NR-SACKs.
-    non_renegable: Vec<Range>,
+    acked: Acked,
     /// Limits of the peer's withdrawals of acknowledgements.
     limits: Limits,
     /// Filled only if `Config::timestamps` is on, because only then the peer may report one-way delays.
@@ -139,13 +118,7 @@ pub(crate) struct Sender {
 
     /// Time of the last [`wake`](Sender::wake). It serves as the present time until the next `wake`.
     now: Instant,
-    scheduler: Box<dyn Scheduler>,
-    traits: SchedulerTraits,
-    /// Paths in the order of use until the next `wake`; empty before they are sorted.
-    order: Vec<PathId>,
-    /// Position in `order` of the path that the sender uses now.
-    turn: usize,
-
+    choice: Choice,
     copies: Copies,
     /// True if a full buffer stops new data: copies of late chunks may then help.
     starved: bool,
@@ -171,42 +144,26 @@ type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 impl Sender {
     pub(crate) fn new(config: Arc<Config>, seed: u64, initial_tsn: Tsn) -> Self {
         let cmt = effective(&config.cmt);
-        let scheduler = cmt.path_selection.build();
         Sender {
-            cmt,
             control: None,
             queue: SendQueue::new(&config),
             out: Outstanding::new(initial_tsn),
-            gap_acked: Vec::new(),
-            blocks: Vec::new(),
-            non_renegable: Vec::new(),
-            lost_chunks: 0,
-            lost_bytes: ByteCount::ZERO,
+            acked: Acked::default(),
             limits: Limits::default(),
             acked_paths: AckedPaths::default(),
             retained: ByteCount::ZERO,
-            peer_rwnd: ByteCount::ZERO,
-            peer_buffer: ByteCount::ZERO,
-            extent: ByteCount::ZERO,
-            never_used: true,
-            peer_closed: false,
+            peer: PeerWindow::new(cmt.keep_room),
+            choice: Choice::new(cmt.path_selection.build()),
+            cmt,
+            user: User::default(),
             heard: false,
             heard_at: Instant::ZERO,
             ecn: Marks::default(),
             sack_taken: false,
-            nr_sacks: false,
             fragment: 0,
             extra: 0,
-            blocked: false,
-            has_more: false,
-            closing: false,
-            traits: scheduler.traits(),
-            scheduler,
             copies: Copies::default(),
-            refusals: 0,
             starved: false,
-            order: Vec::new(),
-            turn: 0,
             jumped: false,
             remembered: (config.loss_detection == LossDetection::Rack).then(Box::default),
             deliveries: None,
@@ -252,12 +209,11 @@ impl Sender {
         paths: &mut Paths,
     ) {
         self.extra = extra;
-        self.peer_rwnd = ByteCount::new(u64::from(peer_rwnd));
-        self.peer_buffer = self.peer_rwnd;
+        self.peer.begin(peer_rwnd);
         self.queue.set_streams(outbound_streams);
         let ip_header = paths.iter().map(|p| p.ip_header()).min().unwrap_or(20);
         let paths_used = if self.cmt.enabled { paths.len() } else { 1 };
-        let initial_ssthresh = self.config.initial_ssthresh.unwrap_or(self.peer_rwnd);
+        let initial_ssthresh = self.config.initial_ssthresh.unwrap_or(self.peer.free());
         let setup = cc::Setup {
             rp_min: self.config.rp_min,
             idle_threshold: self.config.idle_threshold,
@@ -368,11 +324,10 @@ impl Sender {
         let full = (self.is_queue_full() && !message.urgent) || self.buffered() + length > limit;
         let displaces = matches!(message.reliability, Reliability::Priority(_));
         if full && !(displaces && self.displace_for(now, &message, paths)) {
-            (self.blocked, self.has_more) = (true, true);
+            self.user.refused();
             return Err(SendError::WouldBlock);
         }
-        self.never_used = false;
-        self.has_more &= !self.queue.is_empty();
+        self.user.gave(self.queue.is_empty());
         let (stream, record) = (message.stream, self.record_of(now, &message));
         let id = self.queue.give(message, record);
         if record != RecordId::default() {
@@ -396,17 +351,19 @@ impl Sender {
     /// True once after each refused push, when the send buffer has room again.
     #[inline(always)]
     pub(crate) fn take_writable(&mut self) -> bool {
-        if !self.blocked {
+        if !self.user.is_blocked() {
             return false;
         }
         let writable = !self.is_queue_full() && self.buffered() < self.config.send_buffer;
-        self.blocked = !writable;
+        if writable {
+            self.user.informed();
+        }
         writable
     }
 
     /// Records that no more messages follow: the last chunks then request a SACK (`rfc7053#section-4.1`).
     pub(crate) fn shutdown_pending(&mut self) {
-        self.closing = true;
+        self.user.closes();
     }
 
     pub(crate) fn is_drained(&self) -> bool {
@@ -427,7 +384,7 @@ impl Sender {
     }
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {
-        self.peer_rwnd
+        self.peer.free()
     }
 
     /// Bytes by which a chunk with `payload` user bytes raises the flight size of path `p`.

@@ -1,9 +1,8 @@
 //! NR-SACK processing: as a SACK, but the sender frees the bytes of non-renegable chunks
 //! (draft-natarajan-tsvwg-sctp-nrsack, section 4).
 
-use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
-use super::ranges::{Range, cut_below, difference, trim_common, union};
+use super::ranges::{Range, cut_below, difference, trim_common};
 use super::sack::{SackOutcome, Told};
 use super::{ChunkState, SackDelta, Sender};
 use crate::path::Paths;
@@ -33,33 +32,25 @@ impl Sender {
             return Ok(SackOutcome::default());
         }
         let told_cum = self.out.index_of(sack.cumulative_tsn_ack);
-        self.blocks.clear();
+        self.acked.said.clear();
         let overtaken = told_cum + 1 < self.out.first_index();
         if (overtaken && !self.config.lean_sacks) || self.is_from_before_reset(told_cum) {
             return Ok(SackOutcome::default());
         }
-        self.nr_sacks = true;
-        self.read_blocks(told_cum, sack.nr_gap_blocks())?;
-        let mut said = std::mem::take(&mut self.blocks);
+        self.peer.nr_sacks = true;
+        self.acked.read(told_cum, sack.nr_gap_blocks(), self.out.next_index())?;
+        let mut said = std::mem::take(&mut self.acked.said);
         let mut cum = told_cum;
         if overtaken {
             // Of an outdated NR-SACK only the non-renegable chunks count: later NR-SACKs may omit them.
             cum = self.out.first_index() - 1;
             cut_below(&mut said, cum);
-            self.blocks.clone_from(&self.gap_acked);
+            self.acked.said.clone_from(&self.acked.gaps);
         } else {
-            self.read_blocks(cum, sack.gap_blocks())?;
+            self.acked.read(cum, sack.gap_blocks(), self.out.next_index())?;
         }
-        cut_below(&mut self.non_renegable, cum);
-        let known = std::mem::take(&mut self.non_renegable);
-        union(&known, &said, &mut self.non_renegable);
-        if self.non_renegable.len() > MOST_BLOCKS {
-            // There are too many ranges. So the new chunks count as acknowledged, but as renegable.
-            self.non_renegable.clone_from(&known);
-            let gaps = std::mem::take(&mut self.blocks);
-            union(&gaps, &said, &mut self.blocks);
-        }
-        self.add_non_renegable(cum);
+        let known = self.acked.add_non_renegable(cum, &said);
+        self.acked.say_non_renegable(cum);
         let a_rwnd = Some(sack.a_rwnd).filter(|_| !overtaken);
         let packets = Some(sack.packets_since_last);
         let told = Told { a_rwnd, packets };
@@ -71,7 +62,7 @@ impl Sender {
 
     /// Frees the bytes of the chunks that became non-renegable. `known` are the earlier non-renegable chunks.
     fn free(&mut self, now: Instant, known: &[Range], paths: &mut Paths) {
-        let non_renegable = std::mem::take(&mut self.non_renegable);
+        let non_renegable = std::mem::take(&mut self.acked.non_renegable);
         let mut freed = false;
         let (new, old) = trim_common(&non_renegable, known);
         difference(new, old, |range| {
@@ -81,14 +72,14 @@ impl Sender {
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
                 chunk.state = ChunkState::Freed;
                 if chunk.is_delivered() {
-                    self.extent -= ByteCount::new(u64::from(chunk.flight_size));
+                    self.peer.delivered(ByteCount::new(u64::from(chunk.flight_size)));
                 }
                 self.retained -= self.out.free(i);
                 self.note_delivery(i);
                 freed = true;
             }
         });
-        self.non_renegable = non_renegable;
+        self.acked.non_renegable = non_renegable;
         if freed {
             self.after_losses(now, Cause::Sack, paths);
         }

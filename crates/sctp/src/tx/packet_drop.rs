@@ -17,7 +17,7 @@ impl Sender {
     /// window is reduced, since the loss is not due to congestion.
     pub(crate) fn on_damaged(&mut self, now: Instant, tsn: Tsn, payload: &[u8], paths: &mut Paths) {
         let i = self.out.index_of(tsn);
-        if !self.out.indices().contains(&i) || self.peer_closed {
+        if !self.out.indices().contains(&i) || self.peer.is_closed() {
             return;
         }
         let chunk = &self.out[i];

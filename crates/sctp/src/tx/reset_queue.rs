@@ -185,8 +185,7 @@ impl Sender {
     /// Restarts all streams at number 0, and the TSNs at `next`, if given. No chunk may be outstanding.
     pub(crate) fn begin_again(&mut self, next: Option<Tsn>) {
         self.queue.renumber(&StreamSet::default());
-        self.gap_acked.clear();
-        self.non_renegable.clear();
+        self.acked.clear();
         if let Some(next) = next {
             self.out.jump_to(next);
             self.jumped = true;

@@ -1,15 +1,14 @@
 //! SACK processing. For all options, the steps below run in this order.
 
-use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
-use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
+use super::ranges::{Range, cut_below, difference, trim_common};
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;
 use cc::{LossKind, PathAck};
 use units::{ByteCount, Instant, Span};
-use wire::{GapBlock, Sack, Tsn};
+use wire::{Sack, Tsn};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackOutcome {
@@ -52,16 +51,16 @@ impl Sender {
             return Ok(SackOutcome::default());
         }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
-        self.blocks.clear();
+        self.acked.said.clear();
         if self.is_from_before_reset(cum) {
             return Ok(SackOutcome::default());
         }
         let (a_rwnd, packets) = (Some(sack.a_rwnd), Some(sack.packets_since_last));
         let told = Told { a_rwnd, packets };
         if cum + 1 >= self.out.first_index() {
-            self.read_blocks(cum, sack.gap_blocks())?;
-            if self.nr_sacks {
-                self.add_non_renegable(cum);
+            self.acked.read(cum, sack.gap_blocks(), self.out.next_index())?;
+            if self.peer.nr_sacks {
+                self.acked.say_non_renegable(cum);
             }
         }
         let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
@@ -78,39 +77,6 @@ impl Sender {
     ) -> Result<SackOutcome, &'static str> {
         let cum = self.out.index_of(cum);
         self.acknowledge_all(now, cum, Told::default(), paths, &mut SackDelta::default())
-    }
-
-    /// Adds the non-renegable TSNs of earlier SACKs to the Gap Ack Blocks of this one.
-    pub(super) fn add_non_renegable(&mut self, cum: u64) {
-        cut_below(&mut self.non_renegable, cum);
-        let blocks = std::mem::take(&mut self.blocks);
-        union(&blocks, &self.non_renegable, &mut self.blocks);
-    }
-
-    /// Reads Gap Ack Blocks as ranges of indices, and makes them sorted and disjoint: `rfc9260#section-3.3.4`
-    /// does not require an abort if the peer did not sort the blocks.
-    pub(super) fn read_blocks(
-        &mut self,
-        cum: u64,
-        gaps: impl Iterator<Item = GapBlock>,
-    ) -> Result<(), &'static str> {
-        let (mut floor, mut sane) = (cum, true);
-        self.blocks.extend(gaps.take(MOST_BLOCKS).map(|gap| {
-            let range = Range { first: cum + u64::from(gap.start), last: cum + u64::from(gap.end) };
-            sane &= floor < range.first && range.first <= range.last;
-            floor = range.last;
-            range
-        }));
-        steps::count_pass(self.blocks.len());
-        if !sane {
-            normalise(&mut self.blocks, cum + 1);
-        }
-        match self.blocks.last() {
-            Some(highest) if highest.last >= self.out.next_index() => {
-                Err("gap ack block for a TSN never sent")
-            }
-            _ => Ok(()),
-        }
     }
 
     pub(super) fn acknowledge_all(
@@ -134,7 +100,7 @@ impl Sender {
         let advanced = self.take_cumulative(now, cum, paths, delta);
         let beyond_gap = match told.packets {
             Some(_) => self.take_gaps(now, paths, delta)?,
-            None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN reports no gaps
+            None => self.acked.gaps.last().map(|range| range.last), // a SHUTDOWN reports no gaps
         };
         if delta.has_arrived_copies() {
             self.take_arrived_copies(now, paths, delta);
@@ -153,7 +119,7 @@ impl Sender {
             }
         }
         if let Some(a_rwnd) = told.a_rwnd {
-            self.take_window(a_rwnd, paths);
+            self.peer.advertise(a_rwnd, paths.flight(), self.config.sws_limit); // step E
         }
         self.grow(now, paths, delta);
         self.enter_recovery(now, paths, delta);
@@ -204,13 +170,13 @@ impl Sender {
             }
             self.retained -= chunk.byte_count();
             if !chunk.is_delivered() {
-                self.extent -= ByteCount::new(u64::from(chunk.flight_size));
+                self.peer.delivered(ByteCount::new(u64::from(chunk.flight_size)));
             }
             if chunk.state != ChunkState::Freed {
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
             }
         }
-        cut_below(&mut self.gap_acked, cum);
+        cut_below(&mut self.acked.gaps, cum);
         advanced
     }
 
@@ -222,12 +188,12 @@ impl Sender {
         paths: &mut Paths,
         delta: &mut SackDelta,
     ) -> Result<Option<u64>, &'static str> {
-        if self.blocks == self.gap_acked {
-            return Ok(self.blocks.last().map(|r| r.last));
+        if self.acked.said == self.acked.gaps {
+            return Ok(self.acked.said.last().map(|r| r.last));
         }
         self.limits.next_sack();
-        let blocks = std::mem::take(&mut self.blocks);
-        let known = std::mem::take(&mut self.gap_acked);
+        let blocks = std::mem::take(&mut self.acked.said);
+        let known = std::mem::take(&mut self.acked.gaps);
         let last = blocks.last().map(|r| r.last);
         cuc::find(self.cmt.cuc, &self.out, last, paths);
         let (gained, lost) = trim_common(&blocks, &known);
@@ -247,8 +213,8 @@ impl Sender {
             }
         });
         cuc::find(self.cmt.cuc, &self.out, last, paths);
-        self.gap_acked = blocks;
-        self.blocks = known;
+        self.acked.gaps = blocks;
+        self.acked.said = known;
         if withdraws {
             self.note_withdrawal(&kept)?;
         }
@@ -260,10 +226,9 @@ impl Sender {
     #[cold]
     fn note_withdrawal(&mut self, kept: &[Range]) -> Result<(), &'static str> {
         if !kept.is_empty() {
-            let said = std::mem::take(&mut self.gap_acked);
-            union(&said, kept, &mut self.gap_acked);
+            self.acked.keep(kept);
         }
-        self.limits.check(self.packets, &self.gap_acked)
+        self.limits.check(self.packets, &self.acked.gaps)
     }
 
     /// Acknowledges chunk `i`, and removes it from flight or from the list of lost chunks. Returns its path.
@@ -280,8 +245,7 @@ impl Sender {
             }
             ChunkState::Lost(cause) => {
                 self.out.unlink(path.lost(cause), i);
-                self.lost_chunks -= 1;
-                self.lost_bytes -= flight_size;
+                self.peer.unlose(flight_size);
             }
             ChunkState::Abandoned => {}
             ChunkState::Acked | ChunkState::Freed => return p,
@@ -392,14 +356,6 @@ impl Sender {
                 }
             }
         }
-    }
-
-    /// Step E: sets `peer_rwnd` to a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
-    fn take_window(&mut self, a_rwnd: u32, paths: &Paths) {
-        let advertised = ByteCount::new(u64::from(a_rwnd));
-        self.peer_buffer = self.peer_buffer.max(advertised);
-        self.peer_closed = advertised < self.config.sws_limit.max(ByteCount::new(1));
-        self.peer_rwnd = if self.peer_closed { ByteCount::ZERO } else { advertised - paths.flight() };
     }
 
     /// Returns the RTT for the congestion control, adjusted as if all SACKs returned on the fastest path.

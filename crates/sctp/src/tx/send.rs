@@ -54,14 +54,13 @@ impl Sender {
     /// since the last call.
     #[inline(always)] // into the functions that each packet and each message calls
     pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
-        if self.never_used {
+        if self.user.is_new() {
             return;
         }
         self.sack_taken = false;
         self.ecn.echoed = 0;
         if self.cmt.enabled {
-            self.order.clear();
-            self.turn = 0;
+            self.choice.restart();
         }
         let before = self.now;
         self.now = before.max(now);
@@ -76,7 +75,7 @@ impl Sender {
                 }
             }
         }
-        if !self.copies.is_empty() && !self.traits.copies {
+        if !self.copies.is_empty() && !self.choice.traits.copies {
             self.let_copies_go(paths);
         }
     }
@@ -86,7 +85,7 @@ impl Sender {
     /// `departing`, which is sent in any case.
     #[inline]
     pub(crate) fn next_packet(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
-        if self.never_used {
+        if self.user.is_new() {
             return None;
         }
         let plan = self.plan(paths, departing);
@@ -105,7 +104,7 @@ impl Sender {
         if self.has_expired(paths) {
             return None; // `wake` abandons the message
         }
-        if self.lost_chunks > 0
+        if self.peer.has_lost()
             && let Some(plan) = self.next_lost(paths)
         {
             return Some(plan);
@@ -116,14 +115,14 @@ impl Sender {
             return Some(plan);
         }
         if paths.len() > 1
-            && (self.traits.copies || self.reinjects(paths))
+            && (self.choice.traits.copies || self.reinjects(paths))
             && let Some(plan) = self.plan_copy(paths)
         {
             return Some(plan);
         }
         let len = self.fragment_of(self.queue.head_len()?);
         if !self.peer_can_take(len, paths) {
-            self.refusals += 1;
+            self.peer.refusals += 1;
             return None;
         }
         let held = self.nagle_holds(paths);
@@ -144,9 +143,14 @@ impl Sender {
         let mut tried = None;
         while let Some((i, on, cause)) = earliest_lost(paths, tried) {
             tried = Some(i);
-            let Some(target) =
-                retransmission::target(self.cmt.rtx, on, cause, self.lost_bytes, paths, &mut self.random)
-            else {
+            let Some(target) = retransmission::target(
+                self.cmt.rtx,
+                on,
+                cause,
+                self.peer.lost_bytes(),
+                paths,
+                &mut self.random,
+            ) else {
                 continue;
             };
             let allowed = paths[on].may_resend || !paths[target].space().is_zero();
@@ -161,19 +165,7 @@ impl Sender {
     /// True if the peer's receive window has room for `len` bytes, or if no data is in flight. Without data
     /// in flight, one chunk may be sent to probe a closed window (`rfc9260#section-6.1`, rule A).
     pub(super) fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
-        ByteCount::from(len) <= self.peer_room() || (self.lost_chunks == 0 && paths.flight().is_zero())
-    }
-
-    /// Number of bytes of the peer's receive window that new chunks may use. If SACKs are reordered, the
-    /// a_rwnd of an older SACK may be too large. But a peer that never reneges has at most its whole buffer
-    /// for chunks above the cumulative TSN.
-    #[inline]
-    fn peer_room(&self) -> ByteCount {
-        match (self.cmt.keep_room, self.nr_sacks) {
-            (false, _) => self.peer_rwnd,
-            (true, false) => self.peer_rwnd - self.lost_bytes,
-            (true, true) => (self.peer_rwnd - self.lost_bytes).min(self.peer_buffer - self.extent),
-        }
+        ByteCount::from(len) <= self.peer.room() || (!self.peer.has_lost() && paths.flight().is_zero())
     }
 
     /// True if the stream sequence numbers remain unambiguous with one more chunk in flight.
@@ -206,27 +198,23 @@ impl Sender {
                 self.may_send_new(p, paths) || self.must_send_new(paths) || self.may_send_urgent(p, paths);
             return may.then_some(p);
         }
-        if self.order.is_empty() {
-            self.order.extend(paths.ids().filter(|&p| paths[p].is_usable() && !paths.is_spared(p)));
-            if self.order.is_empty() {
-                self.order.extend(paths.ids().filter(|&p| paths[p].is_active()));
-            }
+        if self.choice.is_open() {
             let at = self.look(paths);
-            self.scheduler.order(&at, &mut self.random, &mut self.order);
-            self.turn = 0;
+            self.choice.sort(&at, paths, &mut self.random);
         }
-        while let Some(&p) = self.order.get(self.turn) {
+        while let Some(p) = self.choice.present() {
             if self.may_send_new(p, paths) && self.copies_leave_room(p, paths) {
-                if !self.traits.choosy || self.must_send_new(paths) {
+                if !self.choice.traits.choosy || self.must_send_new(paths) {
                     return Some(p);
                 }
                 let at = self.look(paths);
-                return self.scheduler.admits(&at, p).then_some(p);
+                return self.choice.admits(&at, p).then_some(p);
             }
-            self.turn += 1;
+            self.choice.pass();
         }
-        let first = self.order.first().copied().filter(|_| self.must_send_new(paths));
-        first.or_else(|| self.order.iter().copied().find(|&p| self.may_send_urgent(p, paths)))
+        let order = self.choice.order();
+        let first = order.first().copied().filter(|_| self.must_send_new(paths));
+        first.or_else(|| order.iter().copied().find(|&p| self.may_send_urgent(p, paths)))
     }
 
     /// True if the next message is urgent and may be sent although the window of the path is full or its
@@ -250,13 +238,13 @@ impl Sender {
     /// True if no data is in flight or lost and no path rests: then no acknowledgement and no timer would
     /// follow. So burst limit, scheduler, buffer split and copies do not delay new data.
     fn must_send_new(&self, paths: &Paths) -> bool {
-        self.lost_chunks == 0 && paths.flight().is_zero() && self.rest_ends(paths).is_none()
+        !self.peer.has_lost() && paths.flight().is_zero() && self.rest_ends(paths).is_none()
     }
 
     /// True if copies leave room for new data on a path.
     #[inline]
     fn copies_leave_room(&mut self, p: PathId, paths: &Paths) -> bool {
-        if self.traits.copies { self.leads(p, paths) } else { self.copies.leave_room(p, &paths[p]) }
+        if self.choice.traits.copies { self.leads(p, paths) } else { self.copies.leave_room(p, &paths[p]) }
     }
 
     /// The state on which the scheduler bases its decisions.
@@ -266,26 +254,16 @@ impl Sender {
             now: self.now,
             paths,
             waiting: self.queue.bytes(),
-            given: if self.has_more { ByteCount::MAX } else { self.queue.bytes() + paths.flight() },
-            window: self.window(paths).min(self.config.send_buffer),
-            refusals: self.refusals,
-            unblocked: self.nr_sacks && self.queue.head_is_unordered(),
+            given: if self.user.has_more() { ByteCount::MAX } else { self.queue.bytes() + paths.flight() },
+            window: self.peer.whole(paths).min(self.config.send_buffer),
+            refusals: self.peer.refusals,
+            unblocked: self.peer.nr_sacks && self.queue.head_is_unordered(),
         }
     }
 
     #[inline]
     pub(super) fn buffers(&self) -> Buffers {
-        Buffers { sender: self.config.send_buffer, peer_rwnd: self.peer_rwnd }
-    }
-
-    /// Maximum number of bytes that may be outstanding at the same time, in flight or in the peer's buffer.
-    #[inline]
-    fn window(&self, paths: &Paths) -> ByteCount {
-        if self.cmt.keep_room && self.nr_sacks {
-            self.extent + self.peer_room()
-        } else {
-            self.peer_rwnd + paths.flight()
-        }
+        Buffers { sender: self.config.send_buffer, peer_rwnd: self.peer.free() }
     }
 
     #[inline(always)] // into `path_for_new_data`
@@ -297,8 +275,8 @@ impl Sender {
             && !waits_for_answer(p, paths)
     }
 
-    /// True if a pacer spreads the packets of a path. Then new data needs no burst limit. A burst limit would
-    /// keep the flight size low after a time in which new data was blocked.
+    /// True if a pacer spreads the packets of a path. Then new data needs no burst limit
+    /// (`rfc9002#section-7.7`), which would keep the flight size low after new data was blocked.
     #[inline]
     fn is_paced(&self, path: &Path) -> bool {
         self.config.pacing && path.rate.as_ref().is_some_and(|rate| rate.pacer.has_rate())
@@ -312,7 +290,7 @@ impl Sender {
 
     /// The first time at which a resting path, or a path that its pacer delays, may send again.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
-        if self.never_used || (!rescheduling::is_on(&self.cmt) && !self.paced) {
+        if self.user.is_new() || (!rescheduling::is_on(&self.cmt) && !self.paced) {
             return None;
         }
         self.first_rest_ends(paths)
@@ -389,8 +367,8 @@ impl Sender {
             path.t3.get_or_insert(now + path.rto.current());
             self.be_patient(now, &mut paths[p]);
         }
-        if self.traits.each_packet || paths.have_costs() {
-            self.order.clear();
+        if self.choice.traits.each_packet || paths.have_costs() {
+            self.choice.restart();
         }
         if self.paced {
             self.report_sent(now, p, paths);
@@ -445,12 +423,12 @@ impl Sender {
             if sent > 0 && (!alike || !self.config.bundling || !self.joins_packet(len, p, paths)) {
                 break;
             }
-            let probing = self.peer_rwnd < ByteCount::from(len);
+            let probing = self.peer.free() < ByteCount::from(len);
             let mut fragment = self.queue.take(len);
             let flight_size = self.flight_size_of(len, &paths[p]);
             self.retained += ByteCount::from(len);
-            self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
-            fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
+            self.peer.sent(ByteCount::new(u64::from(flight_size)));
+            fragment.flags.immediate |= probing || (self.user.is_closing() && self.queue.is_empty());
             if sent == 0 && self.config.lean_sacks {
                 fragment.flags.immediate |= self.needs_sack(&paths[p], paths.len() > 1);
             }
@@ -458,7 +436,6 @@ impl Sender {
                 fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
             }
             paths[p].queued += ByteCount::new(u64::from(flight_size));
-            self.extent += ByteCount::new(u64::from(flight_size));
             if let Some(id) = fragment.tag.id()
                 && !(fragment.flags.beginning && fragment.flags.ending)
             {
@@ -483,27 +460,27 @@ impl Sender {
     /// small window, every second, third or fourth packet does.
     #[cold]
     fn needs_sack(&self, path: &Path, several: bool) -> bool {
-        if several && self.queue.is_empty() && !self.has_more {
-            return self.nr_sacks;
+        if several && self.queue.is_empty() && !self.user.has_more() {
+            return self.peer.nr_sacks;
         }
         let CongestionWindow { cwnd, ssthresh } = path.window;
         let packets = cwnd.get() / path.mtu.get().max(1);
         let in_slow_start = ssthresh.is_none_or(|ssthresh| cwnd < ssthresh);
         let every = match packets {
-            _ if in_slow_start && cwnd <= self.peer_buffer => 2,
+            _ if in_slow_start && cwnd <= self.peer.buffer() => 2,
             0..8 => 2,
             8..24 => 3,
             24..SMALL_WINDOW => 4,
             _ => return false,
         };
-        self.nr_sacks && path.stats.data_packets % every == 1
+        self.peer.nr_sacks && path.stats.data_packets % every == 1
     }
 
     fn joins_packet(&self, len: usize, p: PathId, paths: &Paths) -> bool {
         self.has_numbers()
             && self.queue.shares_packet()
             && !paths[p].space().is_zero()
-            && ByteCount::from(len) <= self.peer_room()
+            && ByteCount::from(len) <= self.peer.room()
             && !splitting::share_is_full(&self.cmt, self.buffers(), p, paths)
     }
 
@@ -529,8 +506,7 @@ impl Sender {
                 break;
             }
             self.out.unlink(paths[on].lost(cause), i);
-            self.lost_chunks -= 1;
-            self.lost_bytes -= ByteCount::new(u64::from(self.out[i].flight_size));
+            self.peer.unlose(ByteCount::new(u64::from(self.out[i].flight_size)));
             match cause {
                 LossCause::FastRetransmit => paths[p].stats.fast_retransmissions += 1,
                 LossCause::Timeout => paths[p].stats.timer_retransmissions += 1,
@@ -558,14 +534,12 @@ impl Sender {
         w: &mut PacketWriter<'_>,
     ) {
         let from = self.out[i].path;
+        let before = ByteCount::new(u64::from(self.out[i].flight_size));
         if from != p {
             paths[from].cuc.forget();
-            let before = ByteCount::new(u64::from(self.out[i].flight_size));
             paths[from].queued -= before;
             self.out[i].flight_size = self.flight_size_of(self.out[i].len(), &paths[p]);
-            let after = ByteCount::new(u64::from(self.out[i].flight_size));
-            paths[p].queued += after;
-            self.extent = self.extent + after - before;
+            paths[p].queued += ByteCount::new(u64::from(self.out[i].flight_size));
         }
         // rfc9260#section-7.2.4, step 4: T3-rtx restarts for the earliest outstanding chunk.
         let path = &mut paths[p];
@@ -579,7 +553,7 @@ impl Sender {
         }
         chunk.state = ChunkState::InFlight;
         chunk.path = p;
-        self.peer_rwnd -= ByteCount::new(u64::from(chunk.flight_size));
+        self.peer.resent(before, ByteCount::new(u64::from(chunk.flight_size)));
         self.transmit(now, i, p, paths, w);
     }
 

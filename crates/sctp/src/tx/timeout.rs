@@ -17,7 +17,7 @@ impl Sender {
     /// Handles the expiry of T3-rtx on path `p`: marks all chunks in flight on the path as lost. With
     /// `rtt_heuristic`, chunks sent less than an SRTT ago stay in flight.
     pub(crate) fn on_t3(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> T3Outcome {
-        let probing = self.peer_closed && self.out.len() == 1;
+        let probing = self.peer.is_closed() && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
         self.heard = false;
         self.account_for_timeout(now, p, paths);

@@ -115,7 +115,7 @@ impl Sender {
 
     /// True if the user has closed the association and all data was sent: no data can carry a FORWARD TSN.
     fn is_ending(&self) -> bool {
-        self.closing && self.queue.is_empty() && !self.queue.has_held()
+        self.user.is_closing() && self.queue.is_empty() && !self.queue.has_held()
     }
 
     /// Counts abandoned chunks as acknowledged if no other chunks are outstanding and a FORWARD TSN was sent.

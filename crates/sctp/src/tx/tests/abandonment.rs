@@ -109,7 +109,7 @@ fn t3_stops_when_the_last_lost_chunk_is_abandoned() {
     rig.sender.mark_lost(rig.index(1), crate::path::LossCause::FastRetransmit, &mut rig.paths);
     rig.paths[P1].t3 = Some(rig.now);
     rig.abandon(1);
-    assert_eq!((rig.paths[P1].t3, rig.sender.lost_chunks), (None, 0));
+    assert_eq!((rig.paths[P1].t3, rig.sender.peer.lost_chunks()), (None, 0));
 }
 
 // rfc9260#section-6.2.1, step D iii

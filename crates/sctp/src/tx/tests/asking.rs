@@ -8,8 +8,8 @@ use cc::CongestionWindow;
 fn asking(cwnd: u64, ssthresh: u64, peer_buffer: u64) -> usize {
     let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };
     let mut rig = Rig::new(&config, 1, 1);
-    rig.sender.nr_sacks = true;
-    rig.sender.peer_buffer = ByteCount::new(peer_buffer);
+    rig.sender.peer.nr_sacks = true;
+    rig.sender.peer.set(1 << 30, peer_buffer);
     let packets = |n: u64| ByteCount::new(n * 1500);
     rig.paths[P1].window = CongestionWindow { cwnd: packets(cwnd), ssthresh: Some(packets(ssthresh)) };
     for _ in 0..24 {
@@ -40,7 +40,7 @@ fn with_several_paths_the_packet_after_which_there_is_nothing_to_send_asks() {
     let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };
     for (n, more, asks) in [(2, false, true), (2, true, false), (1, false, false)] {
         let mut rig = Rig::new(&config, n, 1);
-        rig.sender.nr_sacks = true;
+        rig.sender.peer.nr_sacks = true;
         if more {
             rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
         }

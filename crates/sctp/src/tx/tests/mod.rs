@@ -233,7 +233,7 @@ impl Rig {
                 ChunkState::Abandoned => assert!(chunk.is(Mark::Abandoned)),
             }
         }
-        assert_eq!(self.sender.extent.get(), extent, "bytes above the cumulative TSN");
+        assert_eq!(self.sender.peer.extent().get(), extent, "bytes above the cumulative TSN");
         for (path, queued) in self.paths.iter().zip(&queued) {
             assert_eq!(path.queued.get(), *queued, "bytes queued");
         }
@@ -255,8 +255,8 @@ impl Rig {
         }
         let lists = self.paths.iter().flat_map(|path| [path.lost_fast, path.lost_timer]);
         let waiting: usize = lists.map(|list| out.along(list).count()).sum();
-        assert_eq!((waiting, self.sender.lost_chunks), (lost, lost), "lost chunks");
-        assert_eq!(self.sender.lost_bytes.get(), lost_bytes, "lost bytes");
+        assert_eq!((waiting, self.sender.peer.lost_chunks()), (lost, lost), "lost chunks");
+        assert_eq!(self.sender.peer.lost_bytes().get(), lost_bytes, "lost bytes");
         assert_eq!(self.sender.retained.get(), retained, "retained bytes");
         assert_eq!(self.sender.limits.withdrawn(), withdrawn, "withdrawn chunks");
     }

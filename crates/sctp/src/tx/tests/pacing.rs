@@ -279,7 +279,7 @@ fn retransmissions_are_paced_and_counted() {
     let again = stats.fast_retransmissions + stats.timer_retransmissions;
     assert!(again > 10, "{stats:?}");
     assert_eq!(told.sent[0], stats.user_bytes.get());
-    let waiting = rig.sender.lost_chunks as u64;
+    let waiting = rig.sender.peer.lost_chunks() as u64;
     assert_eq!(told.lost[0], (again + waiting) * CHUNK, "every chunk sent again was told as lost");
     // All data that was sent is acknowledged, lost or in flight.
     assert_eq!(told.sent[0], told.acked[0] + told.lost[0] + rig.paths[P1].flight.get());

@@ -402,7 +402,7 @@ fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
     let full = |queued| {
         let config = cmt(Cmt { buffer_split: BufferSide::Receiver, ..Cmt::default() });
         let mut rig = Rig::new(&config, 2, 1);
-        rig.sender.peer_rwnd = ByteCount::new(4000);
+        rig.sender.peer.set(4000, 4000);
         (rig.paths[P1].flight, rig.paths[P2].flight) = (ByteCount::new(20_000), ByteCount::new(36_000));
         rig.paths[P1].queued = ByteCount::new(queued);
         splitting::share_is_full(&rig.sender.cmt, rig.sender.buffers(), P1, &rig.paths)
@@ -511,9 +511,9 @@ fn a_delivered_unordered_message_takes_no_room_at_the_peer() {
     rig.pass(Span::from_millis(1));
     while rig.poll().is_some() {}
     rig.nr_sack(0, &[], &[(2, 3)]);
-    assert_eq!(rig.sender.extent.get(), 2 * CHUNK);
+    assert_eq!(rig.sender.peer.extent().get(), 2 * CHUNK);
     rig.nr_sack(2, &[], &[(3, 3)]);
-    assert_eq!(rig.sender.extent, ByteCount::ZERO);
+    assert_eq!(rig.sender.peer.extent(), ByteCount::ZERO);
     rig.nr_sack(3, &[], &[]);
-    assert_eq!(rig.sender.extent, ByteCount::ZERO);
+    assert_eq!(rig.sender.peer.extent(), ByteCount::ZERO);
 }
