@@ -8,7 +8,7 @@
 mod network;
 
 use anabranch::cc::{ControlFactory, Growth, LossBased, LossKind, Snapshot, WindowPolicy};
-use anabranch::{ByteCount, Config, Message, Payload, Span};
+use anabranch::{BufferSize, ByteCount, Config, Message, Payload, Span};
 use network::{World, addresses, endpoint};
 use std::error::Error;
 use std::sync::Arc;
@@ -44,7 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let thirds = ControlFactory::new("thirds", move |setup| {
         Box::new(LossBased::new(Thirds { losses: counter.clone() }, setup))
     });
-    let config = Config { congestion_control: thirds.into(), ..Config::recommended() };
+    // All messages are given at once.
+    let send_buffer = BufferSize::fixed(TOTAL as u64);
+    let config = Config { congestion_control: thirds.into(), send_buffer, ..Config::recommended() };
     // Every 40th packet is lost if it is sent to the server's address in the network 10.1.
     let mut world = World::new([endpoint(0, config)?, endpoint(1, Config::recommended())?], |number, to| {
         let lost = number.is_multiple_of(40) && to == addresses(1)[0];

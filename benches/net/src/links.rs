@@ -57,8 +57,8 @@ pub fn measure(rounds: usize) -> Result<(), Box<dyn Error>> {
 fn run(case: &Case) -> Result<(f64, Duration), Box<dyn Error>> {
     let mut config = Config::recommended();
     if let Some(buffers) = case.buffers {
-        config.send_buffer = ByteCount::new(buffers);
-        config.receive_buffer = ByteCount::new(buffers);
+        config.send_buffer = ByteCount::new(buffers).into();
+        config.receive_buffer = ByteCount::new(buffers).into();
     }
     let server = Endpoint::builder().locals(SERVER).udp_port(0).config(config.clone()).bind()?;
     let listener = server.listen(1);

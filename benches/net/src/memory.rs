@@ -85,8 +85,8 @@ pub fn measure(seconds: f64) -> Result<(), Box<dyn Error>> {
 
 fn transfer(seconds: f64, name: &str, message: &Payload) -> Result<(), Box<dyn Error>> {
     let mut config = Config::recommended();
-    config.send_buffer = ByteCount::new(BUFFER);
-    config.receive_buffer = ByteCount::new(BUFFER);
+    config.send_buffer = ByteCount::new(BUFFER).into();
+    config.receive_buffer = ByteCount::new(BUFFER).into();
     let mut world = World {
         now: Instant::ZERO,
         endpoints: [endpoint(0, 5001, config.clone())?, endpoint(1, 5002, config)?],

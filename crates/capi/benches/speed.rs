@@ -43,8 +43,8 @@ fn address(side: usize) -> IpAddr {
 fn endpoint(side: usize) -> Result<Endpoint, Box<dyn Error>> {
     let config = Config {
         pmtud: true,
-        send_buffer: ByteCount::new(BUFFER),
-        receive_buffer: ByteCount::new(BUFFER),
+        send_buffer: ByteCount::new(BUFFER).into(),
+        receive_buffer: ByteCount::new(BUFFER).into(),
         ..Config::recommended()
     };
     let seed = Seed::from([side as u8; 32]);

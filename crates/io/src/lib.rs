@@ -53,8 +53,8 @@ pub use host::{Host, HostOptions};
 pub use info::{AssocStats, LimitTimes, PathInfo};
 pub use net::Ready;
 pub use sctp::{
-    AddressChange, AssocId, CloseReason, Config, Event, Limit, PathId, PathOptions, PathState, Reliability,
-    ResetDirection, ResetError, ResetResult, State,
+    AddressChange, AssocId, BufferSize, CloseReason, Config, Event, Limit, PathId, PathOptions, PathState,
+    Reliability, ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use tap::Tap;

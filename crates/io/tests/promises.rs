@@ -440,7 +440,7 @@ fn a_connection_that_lingers_ends_gracefully_or_is_aborted_in_time() {
 fn a_flush_waits_for_a_stream_that_others_overtake() {
     let config = Config {
         stream_scheduler: StreamScheduler::Priority,
-        send_buffer: ByteCount::new(8 << 20),
+        send_buffer: ByteCount::new(8 << 20).into(),
         ..quick(Config::recommended())
     };
     let world = World::new(1, NO_FAULTS, &config);

@@ -252,8 +252,8 @@ fn theirs(simulator: &str, name: &str) -> Option<Cost> {
 fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
     for flow in &mut scenario.flows {
         for options in [&mut flow.client_options, &mut flow.server_options] {
-            options.receive_buffer = ByteCount::new(window);
-            options.send_buffer = ByteCount::new(2 * window);
+            options.receive_buffer = ByteCount::new(window).into();
+            options.send_buffer = ByteCount::new(2 * window).into();
         }
         if let Some(traffic) = &mut flow.forward {
             // Large enough to keep the sender saturated, small enough to leave few messages at the end.

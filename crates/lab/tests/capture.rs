@@ -71,7 +71,7 @@ fn scenario() -> Scenario {
     for options in [&mut flow.client_options, &mut flow.server_options] {
         // The send buffer has room for only 40 chunks, because tshark warns of a SACK whose Gap Ack Blocks
         // cover more than 100 chunks.
-        options.send_buffer = ByteCount::new(60_000);
+        options.send_buffer = ByteCount::new(60_000).into();
         options.hb_interval = Some(Span::from_secs(1));
     }
     (flow.reset_time, flow.stop_time) = (Span::from_secs(1), Span::from_secs(3));

@@ -15,7 +15,7 @@ link = [
   {{ name = "fast", between = ["a", "b"], net_id = 1, rate = "200 Mbit/s", delay = "20 ms", queue = {{ kind = "drop-tail", bytes = "500 kB" }} }},
   {{ name = "deep", between = ["a", "b"], net_id = 2, rate = "3 Mbit/s", delay = "100 ms", queue = {{ kind = "drop-tail", bytes = "750 kB" }} }},
 ]
-sctp = {{ bond = {{ profile = "recommended" }} }}
+sctp = {{ bond = {{ profile = "recommended", receive_buffer = "4 MiB", send_buffer = "8 MiB" }} }}
 flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", networks = {networks}, frame_rate = "0 Hz", start_time = "3 s", reset_time = "6 s", stop_time = "17 s" }}]
 "#
     );

@@ -104,7 +104,7 @@ fn a_capture_of_a_lossy_path_has_the_retransmissions_of_the_sender() {
 fn a_capture_shows_that_a_small_receive_window_is_closed() {
     let (_, found) = captured("window", |scenario| {
         scenario.links[1].forward.delay = Span::from_millis(50).into();
-        scenario.flows[0].server_options.receive_buffer = ByteCount::new(32 << 10);
+        scenario.flows[0].server_options.receive_buffer = ByteCount::new(32 << 10).into();
     });
     let share = found.closed.as_secs_f64() / found.time.as_secs_f64();
     assert!(share > 0.8, "{share}: {found:?}");
@@ -135,14 +135,14 @@ fn buffers_schedulers_controls_and_single_paths_are_tried() {
     enable_cmt(&mut scenario.flows[0]);
     let flow = &mut scenario.flows[0];
     for options in [&mut flow.client_options, &mut flow.server_options] {
-        options.receive_buffer = ByteCount::new(1 << 20);
-        options.send_buffer = ByteCount::new(3 << 20);
+        options.receive_buffer = ByteCount::new(1 << 20).into();
+        options.send_buffer = ByteCount::new(3 << 20).into();
     }
     let list = alternatives(&scenario, 0, false);
     let receive = changed(&list, "receive_buffer = 2 MiB");
-    assert_eq!(receive.server_options.receive_buffer.get(), 2 << 20);
+    assert_eq!(receive.server_options.receive_buffer.first().get(), 2 << 20);
     assert_eq!(receive.client_options, scenario.flows[0].client_options, "and nothing else");
-    assert_eq!(changed(&list, "send_buffer = 6 MiB").client_options.send_buffer.get(), 6 << 20);
+    assert_eq!(changed(&list, "send_buffer = 6 MiB").client_options.send_buffer.first().get(), 6 << 20);
     changed(&list, "receive_buffer = 2 MiB, send_buffer = 6 MiB");
     changed(&list, "cmt.path_selection = \"in-time\"");
     changed(&list, "congestion_control = \"cubic\"");
@@ -152,7 +152,7 @@ fn buffers_schedulers_controls_and_single_paths_are_tried() {
     assert_eq!(changed(&list, "networks = [2]").networks, Some(vec![2]));
     assert!(list.iter().all(|one| one.kind != Kind::Traffic), "it is saturated already");
     let back = alternatives(&scenario, 0, true);
-    assert_eq!(changed(&back, "receive_buffer = 2 MiB").client_options.receive_buffer.get(), 2 << 20);
+    assert_eq!(changed(&back, "receive_buffer = 2 MiB").client_options.receive_buffer.first().get(), 2 << 20);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn what_is_tried_does_what_the_limit_says() {
     let mut scenario = disjoint_paths(BitRate::from_mbps(20), 1);
     impair(&mut scenario.links[1], |channel| channel.delay = Span::from_millis(50).into());
     let flow = &mut scenario.flows[0];
-    flow.server_options.receive_buffer = ByteCount::new(64 << 10);
+    flow.server_options.receive_buffer = ByteCount::new(64 << 10).into();
     flow.forward.as_mut().expect("traffic").unordered = Probability::ZERO;
     let throughput = |scenario: &Scenario| Diagnosis::of(&run(scenario).scalars, "flow", false).throughput;
     let list = alternatives(&scenario, 0, false);

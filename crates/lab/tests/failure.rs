@@ -82,7 +82,7 @@ fn with_the_recommended_options_a_failed_path_does_not_stall_the_other() {
         impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(25).into());
         scenario.links[dead].down = vec![Outage { from: at(10), to: at(15) }];
         let receive_buffer = ByteCount::new(buffer);
-        let options = sctp::Config { receive_buffer, ..sctp::Config::recommended() };
+        let options = sctp::Config { receive_buffer: receive_buffer.into(), ..sctp::Config::recommended() };
         let flow = &mut scenario.flows[0];
         (flow.client_options, flow.server_options) = (options.clone(), options);
         flow.forward.as_mut().unwrap().unordered = Probability::ZERO;

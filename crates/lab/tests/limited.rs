@@ -69,7 +69,7 @@ fn a_slow_application_is_the_limit() {
 #[test]
 fn a_receive_buffer_below_the_bandwidth_delay_product_is_the_limit() {
     let mut scenario = paths(&[(20, 50)]);
-    scenario.flows[0].server_options.receive_buffer = ByteCount::new(64 << 10);
+    scenario.flows[0].server_options.receive_buffer = ByteCount::new(64 << 10).into();
     let output = shares(&scenario);
     within(share(&output, None, "peer_window"), 0.95..=1.0);
     within(share(&output, Some(0), "peer_window"), 0.95..=1.0);
@@ -80,7 +80,7 @@ fn a_receive_buffer_below_the_bandwidth_delay_product_is_the_limit() {
 #[test]
 fn a_send_buffer_below_the_bandwidth_delay_product_is_the_limit() {
     let mut scenario = paths(&[(20, 50)]);
-    scenario.flows[0].client_options.send_buffer = ByteCount::new(64 << 10);
+    scenario.flows[0].client_options.send_buffer = ByteCount::new(64 << 10).into();
     within(share(&shares(&scenario), None, "send_buffer"), 0.95..=1.0);
 }
 
@@ -129,7 +129,7 @@ fn a_dead_path_waits_for_its_timer_while_the_other_one_is_limited_by_cwnd() {
 #[test]
 fn a_slow_path_blocks_the_receive_buffer_of_a_fast_one() {
     let mut scenario = paths(&[(50, 5), (5, 200)]);
-    scenario.flows[0].server_options.receive_buffer = ByteCount::new(200_000);
+    scenario.flows[0].server_options.receive_buffer = ByteCount::new(200_000).into();
     let output = shares(&scenario);
     within(share(&output, None, "head_of_line"), 0.5..=1.0);
     let blocks = [0, 1].map(|path| path_scalar(&output, "flow", Some(path), "blocks_share"));
@@ -141,7 +141,7 @@ fn a_slow_path_blocks_the_receive_buffer_of_a_fast_one() {
 #[test]
 fn a_slow_path_blocks_the_send_buffer_even_if_messages_are_unordered() {
     let mut scenario = paths(&[(50, 5), (5, 200)]);
-    scenario.flows[0].client_options.send_buffer = ByteCount::new(200_000);
+    scenario.flows[0].client_options.send_buffer = ByteCount::new(200_000).into();
     scenario.flows[0].forward.as_mut().expect("traffic").unordered = Probability::ONE;
     let output = shares(&scenario);
     within(share(&output, None, "head_of_line"), 0.5..=1.0);
@@ -151,7 +151,7 @@ fn a_slow_path_blocks_the_send_buffer_even_if_messages_are_unordered() {
 #[test]
 fn equal_paths_with_a_small_window_are_limited_by_the_window() {
     let mut scenario = paths(&[(20, 50), (20, 50)]);
-    scenario.flows[0].server_options.receive_buffer = ByteCount::new(128 << 10);
+    scenario.flows[0].server_options.receive_buffer = ByteCount::new(128 << 10).into();
     within(share(&shares(&scenario), None, "peer_window"), 0.8..=1.0);
 }
 

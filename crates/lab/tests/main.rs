@@ -2,6 +2,7 @@
 
 mod ack_share;
 mod addresses;
+mod auto_buffers;
 mod bbr;
 mod capture;
 mod common;

@@ -52,7 +52,10 @@ fn kind(value: &mut OptionValue<'_>) -> String {
         OptionValue::Word(word) => {
             word.words().iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
-        OptionValue::Maybe(maybe) => format!("{} or `none`", kind(&mut maybe.set_some())),
+        OptionValue::Maybe(maybe) => {
+            let none = maybe.none();
+            format!("{} or `{none}`", kind(&mut maybe.set_some()))
+        }
         OptionValue::List(list) => format!("list of {}s", kind(&mut list.push())),
         OptionValue::Group(_) => unreachable!("groups are opened"),
     }

@@ -122,7 +122,7 @@ fn errors_say_why_a_scenario_cannot_be_simulated() {
             "flow `flow`: primary_path is none of the addresses that are called; expected one of 10.1.0.2, 10.2.0.2",
         ),
         (
-            |s| s.flows[0].client_options.send_buffer = ByteCount::new(1000),
+            |s| s.flows[0].client_options.send_buffer = ByteCount::new(1000).into(),
             "flow `flow`: max_msg_size = 1452 B can never fit the send buffer (sctp); expected at most 1000 B",
         ),
         (

@@ -18,7 +18,7 @@ link = [
   {{ name = "long", between = ["a", "b"], net_id = 1, rate = "200 Mbit/s", delay = "80 ms", queue = {{ kind = "drop-tail", packets = 500 }} }},
   {{ name = "short", between = ["a", "b"], net_id = 2, rate = "8 Mbit/s", delay = "5 ms", queue = {{ kind = "drop-tail", bytes = "20 kB" }}, back = {{ rate = "{back}", queue = {{ kind = "drop-tail", bytes = "15 kB" }} }}{more} }},
 ]
-sctp = {{ way = {{ profile = "recommended", congestion_control = "cubic", sack_path = "{sack_path}", receive_buffer = "1 MiB" }} }}
+sctp = {{ way = {{ profile = "recommended", congestion_control = "cubic", sack_path = "{sack_path}", receive_buffer = "1 MiB", send_buffer = "8 MiB" }} }}
 flow = [{{ name = "transfer", client = "a", server = "b", sctp = "way", frame_rate = "0 Hz", start_time = "1 s", reset_time = "3 s", stop_time = "12 s" }}]
 probe = [{{ quantity = "throughput", flow = "transfer", every = "100 ms", from = "5 s", to = "9 s" }}]
 "#

@@ -19,10 +19,13 @@ fn to_object<'py>(py: Python<'py>, value: OptionValue<'_>) -> PyResult<Bound<'py
     Ok(match value {
         OptionValue::Switch(on) => on.into_pyobject(py)?.to_owned().into_any(),
         OptionValue::Whole(count) => count.get().into_pyobject(py)?.into_any(),
-        OptionValue::Maybe(maybe) => match maybe.get() {
-            Some(value) => to_object(py, value)?,
-            None => "none".into_pyobject(py)?.into_any(),
-        },
+        OptionValue::Maybe(maybe) => {
+            let none = maybe.none();
+            match maybe.get() {
+                Some(value) => to_object(py, value)?,
+                None => none.into_pyobject(py)?.into_any(),
+            }
+        }
         value => value.text().into_pyobject(py)?.into_any(),
     })
 }

@@ -1,6 +1,6 @@
 //! Options of an association.
 
-use transport::{named, options};
+use transport::{BufferSize, named, options};
 use units::{ByteCount, Span};
 
 options! {
@@ -109,20 +109,23 @@ options! {
         /// Sends I-DATA chunks (`rfc8260`) if the peer supports them too. Fragments of messages on different
         /// streams may then alternate, so that a long message does not delay messages on other streams.
         interleaving: bool = false;
-        /// Receive buffer, advertised as a_rwnd.
-        receive_buffer: ByteCount = ByteCount::new(1 << 20), "1500 to 4294967295 bytes"
-            if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.get());
+        /// Receive buffer, advertised as a_rwnd. `auto`: twice what was read and what waited in the last
+        /// round-trip time, within the budget of the endpoint.
+        receive_buffer: BufferSize = BufferSize::fixed(1 << 20), "1500 to 4294967295 bytes, or auto"
+            if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.first().get());
         /// A receive window below this limit is advertised as zero, and a lower a_rwnd of the peer counts as
         /// zero (`rfc1122#section-4.2.3.3`). Zero turns the avoidance of silly windows off.
         sws_limit: ByteCount = ByteCount::new(1500), "less than `receive_buffer`"
-            if |limit, all| limit < all.receive_buffer;
+            if |limit, all| limit < all.receive_buffer.first();
         /// Bytes that are counted for one chunk in the receive buffer.
         receive_accounting: Accounting = Accounting::Payload;
         /// A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap
         /// (`rfc9260#section-6.2`). Otherwise all acknowledged data is kept.
         reneging: bool = true;
-        /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged.
-        send_buffer: ByteCount = ByteCount::new(1 << 20), "at least 1 byte" if |size| size > ByteCount::ZERO;
+        /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. `auto`: twice the
+        /// latter.
+        send_buffer: BufferSize = BufferSize::fixed(1 << 20), "at least 1 byte, or auto"
+            if |size| size.first() > ByteCount::ZERO;
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
             if |messages| messages != Some(0);
@@ -159,7 +162,8 @@ options! {
         initial_window: Option<u32> = None, "1 to 10000 packets, or none for that of the growth rule"
             if |packets| (1..=10_000).contains(&packets.unwrap_or(1));
         /// ssthresh of each path before its first loss. None: the a_rwnd of the peer, the upper bound that
-        /// `rfc9260#section-7.2.1` suggests.
+        /// `rfc9260#section-7.2.1` suggests; with `send_buffer = "auto"` no bound, since that of the peer may
+        /// grow, too.
         initial_ssthresh: Option<ByteCount> = None;
         /// Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4).
         rp_min: u64 = 4, "at least 1" if |mtus| mtus > 0;
@@ -210,8 +214,8 @@ impl Config {
             auth: true,
             asconf: true,
             stream_reset: true,
-            receive_buffer: ByteCount::new(4 << 20),
-            send_buffer: ByteCount::new(8 << 20),
+            receive_buffer: BufferSize::Auto,
+            send_buffer: BufferSize::Auto,
             cmt: Cmt {
                 enabled: true,
                 path_selection: PathSelection::InTime,

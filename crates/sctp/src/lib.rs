@@ -105,5 +105,5 @@ pub use random::Seed;
 #[cfg(feature = "system-seed")]
 pub use random::SeedError;
 pub use rx::ReceiveStats;
-pub use transport::{Channel, Datagram, Limit, LimitTimes, Stopwatch, Transmit, UnknownName};
+pub use transport::{BufferSize, Channel, Datagram, Limit, LimitTimes, Stopwatch, Transmit, UnknownName};
 pub use wire::asconf::AddressChange;

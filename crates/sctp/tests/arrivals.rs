@@ -145,7 +145,8 @@ fn an_association_connects_with_options_of_its_own() {
     let mut pair = Pair::new(1, &Config::default());
     let (now, remotes) = (pair.now, [Side::Server.address(1)]);
     let client = pair.endpoint(Side::Client);
-    let own = Config { outbound_streams: 3, receive_buffer: ByteCount::new(5000), ..Config::default() };
+    let own =
+        Config { outbound_streams: 3, receive_buffer: ByteCount::new(5000).into(), ..Config::default() };
     let id = client.connect_with(now, 5002, &remotes, Arc::new(own), Channel::NONE).expect("it can begin");
     let wrong = Config { max_burst: 0, ..Config::default() };
     let refused = client.connect_with(now, 5003, &remotes, Arc::new(wrong), Channel::NONE);
@@ -163,7 +164,7 @@ fn options_that_take_back_what_the_peer_was_told_are_no_options_of_an_arrival() 
     let mut pair = asking(1);
     let id = arrival(&mut pair).id;
     let now = pair.now;
-    let small = Config { receive_buffer: ByteCount::new(5000), ..Config::default() };
+    let small = Config { receive_buffer: ByteCount::new(5000).into(), ..Config::default() };
     let server = pair.endpoint(Side::Server);
     assert!(matches!(server.accept_with(now, id, small.into()), Err(AcceptError::Config(_))));
     assert!(server.accept(now, id).is_ok(), "it still waits");

@@ -580,7 +580,7 @@ fn init_ack_goes_to_the_source_of_the_init() {
 // rfc9260#section-3.3.2: a_rwnd in INIT and INIT ACK is the size of the receive buffer.
 #[test]
 fn init_advertises_what_is_configured() {
-    let config = Config { receive_buffer: ByteCount::new(123_456), ..Config::default() };
+    let config = Config { receive_buffer: ByteCount::new(123_456).into(), ..Config::default() };
     let mut pair = Pair::new(1, &config);
     pair.connect(Side::Client, 1);
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };

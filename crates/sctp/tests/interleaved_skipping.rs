@@ -202,7 +202,7 @@ fn a_message_that_waits_behind_a_begun_one_is_abandoned_without_harm_to_that() {
 // rfc8260#section-2.3.1, rfc9260#section-6.9: the delivered part ends as aborted
 #[test]
 fn a_skipped_message_that_was_handed_out_in_part_ends_as_aborted() {
-    let small = Config { receive_buffer: ByteCount::new(8_000), ..config() };
+    let small = Config { receive_buffer: ByteCount::new(8_000).into(), ..config() };
     for unordered in [false, true] {
         let mut pair = established(&config(), &small);
         give(&mut pair, [message(Reliability::Until(Span::from_millis(200)), 1, unordered, 60_000)]);

@@ -159,8 +159,8 @@ fn urgent_under_bulk(interleaving: bool) -> (Vec<u16>, usize) {
         interleaving,
         stream_scheduler: StreamScheduler::Priority,
         stream_values: vec![0, 1],
-        send_buffer: ByteCount::new(4 << 20),
-        receive_buffer: ByteCount::new(4 << 20),
+        send_buffer: ByteCount::new(4 << 20).into(),
+        receive_buffer: ByteCount::new(4 << 20).into(),
         ..Config::default()
     };
     let mut pair = established(config.clone(), config);
@@ -222,8 +222,8 @@ fn with_interleaving_a_message_can_be_given_in_pieces_on_each_stream() {
 #[test]
 fn messages_that_fill_the_receive_buffer_together_are_read_in_parts_that_tell_their_message() {
     let buffers = |config: Config| Config {
-        receive_buffer: ByteCount::new(20_000),
-        send_buffer: ByteCount::new(1 << 20),
+        receive_buffer: ByteCount::new(20_000).into(),
+        send_buffer: ByteCount::new(1 << 20).into(),
         stream_scheduler: StreamScheduler::Rr,
         ..config
     };

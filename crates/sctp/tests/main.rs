@@ -6,6 +6,7 @@ mod asconf_hostile;
 mod asconf_nat;
 mod attempt;
 mod auth;
+mod auto_buffers;
 mod channels;
 mod checklist;
 mod collision;

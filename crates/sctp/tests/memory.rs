@@ -52,7 +52,7 @@ impl Victim {
         let config = Config {
             outbound_streams: u16::MAX,
             max_inbound_streams: u16::MAX,
-            receive_buffer: units::ByteCount::new(BUFFER as u64),
+            receive_buffer: units::ByteCount::new(BUFFER as u64).into(),
             ..config.clone()
         };
         let mut pair = Pair::new(1, &config);

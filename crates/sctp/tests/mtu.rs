@@ -33,7 +33,7 @@ fn encapsulated(nets: u8, config: &Config) -> Pair {
 }
 
 fn searching() -> Config {
-    Config { pmtud: true, send_buffer: ByteCount::new(120_000), ..Config::recommended() }
+    Config { pmtud: true, send_buffer: ByteCount::new(120_000).into(), ..Config::recommended() }
 }
 
 /// Lengths in bytes of the probes that a side sent, without IP and UDP header.
@@ -161,8 +161,12 @@ fn a_link_that_becomes_smaller_stalls_its_own_path_for_three_rto_at_most() {
 // rfc8899#section-4.3
 #[test]
 fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
-    let config =
-        Config { pmtud: true, send_buffer: ByteCount::new(60_000), rto_min: ms(300), ..Config::default() };
+    let config = Config {
+        pmtud: true,
+        send_buffer: ByteCount::new(60_000).into(),
+        rto_min: ms(300),
+        ..Config::default()
+    };
     let mut pair = encapsulated(1, &config);
     let (client, _) = pair.establish();
     keep_busy(&mut pair, client, Span::from_secs(5));
@@ -241,7 +245,7 @@ fn told(pair: &mut Pair, net: u8) -> Vec<u64> {
 
 /// Number of networks and options of senders that search for the path MTU.
 fn flows() -> [(u8, Config); 3] {
-    let standard = Config { pmtud: true, send_buffer: ByteCount::new(60_000), ..Config::default() };
+    let standard = Config { pmtud: true, send_buffer: ByteCount::new(60_000).into(), ..Config::default() };
     [(1, searching()), (2, searching()), (1, standard)]
 }
 

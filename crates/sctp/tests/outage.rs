@@ -151,7 +151,7 @@ fn config() -> impl Strategy<Value = Config> {
                 rto_min,
                 nagle: on[2],
                 bundling: on[3],
-                send_buffer: units::ByteCount::new(200_000),
+                send_buffer: units::ByteCount::new(200_000).into(),
                 association_max_retrans: 10_000,
                 ..Config::default()
             }

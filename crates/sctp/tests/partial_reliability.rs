@@ -153,7 +153,7 @@ fn nothing_arrives_long_after_its_lifetime() {
 // rfc3758#section-3.5, rule F2
 #[test]
 fn a_forward_tsn_rides_with_data_if_there_is_room() {
-    let mut pair = Pair::new(1, &Config { send_buffer: ByteCount::new(1000), ..config() });
+    let mut pair = Pair::new(1, &Config { send_buffer: ByteCount::new(1000).into(), ..config() });
     pair.establish();
     pair.on_wire(|_| Fate::Lost);
     send(&mut pair, message(Reliability::Priority(2), 0, 900));
@@ -335,7 +335,7 @@ fn a_forward_tsn_nobody_agreed_upon_is_skipped_and_reported() {
 // rfc7496#section-4.3, rfc7496#section-4.4
 #[test]
 fn abandoned_messages_are_counted_by_stream_and_policy() {
-    let mut pair = Pair::new(1, &Config { send_buffer: ByteCount::new(20_000), ..config() });
+    let mut pair = Pair::new(1, &Config { send_buffer: ByteCount::new(20_000).into(), ..config() });
     pair.establish();
     pair.on_wire(|_| Fate::Lost);
     send(&mut pair, message(Reliability::Retransmissions(0), 1, 100));

@@ -158,7 +158,7 @@ fn a_reset_that_overtakes_its_data_is_deferred_and_done_without_being_asked_agai
 fn data_behind_a_deferred_reset_is_bounded_by_the_receive_buffer() {
     let buffer = ByteCount::new(2000);
     for reneging in [true, false] {
-        let config = Config { receive_buffer: buffer, reneging, ..allowing(AllowReset::Streams) };
+        let config = Config { receive_buffer: buffer.into(), reneging, ..allowing(AllowReset::Streams) };
         let mut desk = Desk::new(&config);
         desk.reset(0, 1, &[1]);
         for n in 2..200 {

@@ -172,8 +172,11 @@ fn a_shutdown_during_the_handshake_waits_for_it() {
 // rfc9260#section-9.2, T5-shutdown-guard
 #[test]
 fn a_peer_that_never_ends_is_aborted_after_five_times_rto_max() {
-    let config =
-        Config { rto_max: Span::from_secs(2), send_buffer: ByteCount::new(1 << 30), ..Config::default() };
+    let config = Config {
+        rto_max: Span::from_secs(2),
+        send_buffer: ByteCount::new(1 << 30).into(),
+        ..Config::default()
+    };
     let mut pair = Pair::new(1, &config);
     pair.establish();
     // The path has a long delay, and much data is pending.

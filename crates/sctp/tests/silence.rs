@@ -44,7 +44,7 @@ fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate +
 fn recommended() -> Config {
     let (buffer, recommended) = (units::ByteCount::new(65_536), Config::recommended());
     let cmt = Cmt { path_selection: PathSelection::RoundRobin, ..recommended.cmt.clone() };
-    Config { receive_buffer: buffer, send_buffer: buffer, cmt, ..recommended }
+    Config { receive_buffer: buffer.into(), send_buffer: buffer.into(), cmt, ..recommended }
 }
 
 fn first_heartbeat(pair: &Pair, after: Instant) -> Instant {

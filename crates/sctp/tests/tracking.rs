@@ -231,8 +231,8 @@ impl Run {
     fn new(nr_sack: bool) -> Run {
         let config = Config {
             nr_sack,
-            send_buffer: ByteCount::new(30_000),
-            receive_buffer: ByteCount::new(12_000),
+            send_buffer: ByteCount::new(30_000).into(),
+            receive_buffer: ByteCount::new(12_000).into(),
             association_max_retrans: 3,
             rto_max: Span::from_secs(3),
             ..Config::recommended()

@@ -110,8 +110,8 @@ fn transfer(config: &Config, nets: u8, wire: Wire, lengths: &[usize]) {
 fn config(cmt: bool) -> Config {
     Config {
         cmt: Cmt { enabled: cmt, ..Cmt::default() },
-        send_buffer: ByteCount::new(30_000),
-        receive_buffer: ByteCount::new(30_000),
+        send_buffer: ByteCount::new(30_000).into(),
+        receive_buffer: ByteCount::new(30_000).into(),
         association_max_retrans: 100,
         path_max_retrans: 100,
         rto_min: ms(100),
@@ -230,8 +230,11 @@ fn writable_is_told_when_a_full_buffer_has_room() {
 // rfc9260#section-6.1, rule A: a peer that answers is alive, even if its window remains closed.
 #[test]
 fn a_closed_window_is_probed_and_never_ends_the_association() {
-    let mut small =
-        Config { receive_buffer: ByteCount::new(3000), rto_max: Span::from_secs(2), ..Config::default() };
+    let mut small = Config {
+        receive_buffer: ByteCount::new(3000).into(),
+        rto_max: Span::from_secs(2),
+        ..Config::default()
+    };
     small.association_max_retrans = 3;
     let mut pair = Pair::new(1, &small);
     pair.establish();

@@ -2,6 +2,7 @@
 
 use anabranch_sctp::{Config, Message, Payload};
 use testkit::*;
+use transport::BufferSize;
 use units::{ByteCount, Span};
 
 const BUFFER: u32 = 40_000;
@@ -65,7 +66,7 @@ fn in_parts(seeds: u64, config: &Config) -> (usize, u64) {
 #[test]
 fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
     let recommended = Config::recommended();
-    let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), ..recommended };
+    let config = Config { receive_buffer: ByteCount::new(BUFFER.into()).into(), ..recommended };
     let (parts, most) = in_parts(200, &config);
     // The receiver drops probes of a closed window, and copies that arrive too early. It drops a few more
     // chunks, because the room for missing chunks is an estimate: their lengths vary.
@@ -78,7 +79,8 @@ fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
 fn messages_arrive_whole_from_a_sender_that_overdraws_the_window_but_for_a_few() {
     let recommended = Config::recommended();
     let cmt = anabranch_sctp::Cmt { keep_room: false, ..recommended.cmt.clone() };
-    let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), cmt, ..recommended };
+    let (receive_buffer, send_buffer) = (ByteCount::new(BUFFER.into()).into(), BufferSize::fixed(8 << 20));
+    let config = Config { receive_buffer, send_buffer, cmt, ..recommended };
     let (parts, _) = in_parts(200, &config);
     assert!(parts <= 4, "{parts} of 200");
 }

@@ -167,7 +167,7 @@ fn blocking(keep_room: bool) -> Config {
     let cmt = Cmt { enabled: true, rtx: RtxPolicy::Same, keep_room, ..Cmt::default() };
     Config {
         cmt,
-        receive_buffer: ByteCount::new(65_536),
+        receive_buffer: ByteCount::new(65_536).into(),
         receive_accounting: Accounting::Chunk,
         sws_limit: ByteCount::ZERO,
         accounting: Accounting::Chunk,
@@ -210,8 +210,8 @@ fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
 #[test]
 fn messages_on_their_way_are_fewer_than_half_the_circle_of_their_numbers() {
     let config = Config {
-        send_buffer: ByteCount::new(1 << 24),
-        receive_buffer: ByteCount::new(1 << 28),
+        send_buffer: ByteCount::new(1 << 24).into(),
+        receive_buffer: ByteCount::new(1 << 28).into(),
         max_burst: 10_000,
         ..config(false)
     };

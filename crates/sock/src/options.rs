@@ -273,12 +273,12 @@ fn set_general(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
     const MOST: u64 = 64 << 20;
     match name {
         libc::SO_SNDBUF => {
-            socket.config.send_buffer = ByteCount::new(u64::from(value.u32(0)?).clamp(4096, MOST));
+            socket.config.send_buffer = ByteCount::new(u64::from(value.u32(0)?).clamp(4096, MOST)).into();
             keep(socket, SOL_SOCKET, name, value.0)
         }
         libc::SO_RCVBUF => {
             let size = u64::from(value.u32(0)?).clamp(4096, MOST / 4);
-            socket.config.receive_buffer = ByteCount::new(size);
+            socket.config.receive_buffer = ByteCount::new(size).into();
             keep(socket, SOL_SOCKET, name, value.0)
         }
         libc::SO_REUSEADDR => {
@@ -293,8 +293,8 @@ fn set_general(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
 fn get_general(socket: &Socket, name: i32) -> Result<Vec<u8>, Errno> {
     let number = match name {
         // As Linux, twice what was set.
-        libc::SO_SNDBUF => twice(socket.config.send_buffer),
-        libc::SO_RCVBUF => twice(socket.config.receive_buffer),
+        libc::SO_SNDBUF => twice(socket.config.send_buffer.first()),
+        libc::SO_RCVBUF => twice(socket.config.receive_buffer.first()),
         libc::SO_TYPE if socket.many => libc::SOCK_SEQPACKET,
         libc::SO_TYPE => libc::SOCK_STREAM,
         libc::SO_DOMAIN if socket.v6 => libc::AF_INET6,
@@ -419,7 +419,7 @@ fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Errno> 
         }
         n::ASSOCINFO => {
             let id = id.u16(config.association_max_retrans).u16(0_u16).u32(0_u32);
-            id.u32(config.receive_buffer.get()).u32(millis(config.valid_cookie_life))
+            id.u32(config.receive_buffer.first().get()).u32(millis(config.valid_cookie_life))
         }
         n::INITMSG => {
             let streams = Written::default().u16(config.outbound_streams).u16(config.max_inbound_streams);

@@ -126,8 +126,8 @@ fn config(random: &mut Random) -> Config {
     let buffer = |random: &mut Random| ByteCount::new(one_of(random, &[1_500, 3_000, 10_000, 40_000]));
     Config {
         mtu: ByteCount::new(one_of(random, &[576, 576, 1280, 1500])),
-        receive_buffer: buffer(random),
-        send_buffer: buffer(random),
+        receive_buffer: buffer(random).into(),
+        send_buffer: buffer(random).into(),
         sws_limit: ByteCount::ZERO,
         rto_max: Span::from_secs(1 + random.below(100)),
         rto_initial: Span::from_secs(1),
@@ -179,7 +179,7 @@ fn run(seed: u64) -> Outcome {
         Counted { ours, outage, sent_in_vain: 0, closing: closing.clone() }
     });
     let longest =
-        configs.iter().map(|config| config.send_buffer.get() as usize).min().unwrap_or(0).min(8_000);
+        configs.iter().map(|config| config.send_buffer.most().get() as usize).min().unwrap_or(0).min(8_000);
     let scripts = [0, 1].map(|host| {
         let count = random.below(400) as usize;
         Script::random(2 * seed + host, count, 4, longest)

@@ -53,8 +53,8 @@ fn many_streams_deliver_everything_in_order_with_every_scheduler_over_two_lossy_
                 interleaving,
                 nr_sack: n % 2 == 0,
                 outbound_streams: STREAMS,
-                receive_buffer: ByteCount::new(60_000),
-                send_buffer: ByteCount::new(200_000),
+                receive_buffer: ByteCount::new(60_000).into(),
+                send_buffer: ByteCount::new(200_000).into(),
                 cmt: Cmt { enabled: true, reinjection: Reinjection::Both, ..Cmt::default() },
                 ..Config::default()
             };
@@ -80,8 +80,8 @@ fn urgent_delays(stream_scheduler: StreamScheduler, interleaving: bool) -> (f64,
         stream_scheduler,
         stream_values: vec![0, 1],
         interleaving,
-        send_buffer: ByteCount::new(4_000_000),
-        receive_buffer: ByteCount::new(4_000_000),
+        send_buffer: ByteCount::new(4_000_000).into(),
+        receive_buffer: ByteCount::new(4_000_000).into(),
         ..Config::default()
     };
     let channel = ChannelSpec {

@@ -133,7 +133,7 @@ proptest! {
             world.cut(path, from, from + Span::from_millis(length));
         }
         let scripts = [0, 1].map(|host| {
-            let whole = configs[host].send_buffer.get() as usize;
+            let whole = configs[host].send_buffer.most().get() as usize;
             Script::random(2 * u64::from(seed) + host as u64, counts[host], STREAMS, longest.min(whole))
         });
         let mut sides = [0, 1].map(|host| {

@@ -6,6 +6,7 @@
 
 mod address;
 mod agenda;
+mod buffer;
 mod check;
 mod checksum;
 mod datagram;
@@ -22,6 +23,7 @@ mod text;
 
 pub use address::{is_unicast, nearest};
 pub use agenda::{Agenda, Turn};
+pub use buffer::BufferSize;
 pub use check::{ConfigError, check};
 pub use checksum::Checksum;
 pub use datagram::{Channel, Datagram, Ecn, Endpoint, Transmit};

@@ -42,7 +42,9 @@ impl<'a> Facts<'a> {
         let (tcp_sender, tcp_receiver) = if back { (server, client) } else { (client, server) };
         let (send_buffer, receive_buffer, control) = match flow.protocol {
             Protocol::Tcp => (tcp_sender.send_buffer, tcp_receiver.receive_buffer, tcp_sender.control.word()),
-            _ => (sender.send_buffer, receiver.receive_buffer, sender.congestion_control.word()),
+            _ => {
+                (sender.send_buffer.most(), receiver.receive_buffer.most(), sender.congestion_control.word())
+            }
         };
         let (scheduler, max_burst) = (sender.cmt.path_selection.name(), sender.max_burst);
         Facts { send_buffer, receive_buffer, control, scheduler, max_burst }

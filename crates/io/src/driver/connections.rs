@@ -50,7 +50,7 @@ impl Connections {
         config: &Config,
         identity: Option<Identity>,
     ) -> Handle {
-        let mailbox = Arc::new(Mailbox::new(id, hub.clone(), config.send_buffer, identity));
+        let mailbox = Arc::new(Mailbox::new(id, hub.clone(), config.send_buffer.most(), identity));
         self.entries.insert(id, Entry::new(mailbox.clone(), config));
         Handle(mailbox)
     }

@@ -19,7 +19,11 @@ fn soon<T>(future: impl Future<Output = T>) -> T {
 
 fn endpoint() -> Endpoint {
     let (send_buffer, receive_buffer) = (ByteCount::new(100_000), ByteCount::new(100_000));
-    let config = Config { send_buffer, receive_buffer, ..Config::recommended() };
+    let config = Config {
+        send_buffer: send_buffer.into(),
+        receive_buffer: receive_buffer.into(),
+        ..Config::recommended()
+    };
     Endpoint::builder().local(LOCAL).udp_port(0).config(config).bind().expect("loopback can be bound")
 }
 

@@ -43,7 +43,11 @@ pub fn quick(config: Config) -> Config {
 /// As [`quick`], with small buffers.
 pub fn small() -> Config {
     let (send_buffer, receive_buffer) = (ByteCount::new(200_000), ByteCount::new(200_000));
-    Config { send_buffer, receive_buffer, ..quick(Config::recommended()) }
+    Config {
+        send_buffer: send_buffer.into(),
+        receive_buffer: receive_buffer.into(),
+        ..quick(Config::recommended())
+    }
 }
 
 pub struct World {

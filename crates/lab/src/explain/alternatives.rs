@@ -3,6 +3,7 @@
 
 use crate::scenario::{Flow, NodeKind, Pace, Protocol, Scenario};
 use std::collections::BTreeSet;
+use transport::BufferSize;
 use units::ByteCount;
 
 /// A changed scenario.
@@ -98,21 +99,7 @@ impl Tried {
         let back = self.back;
         let flow = self.base.flows[self.flow].clone();
         let [sender, receiver] = ends(&flow, back);
-        let (send, receive) = (sender.send_buffer * 2, receiver.receive_buffer * 2);
-        self.push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), |flow| {
-            both(flow, back)[1].receive_buffer = receive;
-        });
-        self.push(Kind::Buffers, format!("send_buffer = {}", size(send)), |flow| {
-            both(flow, back)[0].send_buffer = send
-        });
-        self.push(
-            Kind::Buffers,
-            format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)),
-            |flow| {
-                both(flow, back)[1].receive_buffer = receive;
-                both(flow, back)[0].send_buffer = send;
-            },
-        );
+        self.buffers(sender.send_buffer, receiver.receive_buffer);
         let networks = self.networks(&flow);
         let several = networks.len() > 1;
         if several && sender.cmt.enabled {
@@ -147,6 +134,33 @@ impl Tried {
         for network in networks.into_iter().filter(|_| several) {
             self.push(Kind::Path, format!("networks = [{network}]"), |flow| {
                 flow.networks = Some(vec![network])
+            });
+        }
+    }
+
+    /// Fixed buffers of twice the size.
+    fn buffers(&mut self, send: BufferSize, receive: BufferSize) {
+        let back = self.back;
+        let twice = |buffer| match buffer {
+            BufferSize::Fixed(size) => Some(size * 2),
+            BufferSize::Auto => None,
+        };
+        let (send, receive) = (twice(send), twice(receive));
+        if let Some(receive) = receive {
+            self.push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), |flow| {
+                both(flow, back)[1].receive_buffer = receive.into();
+            });
+        }
+        if let Some(send) = send {
+            self.push(Kind::Buffers, format!("send_buffer = {}", size(send)), |flow| {
+                both(flow, back)[0].send_buffer = send.into();
+            });
+        }
+        if let (Some(send), Some(receive)) = (send, receive) {
+            let change = format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send));
+            self.push(Kind::Buffers, change, |flow| {
+                both(flow, back)[1].receive_buffer = receive.into();
+                both(flow, back)[0].send_buffer = send.into();
             });
         }
     }

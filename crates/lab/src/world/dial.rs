@@ -183,11 +183,12 @@ fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
     {
         if let Some(traffic) = traffic
             && flow.protocol == Protocol::Sctp
-            && traffic.max_msg_size > options.send_buffer
+            && traffic.max_msg_size > options.send_buffer.most()
         {
             let message = format!(
                 "max_msg_size = {} can never fit the send buffer ({key}); expected at most {}",
-                traffic.max_msg_size, options.send_buffer
+                traffic.max_msg_size,
+                options.send_buffer.most()
             );
             return Err(misfit("max_msg_size", message));
         }

@@ -86,8 +86,8 @@ pub fn impair(link: &mut Link, change: impl Fn(&mut ChannelSpec)) {
 /// start.
 pub fn saturated_flow(name: &str) -> Flow {
     let options = sctp::Config {
-        receive_buffer: ByteCount::new(50_000_000),
-        send_buffer: ByteCount::new(50_000_000),
+        receive_buffer: ByteCount::new(50_000_000).into(),
+        send_buffer: ByteCount::new(50_000_000).into(),
         ..sctp::Config::default()
     };
     Flow {

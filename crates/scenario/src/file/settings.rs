@@ -41,7 +41,7 @@ fn set(value: OptionValue<'_>, item: &Item, faults: &mut Faults) -> Option<()> {
         OptionValue::Size(size) => set_size(size, item, faults)?,
         OptionValue::Word(word) => set_word(word, item, faults)?,
         OptionValue::Maybe(maybe) => match &item.value {
-            Value::Text(text) if text == "none" => maybe.set_none(),
+            Value::Text(text) if text == maybe.none() => maybe.set_none(),
             _ => set(maybe.set_some(), item, faults)?,
         },
         OptionValue::List(list) => set_list(list, item, faults)?,
@@ -114,9 +114,10 @@ fn described(value: OptionValue<'_>, definitions: &mut Definitions) -> (Json, Js
 }
 
 fn described_maybe(maybe: &mut dyn Maybe, definitions: &mut Definitions) -> (Json, Json) {
-    let default = maybe.get().map_or(json!("none"), |value| described(value, definitions).0);
+    let none = maybe.none();
+    let default = maybe.get().map_or(json!(none), |value| described(value, definitions).0);
     let (_, schema) = described(maybe.set_some(), definitions);
-    (default, json!({ "anyOf": [schema, { "const": "none" }] }))
+    (default, json!({ "anyOf": [schema, { "const": none }] }))
 }
 
 /// Documentation for readers without links: `rfc9260#section-6.2` becomes RFC 9260, section 6.2.

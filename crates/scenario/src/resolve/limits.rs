@@ -155,7 +155,9 @@ fn most_waiting(flow: &Flow) -> u64 {
             + flow.back.as_ref().map_or(0, |traffic| of(traffic, server))
     };
     match flow.protocol {
-        Protocol::Sctp => both(flow.client_options.send_buffer, flow.server_options.send_buffer, queued),
+        Protocol::Sctp => {
+            both(flow.client_options.send_buffer.most(), flow.server_options.send_buffer.most(), queued)
+        }
         // TCP stores no messages, but each message that fills its buffer costs time.
         Protocol::Tcp => {
             let messages = both(flow.client_tcp.send_buffer, flow.server_tcp.send_buffer, buffered);

@@ -278,6 +278,13 @@ impl Association {
             }
             receiver.note_delay(|| transit.delay(now, datagram.sent_at));
         }
+        let path = &self.paths[answer];
+        if path.rto.srtt().is_none()
+            && !path.heartbeat.is_awaited()
+            && self.receiver.as_ref().is_some_and(Receiver::lacks_rtt)
+        {
+            self.verify(now, answer);
+        }
         self.find_detour(now);
         self.on_data_in_shutdown_sent(now, answer);
     }

@@ -147,7 +147,7 @@ impl Association {
         }
     }
 
-    /// Probes the unconfirmed path `p` as soon as the limit on heartbeats permits.
+    /// Probes path `p` as soon as the limit on heartbeats permits.
     pub(super) fn verify(&mut self, now: Instant, p: PathId) {
         if self.phase.sends_heartbeats() {
             self.paths[p].heartbeat.defer(now);
@@ -195,7 +195,12 @@ impl Association {
             let path = &mut self.paths[p];
             match path.heartbeat.expire(now, path.last_data) {
                 None => return,
-                Some(HeartbeatTimer::Send) => return self.probe_if_allowed(now, p),
+                Some(HeartbeatTimer::Send) => {
+                    if let Some(receiver) = &mut self.receiver {
+                        receiver.rest(now);
+                    }
+                    return self.probe_if_allowed(now, p);
+                }
                 Some(HeartbeatTimer::Unanswered) => self.heartbeat_unanswered(now, p),
             }
         }

@@ -52,7 +52,7 @@ use crate::ext::{Ext, Extensions};
 use crate::message::{Message, MessageId, Received, SendError, Unread};
 use crate::path::{Path, PathId, PathOptions, Paths};
 use crate::random::Random;
-use crate::rx::Receiver;
+use crate::rx::{Budget, Receiver};
 use crate::tx::Sender;
 use auth::AuthState;
 use control::Control;
@@ -81,6 +81,8 @@ pub(crate) struct Local {
     pub(crate) config: Arc<Config>,
     /// Derives the random numbers for AUTH.
     pub(crate) key: CookieKey,
+    /// Lets the receive buffers of all associations grow.
+    pub(crate) budget: Arc<Budget>,
 }
 
 /// The parameters of an INIT or INIT ACK, with the negotiated numbers of streams.

@@ -214,6 +214,7 @@ impl Association {
     #[inline]
     fn write_sack(&mut self, now: Instant, path: PathId, w: &mut PacketWriter<'_>) -> bool {
         let Some(receiver) = &mut self.receiver else { return false };
+        receiver.tune(now, |p| self.paths.iter().nth(p.index())?.rto.srtt());
         let written = receiver.write_sack(now, path, w);
         if written {
             self.paths[path].last_sack = receiver.stats().sacks;
@@ -335,7 +336,7 @@ impl Association {
         }
         let init = Init {
             initiate_tag: self.local_tag,
-            a_rwnd: config.receive_buffer.get() as u32,
+            a_rwnd: config.receive_buffer.first().get() as u32,
             outbound_streams: config.outbound_streams,
             inbound_streams: config.max_inbound_streams,
             initial_tsn: self.initial_tsn,

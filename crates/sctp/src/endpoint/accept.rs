@@ -215,7 +215,7 @@ impl Endpoint {
         }
         let ack = InitAck(Init {
             initiate_tag: name.tag,
-            a_rwnd: config.receive_buffer.get() as u32,
+            a_rwnd: config.receive_buffer.first().get() as u32,
             outbound_streams,
             inbound_streams: config.max_inbound_streams,
             initial_tsn: name.tsn,

@@ -137,7 +137,7 @@ mod tests {
             ("max_burst", |e| config(e).max_burst = 0),
             ("outbound_streams", |e| config(e).outbound_streams = 0),
             ("mtu", |e| config(e).mtu = ByteCount::new(575)),
-            ("receive_buffer", |e| config(e).receive_buffer = ByteCount::new(1499)),
+            ("receive_buffer", |e| config(e).receive_buffer = ByteCount::new(1499).into()),
             ("send_queue", |e| config(e).send_queue = Some(0)),
         ];
         for (option, spoil) in wrong {

@@ -237,7 +237,7 @@ impl Endpoint {
         config.check()?;
         let (buffer, told) = (config.receive_buffer, self.local.config.receive_buffer);
         check(
-            buffer >= told,
+            buffer.first() >= told.first(),
             "receive_buffer",
             buffer,
             "at least that of the endpoint, which the peer was told",

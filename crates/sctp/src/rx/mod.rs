@@ -24,6 +24,7 @@ mod reset;
 mod sack_policy;
 mod skip;
 mod streams;
+mod tuning;
 mod window;
 
 use crate::config::Config;
@@ -42,7 +43,11 @@ pub(crate) use reset::Reset;
 use reset::Resets;
 use sack_policy::SackPolicy;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use streams::Streams;
+use transport::BufferSize;
+pub(crate) use tuning::Budget;
+use tuning::Tuning;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
 use wire::{Cwr, Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
@@ -122,6 +127,8 @@ pub(crate) struct Receiver {
 
     /// The receive buffer.
     window: ReceiveWindow,
+    /// Present if the size of the buffer follows the transfer.
+    tuning: Option<Box<Tuning>>,
     /// The cost of a chunk in the receive buffer.
     cost: ChunkCost,
     /// True if the receiver may renege on chunks above a gap to close the gap.
@@ -147,7 +154,8 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Creates a receiver. `nr_sack`: it sends NR-SACKs in place of SACKs. `delays`: it reports one-way
-    /// delays with each SACK. `interleaved`: the peer sends I-DATA in place of DATA.
+    /// delays with each SACK. `interleaved`: the peer sends I-DATA in place of DATA. The buffer may grow by
+    /// `budget`.
     pub(crate) fn new(
         config: &Config,
         peer_initial_tsn: Tsn,
@@ -155,21 +163,24 @@ impl Receiver {
         nr_sack: bool,
         delays: bool,
         interleaved: bool,
+        budget: &Arc<Budget>,
     ) -> Self {
+        let (buffer, most) = (config.receive_buffer.first(), config.receive_buffer.most());
+        let tuning = || Box::new(Tuning::new(buffer, most, budget.clone()));
         let cost = ChunkCost::new(config.receive_accounting, interleaved);
         let reneging = config.reneging && !interleaved;
         Receiver {
             tsns: TsnTracker::new(peer_initial_tsn),
-            reassembly: Reassembly::new(cost, config.receive_buffer),
+            reassembly: Reassembly::new(cost, buffer),
             inbound_streams,
-            interleaved: interleaved.then(|| Box::new(Interleaved::new(cost, config.receive_buffer))),
+            interleaved: interleaved.then(|| Box::new(Interleaved::new(cost, buffer))),
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
-            lean: (config.lean_sacks && nr_sack && !reneging)
-                .then(|| Box::new(Lean::new(config.receive_buffer))),
+            lean: (config.lean_sacks && nr_sack && !reneging).then(|| Box::new(Lean::new(buffer))),
             resets: None,
             window: ReceiveWindow::new(config),
+            tuning: (config.receive_buffer == BufferSize::Auto).then(tuning),
             cost,
             reneging,
             reserve: (!config.reneging).then(Reserve::default),
@@ -232,6 +243,9 @@ impl Receiver {
             }
             Ok(verdict) => {
                 self.sacks.fresh(arrival.had_gaps || self.tsns.has_gaps());
+                if let Some(tuning) = &mut self.tuning {
+                    tuning.arrived(arrival.from, self.window.held());
+                }
                 if let Some(lean) = &mut self.lean {
                     lean.arrived(arrival.index, arrival.length, arrival.from);
                 }
@@ -553,14 +567,15 @@ impl Receiver {
             let mut front = self.ready.pop_front()?;
             self.tidy_ready();
             self.note_read();
-            self.window.release(front.cost);
+            self.release_read(front.cost);
             let payload = std::mem::replace(&mut front.payload, Payload::Filler(0));
             received(&front, payload, front.ending)
         } else {
             let payload = front.payload.split_to(max);
             front.cost -= max as u32;
-            self.window.release(max as u32);
-            received(front, payload, false)
+            let part = received(front, payload, false);
+            self.release_read(max as u32);
+            part
         };
         if self.streams.is_stalled() {
             let readable = self.ready.len();
@@ -622,6 +637,36 @@ impl Receiver {
     #[inline]
     pub(crate) fn a_rwnd(&self) -> u32 {
         self.window.advertised()
+    }
+
+    fn release_read(&mut self, cost: u32) {
+        self.window.release(cost);
+        if let Some(tuning) = &mut self.tuning {
+            tuning.read(cost);
+        }
+    }
+
+    /// Lets the receive buffer grow as the transfer needs. `rtt` gives the round-trip time of a path.
+    #[inline]
+    pub(crate) fn tune(&mut self, now: Instant, rtt: impl Fn(PathId) -> Option<Span>) {
+        if let Some(size) = self.tuning.as_mut().and_then(|tuning| tuning.grown(now, rtt)) {
+            self.window.resize(size);
+        }
+    }
+
+    /// Returns true if data arrives faster than the receive buffer can follow without a round-trip time.
+    pub(crate) fn lacks_rtt(&self) -> bool {
+        self.tuning.as_ref().is_some_and(|tuning| tuning.lacks_rtt())
+    }
+
+    /// Gives the room back by which the receive buffer grew, if no data has arrived for a long time.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        if self.window.held() == 0
+            && let Some(size) = self.tuning.as_mut().and_then(|tuning| tuning.rested(now))
+        {
+            self.window.resize(size);
+            self.sacks.force();
+        }
     }
 
     /// Size of the receive buffer, and number of bytes in the buffer.

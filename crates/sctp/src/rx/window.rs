@@ -19,7 +19,7 @@ pub(super) struct ReceiveWindow {
 
 impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Self {
-        let limit = config.receive_buffer.get().min(u64::from(u32::MAX)) as u32;
+        let limit = config.receive_buffer.first().get().min(u64::from(u32::MAX)) as u32;
         let sws_limit = config.sws_limit.get().min(u64::from(limit)) as u32;
         let open = u64::from(sws_limit).max(config.mtu.get()).min(u64::from(limit)) as u32;
         ReceiveWindow { limit, sws_limit, open, held: 0, closed: limit < open }
@@ -41,6 +41,11 @@ impl ReceiveWindow {
     pub(super) fn release(&mut self, cost: u32) {
         debug_assert!(self.held >= u64::from(cost));
         self.held -= u64::from(cost);
+    }
+
+    /// Sets the size of the buffer.
+    pub(super) fn resize(&mut self, size: u64) {
+        self.limit = u32::try_from(size).unwrap_or(u32::MAX);
     }
 
     /// Size of the buffer in bytes.
@@ -101,7 +106,8 @@ impl ReceiveWindow {
         self.closed && !self.is_tight()
     }
 
-    #[cfg(test)]
+    /// Number of bytes in the buffer.
+    #[inline]
     pub(super) fn held(&self) -> u64 {
         self.held
     }
@@ -175,7 +181,7 @@ mod tests {
 
     fn window(limit: u64, sws_limit: u64) -> ReceiveWindow {
         ReceiveWindow::new(&Config {
-            receive_buffer: ByteCount::new(limit),
+            receive_buffer: ByteCount::new(limit).into(),
             sws_limit: ByteCount::new(sws_limit),
             ..Config::default()
         })

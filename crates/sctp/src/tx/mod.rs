@@ -66,6 +66,7 @@ use peer_window::PeerWindow;
 use queue::SendQueue;
 use rack::Remembered;
 use std::sync::Arc;
+use transport::BufferSize;
 use units::{ByteCount, Instant};
 use user::User;
 use wire::{Data, IData, StreamId, Tsn};
@@ -213,7 +214,11 @@ impl Sender {
         self.queue.set_streams(outbound_streams);
         let ip_header = paths.iter().map(|p| p.ip_header()).min().unwrap_or(20);
         let paths_used = if self.cmt.enabled { paths.len() } else { 1 };
-        let initial_ssthresh = self.config.initial_ssthresh.unwrap_or(self.peer.free());
+        let most = match self.config.send_buffer {
+            BufferSize::Auto => ByteCount::new(u64::from(u32::MAX)),
+            BufferSize::Fixed(_) => self.peer.free(),
+        };
+        let initial_ssthresh = self.config.initial_ssthresh.unwrap_or(most);
         let setup = cc::Setup {
             rp_min: self.config.rp_min,
             idle_threshold: self.config.idle_threshold,
@@ -316,10 +321,10 @@ impl Sender {
         if self.queue.refuses(&message) {
             return Ok(None);
         }
-        let limit = self.config.send_buffer;
         let length = message.payload.byte_count();
-        if length > limit {
-            return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
+        let (limit, most) = (self.send_buffer().max(length), self.config.send_buffer.most());
+        if length > most {
+            return Err(SendError::TooLong { length: message.payload.len(), limit: most.get() });
         }
         let full = (self.is_queue_full() && !message.urgent) || self.buffered() + length > limit;
         let displaces = matches!(message.reliability, Reliability::Priority(_));
@@ -354,7 +359,7 @@ impl Sender {
         if !self.user.is_blocked() {
             return false;
         }
-        let writable = !self.is_queue_full() && self.buffered() < self.config.send_buffer;
+        let writable = !self.is_queue_full() && self.buffered() < self.send_buffer();
         if writable {
             self.user.informed();
         }
@@ -381,6 +386,22 @@ impl Sender {
     /// Bytes in the send buffer: unsent bytes, and sent bytes that the peer may lack or may renege on.
     pub(crate) fn buffered(&self) -> ByteCount {
         self.queue.bytes() + self.queue.held_bytes() + self.retained
+    }
+
+    /// Size of the send buffer in bytes. If it follows the transfer, as many unsent bytes wait as sent ones:
+    /// then the windows may double.
+    fn send_buffer(&self) -> ByteCount {
+        let size = self.config.send_buffer;
+        (self.retained * 2).max(size.first()).min(size.most())
+    }
+
+    /// Maximum number of sent bytes that the send buffer holds. If it follows the transfer, half of it is for
+    /// unsent bytes.
+    fn most_outstanding(&self) -> ByteCount {
+        match self.config.send_buffer {
+            BufferSize::Auto => ByteCount::new(self.config.send_buffer.most().get() / 2),
+            BufferSize::Fixed(size) => size,
+        }
     }
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {

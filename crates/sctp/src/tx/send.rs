@@ -255,7 +255,7 @@ impl Sender {
             paths,
             waiting: self.queue.bytes(),
             given: if self.user.has_more() { ByteCount::MAX } else { self.queue.bytes() + paths.flight() },
-            window: self.peer.whole(paths).min(self.config.send_buffer),
+            window: self.peer.whole(paths).min(self.most_outstanding()),
             refusals: self.peer.refusals,
             unblocked: self.peer.nr_sacks && self.queue.head_is_unordered(),
         }
@@ -263,7 +263,7 @@ impl Sender {
 
     #[inline]
     pub(super) fn buffers(&self) -> Buffers {
-        Buffers { sender: self.config.send_buffer, peer_rwnd: self.peer.free() }
+        Buffers { sender: self.send_buffer(), peer_rwnd: self.peer.free() }
     }
 
     #[inline(always)] // into `path_for_new_data`

@@ -18,13 +18,13 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         association_max_retrans: 10_000,
         max_init_retransmits: 10_000,
         path_max_retrans,
-        send_buffer: buffer(tape.past(1)),
-        receive_buffer: buffer(tape),
+        send_buffer: buffer(tape.past(1)).into(),
+        receive_buffer: buffer(tape).into(),
         hb_interval: tape.flag().then_some(Span::from_secs(5)),
         ..config
     };
     // These options consume no byte of the tape: a new byte would change the meaning of stored cases.
-    let bits = config.send_buffer.get();
+    let bits = config.send_buffer.most().get();
     let bit = |n: u32| bits >> n & 1 == 1;
     let (pmtud, ecn, reports) = (bit(0), bit(1), bit(2));
     config.pmtud = pmtud;
@@ -41,7 +41,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         config.lean_sacks = bit(15);
     }
     config.pacing = bit(12) && bit(13);
-    let streams = config.receive_buffer.get();
+    let streams = config.receive_buffer.most().get();
     config.interleaving = streams & 1 == 1;
     config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];
     config.stream_values = if streams & 0x100 == 0 { vec![2, 1, 5] } else { Vec::new() };

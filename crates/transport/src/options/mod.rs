@@ -74,7 +74,10 @@ impl OptionValue<'_> {
             OptionValue::Time(time) => time.to_string(),
             OptionValue::Size(size) => ByteCount::new(size.get()).to_string(),
             OptionValue::Word(word) => word.word().to_owned(),
-            OptionValue::Maybe(maybe) => maybe.get().map_or_else(|| "none".to_owned(), OptionValue::text),
+            OptionValue::Maybe(maybe) => {
+                let none = maybe.none();
+                maybe.get().map_or_else(|| none.to_owned(), OptionValue::text)
+            }
             OptionValue::List(list) => {
                 let items: Vec<_> = (0..list.count()).map(|n| list.get(n).text()).collect();
                 format!("[{}]", items.join(", "))
@@ -125,6 +128,10 @@ pub trait Word: fmt::Debug {
 pub trait Maybe: fmt::Debug {
     /// The value, if there is one.
     fn get(&mut self) -> Option<OptionValue<'_>>;
+    /// The word for an absent value.
+    fn none(&self) -> &'static str {
+        "none"
+    }
     /// Removes the value.
     fn set_none(&mut self);
     /// Sets a default value and returns it.

@@ -55,7 +55,7 @@ def _kind(kind: Kind[Any], given: argparse.Namespace) -> Experiment[kinds.Distri
     first, numbers = _draws(given)
     seeds = range(first, first + (1 if given.seeds is None else given.seeds))
     draws = [(seed, number) for seed in seeds for number in numbers]
-    options = kinds.DEFAULT_OPTIONS if given.choice is None else measure.chosen(given.choice)
+    options = kinds.DEFAULT_OPTIONS if given.choice is None else measure.chosen(given.choice, *measure.FOR_DRAWS)
     return Experiment(
         name=f"bonding-{kind.name}" if given.draw is None else f"bonding-{kind.name}-draws",
         unit="draw",
@@ -70,7 +70,7 @@ def _kind(kind: Kind[Any], given: argparse.Namespace) -> Experiment[kinds.Distri
 
 def _random(given: argparse.Namespace) -> Experiment[Distribution]:
     seed, numbers = _draws(given)
-    options = random_draws.SETS if given.choice is None else measure.chosen(given.choice)
+    options = random_draws.SETS if given.choice is None else measure.chosen(given.choice, *measure.FOR_DRAWS)
     return Experiment(
         name="bonding-random" if given.draw is None else "bonding-draws",
         unit="draw",

@@ -168,9 +168,13 @@ def known() -> tuple[str, ...]:
     return tuple(_flow(_base())["sctp"]["vary"])
 
 
-def chosen(names: str | None) -> tuple[str, ...]:
-    """The sets of options in a list separated by commas, or all of them."""
-    return suites.chosen(names, known(), "set of options")
+FOR_DRAWS = ("auto",)
+"""Sets of options without a size of the buffer, which the suite varies."""
+
+
+def chosen(names: str | None, *more: str) -> tuple[str, ...]:
+    """The sets of options in a list separated by commas, of those of the suite and of ``more``, or all of them."""
+    return suites.chosen(names, (*known(), *more), "set of options")
 
 
 def topologies() -> list[Topology]:

@@ -144,7 +144,9 @@ def network(links: Sequence[dict[str, Any]], buffers: Sequence[int], *, seed: in
     sizes = [buffer_text(size) for size in buffers]
     buffer = sizes[0] if len(sizes) == 1 else {"vary": sizes, "name": "buffer"}
     sets = {
-        name: {**table, "receive_buffer": buffer, "send_buffer": NO_SEND_LIMIT} if "receive_buffer" in table else table
+        name: {**table, "receive_buffer": buffer, "send_buffer": NO_SEND_LIMIT}
+        if table.get("receive_buffer", "auto") != "auto"
+        else table
         for name, table in suites.read("bonding", "bonding.toml")["sctp"].items()
     }
     return {

@@ -44,8 +44,8 @@ fn meet(program: &Path, opener: Opener, nat: bool) -> Meeting {
         auth: true,
         asconf: true,
         nat_friendly: nat,
-        send_buffer: BUFFER,
-        receive_buffer: BUFFER,
+        send_buffer: BUFFER.into(),
+        receive_buffer: BUFFER.into(),
         ..Config::default()
     };
     let options = &[("auth", 1), ("asconf", 1), ("nat", u32::from(nat))];

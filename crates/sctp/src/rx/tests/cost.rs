@@ -18,7 +18,8 @@ struct Attack {
 impl Attack {
     fn new(config: &Config, (size, most): (usize, u64)) -> Self {
         let delays = config.timestamps != Timestamps::Off;
-        let rx = Receiver::new(config, Tsn(0), u16::MAX, config.nr_sack, delays, config.interleaving);
+        let rx =
+            Receiver::new(config, Tsn(0), u16::MAX, config.nr_sack, delays, config.interleaving, &budget());
         Attack { f: Fixture { rx, now: Instant::ZERO }, size, most, bytes: 0, steps: 0 }
     }
 

@@ -91,7 +91,7 @@ fn run(mut sent: Vec<Sent>, initial: u32, config: &Config, seed: u64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut below = move |n: usize| random.next_u32() as usize % n;
     let fragments = cut(&mut sent, Tsn(initial), 100);
-    let limit = config.receive_buffer.get();
+    let limit = config.receive_buffer.first().get();
     let count = sent.len();
     let mut f = Fixture::new(config, initial);
     let mut reader = Reader { sent, open: BTreeMap::new(), complete: vec![false; count] };
@@ -165,7 +165,7 @@ proptest! {
         sws_limit in prop_oneof![Just(0_u64), Just(150)],
     ) {
         let config = Config {
-            receive_buffer: ByteCount::new(buffer),
+            receive_buffer: ByteCount::new(buffer).into(),
             sws_limit: ByteCount::new(sws_limit),
             mtu: ByteCount::new(150),
             ..Config::default()

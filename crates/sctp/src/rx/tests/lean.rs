@@ -70,7 +70,7 @@ fn a_sack_does_not_wait_for_packets_that_come_late() {
 #[test]
 fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small() {
     for (receive_buffer, packets) in [(1 << 20, 8), (192 << 10, 5), (128 << 10, 3), (64 << 10, 2)] {
-        let mut f = started(&Config { receive_buffer: ByteCount::new(receive_buffer), ..config() });
+        let mut f = started(&Config { receive_buffer: ByteCount::new(receive_buffer).into(), ..config() });
         gappy(&mut f, 102, 100 + 2 * (packets - 1));
         assert!(!f.rx.sack_due());
         gappy(&mut f, 100 + 2 * packets, 100 + 2 * packets);
@@ -114,7 +114,7 @@ fn two_sacks_tell_of_each_arrival_and_later_ones_by_turns() {
 // A sender waits for each chunk that no SACK reports.
 #[test]
 fn with_many_gaps_a_sack_is_short_and_tells_of_the_newest_arrivals() {
-    let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20), ..config() });
+    let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20).into(), ..config() });
     for tsn in (102..2702).step_by(8) {
         gappy(&mut f, tsn, tsn + 6);
         let told = tells(&mut f, PathId(0));
@@ -150,7 +150,7 @@ fn a_sack_that_waited_for_more_data_in_vain_tells_of_everything() {
 /// Returns the bytes of SACKs on each of two paths after 4000 packets. Every `n`th packet arrives on
 /// the second path. With `gaps` every second TSN is missing.
 fn split(n: u32, gaps: bool) -> [f64; 2] {
-    let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20), ..config() });
+    let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20).into(), ..config() });
     let mut bytes = [0; 2];
     for k in 1..4001 {
         f.pass(u64::from(k % 4 == 0));
@@ -177,7 +177,7 @@ fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
 // A sender stores at most 1536 blocks.
 #[test]
 fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
-    let mut f = started(&Config { receive_buffer: ByteCount::new(64 << 20), ..config() });
+    let mut f = started(&Config { receive_buffer: ByteCount::new(64 << 20).into(), ..config() });
     let mut told = BTreeSet::new();
     let mut tell = |f: &mut Fixture| {
         let new = tells(f, PathId(0));

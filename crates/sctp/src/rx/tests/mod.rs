@@ -31,6 +31,10 @@ struct Report {
 
 const STREAMS: u16 = 4;
 
+fn budget() -> Arc<Budget> {
+    Arc::new(Budget::new(ByteCount::new(1 << 28)))
+}
+
 impl Fixture {
     fn new(config: &Config, initial: u32) -> Self {
         Fixture {
@@ -41,6 +45,7 @@ impl Fixture {
                 config.nr_sack,
                 config.timestamps != Timestamps::Off,
                 config.interleaving,
+                &budget(),
             ),
             now: Instant::ZERO,
         }
@@ -126,5 +131,9 @@ fn with_dac() -> Config {
 }
 
 fn with_buffer(bytes: u64) -> Config {
-    Config { receive_buffer: ByteCount::new(bytes), sws_limit: ByteCount::new(1500), ..Config::default() }
+    Config {
+        receive_buffer: ByteCount::new(bytes).into(),
+        sws_limit: ByteCount::new(1500),
+        ..Config::default()
+    }
 }

@@ -258,7 +258,7 @@ impl Sender {
         let Some(partial) = self.abandoning().filter(|_| !self.queue.is_unfinished(message.stream)) else {
             return false;
         };
-        let mut missing = (self.buffered() + message.payload.byte_count()) - self.config.send_buffer;
+        let mut missing = (self.buffered() + message.payload.byte_count()) - self.send_buffer();
         let mut queue_full = self.is_queue_full();
         let mut victims = Vec::new();
         for (&(theirs, _), &id) in partial.by_priority.iter().rev() {

@@ -279,7 +279,7 @@ fn streams_that_do_not_fit_a_packet_are_skipped_by_the_next_forward_tsn() {
 }
 
 fn full(policies: &[Reliability]) -> Rig {
-    let config = Config { send_buffer: ByteCount::new(1000), ..options(Cmt::default()) };
+    let config = Config { send_buffer: ByteCount::new(1000).into(), ..options(Cmt::default()) };
     let mut rig = agreed(&config, 1, 1);
     rig.paths[P1].window.cwnd = ByteCount::new(1);
     for &policy in policies {
@@ -404,7 +404,7 @@ fn a_forward_tsn_leaves_on_the_path_of_the_lowest_chunk_or_on_one_that_works() {
 fn a_chunk_without_retransmissions_is_neither_rescheduled_nor_sent_on_another_path() {
     for (most, moves) in [(0, false), (1, true)] {
         let config = Config {
-            send_buffer: ByteCount::new(4 * CHUNK),
+            send_buffer: ByteCount::new(4 * CHUNK).into(),
             ..options(Cmt { rescheduling: BufferSide::Both, ..Cmt::default() })
         };
         let mut rig = agreed(&config, 2, 1);

@@ -265,7 +265,7 @@ fn a_peer_that_acknowledges_packets_is_never_aborted() {
     for seed in 0..6 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut below = move |n: usize| random.next_u32() as usize % n.max(1);
-        let config = Config { send_buffer: ByteCount::new(1 << 20), ..cmt(Cmt::default()) };
+        let config = Config { send_buffer: ByteCount::new(1 << 20).into(), ..cmt(Cmt::default()) };
         let mut rig = Rig::new(&config, 1, 1);
         let (mut held, mut cum, mut sacks) = (BTreeSet::new(), 0u32, Vec::new());
         let (mut flying, mut packets) = (Vec::new(), 0);

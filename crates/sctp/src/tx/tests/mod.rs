@@ -49,7 +49,7 @@ pub(super) fn cmt(cmt: Cmt) -> Config {
         cmt: Cmt { enabled: true, ..cmt },
         accounting: Accounting::Payload,
         growth: cc::GrowthRule::Rfc4960,
-        send_buffer: ByteCount::new(1 << 30),
+        send_buffer: ByteCount::new(1 << 30).into(),
         ..Config::default()
     }
 }

@@ -75,7 +75,7 @@ fn configs() -> impl Strategy<Value = Config> {
             };
             let mut config = cmt(options.clone());
             config.cmt.enabled = options.enabled;
-            config.send_buffer = ByteCount::new(buffer);
+            config.send_buffer = ByteCount::new(buffer).into();
             config.loss_detection = if o[9] { LossDetection::Rack } else { LossDetection::MissingReports };
             config.lean_sacks = o[10];
             (config.growth, config.congestion_control) = (rule, a.into());

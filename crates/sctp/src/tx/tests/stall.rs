@@ -49,7 +49,7 @@ fn config() -> impl Strategy<Value = Config> {
     (select(PathSelection::ALL), sides, select(Reinjection::ALL), on).prop_map(
         |(path_selection, (rescheduling, buffer_split, split_by), reinjection, on)| Config {
             nagle: on[2],
-            send_buffer: ByteCount::new(60_000),
+            send_buffer: ByteCount::new(60_000).into(),
             ..cmt(Cmt {
                 enabled: on[0],
                 keep_room: on[1],

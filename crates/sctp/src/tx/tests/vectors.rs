@@ -382,7 +382,7 @@ fn overlapping_blocks_of_an_nr_sack_are_non_renegable() {
 fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
     let full = |buffer_split, split_by, queued, flight| {
         let options = Cmt { buffer_split, split_by, ..Cmt::default() };
-        let config = Config { send_buffer: ByteCount::new(60_000), ..cmt(options) };
+        let config = Config { send_buffer: ByteCount::new(60_000).into(), ..cmt(options) };
         let mut rig = Rig::new(&config, 2, 1);
         (rig.paths[P1].queued, rig.paths[P1].flight) = (ByteCount::new(queued), ByteCount::new(flight));
         splitting::share_is_full(&rig.sender.cmt, rig.sender.buffers(), P1, &rig.paths)
@@ -415,7 +415,7 @@ fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
 #[test]
 fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     let options = Cmt { buffer_split: BufferSide::Both, ..Cmt::default() };
-    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(3000), ..cmt(options) }, 3, 1);
+    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(3000).into(), ..cmt(options) }, 3, 1);
     for _ in 0..2 {
         rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     }
@@ -428,7 +428,7 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
 fn waiting_for_the_head() -> Rig {
     let options =
         Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };
-    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
+    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000).into(), ..cmt(options) }, 2, 10);
     rig.transmit(P2);
     for _ in 0..17 {
         rig.transmit(P1);
@@ -472,7 +472,7 @@ fn a_slow_path_in_recovery_rests_for_a_round_trip() {
 fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
     let options = Cmt { rescheduling: BufferSide::Sender, ..Cmt::default() };
     // With an undivided buffer, f is computed with the whole buffer, which is twice the share: f = 0.34.
-    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
+    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000).into(), ..cmt(options) }, 2, 10);
     rig.transmit(P2);
     for _ in 0..17 {
         rig.transmit(P1);

@@ -1,0 +1,40 @@
+//! Buffers that follow the transfer carry as much as the best fixed ones.
+
+use crate::common;
+
+use common::*;
+use transport::BufferSize;
+use units::{BitRate, Span};
+
+/// Throughput in Mbit/s over disjoint paths of these rates in Mbit/s and delays in ms, from 5 s to 15 s.
+fn throughput(of: &[(u64, u64)], buffer: BufferSize) -> f64 {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(2000), of.len() as u8);
+    for (n, &(rate, delay)) in of.iter().enumerate() {
+        impair(&mut scenario.links[3 * n + 1], |channel| {
+            channel.transmitter = BitRate::from_mbps(rate).into();
+            channel.delay = Span::from_millis(delay).into();
+        });
+    }
+    let flow = &mut scenario.flows[0];
+    (flow.reset_time, flow.stop_time) = (Span::from_secs(5), Span::from_secs(15));
+    let options = sctp::Config { receive_buffer: buffer, send_buffer: buffer, ..sctp::Config::recommended() };
+    (flow.client_options, flow.server_options) = (options.clone(), options);
+    scalar(&run(&scenario), "flow", "throughput_bps") * 1e-6
+}
+
+/// 903 Mbit/s at 173 ms need 19.5 MB.
+#[test]
+fn a_long_fat_path_carries_as_much_as_with_the_largest_buffer() {
+    let path = [(903, 86)];
+    let [small, best] = [4, 64].map(|mib| throughput(&path, BufferSize::fixed(mib << 20)));
+    let auto = throughput(&path, BufferSize::Auto);
+    assert!(auto > 3.0 * small && auto > 0.95 * best, "{small}, {best} and {auto} Mbit/s");
+}
+
+#[test]
+fn two_unequal_paths_carry_as_much_as_with_a_buffer_of_their_choice() {
+    let paths = [(50, 10), (10, 50)];
+    let best = throughput(&paths, BufferSize::fixed(4 << 20));
+    let auto = throughput(&paths, BufferSize::Auto);
+    assert!(auto > 0.95 * best, "{auto} of {best} Mbit/s");
+}

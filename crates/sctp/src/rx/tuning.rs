@@ -1,0 +1,191 @@
+//! The size of a receive buffer that follows the transfer.
+//!
+//! ```text
+//! size = min(2 (C + H), 8 C + first size)     C: bytes that the user read in a round-trip time
+//!                                             H: most bytes that the buffer held in that time
+//! ```
+//!
+//! A buffer that limits the sender is read once in each round-trip time, so that it doubles; then the network
+//! limits the sender, and the buffer is twice what is needed. Chunks that wait for missing ones count too,
+//! since unequal paths reorder. But a peer that sends only such chunks gains nothing by the second term.
+//! The size never falls while data arrives, since the peer was told of it.
+//!
+//! Buffers of all associations of an endpoint grow out of one [`Budget`].
+
+use crate::path::PathId;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::{ByteCount, Instant, Span};
+
+/// Least time over which the bytes are counted.
+const LEAST_PERIOD: Span = Span::from_millis(10);
+
+/// Pause after which the buffer has its first size again.
+const REST: Span = Span::from_secs(60);
+
+/// Bytes that the receive buffers of an endpoint may still grow by.
+#[derive(Debug)]
+pub(crate) struct Budget(AtomicU64);
+
+impl Budget {
+    pub(crate) fn new(size: ByteCount) -> Self {
+        Budget(AtomicU64::new(size.get()))
+    }
+
+    /// Takes at most half of what is left, so that something is left for every association.
+    fn take(&self, wanted: u64) -> u64 {
+        let rest = |left: u64| Some(left - wanted.min(left / 2));
+        match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest) {
+            Ok(left) | Err(left) => wanted.min(left / 2),
+        }
+    }
+
+    fn give(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What determines the next size of a receive buffer.
+#[derive(Debug)]
+pub(super) struct Tuning {
+    budget: Arc<Budget>,
+    first: u64,
+    most: u64,
+    /// The present size.
+    size: u64,
+    /// Begin of the present period; `None` before the first data.
+    since: Option<Instant>,
+    /// Bytes that the user read in the period.
+    read: u64,
+    /// Most bytes that the buffer held in the period.
+    held: u64,
+    /// One bit for each path on which data arrived in the period.
+    sources: u32,
+}
+
+impl Tuning {
+    pub(super) fn new(first: ByteCount, most: ByteCount, budget: Arc<Budget>) -> Self {
+        let (first, most) = (first.get(), most.get());
+        Tuning { budget, first, most, size: first, since: None, read: 0, held: 0, sources: 0 }
+    }
+
+    /// Counts a chunk that arrived on `path`; the buffer holds `held` bytes now.
+    #[inline]
+    pub(super) fn arrived(&mut self, path: PathId, held: u64) {
+        self.sources |= 1 << path.0;
+        self.held = self.held.max(held);
+    }
+
+    /// Counts bytes that the user read.
+    #[inline]
+    pub(super) fn read(&mut self, bytes: u32) {
+        self.read += u64::from(bytes);
+    }
+
+    /// Returns the new size if the period is over and the buffer grows. `rtt` gives the round-trip time of a
+    /// path.
+    pub(super) fn grown(&mut self, now: Instant, rtt: impl Fn(PathId) -> Option<Span>) -> Option<u64> {
+        let since = *self.since.get_or_insert(now);
+        let sources = (0..u32::BITS as u8).filter(|p| self.sources & 1 << p != 0);
+        let round = sources.filter_map(|p| rtt(PathId(p))).max()?.max(LEAST_PERIOD);
+        let period = now.since(since);
+        if period < round {
+            return None;
+        }
+        let read = (self.read as f64 * round.as_secs_f64() / period.as_secs_f64()) as u64;
+        let needed = (2 * (read + self.held)).min(8 * read + self.first).min(self.most);
+        (self.since, self.read, self.held, self.sources) = (Some(now), 0, 0, 0);
+        let gain = self.budget.take(needed.checked_sub(self.size).filter(|&gain| gain > 0)?);
+        self.size += gain;
+        (gain > 0).then_some(self.size)
+    }
+
+    /// Returns true if so much was read in the period that the round-trip time matters.
+    pub(super) fn lacks_rtt(&self) -> bool {
+        self.read >= self.first / 4
+    }
+
+    /// Returns the first size once if no data has arrived for a minute.
+    pub(super) fn rested(&mut self, now: Instant) -> Option<u64> {
+        let rests = self.since.is_some_and(|since| now.since(since) >= REST);
+        if !rests || self.size == self.first {
+            return None;
+        }
+        self.release();
+        (self.since, self.read, self.held, self.sources) = (None, 0, 0, 0);
+        Some(self.first)
+    }
+
+    fn release(&mut self) {
+        self.budget.give(self.size - self.first);
+        self.size = self.first;
+    }
+}
+
+impl Drop for Tuning {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn tuning(budget: u64) -> (Tuning, Arc<Budget>) {
+        let budget = Arc::new(Budget::new(ByteCount::new(budget)));
+        (Tuning::new(ByteCount::new(MIB), ByteCount::new(64 * MIB), budget.clone()), budget)
+    }
+
+    /// One period of 100 ms in which the user reads `read` bytes and the buffer holds `held`.
+    fn period(tuning: &mut Tuning, number: u64, read: u32, held: u64) -> u64 {
+        let at = |n| Instant::ZERO + Span::from_millis(100 * n);
+        tuning.grown(at(number), |_| Some(Span::from_millis(100)));
+        tuning.arrived(PathId(0), held);
+        tuning.read(read);
+        tuning.grown(at(number + 1), |_| Some(Span::from_millis(100)));
+        tuning.size
+    }
+
+    #[test]
+    fn the_buffer_is_twice_what_was_read_and_held() {
+        let (mut tuning, _) = tuning(256 * MIB);
+        assert_eq!(period(&mut tuning, 0, 900_000, 700_000), 3_200_000);
+        assert_eq!(period(&mut tuning, 1, 900_000, 600_000), 3_200_000, "it never falls");
+        assert_eq!(period(&mut tuning, 2, 4_000_000, 0), 8_000_000);
+        assert_eq!(period(&mut tuning, 3, 90_000_000, 0), 64 * MIB, "at most");
+    }
+
+    #[test]
+    fn a_peer_that_sends_only_what_cannot_be_read_gains_nothing() {
+        let (mut tuning, _) = tuning(256 * MIB);
+        assert_eq!(period(&mut tuning, 0, 0, MIB), MIB);
+        assert_eq!(period(&mut tuning, 1, 10_000, MIB), 8 * 10_000 + MIB);
+    }
+
+    /// A period that lasts longer counts only the share of one round-trip time.
+    #[test]
+    fn what_was_read_counts_for_one_round_trip_time() {
+        let (mut tuning, _) = tuning(256 * MIB);
+        let round = |_| Some(Span::from_millis(100));
+        tuning.grown(Instant::ZERO, round);
+        tuning.arrived(PathId(0), 0);
+        tuning.read(20_000_000);
+        assert_eq!(tuning.grown(Instant::ZERO + Span::from_secs(1), round), Some(4_000_000));
+    }
+
+    #[test]
+    fn an_association_takes_half_of_the_budget_at_most_and_gives_it_back() {
+        let (mut one, budget) = tuning(8 * MIB);
+        assert_eq!(period(&mut one, 0, 30_000_000, 0), 5 * MIB);
+        let mut two = Tuning::new(ByteCount::new(MIB), ByteCount::new(64 * MIB), budget.clone());
+        assert_eq!(period(&mut two, 0, 30_000_000, 0), 3 * MIB);
+        drop(one);
+        assert_eq!(budget.0.load(Ordering::Relaxed), 6 * MIB);
+        assert_eq!(two.rested(Instant::ZERO + Span::from_secs(59)), None);
+        assert_eq!(two.rested(Instant::ZERO + Span::from_secs(61)), Some(MIB));
+        assert_eq!(budget.0.load(Ordering::Relaxed), 8 * MIB);
+    }
+}

@@ -1,0 +1,94 @@
+//! Buffers that follow the transfer (`receive_buffer = "auto"`, `send_buffer = "auto"`).
+
+use anabranch_sctp::{AssocId, Config, Message, Payload, SendError};
+use testkit::*;
+use transport::BufferSize;
+use units::Span;
+
+const MIB: u64 = 1 << 20;
+const ROUND: Span = Span::from_millis(100);
+
+fn auto() -> Config {
+    Config {
+        receive_buffer: BufferSize::Auto,
+        send_buffer: BufferSize::Auto,
+        hb_interval: Some(Span::from_secs(5)),
+        ..Config::recommended()
+    }
+}
+
+/// An association with a round-trip time of [`ROUND`].
+fn connected() -> (Pair, [AssocId; 2]) {
+    let mut pair = Pair::new(1, &auto());
+    pair.set_delay(ROUND / 2);
+    let (client, server) = pair.establish();
+    pair.run_for(ROUND * 4);
+    (pair, [client, server])
+}
+
+/// Sends all that the client's buffer takes. Returns its size in use.
+fn fill(pair: &mut Pair, client: AssocId) -> u64 {
+    let now = pair.now;
+    while pair.endpoint(Side::Client).send(now, client, Message::new(Payload::Filler(10_000))).is_ok() {}
+    pair.drain();
+    pair.endpoint(Side::Client).stats(client).expect("an association").buffered.get()
+}
+
+/// Free bytes of the server's buffer, as the client knows them.
+fn told(pair: &mut Pair, client: AssocId) -> u64 {
+    let endpoint = pair.endpoint(Side::Client);
+    let flight: u64 = endpoint.paths(client).expect("paths").map(|path| path.flight.get()).sum();
+    endpoint.stats(client).expect("an association").peer_rwnd.get() + flight
+}
+
+/// The window of the sender grows to several times the first size of the buffers, and no further than to
+/// what is read and held in a round-trip time, twice.
+#[test]
+fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
+    let (mut pair, [client, _]) = connected();
+    let mut rounds: Vec<(u64, u64)> = Vec::new();
+    for _ in 0..18 {
+        let (mut sent, mut read) = (0, 0);
+        for _ in 0..100 {
+            sent = sent.max(fill(&mut pair, client));
+            pair.run_for(Span::from_millis(1));
+            read += pair.read_all(Side::Server).iter().map(|part| part.payload.len() as u64).sum::<u64>();
+        }
+        rounds.push((sent, read));
+    }
+    let most = rounds.iter().map(|&(_, read)| read).max().expect("rounds");
+    let window = told(&mut pair, client);
+    assert!(most > 8 * MIB, "{rounds:?}");
+    assert!(window > 8 * MIB && window <= 64 * MIB, "{window}");
+    assert!(rounds.iter().all(|&(sent, _)| sent <= 64 * MIB), "{rounds:?}");
+
+    pair.run_for(Span::from_secs(2));
+    pair.read_all(Side::Server);
+    pair.run_for(Span::from_secs(80));
+    assert_eq!(told(&mut pair, client), MIB, "after a minute without data");
+}
+
+#[test]
+fn a_slow_reader_does_not_let_the_buffer_grow() {
+    let (mut pair, [client, server]) = connected();
+    let mut most = 0;
+    for _ in 0..300 {
+        fill(&mut pair, client);
+        pair.run_for(ROUND);
+        most = most
+            .max(pair.endpoint(Side::Server).unread(server).values().map(|unread| unread.bytes.get()).sum());
+        pair.endpoint(Side::Server).receive(server, 12_500); // 1 Mbit/s
+    }
+    assert!((MIB / 2..2 * MIB).contains(&most), "{most} bytes wait");
+}
+
+#[test]
+fn a_message_as_long_as_the_largest_buffer_can_be_sent() {
+    let (mut pair, [client, _]) = connected();
+    let now = pair.now;
+    let long = Message::new(Payload::Filler(64 << 20));
+    assert!(pair.endpoint(Side::Client).send(now, client, long).is_ok());
+    let longer = Message::new(Payload::Filler((64 << 20) + 1));
+    let refused = pair.endpoint(Side::Client).send(now, client, longer);
+    assert_eq!(refused, Err(SendError::TooLong { length: (64 << 20) + 1, limit: 64 << 20 }));
+}
