@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build install notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -34,6 +34,20 @@ DESTDIR ?=
 install:
 	cargo build --release --quiet -p anabranch-capi
 	crates/capi/install.sh target/release $(PREFIX) $(DESTDIR)
+
+# A Debian package of the command: target/anabranch.deb.
+CARGO_DEB := target/tools/bin/cargo-deb
+deb: $(CARGO_DEB)
+	cargo build --release --locked --quiet -p anabranch-cli -p anabranch-preload
+	rm -rf target/deb && mkdir -p target/deb
+	target/release/anabranch man target/deb/man
+	target/release/anabranch completions bash >target/deb/anabranch.bash
+	gzip -9nc CHANGELOG.md >target/deb/changelog.gz
+	python3 packaging/third_party.py | gzip -9n >target/deb/third-party.txt.gz
+	$(CARGO_DEB) -p anabranch-cli --no-build --no-dbgsym --strip --quiet --output target/anabranch.deb
+
+$(CARGO_DEB):
+	cargo install --quiet --locked --version 3.8.0 --root target/tools cargo-deb
 
 # Every figure of every paper with all its replicas. Exit code 3 if a number was missed or left open without a reason.
 papers: $(VENV)/.module

@@ -7,7 +7,7 @@ use std::path::Path;
 use transport::printable;
 use tunnel::{ConfigError, Stop, TunnelConfig};
 
-/// Runs one end of a tunnel, or shows the status of a running one.
+/// Runs one end of a tunnel, checks its file, or shows the status of a running one.
 pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     let file = Path::new(text(chosen, "file"));
     let refused = |error: ConfigError| {
@@ -33,6 +33,10 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     if config.key.is_none() {
         complain("WITHOUT ENCRYPTION: anyone on the way can read, change and enter this tunnel");
     }
+    if chosen.get_flag("check") {
+        say(&format!("fine: {}\n", summary(&config)))?;
+        return Ok(code::OK);
+    }
     let stop = Stop::default();
     let asked = stop.clone();
     interrupt::call(move || asked.stop());
@@ -42,6 +46,23 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     };
     tunnel::run(&config, &stop, print).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(code::OK)
+}
+
+/// What this end does, in a few words.
+fn summary(config: &TunnelConfig) -> String {
+    let listed = |items: Vec<String>| items.join(", ");
+    let does = match config.connect.is_empty() {
+        true => {
+            let peers = config.peers.len();
+            format!("waits for {peers} peer{} at UDP port {}", if peers == 1 { "" } else { "s" }, config.port)
+        }
+        false => format!("connects to {}", listed(config.connect.iter().map(ToString::to_string).collect())),
+    };
+    let uplinks = match config.uplinks.is_empty() {
+        true => "all addresses of this host".to_owned(),
+        false => listed(config.uplinks.iter().map(ToString::to_string).collect()),
+    };
+    format!("{} {does}, over {uplinks}", config.interface)
 }
 
 /// True if a file contains tables of a scenario.

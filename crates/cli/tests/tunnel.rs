@@ -52,6 +52,30 @@ fn wrong_files_are_usage_errors_and_a_tunnel_that_does_not_run_has_no_status() {
 }
 
 #[test]
+fn a_check_reads_the_file_and_its_keys_and_runs_nothing() {
+    let client = |peer: &str| {
+        let lines = ["uplinks = ['eth0', 'wwan0']", "connect = ['192.0.2.5']", "key = 'a.key'"].join("\n");
+        format!("{lines}\npeer = '{peer}'\n")
+    };
+    let scratch = Scratch::with("check", &[("unfinished.toml", &client("…"))]);
+    let (code, out, error) = scratch.call(&["tunnel", "unfinished.toml", "--check"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(error.contains("unfinished.toml: peer: "), "{error}");
+    let (_, other, _) = scratch.call(&["key", "b.key"]);
+    std::fs::write(scratch.0.join("client.toml"), client(other.trim())).unwrap();
+    let (code, _, error) = scratch.call(&["tunnel", "client.toml", "--check"]);
+    assert!(code == 2 && error.contains("a.key"), "its key is missing: {error}");
+    scratch.call(&["key", "a.key"]);
+    let (code, out, error) = scratch.call(&["tunnel", "client.toml", "--check"]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(out, "fine: ana0 connects to 192.0.2.5, over eth0, wwan0\n");
+    let server = format!("peer = '{}'\nkey = 'a.key'\n", other.trim());
+    std::fs::write(scratch.0.join("server.toml"), server).unwrap();
+    let (_, out, _) = scratch.call(&["tunnel", "server.toml", "--check"]);
+    assert_eq!(out, "fine: ana0 waits for 1 peer at UDP port 9901, over all addresses of this host\n");
+}
+
+#[test]
 fn sigterm_ends_a_tunnel_that_waits_for_its_uplinks_without_an_error() {
     let text = "encryption = false\nstatus = 'socket'\nuplinks = ['ana-missing']\n";
     let scratch = Scratch::with("sigterm", &[("a.toml", text)]);

@@ -8,11 +8,16 @@ pub fn command() -> Command {
         .after_help(examples(
             &[
                 "sudo anabranch tunnel /etc/anabranch/ana0.toml",
+                "sudo anabranch tunnel /etc/anabranch/ana0.toml --check",
                 "anabranch tunnel /etc/anabranch/ana0.toml --status",
             ],
             "Needs CAP_NET_ADMIN and /dev/net/tun. docs/tunnel.md has an example of both ends.",
         ))
         .arg(file("CONFIG", "Description of this end (TOML)"))
+        .arg(
+            flag("check", "Check the file and the keys that it names, and run nothing")
+                .conflicts_with("status"),
+        )
         .arg(flag(
             "status",
             "Show paths, rates, losses and round-trip times of the running tunnel, and what limits it",

@@ -3,14 +3,15 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = "libanabranch_preload.so";
 
-/// The library, which lies beside this program or in the folder `lib` next to that of this program. For the
-/// Python package the program is the script.
+/// The library, which lies beside this program, or in the folder `lib` or `lib/anabranch` next to that of
+/// this program. For the Python package the program is the script.
 pub fn find() -> Result<PathBuf, Failure> {
     let programs = std::env::current_exe().into_iter().chain(std::env::args_os().take(2).map(PathBuf::from));
     let mut candidates = Vec::new();
     for folder in programs.filter_map(|program| Some(program.parent()?.to_owned())) {
         candidates.push(folder.join(NAME));
         candidates.push(folder.join("../lib").join(NAME));
+        candidates.push(folder.join("../lib/anabranch").join(NAME));
         candidates.push(folder.join("..").join(NAME));
     }
     match candidates.iter().find(|path| path.is_file()).and_then(|path| path.canonicalize().ok()) {
