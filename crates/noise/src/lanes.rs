@@ -22,10 +22,20 @@ struct SendLane {
 }
 
 impl SendLanes {
+    /// The lane of this route; `None` before its first packet, and for routes that share the last lane.
+    fn position(&self, route: &Transmit) -> Option<usize> {
+        self.0.iter().position(|lane| lane.src == route.src && lane.dst == route.dst)
+    }
+
+    /// True if no other route has carried more packets.
+    pub(crate) fn is_busiest(&self, route: &Transmit) -> bool {
+        let count = self.position(route).map_or(0, |lane| self.0[lane].count);
+        self.0.iter().all(|lane| lane.count <= count)
+    }
+
     /// The counter of the next packet on this route. No counter is returned twice.
     pub(crate) fn next(&mut self, route: &Transmit) -> u64 {
-        let same = |lane: &SendLane| lane.src == route.src && lane.dst == route.dst;
-        let lane = match self.0.iter().position(same) {
+        let lane = match self.position(route) {
             Some(lane) => lane,
             None if self.0.len() == LANES => LANES - 1,
             None => {

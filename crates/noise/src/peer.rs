@@ -150,7 +150,7 @@ impl Peer {
         out: &mut Vec<u8>,
     ) -> bool {
         self.note_route(route);
-        self.renew(now, common);
+        self.renew(now, common, route);
         let Some(session) = &mut self.current else {
             if self.waiting.len() == WAITING {
                 self.waiting.pop_front();
@@ -246,11 +246,11 @@ impl Peer {
         }
     }
 
-    /// Begins a handshake if one is due before the next packet.
-    fn renew(&mut self, now: Instant, common: &mut Common) {
+    /// Begins a handshake if one is due before the next packet, which leaves by `route`.
+    fn renew(&mut self, now: Instant, common: &mut Common, route: &Transmit) {
         self.current.take_if(|session| !session.is_alive(now));
         let silent = self.unanswered.as_ref().is_some_and(|unanswered| unanswered.is_silence(now));
-        let due = self.current.as_ref().is_none_or(|session| silent || session.is_worn(now));
+        let due = self.current.as_ref().is_none_or(|session| silent || session.is_worn(now, route));
         match &mut self.attempt {
             _ if !due => {}
             Some(attempt) => attempt.wanted = now,

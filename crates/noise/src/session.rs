@@ -11,7 +11,7 @@ pub(crate) const REKEY: Span = Span::from_secs(120);
 /// The initiator requests it earlier by up to this many milliseconds, so that the many clients of a server do
 /// not all do so at once.
 const JITTER: u32 = 10_000;
-/// Age at which the responder requests a new one, if the initiator has not.
+/// Age at which the responder requests a new one, if the initiator has not, and the initiator on any route.
 pub(crate) const REKEY_LATE: Span = Span::from_secs(150);
 /// Time after which a session neither sends nor receives.
 pub(crate) const LIFE: Span = Span::from_secs(180);
@@ -77,14 +77,16 @@ impl Session {
         now.since(self.born) < LIFE && self.sent < self.send_key.suite().end() && self.forged < MOST_FORGED
     }
 
-    /// True if this end should request new keys: the session is old, or has sent many packets.
-    pub(crate) fn is_worn(&self, now: Instant) -> bool {
-        let age = match self.is_ours {
-            // The index is random.
-            true => REKEY.saturating_sub(Span::from_millis(u64::from(self.local % JITTER))),
-            false => REKEY_LATE,
-        };
-        now.since(self.born) >= age || self.sent >= self.send_key.suite().worn()
+    /// True if this end should request new keys before a packet on this route: the session is old, or has
+    /// sent many packets. While there is time, only the route that carries most requests them: another one
+    /// may be metered.
+    pub(crate) fn is_worn(&self, now: Instant, route: &Transmit) -> bool {
+        let age = now.since(self.born);
+        // The index is random.
+        let early = REKEY.saturating_sub(Span::from_millis(u64::from(self.local % JITTER)));
+        age >= REKEY_LATE
+            || self.sent >= self.send_key.suite().worn()
+            || (self.is_ours && age >= early && self.send_lanes.is_busiest(route))
     }
 
     /// Encrypts a packet and appends the datagram. False if the packet is too long for the cipher.

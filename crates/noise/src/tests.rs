@@ -414,7 +414,7 @@ fn heartbeats_and_their_answers_begin_no_handshake_before_the_keys_are_old() {
 }
 
 #[test]
-fn new_keys_are_asked_for_on_the_route_of_the_packet_first_and_then_on_all() {
+fn new_keys_are_asked_for_on_the_busiest_route_first_and_then_on_all() {
     let mut world = World::connected();
     let metered = Transmit { src: [10, 0, 1, 1].into(), ..route(0) };
     let mut out = Vec::new();
@@ -422,19 +422,30 @@ fn new_keys_are_asked_for_on_the_route_of_the_packet_first_and_then_on_all() {
     world.launch(0, metered, out);
     world.run_all();
     world.assert_works();
-    world.now += REKEY;
     let before = world.sent.len();
     let asked = |world: &World| -> Vec<IpAddr> {
         let without_cookie = |flying: &Flying| flying.bytes[0] == 1 && flying.bytes.ends_with(&[0; 16]);
         let initiations = world.sent[before..].iter().filter(|(_, flying)| without_cookie(flying));
         initiations.map(|(_, flying)| flying.route.src).collect()
     };
+    let heartbeat = |world: &mut World| {
+        assert!(world.ends[0].seal(world.now, &metered, b"heartbeat"[..].into(), &mut Vec::new()));
+        world.collect(0);
+    };
+    world.now += REKEY;
+    heartbeat(&mut world);
+    assert!(asked(&world).is_empty(), "another route carries more");
     world.seal(0, b"packet");
     assert_eq!(asked(&world), [ADDRESSES[0]]);
     world.flying.clear();
     world.wait(Span::from_millis(250));
     assert_eq!(asked(&world), [ADDRESSES[0], ADDRESSES[0], metered.src]);
     world.assert_works();
+    // Without packets on the other route, a heartbeat asks for new keys before the old ones end.
+    let before = asked(&world).len();
+    world.now += REKEY_LATE;
+    heartbeat(&mut world);
+    assert_eq!(asked(&world)[before..], [metered.src]);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn wrong(text: impl Into<String>) -> ConfigError {
 }
 
 /// Default interval of heartbeats on an idle uplink with a cost.
-const KEEP_ALIVE: Span = Span::from_secs(60);
+pub(crate) const KEEP_ALIVE: Span = Span::from_secs(60);
 
 const UPLINK_KEYS: [&str; 4] = ["device", "address", "cost", "keep_alive"];
 

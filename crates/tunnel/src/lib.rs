@@ -10,6 +10,7 @@ mod counters;
 mod device;
 mod error;
 mod hosts;
+mod idle;
 mod packet;
 mod peers;
 mod queue;

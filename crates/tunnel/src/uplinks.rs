@@ -1,5 +1,6 @@
 //! The uplinks of a tunnel: interfaces, whose addresses may change at any time, or addresses.
 
+use crate::idle::idle_options;
 use io::blocking::block_on;
 use io::{Connection, Endpoint, PathOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,15 +144,20 @@ impl Follower {
 
     /// Adds new addresses to all associations, and removes lost addresses. The last address stays, because it
     /// may return. An address that the peer did not add, because its uplink did not work for some time, is
-    /// added again. `log` gets a line for each address that joined or failed to join.
+    /// added again. With `is_idle`, heartbeats are rarer. `log` gets a line for each address that joined or
+    /// failed to join.
     pub(crate) fn follow(
         &mut self,
         endpoint: &Endpoint,
         connection: &Connection,
         uplinks: &[Uplink],
+        is_idle: bool,
         log: impl Fn(&str),
     ) {
-        let working = working(uplinks);
+        let mut working = working(uplinks);
+        if is_idle {
+            working.iter_mut().for_each(|place| place.options = idle_options(place.options));
+        }
         self.set_options(connection, &working);
         if self.joins {
             let paths = block_on(connection.paths()).unwrap_or_default();

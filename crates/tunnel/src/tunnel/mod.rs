@@ -3,6 +3,8 @@
 
 mod carry;
 mod hooks;
+#[cfg(test)]
+mod hour;
 mod log;
 mod metrics;
 mod options;
@@ -12,6 +14,7 @@ use crate::config::TunnelConfig;
 use crate::device;
 use crate::error::TunnelError;
 use crate::hosts::resolve;
+use crate::idle::Idle;
 use crate::peers::TunnelPeer;
 use crate::status::{Board, Snapshot};
 use crate::stop::Stop;
@@ -293,6 +296,7 @@ impl Tunnel {
         let (addresses, _) = connection.peer().unwrap_or_default();
         self.hooks.up(peer, &addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
         let mut cuts = trouble::Cuts::default();
+        let mut idle = Idle::new(Clock::now());
         let mut snapshot = Snapshot::default();
         loop {
             if let Some(reason) = block_on_for(connection.closed(), LOOK) {
@@ -310,11 +314,16 @@ impl Tunnel {
                 }
                 return Ok(());
             }
+            let carried = self.carrier.stats(peer);
             if !self.config.uplinks.is_empty() {
-                follower.follow(endpoint, connection, &self.config.uplinks, |line| self.log_of(peer, line));
+                // The end that connects chooses the interval of heartbeats for both.
+                let is_idle = idle.is_idle(Clock::now(), carried.sent[0] + carried.received[0])
+                    && !self.config.connect.is_empty();
+                let log = |line: &str| self.log_of(peer, line);
+                follower.follow(endpoint, connection, &self.config.uplinks, is_idle, log);
             }
             if !ended.load(Ordering::Relaxed) {
-                snapshot = snapshot.next(endpoint, connection, stats, self.carrier.stats(peer));
+                snapshot = snapshot.next(endpoint, connection, stats, carried);
                 self.board.set(peer, snapshot.clone());
                 if let Some(line) = cuts.look(self.config.mtu, snapshot.whole, Clock::now()) {
                     self.log_of(peer, &line);

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 mod endings;
+mod idle;
 mod metered;
 #[path = "../../../io/tests/common/namespace.rs"]
 mod namespace;

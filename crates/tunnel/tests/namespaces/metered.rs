@@ -16,10 +16,11 @@ fn a_metered_uplink_carries_nothing_but_signs_of_life_until_it_is_needed() {
     );
 }
 
-/// Ethernet bytes that the metered link carried in both directions.
-fn metered_bytes() -> u64 {
+/// Ethernet bytes that a link carried in both directions.
+pub fn link_bytes(link: u8) -> u64 {
+    let name = format!("here{link}:");
     let devices = fs::read_to_string("/proc/net/dev").expect("can be read");
-    let counters = devices.lines().find_map(|line| line.trim().strip_prefix("here1:")).expect("is there");
+    let counters = devices.lines().find_map(|line| line.trim().strip_prefix(&name)).expect("is there");
     let counters: Vec<u64> =
         counters.split_whitespace().map(|counter| counter.parse().expect("a number")).collect();
     counters[0] + counters[8]
@@ -71,10 +72,10 @@ fn over_a_metered_link(name: &'static str) {
     // By then path MTU discovery has ended.
     thread::sleep(Duration::from_secs(5));
 
-    let (bytes, packets) = (metered_bytes(), metered_packets());
+    let (bytes, packets) = (link_bytes(1), metered_packets());
     exchange_datagrams(200);
     thread::sleep(Duration::from_secs(25));
-    let bytes = metered_bytes() - bytes;
+    let bytes = link_bytes(1) - bytes;
     println!("{bytes} bytes in half a minute, data packets {packets:?}");
     // The heartbeats of both ends and their answers take 440 bytes, an exchange of keys 440, ARP 200. Without
     // a cost there would be ten times as many bytes.

@@ -164,6 +164,15 @@ impl World {
         Some(world)
     }
 
+    /// New devices of both ends get no IPv6 addresses, for which the kernel sends packets of its own.
+    pub fn silence_kernels(&self) {
+        let line = "echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6 2>/dev/null || true";
+        let net = format!("--net=/proc/{}/ns/net", self.server.0.id());
+        for words in [&["sh", "-c", line][..], &["nsenter", &net, "sh", "-c", line]] {
+            assert!(Command::new(words[0]).args(&words[1..]).status().expect("it runs").success());
+        }
+    }
+
     fn without_links(name: &'static str) -> World {
         let server = Running::namespace();
         sh("ip link set lo up");
