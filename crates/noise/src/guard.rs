@@ -1,6 +1,7 @@
 //! The guard: finds the peer of each packet, and decides whom to answer.
 
 use crate::common::{Common, back};
+use crate::control::{Change, Control};
 use crate::cookie::Jar;
 use crate::handshake::Responder;
 use crate::keys::{KeyError, PrivateKey, PublicKey, Secret};
@@ -35,6 +36,9 @@ pub struct Noise {
     next_number: u32,
     /// Who else may begin a session.
     others: Option<Rule>,
+    /// Who may not, whatever `others` says.
+    revoked: BTreeSet<PublicKey>,
+    control: Control,
     psks: BTreeMap<PublicKey, Secret>,
     psk_for_all: Secret,
     /// Times at which peers repeat handshakes.
@@ -54,6 +58,7 @@ impl Noise {
     pub fn new(private: PrivateKey, peers: Peers) -> Result<Noise, NoiseError> {
         let own = private.public();
         let (macs, cookies) = (MacKey::toward(&own, &peers.door), MacKey::of_cookies(&own, &peers.door));
+        let control = Control::new(private.clone());
         let common = Common {
             private,
             door: peers.door,
@@ -70,6 +75,8 @@ impl Noise {
             by_key: BTreeMap::new(),
             next_number: 1,
             others: peers.others,
+            revoked: BTreeSet::new(),
+            control,
             psks: peers.psks,
             psk_for_all: peers.psk_for_all,
             deadlines: BTreeSet::new(),
@@ -105,10 +112,55 @@ impl Noise {
         self.common.stats.clone()
     }
 
+    /// Changes the peers while the guard runs.
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Makes the changes that were asked for since the last call.
+    fn apply_changes(&mut self, now: Instant) {
+        for change in self.control.take() {
+            match change {
+                Change::Allow(key, psk) => self.allow(now, key, psk),
+                Change::Revoke(key) => {
+                    self.revoked.insert(key);
+                    if let Some(&number) = self.by_key.get(&key) {
+                        self.forget(number);
+                    }
+                }
+            }
+        }
+    }
+
+    fn allow(&mut self, now: Instant, key: PublicKey, psk: Option<Secret>) {
+        self.revoked.remove(&key);
+        match psk {
+            Some(psk) => self.psks.insert(key, psk),
+            None => self.psks.remove(&key),
+        };
+        let psk = self.psk_of(&key);
+        let known = self.by_key.get(&key).and_then(|number| self.peers.get_mut(number));
+        if let Some(peer) = known {
+            peer.use_psk(psk);
+            peer.is_listed = true;
+        } else if let Ok(peer) = self.add(now, key) {
+            peer.is_listed = true;
+        }
+    }
+
+    /// True if a peer that is not listed may have a session.
+    fn accepts(&mut self, key: &PublicKey) -> bool {
+        !self.revoked.contains(key) && self.others.as_mut().is_some_and(|accept| accept(key))
+    }
+
+    fn psk_of(&self, key: &PublicKey) -> Secret {
+        self.psks.get(key).unwrap_or(&self.psk_for_all).clone()
+    }
+
     /// Adds a peer with a new number.
     fn add(&mut self, now: Instant, key: PublicKey) -> Result<&mut Peer, KeyError> {
         self.common.private.agree(&key)?;
-        let psk = self.psks.get(&key).unwrap_or(&self.psk_for_all).clone();
+        let psk = self.psk_of(&key);
         let number = self.next_number;
         self.next_number += 1;
         self.by_key.insert(key, number);
@@ -120,7 +172,7 @@ impl Noise {
         if let Some(&number) = self.by_key.get(&key) {
             return Some(number);
         }
-        if !self.others.as_mut()?(&key) {
+        if !self.accepts(&key) {
             return None;
         }
         self.make_room(now)?;
@@ -139,10 +191,16 @@ impl Noise {
         if now < peer.forget_at() {
             return None;
         }
-        let peer = self.peers.remove(&number)?;
-        self.by_key.remove(&peer.key);
-        self.follow(number, peer.marks(), Marks::default());
+        self.forget(number);
         Some(())
+    }
+
+    /// Removes a peer with its sessions.
+    fn forget(&mut self, number: u32) {
+        if let Some(peer) = self.peers.remove(&number) {
+            self.by_key.remove(&peer.key);
+            self.follow(number, peer.marks(), Marks::default());
+        }
     }
 
     /// Runs an action of a peer, and brings the tables of peers up to date.
@@ -297,6 +355,7 @@ impl Guard for Noise {
     }
 
     fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool {
+        self.apply_changes(now);
         let Channel(number) = route.channel;
         let sealed = self.with(number, |peer, common| peer.seal(now, common, route, packet, out));
         if sealed.is_none() {
@@ -306,6 +365,7 @@ impl Guard for Noise {
     }
 
     fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<Channel> {
+        self.apply_changes(now);
         let number = self.handle(now, datagram, out);
         if number.is_none() {
             NoiseStats::count(&self.common.stats.refused);
@@ -315,6 +375,7 @@ impl Guard for Noise {
     }
 
     fn channel(&mut self, peer: Option<&Identity>) -> Result<Channel, GuardError> {
+        self.apply_changes(Instant::ZERO);
         let Some(peer) = peer else {
             let mut listed = self.peers.iter().filter(|(_, peer)| peer.is_listed);
             return match (listed.next(), listed.count()) {
@@ -324,7 +385,7 @@ impl Guard for Noise {
         };
         let Identity::PublicKey(key) = *peer else { return Err(GuardError::UnknownPeer) };
         let key = PublicKey::from(key);
-        if !self.by_key.contains_key(&key) && self.others.as_mut().is_some_and(|accept| accept(&key)) {
+        if !self.by_key.contains_key(&key) && self.accepts(&key) {
             self.add(Instant::ZERO, key).map_err(|_| GuardError::UnknownPeer)?;
         }
         self.by_key.get(&key).map(|&number| Channel(number)).ok_or(GuardError::UnknownPeer)
@@ -335,6 +396,7 @@ impl Guard for Noise {
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.apply_changes(now);
         if let Some((route, datagram)) = self.common.outgoing.pop_front() {
             out.extend_from_slice(&datagram);
             return Some(route);
@@ -353,6 +415,7 @@ impl Guard for Noise {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
+        self.apply_changes(now);
         // The rest waits until these datagrams have left.
         while self.common.has_room()
             && let Some(&(at, number)) = self.deadlines.first()

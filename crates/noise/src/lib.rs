@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod common;
+mod control;
 mod cookie;
 mod guard;
 mod handshake;
@@ -56,6 +57,7 @@ mod tests;
 mod trace;
 mod wire;
 
+pub use control::Control;
 pub use guard::{Noise, NoiseError};
 pub use keyfile::{KeyFileError, ListedPeer, parse_peers, read_peers};
 pub use keys::{KeyError, PrivateKey, PublicKey, Secret};

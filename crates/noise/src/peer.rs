@@ -230,6 +230,11 @@ impl Peer {
         self.suite = suite;
     }
 
+    /// Begins and answers all handshakes from now on with this secret.
+    pub(crate) fn use_psk(&mut self, psk: Secret) {
+        self.psk = psk;
+    }
+
     /// Stores a route as the latest one.
     fn note_route(&mut self, route: &Transmit) {
         let same = |other: &Transmit| {

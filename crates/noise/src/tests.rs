@@ -1,5 +1,7 @@
 //! Two ends and a network between them that loses, repeats and forges what a test says.
 
+mod control;
+
 use crate::guard::Noise;
 use crate::keys::{PrivateKey, PublicKey, Secret};
 use crate::mac::MacKey;

@@ -1,0 +1,71 @@
+//! Changes of the peers while a guard runs.
+
+use crate::keys::{KeyError, PrivateKey, PublicKey, Secret};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Allows and revokes peers of a running guard, from any thread. Clones belong to the same guard.
+#[derive(Clone, Debug)]
+pub struct Control(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    private: PrivateKey,
+    /// True if there are changes, so that the guard needs no lock for each packet.
+    has_changes: AtomicBool,
+    changes: Mutex<Vec<Change>>,
+}
+
+/// A change that the guard has not made yet.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// The secret is shared with this peer alone; `None` for that of all peers.
+    Allow(PublicKey, Option<Secret>),
+    Revoke(PublicKey),
+}
+
+impl Control {
+    pub(crate) fn new(private: PrivateKey) -> Control {
+        let (has_changes, changes) = (AtomicBool::new(false), Mutex::default());
+        Control(Arc::new(Shared { private, has_changes, changes }))
+    }
+
+    /// Adds a peer to the list, with a secret that is shared with it alone, if there is one. A peer on the
+    /// list gets the secret for its next handshakes.
+    ///
+    /// # Errors
+    /// [`KeyError::Weak`].
+    pub fn allow(&self, key: PublicKey, psk: Option<Secret>) -> Result<(), KeyError> {
+        self.0.private.agree(&key)?;
+        self.add(Change::Allow(key, psk));
+        Ok(())
+    }
+
+    /// Ends the sessions of a peer and refuses it from now on, also where anyone else is accepted: after this
+    /// call no packet of the peer is opened, and none is sealed for it. Its associations end by themselves
+    /// once the peer does not answer; abort the connections with its identity to end them at once.
+    pub fn revoke(&self, key: PublicKey) {
+        self.add(Change::Revoke(key));
+    }
+
+    fn add(&self, change: Change) {
+        self.changes().push(change);
+        self.0.has_changes.store(true, Ordering::Release);
+    }
+
+    /// The changes since the last call.
+    pub(crate) fn take(&self) -> Vec<Change> {
+        match self.0.has_changes.load(Ordering::Acquire) {
+            false => Vec::new(),
+            true => {
+                let mut changes = self.changes();
+                self.0.has_changes.store(false, Ordering::Relaxed);
+                std::mem::take(&mut changes)
+            }
+        }
+    }
+
+    fn changes(&self) -> MutexGuard<'_, Vec<Change>> {
+        self.0.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
