@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean
+.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-peers bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -141,6 +141,11 @@ bench-tunnel:
 bench-uplinks:
 	cargo build --release --quiet -p anabranch-cli
 	unshare --net --kill-child --fork chrt -r 1 python3 suites/tunnel/measure.py target/release/anabranch --unequal
+
+# What 1000 peers cost a guarded endpoint and a tunnel's server: Linux, root, two minutes.
+bench-peers:
+	cargo bench --quiet -p anabranch-tunnel --bench peers --no-run
+	unshare --net --kill-child --fork sh -c 'ip link set lo up && cargo bench --quiet -p anabranch-tunnel --bench peers'
 
 # Packets per second through the emulator, with doors in the process and with UDP sockets: CPU share and lateness.
 bench-emulate:

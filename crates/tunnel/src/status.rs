@@ -5,7 +5,7 @@ use crate::counters::CarrierStats;
 use crate::peers::TunnelPeer;
 use crate::stop::Stop;
 use io::blocking::block_on;
-use io::{Connection, Endpoint, PathInfo, PathState};
+use io::{Connection, Endpoint, EndpointStats, PathInfo, PathState};
 use noise::Stats;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -105,6 +105,22 @@ fn is_socket(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
+/// The latest counters of the sockets, which all peers share. To read them costs time for each socket of the
+/// host.
+#[derive(Debug, Default)]
+pub(crate) struct SocketCounters(Mutex<Option<(Clock, EndpointStats)>>);
+
+impl SocketCounters {
+    /// Age up to which the counters are used: less than the time between two snapshots of a peer.
+    const FRESH: Duration = Duration::from_millis(500);
+
+    fn read(&self, endpoint: &Endpoint) -> (Clock, EndpointStats) {
+        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = latest.take().filter(|(at, _)| at.elapsed() < SocketCounters::FRESH);
+        latest.insert(old.unwrap_or_else(|| (Clock::now(), endpoint.stats()))).clone()
+    }
+}
+
 /// Counters of a path at one time, from which the next snapshot computes rates.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
@@ -118,6 +134,8 @@ pub(crate) struct Snapshot {
     at: Clock,
     paths: BTreeMap<(IpAddr, IpAddr), u64>,
     sockets: BTreeMap<IpAddr, u64>,
+    /// Time of the counters of the sockets.
+    sockets_at: Clock,
     tunnel: Counted,
     /// Length of the longest packet that an uplink carries unfragmented.
     pub(crate) whole: Option<u64>,
@@ -130,6 +148,7 @@ impl Default for Snapshot {
             at: Clock::now(),
             paths: BTreeMap::new(),
             sockets: BTreeMap::new(),
+            sockets_at: Clock::now(),
             tunnel: Counted::default(),
             whole: None,
             json: Json::Null,
@@ -148,14 +167,14 @@ impl Snapshot {
     /// The current state, with rates since this snapshot.
     pub(crate) fn next(
         &self,
-        endpoint: &Endpoint,
+        (endpoint, sockets): (&Endpoint, &SocketCounters),
         connection: &Connection,
         noise: &Option<Stats>,
         carried: CarrierStats,
     ) -> Snapshot {
         let mut next = Snapshot::default();
-        let seconds = next.at.duration_since(self.at).as_secs_f64().max(1e-3);
-        let rate = |bytes: u64, before: u64| (bytes.saturating_sub(before) as f64 * 8.0 / seconds).round();
+        let seconds = next.at.duration_since(self.at);
+        let rate = |bytes, before| bits_per_second(bytes, before, seconds);
         let paths = block_on(connection.paths()).unwrap_or_default();
         let shown: Vec<Json> = paths
             .iter()
@@ -166,8 +185,10 @@ impl Snapshot {
                 path_json(path, rate(bytes, before))
             })
             .collect();
-        let uplinks: Vec<Json> = endpoint
-            .stats()
+        let (at, sockets) = sockets.read(endpoint);
+        next.sockets_at = at;
+        let seconds_of_sockets = at.saturating_duration_since(self.sockets_at);
+        let uplinks: Vec<Json> = sockets
             .sockets
             .iter()
             .map(|socket| {
@@ -175,7 +196,7 @@ impl Snapshot {
                 let before = self.sockets.get(&socket.address).copied().unwrap_or(socket.bytes_received);
                 json!({
                     "address": socket.address.to_string(),
-                    "receive_bps": rate(socket.bytes_received, before),
+                    "receive_bps": bits_per_second(socket.bytes_received, before, seconds_of_sockets),
                     "receive_overflow": socket.receive_overflow,
                     "send_errors": socket.send_errors,
                 })
@@ -202,6 +223,10 @@ impl Snapshot {
         });
         next
     }
+}
+
+fn bits_per_second(bytes: u64, before: u64, time: Duration) -> f64 {
+    (bytes.saturating_sub(before) as f64 * 8.0 / time.as_secs_f64().max(1e-3)).round()
 }
 
 /// User bytes that one DATA chunk carries on a path, in a separate packet.

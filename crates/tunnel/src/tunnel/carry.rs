@@ -33,6 +33,9 @@ const MOST_URGENT: usize = 64;
 /// Pause after a failed read of the device.
 const BREATH: Duration = Duration::from_millis(10);
 
+/// Largest number of batches that are kept while no receiver uses them. A batch takes more than a megabyte.
+const SPARE: usize = 8;
+
 /// Reads the device until the end, and passes each packet to the current association of its peer.
 #[derive(Clone)]
 pub(super) struct Carrier(Arc<Shared>);
@@ -47,6 +50,8 @@ struct Shared {
     redundant: Redundant,
     /// For each peer what it is sent.
     links: Vec<Link>,
+    /// Batches that no receiver uses now.
+    batches: Mutex<Vec<Batch>>,
     /// Packets of the device that are no IP packets, or have no peer.
     refused: AtomicU64,
 }
@@ -100,6 +105,7 @@ impl Carrier {
             routes: Routes::new(&config.peers),
             redundant: config.redundant.clone(),
             links: config.peers.iter().map(|_| Link::default()).collect(),
+            batches: Mutex::default(),
             refused: AtomicU64::new(0),
         }));
         let shared = carrier.0.clone();
@@ -378,8 +384,9 @@ impl Shared {
 
     fn receive(&self, peer: usize, connection: &Connection) {
         let link = &self.links[peer];
-        let (mut arrived, mut messages, mut batch) = (Arrived::default(), Vec::new(), Batch::default());
+        let (mut arrived, mut messages) = (Arrived::default(), Vec::new());
         while block_on(connection.recv_many(&mut messages)).is_ok_and(|number| number > 0) {
+            let mut batch = self.batches().pop().unwrap_or_default();
             for message in messages.drain(..) {
                 let Some(packet) = link.packet_of(&message, &mut arrived) else { continue };
                 let Some(inner) = self.inspect_of(peer, packet) else {
@@ -392,7 +399,15 @@ impl Shared {
                 }
             }
             self.write(link, &mut batch);
+            let mut batches = self.batches();
+            if batches.len() < SPARE {
+                batches.push(batch);
+            }
         }
+    }
+
+    fn batches(&self) -> MutexGuard<'_, Vec<Batch>> {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, link: &Link, batch: &mut Batch) {

@@ -16,7 +16,7 @@ use crate::error::TunnelError;
 use crate::hosts::resolve;
 use crate::idle::Idle;
 use crate::peers::TunnelPeer;
-use crate::status::{Board, Snapshot};
+use crate::status::{Board, Snapshot, SocketCounters};
 use crate::stop::Stop;
 use crate::uplinks::{Follower, Place, unreachable_uplinks, working};
 use carry::Carrier;
@@ -73,8 +73,8 @@ pub fn run(
     log(&format!("{}: MTU {}", config.interface, config.mtu));
     let hooks = Hooks::start(config, stop, &log)?;
     let (config, stop) = (config.clone(), stop.clone());
-    let shown = Shown::default();
-    let tunnel = Arc::new(Tunnel { config, carrier, board, shown, hooks, stop, log });
+    let (shown, sockets) = (Shown::default(), SocketCounters::default());
+    let tunnel = Arc::new(Tunnel { config, carrier, board, sockets, shown, hooks, stop, log });
     if let Some(listener) = requests {
         metrics::serve(listener, &tunnel, &tunnel.stop)?;
     }
@@ -102,6 +102,7 @@ struct Tunnel {
     config: TunnelConfig,
     carrier: Carrier,
     board: Board,
+    sockets: SocketCounters,
     shown: Shown,
     hooks: Hooks,
     stop: Stop,
@@ -323,7 +324,7 @@ impl Tunnel {
                 follower.follow(endpoint, connection, &self.config.uplinks, is_idle, log);
             }
             if !ended.load(Ordering::Relaxed) {
-                snapshot = snapshot.next(endpoint, connection, stats, carried);
+                snapshot = snapshot.next((endpoint, &self.sockets), connection, stats, carried);
                 self.board.set(peer, snapshot.clone());
                 if let Some(line) = cuts.look(self.config.mtu, snapshot.whole, Clock::now()) {
                     self.log_of(peer, &line);
