@@ -4,10 +4,10 @@
 
 #[path = "../../io/tests/common/namespace.rs"]
 mod namespace;
+mod preloaded;
 
 use namespace::{in_new_namespace, skip};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use preloaded::{build_library, root, which};
 
 /// A program of Debian 12 and what it must do.
 struct Program {
@@ -109,19 +109,6 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Builds the library, which lies beside the command then.
-fn build_library() {
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "-p", "anabranch-preload"])
-        .current_dir(root())
-        .status();
-    assert!(built.is_ok_and(|status| status.success()), "the library is built");
-}
-
 #[test]
 fn each_program_of_the_table_runs() {
     let names = PROGRAMS.iter().map(|program| program.name);
@@ -136,12 +123,6 @@ fn each_program_of_the_table_runs() {
     let installed = PROGRAMS.iter().filter(|program| which(program.name).is_some());
     let failed: Vec<String> = installed.filter_map(|program| run(program).err()).collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
-fn which(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file())
 }
 
 fn run(program: &Program) -> Result<(), String> {

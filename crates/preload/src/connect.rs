@@ -73,7 +73,7 @@ fn greet(fd: c_int, domain: c_int, style: c_int) -> Result<(), c_int> {
 }
 
 /// Enters a new socket.
-fn begin(fd: c_int, switched: u16, cookie: u64) -> Result<(), c_int> {
+pub fn begin(fd: c_int, switched: u16, cookie: u64) -> Result<(), c_int> {
     real::set_native(fd, libc::SO_PEEK_OFF, 0);
     if table::insert(fd, switched, cookie) { Ok(()) } else { Err(libc::EMFILE) }
 }
@@ -128,6 +128,7 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
         let already = matches!(errno(), libc::EAGAIN);
         return fail(if already { libc::EALREADY } else { libc::EISCONN });
     }
+    entry.streams.store(0, Ordering::Relaxed);
     let id = request(entry, Op::Connect, 0, addresses);
     if id < 0 {
         return -1;

@@ -3,7 +3,8 @@
 use crate::host;
 use crate::real;
 use crate::table;
-use libc::{c_int, c_void};
+use crate::vectors;
+use libc::{c_int, iovec};
 use records::{Answer, Op, Request};
 
 /// Size of the buffers for bodies.
@@ -43,17 +44,8 @@ pub fn ask(
         place.copy_from_slice(part);
         len += part.len();
     }
-    let fd = dial(0);
-    if fd < 0 {
-        return (real::fail(libc::ENETDOWN), 0);
-    }
-    // SAFETY: the buffers outlive the calls.
-    let received = unsafe {
-        let sent = real::send(fd, bytes.as_ptr().cast(), len, libc::MSG_NOSIGNAL);
-        let received = if sent < 0 { sent } else { wait(fd, &mut bytes) };
-        real::close(fd);
-        received
-    };
+    let iov = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: len };
+    let received = exchange(iov, &mut bytes, &mut None);
     let answer = usize::try_from(received).ok().and_then(|len| bytes.get(..len)).and_then(Answer::parse);
     let Some((answer, body)) = answer else { return (real::fail(libc::ENETDOWN), 0) };
     table::set_switches(cookie, answer.switches);
@@ -65,12 +57,33 @@ pub fn ask(
     (answer.value, body.len())
 }
 
-unsafe fn wait(fd: c_int, bytes: &mut [u8; ROOM]) -> isize {
-    loop {
-        // SAFETY: the buffer has this size.
-        let received = unsafe { real::recv(fd, bytes.as_mut_ptr().cast::<c_void>(), ROOM, 0) };
-        if received >= 0 || real::errno() != libc::EINTR {
-            return received;
+/// Sends a request, and receives its answer and a descriptor. Returns the length of the answer.
+pub fn exchange(mut sent: iovec, answer: &mut [u8], descriptor: &mut Option<c_int>) -> isize {
+    let fd = dial(0);
+    if fd < 0 {
+        return real::fail(libc::ENETDOWN) as isize;
+    }
+    let request = vectors::message((&raw mut sent, 1));
+    let mut space = iovec { iov_base: answer.as_mut_ptr().cast(), iov_len: answer.len() };
+    let mut control = [0_u64; 8];
+    // SAFETY: the buffers outlive the calls.
+    unsafe {
+        let mut received = real::sendmsg(fd, &raw const request, libc::MSG_NOSIGNAL);
+        let mut message = vectors::message((&raw mut space, 1));
+        while received >= 0 {
+            (message.msg_control, message.msg_controllen) =
+                (control.as_mut_ptr().cast(), size_of_val(&control));
+            received = real::recvmsg(fd, &raw mut message, libc::MSG_CMSG_CLOEXEC);
+            if received >= 0 || real::errno() != libc::EINTR {
+                break;
+            }
+            received = 0;
         }
+        real::close(fd);
+        let first = libc::CMSG_FIRSTHDR(&raw const message);
+        if received >= 0 && !first.is_null() && (*first).cmsg_type == libc::SCM_RIGHTS {
+            *descriptor = Some(libc::CMSG_DATA(first).cast::<c_int>().read_unaligned());
+        }
+        received
     }
 }

@@ -5,29 +5,42 @@ use crate::real;
 use crate::receive::unread;
 use crate::table;
 use libc::{c_int, c_uint, c_ulong, c_void};
-use records::Op;
+use records::{Op, switches};
 use std::sync::atomic::Ordering;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
-    if let Some(entry) = table::find(fd) {
-        if lingers_not(fd) {
-            ask(entry.cookie.load(Ordering::Relaxed), Op::Abort, 0, 0, [&[]; 2], &mut []);
-        }
-        table::remove(fd);
-    }
+    let lingers = table::find(fd).filter(|entry| entry.has(switches::LINGERS));
+    let cookie = lingers.map(|entry| entry.cookie.load(Ordering::Relaxed));
+    let seconds = cookie.map_or(0, linger_time);
+    table::remove(fd);
     // SAFETY: the call has no conditions.
-    unsafe { real::close(fd) }
+    let closed = unsafe { real::close(fd) };
+    if let Some(cookie) = cookie {
+        linger(cookie, seconds);
+    }
+    closed
 }
 
-/// True if `SO_LINGER` is on with time zero: close aborts.
-fn lingers_not(fd: c_int) -> bool {
-    let mut linger = libc::linger { l_onoff: 0, l_linger: 0 };
-    let mut len = size_of::<libc::linger>() as libc::socklen_t;
-    let value = (&raw mut linger).cast();
-    // SAFETY: the value outlives the call.
-    let got = unsafe { real::getsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, value, &raw mut len) };
-    got == 0 && linger.l_onoff != 0 && linger.l_linger == 0
+/// The time of `SO_LINGER` in seconds.
+fn linger_time(cookie: u64) -> u32 {
+    let mut value = [0; 8];
+    let room = 8_u32.to_ne_bytes();
+    ask(cookie, Op::GetOption, libc::SOL_SOCKET, libc::SO_LINGER, [&room, &[]], &mut value);
+    u32::from_ne_bytes([value[4], value[5], value[6], value[7]])
+}
+
+/// Waits until the associations of a closed socket have ended. A socket with another descriptor does not
+/// wait.
+fn linger(cookie: u64, seconds: u32) {
+    const STEP: u32 = 10;
+    for _ in 0..seconds.saturating_mul(1000 / STEP) {
+        if ask(cookie, Op::Linger, 0, 0, [&[]; 2], &mut []).0 <= 0 {
+            return;
+        }
+        // SAFETY: there are no descriptors.
+        unsafe { libc::poll(std::ptr::null_mut(), 0, STEP as c_int) };
+    }
 }
 
 #[unsafe(no_mangle)]

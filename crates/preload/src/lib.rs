@@ -12,6 +12,7 @@ mod descriptors;
 mod host;
 mod message;
 mod options;
+mod peel;
 mod real;
 mod receive;
 mod send;

@@ -127,7 +127,13 @@ fn take_control(kind: c_int, data: &[u8], header: &mut Header) -> Result<(), c_i
 ///
 /// # Safety
 /// `message` is valid.
-pub unsafe fn give_message(message: *mut msghdr, header: &Header, switched: u16, whole: bool) {
+pub unsafe fn give_message(
+    message: *mut msghdr,
+    header: &Header,
+    switched: u16,
+    whole: bool,
+    next: Option<&Header>,
+) {
     // SAFETY: the program's message is valid.
     let message = unsafe { &mut *message };
     message.msg_flags = if whole && header.flags & flags::END != 0 { libc::MSG_EOR } else { 0 };
@@ -144,6 +150,17 @@ pub unsafe fn give_message(message: *mut msghdr, header: &Header, switched: u16,
     let room = std::mem::take(&mut message.msg_controllen);
     if header.kind != Kind::Data || message.msg_control.is_null() {
         return;
+    }
+    if let Some(next) = next {
+        let is_notification = next.kind == Kind::Notification;
+        let kind = if is_notification { number::MSG_NOTIFICATION as u16 } else { 0 };
+        let mut info = [0; 16];
+        put(&mut info, 0, &next.stream.to_ne_bytes());
+        put(&mut info, 2, &(next.flags & flags::UNORDERED | kind).to_ne_bytes());
+        put(&mut info, 4, &next.ppid.to_ne_bytes());
+        put(&mut info, 8, &next.length.to_ne_bytes());
+        put(&mut info, 12, &next.association.to_ne_bytes());
+        give_control(message, room, number::cmsg::NXTINFO, &info);
     }
     let unordered = header.flags & flags::UNORDERED;
     if switched & switches::RCVINFO != 0 {

@@ -3,6 +3,7 @@
 use crate::connect::begin_association;
 use crate::control::{ROOM, ask};
 use crate::message::{give_address, slice};
+use crate::peel;
 use crate::real::{self, fail};
 use crate::receive::take_error;
 use crate::table::{self, Entry};
@@ -12,8 +13,7 @@ use std::sync::atomic::Ordering;
 
 /// Options that the pair itself has.
 fn is_native(level: c_int, name: c_int) -> bool {
-    level == libc::SOL_SOCKET
-        && matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO | libc::SO_LINGER | libc::SO_PASSCRED)
+    level == libc::SOL_SOCKET && matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO | libc::SO_PASSCRED)
 }
 
 #[unsafe(no_mangle)]
@@ -58,6 +58,9 @@ pub unsafe extern "C-unwind" fn getsockopt(
         if value.is_null() || len.is_null() {
             return fail(libc::EFAULT);
         }
+        if level == number::SCTP && matches!(name, number::SOCKOPT_PEELOFF | number::SOCKOPT_PEELOFF_FLAGS) {
+            return peel_off(fd, entry, name, value, len);
+        }
         let mut result = [0; ROOM];
         let got = if (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) {
             result[..4].copy_from_slice(&take_error(fd, entry).to_ne_bytes());
@@ -77,6 +80,25 @@ pub unsafe extern "C-unwind" fn getsockopt(
         std::ptr::copy_nonoverlapping(result.as_ptr(), value.cast(), got);
         *len = got as socklen_t;
         0
+    }
+}
+
+/// Peels off an association: the descriptor of its socket is written behind the association.
+unsafe fn peel_off(fd: c_int, entry: &Entry, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int {
+    let wanted = if name == number::SOCKOPT_PEELOFF { 8 } else { 12 };
+    // SAFETY: the pointers are the program's.
+    unsafe {
+        if ((*len) as usize) < wanted {
+            return fail(libc::EINVAL);
+        }
+        let flags = if wanted == 12 { value.cast::<c_int>().add(2).read_unaligned() } else { 0 };
+        let new = peel::peel_off(fd, entry, value.cast::<c_int>().read_unaligned(), flags);
+        if new >= 0 {
+            value.cast::<c_int>().add(1).write_unaligned(new);
+            *len = wanted as socklen_t;
+        }
+        // As Linux, which libsctp does not look at: the descriptor.
+        new
     }
 }
 

@@ -1,6 +1,6 @@
 //! The functions of the C library that this library replaces.
 
-use libc::{c_char, c_int, c_uint, c_ulong, c_void, iovec, msghdr, sockaddr, socklen_t};
+use libc::{c_char, c_int, c_uint, c_ulong, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t, timespec};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 macro_rules! real {
@@ -61,6 +61,8 @@ real! {
     sendto(fd: c_int, buffer: *const c_void, len: usize, flags: c_int, address: *const sockaddr,
         address_len: socklen_t) -> isize;
     sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize;
+    sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int;
+    recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, limit: *mut timespec) -> c_int;
     getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int;
     setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: socklen_t) -> c_int;
     getsockname(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;

@@ -4,8 +4,8 @@ use crate::message::{give_address, give_message, sockaddr_bytes};
 use crate::real::{self, errno, fail};
 use crate::table::{self, Entry, Locked};
 use crate::vectors::{self, Vectors};
-use libc::{c_int, c_long, c_void, iovec, msghdr, sockaddr, socklen_t};
-use records::{Header, Kind, switches};
+use libc::{c_int, c_long, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t, timespec};
+use records::{Header, Kind, flags, switches};
 use std::sync::atomic::Ordering;
 
 /// What a call received.
@@ -15,6 +15,8 @@ struct Got {
     header: Header,
     /// The record has been read to its end.
     whole: bool,
+    /// The next record, for `SCTP_NXTINFO`.
+    next: Option<Header>,
 }
 
 enum Outcome {
@@ -78,7 +80,7 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &mut Vectors, peek: bool) ->
     } else {
         locked.set_begun(Some(header));
     }
-    Outcome::Message(Got { bytes: left.min(vectors.total), header, whole })
+    Outcome::Message(Got { bytes: left.min(vectors.total), header, whole, next: None })
 }
 
 /// Waits until the descriptor is ready; false after an error.
@@ -109,9 +111,17 @@ fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &
         return fail(libc::ENOTCONN) as isize;
     }
     loop {
-        let outcome = attempt(fd, &entry.lock(), vectors, flags & libc::MSG_PEEK != 0);
+        let locked = entry.lock();
+        let peek = flags & libc::MSG_PEEK != 0;
+        let outcome = attempt(fd, &locked, vectors, peek);
         match outcome {
-            Outcome::Message(message) => {
+            Outcome::Message(mut message) => {
+                if !peek {
+                    join(fd, &locked, vectors, &mut message);
+                    if entry.has(switches::NXTINFO) && message.whole {
+                        message.next = next_header(fd);
+                    }
+                }
                 *got = Some(message);
                 return message.bytes as isize;
             }
@@ -120,10 +130,43 @@ fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &
             Outcome::Empty if flags & libc::MSG_DONTWAIT != 0 || is_nonblocking(fd) => {
                 return fail(libc::EAGAIN) as isize;
             }
-            Outcome::Empty if wait(fd, libc::POLLIN, libc::SO_RCVTIMEO) => {}
-            Outcome::Empty => return -1,
+            Outcome::Empty => {
+                drop(locked);
+                if !wait(fd, libc::POLLIN, libc::SO_RCVTIMEO) {
+                    return -1;
+                }
+            }
         }
     }
+}
+
+/// Reads the records that continue a message, while they are there and the buffers have room.
+fn join(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, message: &mut Got) {
+    let continues = |header: &Header| header.kind == Kind::Data && header.flags & flags::END == 0;
+    while message.whole && continues(&message.header) && message.bytes < vectors.total {
+        let mut rest = vectors.part(message.bytes, usize::MAX);
+        let next = next_header(fd).filter(|next| next.association == message.header.association);
+        if next.is_none_or(|next| next.kind != Kind::Data) {
+            return;
+        }
+        let Outcome::Message(more) = attempt(fd, locked, &mut rest, false) else { return };
+        message.bytes += more.bytes;
+        message.whole = more.whole;
+        message.header.flags |= more.header.flags & flags::END;
+        if !more.whole {
+            return;
+        }
+    }
+}
+
+/// The header of the first record, if a message or notification is there.
+fn next_header(fd: c_int) -> Option<Header> {
+    let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
+    let received = native(fd, vectors.with_header(), libc::MSG_PEEK);
+    // The place for reading is the begin of the record again.
+    real::set_native(fd, libc::SO_PEEK_OFF, 0);
+    let header = vectors.header().filter(|_| received >= Header::LEN as isize)?;
+    matches!(header.kind, Kind::Data | Kind::Notification).then_some(header)
 }
 
 /// Length of the unread part of the first record (`FIONREAD`).
@@ -278,8 +321,8 @@ pub unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: 
         let mut vectors = Vectors::new((*message).msg_iov, (*message).msg_iovlen);
         let received = receive(fd, entry, &mut vectors, flags, &mut got);
         match got {
-            Some(Got { header, whole, .. }) => {
-                give_message(message, &header, entry.switches.load(Ordering::Relaxed), whole);
+            Some(Got { header, whole, next, .. }) => {
+                give_message(message, &header, entry.switches.load(Ordering::Relaxed), whole, next.as_ref());
             }
             None if received == 0 => {
                 ((*message).msg_namelen, (*message).msg_controllen, (*message).msg_flags) = (0, 0, 0);
@@ -288,4 +331,49 @@ pub unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: 
         }
         received
     }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn recvmmsg(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: c_uint,
+    flags: c_int,
+    limit: *mut timespec,
+) -> c_int {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        if table::find(fd).is_none() {
+            return real::recvmmsg(fd, messages, count, flags, limit);
+        }
+        let until = (!limit.is_null()).then(|| now() + nanoseconds(&*limit));
+        let mut flags = flags;
+        for n in 0..count {
+            let message = messages.add(n as usize);
+            let received = recvmsg(fd, &raw mut (*message).msg_hdr, flags & !libc::MSG_WAITFORONE);
+            if received < 0 {
+                return if n == 0 { -1 } else { n.cast_signed() };
+            }
+            (*message).msg_len = received as c_uint;
+            // As Linux, which looks at the time only between messages. The end of the data comes once.
+            if received == 0 || until.is_some_and(|until| now() >= until) {
+                return n.cast_signed() + 1;
+            }
+            if flags & libc::MSG_WAITFORONE != 0 {
+                flags |= libc::MSG_DONTWAIT;
+            }
+        }
+        count.cast_signed()
+    }
+}
+
+fn nanoseconds(time: &timespec) -> i128 {
+    i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}
+
+fn now() -> i128 {
+    let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time outlives the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    nanoseconds(&time)
 }

@@ -1,11 +1,13 @@
 //! `write`, `send`, `sendto`, `sendmsg` and their kin.
 
+use crate::control::ask;
 use crate::message::{read_address, read_control, slice};
 use crate::real::{self, fail};
 use crate::table::{self, Entry};
 use crate::vectors::{self, Vectors};
-use libc::{c_int, c_void, iovec, msghdr, sockaddr, socklen_t};
-use records::{Header, Kind, MAX_DATA, flags as record_flags};
+use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t};
+use records::{Header, Kind, MAX_DATA, Op, flags as record_flags, switches};
+use std::sync::atomic::Ordering;
 
 fn header() -> Header {
     let mut header = Header::new(Kind::Data);
@@ -25,6 +27,9 @@ unsafe fn transmit(
     let ends = header.flags & (record_flags::EOF | record_flags::ABORT) != 0;
     if vectors.total == 0 && !ends {
         return fail(libc::EINVAL) as isize;
+    }
+    if !is_allowed(entry, &header, vectors.total) {
+        return -1;
     }
     if vectors.total <= MAX_DATA {
         header.length = vectors.total as u32;
@@ -58,6 +63,27 @@ unsafe fn transmit(
         from += part.total;
     }
     vectors.total as isize
+}
+
+/// Asks the host process about a message that may be refused: its stream is not known to exist, or the socket
+/// limits messages. False sets errno.
+fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
+    let known = entry.streams.load(Ordering::Relaxed);
+    let named = !entry.has(switches::MANY) || header.flags & record_flags::ADDRESS == 0;
+    // An association of a one-to-one socket has no number here.
+    let number = if entry.has(switches::MANY) { u64::from(header.association.cast_unsigned()) } else { 0 };
+    let is_known = named && known >> 32 == number && u64::from(header.stream) < known & 0xffff_ffff;
+    let first = header.stream == 0 && !(entry.has(switches::MANY) && named);
+    if !entry.has(switches::CHECKED) && (is_known || first) {
+        return true;
+    }
+    let length = c_int::try_from(length).unwrap_or(c_int::MAX);
+    let cookie = entry.cookie.load(Ordering::Relaxed);
+    let streams = ask(cookie, Op::Check, length, 0, [&header.to_bytes(), &[]], &mut []).0;
+    if streams > 0 && named {
+        entry.streams.store(number << 32 | u64::from(streams.cast_unsigned()), Ordering::Relaxed);
+    }
+    streams >= 0
 }
 
 unsafe fn simple(fd: c_int, entry: &Entry, buffer: *const c_void, len: usize, flags: c_int) -> isize {
@@ -135,5 +161,29 @@ pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags
         }
         let mut vectors = Vectors::new((*message).msg_iov, (*message).msg_iovlen);
         transmit(fd, entry, &mut vectors, header, flags)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sendmmsg(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: c_uint,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the arguments are those of the program.
+    unsafe {
+        if table::find(fd).is_none() {
+            return real::sendmmsg(fd, messages, count, flags);
+        }
+        for n in 0..count {
+            let message = messages.add(n as usize);
+            let sent = sendmsg(fd, &raw const (*message).msg_hdr, flags);
+            if sent < 0 {
+                return if n == 0 { -1 } else { n.cast_signed() };
+            }
+            (*message).msg_len = sent as c_uint;
+        }
+        count.cast_signed()
     }
 }

@@ -16,6 +16,8 @@ pub struct Entry {
     pub switches: AtomicU16,
     /// Cookie of this end of the pair.
     pub cookie: AtomicU64,
+    /// An association and its number of streams, as the host process told them.
+    pub streams: AtomicU64,
     /// The thread that reads or sends a message in pieces; 0: none.
     owner: AtomicUsize,
     /// The record of which a part has been read.
@@ -30,6 +32,7 @@ const FREE: Entry = Entry {
     ours: AtomicBool::new(false),
     switches: AtomicU16::new(0),
     cookie: AtomicU64::new(0),
+    streams: AtomicU64::new(0),
     owner: AtomicUsize::new(0),
     begun: UnsafeCell::new(None),
 };
@@ -49,6 +52,7 @@ pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
     entry.owner.store(0, Ordering::Relaxed);
     entry.switches.store(switches, Ordering::Relaxed);
     entry.cookie.store(cookie, Ordering::Relaxed);
+    entry.streams.store(0, Ordering::Relaxed);
     // SAFETY: the descriptor is new, so that no other thread uses its entry.
     unsafe { *entry.begun.get() = None };
     entry.ours.store(true, Ordering::Release);

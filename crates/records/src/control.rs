@@ -23,8 +23,18 @@ pub enum Op {
     LocalName = 7,
     /// The peer's address.
     PeerName = 8,
-    /// Abort the associations of the socket, which is about to be closed.
-    Abort = 9,
+    /// Whether the message of the header in the body can be sent; [`Request::first`] is its length. The
+    /// answer's value is the number of streams of its association, or 0 before the association is up.
+    Check = 9,
+    /// Whether associations of a closed socket have not ended. The answer's value is 1 or 0.
+    Linger = 10,
+    /// Begin to peel off the association [`Request::first`]. The answer carries the descriptor of its new
+    /// socket, and its value has the switches. The host process writes nothing until [`Op::PeelEnd`].
+    PeelBegin = 11,
+    /// A record that the program has read and not used, in the body.
+    Return = 12,
+    /// All records were returned.
+    PeelEnd = 13,
 }
 
 /// A request to the host process.
@@ -43,7 +53,7 @@ pub struct Request {
 impl Request {
     /// Bytes before the body.
     pub const LEN: usize = 24;
-    /// Largest body.
+    /// Largest body, except that of [`Op::Return`].
     pub const MAX_BODY: usize = 4096;
 
     /// The bytes before the body.
@@ -71,7 +81,11 @@ impl Request {
             6 => Op::GetOption,
             7 => Op::LocalName,
             8 => Op::PeerName,
-            9 => Op::Abort,
+            9 => Op::Check,
+            10 => Op::Linger,
+            11 => Op::PeelBegin,
+            12 => Op::Return,
+            13 => Op::PeelEnd,
             _ => return None,
         };
         let request = Request {

@@ -38,6 +38,10 @@ pub mod switches {
     pub const V6: u16 = 16;
     /// The socket listens.
     pub const LISTENS: u16 = 32;
+    /// `SO_LINGER` with a time: close waits for the end of the associations.
+    pub const LINGERS: u16 = 64;
+    /// The host process has to check each message, for example for `SCTP_DISABLE_FRAGMENTS`.
+    pub const CHECKED: u16 = 128;
 }
 
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {

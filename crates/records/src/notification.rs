@@ -29,6 +29,14 @@ pub mod kind {
     pub const PEER_ADDR_CHANGE: u16 = 2;
     /// `SCTP_SHUTDOWN_EVENT`.
     pub const SHUTDOWN: u16 = 5;
+    /// `SCTP_PARTIAL_DELIVERY_EVENT`.
+    pub const PARTIAL_DELIVERY: u16 = 6;
+    /// `SCTP_STREAM_RESET_EVENT`.
+    pub const STREAM_RESET: u16 = 10;
+    /// `SCTP_ASSOC_RESET_EVENT`.
+    pub const ASSOC_RESET: u16 = 11;
+    /// `SCTP_STREAM_CHANGE_EVENT`.
+    pub const STREAM_CHANGE: u16 = 12;
 }
 
 fn begin(kind: u16, length: usize) -> Vec<u8> {
@@ -68,6 +76,42 @@ pub fn shutdown(id: i32) -> Vec<u8> {
     bytes
 }
 
+/// `SCTP_PARTIAL_DELIVERY_EVENT`: the rest of a message that was read in parts does not come.
+pub fn partial_delivery_aborted(id: i32, stream: u16, ssn: u16) -> Vec<u8> {
+    let mut bytes = begin(kind::PARTIAL_DELIVERY, 24);
+    for field in [0, id.cast_unsigned(), stream.into(), ssn.into()] {
+        bytes.extend(u32::to_ne_bytes(field));
+    }
+    bytes
+}
+
+/// `SCTP_STREAM_RESET_EVENT`; no streams: all.
+pub fn stream_reset(flags: u16, id: i32, streams: &[u16]) -> Vec<u8> {
+    let mut bytes = begin(kind::STREAM_RESET, 12 + 2 * streams.len());
+    bytes[2..4].copy_from_slice(&flags.to_ne_bytes());
+    bytes.extend(id.to_ne_bytes());
+    bytes.extend(streams.iter().flat_map(|stream| stream.to_ne_bytes()));
+    bytes
+}
+
+/// `SCTP_ASSOC_RESET_EVENT`, without the new TSNs.
+pub fn assoc_reset(flags: u16, id: i32) -> Vec<u8> {
+    let mut bytes = begin(kind::ASSOC_RESET, 20);
+    bytes[2..4].copy_from_slice(&flags.to_ne_bytes());
+    bytes.extend(id.to_ne_bytes());
+    bytes.resize(20, 0);
+    bytes
+}
+
+/// `SCTP_STREAM_CHANGE_EVENT`, with the new numbers of streams.
+pub fn stream_change(flags: u16, id: i32, inbound: u16, outbound: u16) -> Vec<u8> {
+    let mut bytes = begin(kind::STREAM_CHANGE, 16);
+    bytes[2..4].copy_from_slice(&flags.to_ne_bytes());
+    bytes.extend(id.to_ne_bytes());
+    bytes.extend([inbound, outbound].into_iter().flat_map(u16::to_ne_bytes));
+    bytes
+}
+
 #[cfg(test)]
 #[cfg(target_endian = "little")]
 mod tests {
@@ -82,5 +126,9 @@ mod tests {
         assert_eq!(change[..16], [2, 0x80, 0, 0, 0x94, 0, 0, 0, 2, 0, 0x13, 0x89, 10, 2, 0, 2]);
         assert_eq!(change[136..], [5, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0]);
         assert_eq!(shutdown(3), [5, 0x80, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0]);
+        assert_eq!(partial_delivery_aborted(3, 4, 5)[8..], [0, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0]);
+        assert_eq!(stream_reset(2, 3, &[1, 2]), [10, 0x80, 2, 0, 16, 0, 0, 0, 3, 0, 0, 0, 1, 0, 2, 0]);
+        assert_eq!(assoc_reset(4, 3), [&[11, 0x80, 4, 0, 20, 0, 0, 0, 3][..], &[0; 11]].concat());
+        assert_eq!(stream_change(8, 3, 7, 5), [12, 0x80, 8, 0, 16, 0, 0, 0, 3, 0, 0, 0, 7, 0, 5, 0]);
     }
 }

@@ -25,21 +25,47 @@ pub const CONTEXT: i32 = 17;
 pub const FRAGMENT_INTERLEAVE: i32 = 18;
 pub const PARTIAL_DELIVERY_POINT: i32 = 19;
 pub const MAX_BURST: i32 = 20;
+pub const AUTH_CHUNK: i32 = 21;
+pub const HMAC_IDENT: i32 = 22;
+pub const AUTH_KEY: i32 = 23;
+pub const AUTH_ACTIVE_KEY: i32 = 24;
+pub const AUTH_DELETE_KEY: i32 = 25;
+pub const PEER_AUTH_CHUNKS: i32 = 26;
+pub const LOCAL_AUTH_CHUNKS: i32 = 27;
 pub const GET_ASSOC_NUMBER: i32 = 28;
 pub const GET_ASSOC_ID_LIST: i32 = 29;
 pub const AUTO_ASCONF: i32 = 30;
 pub const RECVRCVINFO: i32 = 32;
 pub const RECVNXTINFO: i32 = 33;
 pub const DEFAULT_SNDINFO: i32 = 34;
+pub const AUTH_DEACTIVATE_KEY: i32 = 35;
 pub const REUSE_PORT: i32 = 36;
 pub const SOCKOPT_BINDX_ADD: i32 = 100;
 pub const SOCKOPT_BINDX_REM: i32 = 101;
+pub const SOCKOPT_PEELOFF: i32 = 102;
 pub const SOCKOPT_CONNECTX_OLD: i32 = 107;
 pub const GET_PEER_ADDRS: i32 = 108;
 pub const GET_LOCAL_ADDRS: i32 = 109;
 pub const SOCKOPT_CONNECTX: i32 = 110;
 pub const SOCKOPT_CONNECTX3: i32 = 111;
+pub const GET_ASSOC_STATS: i32 = 112;
+pub const PR_SUPPORTED: i32 = 113;
+pub const RECONFIG_SUPPORTED: i32 = 117;
+pub const ENABLE_STREAM_RESET: i32 = 118;
+pub const RESET_STREAMS: i32 = 119;
+pub const RESET_ASSOC: i32 = 120;
+pub const ADD_STREAMS: i32 = 121;
+pub const SOCKOPT_PEELOFF_FLAGS: i32 = 122;
+pub const INTERLEAVING_SUPPORTED: i32 = 125;
 pub const EVENT: i32 = 127;
+pub const ASCONF_SUPPORTED: i32 = 128;
+pub const AUTH_SUPPORTED: i32 = 129;
+pub const ECN_SUPPORTED: i32 = 130;
+/// Of FreeBSD, as the next ones: 0 off, 1 CMT, 2 CMT with `rpv1`, 3 with `rpv2`, 4 with `lia`.
+pub const CMT_ON_OFF: i32 = 0x1200;
+pub const CMT_USE_DAC: i32 = 0x1201;
+/// Of Anabranch: any option by its name and text.
+pub const ANB_OPTION: i32 = 0x1300;
 
 /// Types of control messages.
 pub mod cmsg {

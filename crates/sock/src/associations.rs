@@ -1,9 +1,9 @@
 //! The associations of all sockets.
 
 use sctp::AssocId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use units::Instant;
+use units::{Instant, Span};
 
 /// An association.
 #[derive(Clone, Debug)]
@@ -20,8 +20,34 @@ pub struct Association {
     pub up: bool,
     pub outbound: u16,
     pub inbound: u16,
-    /// When an association without socket is aborted.
-    pub abort_at: Option<Instant>,
+    /// The last time at which a message was sent or received.
+    pub active: Instant,
+    /// Time without messages after which the association is shut down (`SCTP_AUTOCLOSE`).
+    pub autoclose: Option<Span>,
+    /// Cookie of the closed socket.
+    pub closed: u64,
+    /// The place in [`Associations::timers`].
+    timer: Option<Instant>,
+}
+
+impl Association {
+    /// An association that is not up.
+    pub fn new(port: u16, id: AssocId, owner: usize, peers: Vec<IpAddr>, peer_port: u16) -> Self {
+        Association {
+            port,
+            id,
+            owner: Some(owner),
+            peers,
+            peer_port,
+            up: false,
+            outbound: 0,
+            inbound: 0,
+            active: Instant::ZERO,
+            autoclose: None,
+            closed: 0,
+            timer: None,
+        }
+    }
 }
 
 /// Associations by the number that programs see.
@@ -30,12 +56,14 @@ pub struct Associations {
     all: BTreeMap<i32, Association>,
     numbers: BTreeMap<(u16, AssocId), i32>,
     next: i32,
+    /// When an association that was idle, or whose socket is closed, is looked at again.
+    timers: BTreeSet<(Instant, i32)>,
 }
 
 impl Default for Associations {
     fn default() -> Self {
         // Numbers 0, 1 and 2 mean future, current and all associations.
-        Associations { all: BTreeMap::new(), numbers: BTreeMap::new(), next: 3 }
+        Associations { all: BTreeMap::new(), numbers: BTreeMap::new(), next: 3, timers: BTreeSet::new() }
     }
 }
 
@@ -50,6 +78,9 @@ impl Associations {
 
     pub fn remove(&mut self, number: i32) -> Option<Association> {
         let association = self.all.remove(&number)?;
+        if let Some(at) = association.timer {
+            self.timers.remove(&(at, number));
+        }
         self.numbers.remove(&(association.port, association.id));
         Some(association)
     }
@@ -74,8 +105,28 @@ impl Associations {
         self.all.len()
     }
 
-    /// The first time at which an association without socket is aborted.
+    /// Sets the timer of an association.
+    pub fn arm(&mut self, number: i32, at: Instant) {
+        if let Some(association) = self.all.get_mut(&number) {
+            if let Some(before) = association.timer.replace(at) {
+                self.timers.remove(&(before, number));
+            }
+            self.timers.insert((at, number));
+        }
+    }
+
+    /// The first deadline of a timer.
     pub fn deadline(&self) -> Option<Instant> {
-        self.all.values().filter_map(|association| association.abort_at).min()
+        self.timers.first().map(|&(at, _)| at)
+    }
+
+    /// The next association whose timer has expired.
+    pub fn take_due(&mut self, now: Instant) -> Option<i32> {
+        let &(at, number) = self.timers.first().filter(|&&(at, _)| at <= now)?;
+        self.timers.remove(&(at, number));
+        if let Some(association) = self.all.get_mut(&number) {
+            association.timer = None;
+        }
+        Some(number)
     }
 }

@@ -39,8 +39,13 @@ impl Server {
             let meets = other.v6 == v6 || !(other.v6_only() || v6_only);
             other.port == Some(port) && other.phase != Phase::Connected && !shares && meets
         };
-        if self.sockets.values().any(taken) {
-            return Err(Errno::EADDRINUSE);
+        let takers = self.sockets.iter().filter(|(_, other)| taken(other)).map(|(&key, _)| key);
+        for taker in takers.collect::<Vec<_>>() {
+            // The program may have closed it just now.
+            self.pump(taker);
+            if self.sockets.contains_key(&taker) {
+                return Err(Errno::EADDRINUSE);
+            }
         }
         self.open_port(port, &named, key)?;
         if let Some(socket) = self.sockets.get_mut(&key) {

@@ -6,28 +6,49 @@ use crate::socket::Phase;
 use nix::errno::Errno;
 use records::{Answer, Header, Op, Request};
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::OwnedFd;
 
-/// A value and the body of an answer.
-type Served = Result<(i32, Vec<u8>), Errno>;
+/// A value, the body of an answer, and a descriptor for the program.
+type Served = Result<(i32, Vec<u8>, Option<OwnedFd>), Errno>;
+
+fn done(result: Result<(), Errno>) -> Served {
+    result.map(|()| (0, Vec::new(), None))
+}
 
 impl Server {
     /// Serves a request of a process of user `uid`, and returns the answer.
-    pub(crate) fn serve(&mut self, uid: u32, request: &Request, body: &[u8]) -> Vec<u8> {
+    pub(crate) fn serve(&mut self, uid: u32, request: &Request, body: &[u8]) -> (Vec<u8>, Option<OwnedFd>) {
         let key = self.socket_of(uid, request.cookie);
-        let served = key.ok_or(Errno::EBADF).and_then(|key| {
+        if request.op == Op::Linger {
+            let answer = Answer { value: self.lingers(key, request.cookie).into(), switches: 0 };
+            return (answer.to_bytes().to_vec(), None);
+        }
+        // The socket of an association that has ended is gone.
+        let served = key.ok_or(Errno::ENOTCONN).and_then(|key| {
             // What the program wrote before the request comes before it.
             if request.op != Op::Connect {
                 self.again.insert(key);
             }
             self.serve_socket(key, request, body)
         });
-        let (value, body) = served.unwrap_or_else(|error| (-(error as i32), Vec::new()));
+        let (value, body, descriptor) = served.unwrap_or_else(|error| (-(error as i32), Vec::new(), None));
         let switches = key.and_then(|key| self.sockets.get(&key)).map_or(0, |socket| socket.switches());
-        [&Answer { value, switches }.to_bytes()[..], &body].concat()
+        ([&Answer { value, switches }.to_bytes()[..], &body].concat(), descriptor)
+    }
+
+    /// True if associations of a socket that the program has closed have not ended.
+    fn lingers(&mut self, key: Option<usize>, cookie: u64) -> bool {
+        if let Some(key) = key {
+            self.pump(key);
+            if let Some(socket) = self.sockets.get(&key) {
+                // It has another descriptor, or messages of it have not been read.
+                return socket.pair.is_closed();
+            }
+        }
+        self.associations.iter().any(|(_, association)| association.closed == cookie)
     }
 
     fn serve_socket(&mut self, key: usize, request: &Request, body: &[u8]) -> Served {
-        let done = |result: Result<(), Errno>| result.map(|()| (0, Vec::new()));
         match request.op {
             Op::Attach => done(Ok(())),
             Op::Bind => {
@@ -40,7 +61,7 @@ impl Server {
                     self.drop_ballast(key);
                     self.again.insert(key);
                 }
-                result.map(|number| (number, Vec::new()))
+                result.map(|number| (number, Vec::new(), None))
             }
             Op::Listen => done(self.listen(key, request.first)),
             Op::SetOption => done(self.set_option(key, request.first, request.second, body)),
@@ -51,12 +72,12 @@ impl Server {
                 if answer.len() > room as usize && request.first == records::number::SCTP {
                     return Err(Errno::EINVAL);
                 }
-                Ok((0, answer))
+                Ok((0, answer, None))
             }
             Op::LocalName => {
                 let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
                 let address = self.local_address(key);
-                Ok((0, address::write(address, socket.port.unwrap_or(0), socket.v6)))
+                Ok((0, address::write(address, socket.port.unwrap_or(0), socket.v6), None))
             }
             Op::PeerName => {
                 let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
@@ -64,17 +85,21 @@ impl Server {
                 let peer = number.and_then(|&number| self.associations.get(number));
                 let peer = peer.filter(|peer| peer.up).ok_or(Errno::ENOTCONN)?;
                 let address = *peer.peers.first().ok_or(Errno::ENOTCONN)?;
-                Ok((0, address::write(address, peer.peer_port, socket.v6)))
+                Ok((0, address::write(address, peer.peer_port, socket.v6), None))
             }
-            Op::Abort => {
-                let all = self.sockets.get(&key).map(|socket| socket.associations.clone());
-                for number in all.unwrap_or_default() {
-                    if let Some((endpoint, id)) = self.endpoint_of(number) {
-                        endpoint.abort(id, b"");
-                    }
-                }
-                done(Ok(()))
+            Op::Check => {
+                let header = Header::parse(body).ok_or(Errno::EINVAL)?;
+                let streams = self.check(key, &header, request.first.cast_unsigned())?;
+                Ok((streams.into(), Vec::new(), None))
             }
+            Op::PeelBegin => {
+                let (switches, descriptor) = self.peel_begin(key, request.first)?;
+                Ok((switches, Vec::new(), Some(descriptor)))
+            }
+            Op::Return => done(self.take_back(key, body)),
+            Op::PeelEnd => done(self.peel_end(key)),
+            // Served before.
+            Op::Linger => Err(Errno::EINVAL),
         }
     }
 
@@ -112,7 +137,8 @@ impl Server {
 
     /// Removes the ballast of a connect that was refused or has failed.
     pub(crate) fn drop_ballast(&mut self, key: usize) {
-        let Some(socket) = self.sockets.get(&key).filter(|socket| socket.phase != Phase::Connecting) else {
+        let Some(socket) = self.sockets.get_mut(&key).filter(|socket| socket.phase != Phase::Connecting)
+        else {
             return;
         };
         if socket.pair.has_ballast() {

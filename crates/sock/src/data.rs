@@ -5,6 +5,7 @@ use crate::pair::Incoming;
 use crate::server::Server;
 use crate::socket::{Phase, Socket};
 use bytes::Bytes;
+use records::notification::{self, kind};
 use records::{Header, Kind, MAX_DATA, flags};
 use sctp::{AssocId, Endpoint, Message, Payload, Received, Reliability, SendError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -28,6 +29,9 @@ impl Server {
     fn pump_with(&mut self, key: usize, buffer: &mut [u8]) {
         for _ in 0..TURN {
             let Some(socket) = self.sockets.get_mut(&key) else { return };
+            if socket.pair.is_over() {
+                return self.close_socket(key);
+            }
             if socket.phase == Phase::Connecting && !socket.pair.is_closed() {
                 return;
             }
@@ -87,17 +91,29 @@ impl Server {
 
     /// The program has closed the socket: its associations are shut down in the background.
     pub(crate) fn close_socket(&mut self, key: usize) {
+        if let Some((_, new)) = self.sockets.get_mut(&key).and_then(|socket| socket.peeling.take())
+            && let Some(socket) = self.sockets.get_mut(&new)
+        {
+            socket.pair.release();
+        }
         let Some(socket) = self.sockets.get(&key) else { return };
         let (now, port, all) = (self.host.now(), socket.port, socket.associations.clone());
+        let cookie = socket.cookie;
+        let aborts = socket.settings.linger == Some(0) || socket.pair.has_unread_data();
         for number in all {
             let Some(association) = self.associations.get_mut(number) else { continue };
-            association.owner = None;
-            association.abort_at = Some(now + LEFT);
+            (association.owner, association.closed) = (None, cookie);
             let up = association.up;
+            self.associations.arm(number, now + LEFT);
             if let Some((endpoint, id)) = self.endpoint_of(number) {
                 // Messages that were sent with the request for the association are delivered.
                 let queued = endpoint.stats(id).is_some_and(|stats| !stats.buffered.is_zero());
-                if up || queued { endpoint.shutdown(now, id) } else { endpoint.abort(id, b"") }
+                let unread = endpoint.next_message_len(id).is_some();
+                if aborts || unread || !(up || queued) {
+                    endpoint.abort(id, b"");
+                } else {
+                    endpoint.shutdown(now, id);
+                }
             }
         }
         self.remove_socket(key);
@@ -113,6 +129,16 @@ impl Server {
 
     /// The association of a record; begins one if the record has the address of a new peer.
     fn target(&mut self, key: usize, header: &Header) -> Option<i32> {
+        self.known_target(key, header).or_else(|| {
+            let of = self.sockets.get(&key)?;
+            let new = header.flags & flags::ADDRESS != 0 && (of.many || of.associations.is_empty());
+            let address = address_of(header).filter(|_| new)?;
+            self.associate(key, &[address], header.port).ok()
+        })
+    }
+
+    /// The association of a record, if there is one.
+    pub(crate) fn known_target(&self, key: usize, header: &Header) -> Option<i32> {
         let socket = self.sockets.get(&key)?;
         if !socket.many
             && let [number] = socket.associations[..]
@@ -128,10 +154,7 @@ impl Server {
             let peer = self.associations.get(number);
             peer.is_some_and(|peer| peer.peer_port == header.port && peer.peers.contains(&address))
         };
-        match socket.associations.iter().find(same) {
-            Some(&number) => Some(number),
-            None => self.associate(key, &[address], header.port).ok(),
-        }
+        socket.associations.iter().find(same).copied()
     }
 
     /// Passes a message to the stack. False if the stack has no room: the message waits.
@@ -141,6 +164,9 @@ impl Server {
         let Some(settings) = self.sockets.get(&key).map(|socket| socket.settings.clone()) else {
             return true;
         };
+        if let Some(association) = self.associations.get_mut(number) {
+            association.active = now;
+        }
         let Some((endpoint, id)) = self.endpoint_of(number) else { return true };
         if header.flags & flags::ABORT != 0 {
             endpoint.abort(id, &data[..data.len().min(512)]);
@@ -184,7 +210,8 @@ impl Server {
     /// Passes messages of an association to its socket while the pair has room; `all`: the association has
     /// ended, so that the rest waits here.
     pub(crate) fn deliver(&mut self, number: i32, all: bool) {
-        let Some(association) = self.associations.get(number) else { return };
+        let now = self.host.now();
+        let Some(association) = self.associations.get_mut(number) else { return };
         let (port, id, owner) = (association.port, association.id, association.owner);
         let Some(endpoint) = self.host.endpoint_mut(port) else { return };
         let Some(socket) = owner.and_then(|key| self.sockets.get_mut(&key)) else {
@@ -192,13 +219,27 @@ impl Server {
             while endpoint.receive(id, usize::MAX).is_some() {}
             return;
         };
-        while all || socket.pair.has_room() {
+        let (interleave, partial) = (socket.settings.interleave, socket.partial);
+        while all
+            || socket.pair.has_room() && socket.partial.is_none_or(|other| other == number || interleave)
+        {
             let Some(received) = endpoint.receive(id, MAX_DATA) else { break };
-            if received.aborted {
-                continue;
+            association.active = now;
+            socket.partial = (!received.end_of_record && !received.aborted).then_some(number);
+            if !received.aborted {
+                let header = received_header(socket, association, number, &received);
+                socket.pair.put(header, received.payload.to_bytes(), None);
+            } else if socket.wants(kind::PARTIAL_DELIVERY) {
+                let (stream, ssn) = (received.stream.0, received.ssn.0);
+                let told = notification::partial_delivery_aborted(number, stream, ssn);
+                let mut header = Header::new(Kind::Notification);
+                (header.flags, header.association) = (flags::END, number);
+                socket.pair.put(header, told.into(), None);
             }
-            let header = received_header(socket, association, number, &received);
-            socket.pair.put(header, received.payload.to_bytes(), None);
+        }
+        let others_wait = partial == Some(number) && socket.partial.is_none();
+        if let Some(key) = owner.filter(|_| others_wait) {
+            self.on_writable(key);
         }
     }
 
@@ -206,8 +247,13 @@ impl Server {
     pub(crate) fn on_writable(&mut self, key: usize) {
         let Some(socket) = self.sockets.get_mut(&key) else { return };
         socket.pair.flush();
+        if socket.pair.is_over() {
+            return self.close_socket(key);
+        }
         if socket.pair.has_room() {
-            for number in socket.associations.clone() {
+            // A message of which a part was delivered comes first.
+            let rest = socket.associations.clone();
+            for number in socket.partial.into_iter().chain(rest) {
                 self.deliver(number, false);
             }
         }

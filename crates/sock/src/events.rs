@@ -9,10 +9,14 @@ use bytes::Bytes;
 use nix::errno::Errno;
 use records::notification::{self, AssocState, kind};
 use records::{Header, Kind, flags};
-use sctp::{AssocId, CloseReason, Event, PathState};
+use sctp::{AssocId, CloseReason, Event, PathState, ResetResult};
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::Channel;
+use wire::StreamId;
+
+/// Most records that wait for room in a pair before notifications are dropped.
+const NOTIFICATIONS: usize = 1024;
 
 impl Server {
     /// Handles all events and arrivals.
@@ -52,17 +56,13 @@ impl Server {
                 }
                 // The call fails if the peer has ended its attempt.
                 if let Ok(id) = endpoint.accept(now, arrival.id) {
-                    let number = self.associations.insert(Association {
+                    let number = self.associations.insert(Association::new(
                         port,
                         id,
-                        owner: Some(key),
-                        peers: arrival.peer_addresses,
-                        peer_port: arrival.peer_port,
-                        up: false,
-                        outbound: 0,
-                        inbound: 0,
-                        abort_at: None,
-                    });
+                        key,
+                        arrival.peer_addresses,
+                        arrival.peer_port,
+                    ));
                     self.own(key, number);
                 }
             }
@@ -74,6 +74,7 @@ impl Server {
         if let Some(socket) = self.sockets.get_mut(&key) {
             socket.associations.push(number);
         }
+        self.give_keys(key, number);
     }
 
     /// Begins an association of a socket.
@@ -90,17 +91,8 @@ impl Server {
             sctp::ConnectError::TooManyAssociations { .. } => Errno::ENOBUFS,
             _ => Errno::EINVAL,
         })?;
-        let number = self.associations.insert(Association {
-            port,
-            id,
-            owner: Some(key),
-            peers: peers.to_vec(),
-            peer_port,
-            up: false,
-            outbound: 0,
-            inbound: 0,
-            abort_at: None,
-        });
+        let association = Association::new(port, id, key, peers.to_vec(), peer_port);
+        let number = self.associations.insert(association);
         self.own(key, number);
         Ok(number)
     }
@@ -133,6 +125,21 @@ impl Server {
             Event::PeerAddressRemoved { address } => self.tell_address(number, address, 2),
             Event::PrimaryChanged { address, .. } => self.tell_address(number, address, 4),
             Event::Restarted => self.tell_change(number, AssocState::Restart, &[]),
+            Event::StreamsReset { incoming, outgoing, streams, result } => {
+                self.tell_reset(number, incoming, outgoing, &streams, result);
+            }
+            Event::StreamsAdded { incoming, outgoing, result } => {
+                if let Some(association) =
+                    self.associations.get_mut(number).filter(|_| result == ResetResult::Performed)
+                {
+                    association.inbound = association.inbound.saturating_add(incoming);
+                    association.outbound = association.outbound.saturating_add(outgoing);
+                }
+                let flags = outcome(result);
+                self.tell(number, kind::STREAM_CHANGE, |number, of| {
+                    notification::stream_change(flags, number, of.inbound, of.outbound)
+                });
+            }
             Event::ShutdownReceived => {
                 self.deliver(number, false);
                 self.tell(number, kind::SHUTDOWN, |number, _| notification::shutdown(number));
@@ -142,10 +149,36 @@ impl Server {
         }
     }
 
+    /// Tells of a reset of streams, or of the whole association if both directions are reset.
+    fn tell_reset(
+        &mut self,
+        number: i32,
+        incoming: bool,
+        outgoing: bool,
+        streams: &[StreamId],
+        result: ResetResult,
+    ) {
+        if incoming && outgoing {
+            let flags = outcome(result);
+            return self
+                .tell(number, kind::ASSOC_RESET, |number, _| notification::assoc_reset(flags, number));
+        }
+        let flags = u16::from(incoming) | u16::from(outgoing) << 1 | outcome(result);
+        let streams: Vec<u16> = streams.iter().map(|stream| stream.0).collect();
+        self.tell(number, kind::STREAM_RESET, |number, _| {
+            notification::stream_reset(flags, number, &streams)
+        });
+    }
+
     fn on_connected(&mut self, number: i32) {
-        let Some(association) = self.associations.get(number) else { return };
+        let now = self.host.now();
+        let Some(association) = self.associations.get_mut(number) else { return };
         let Some(key) = association.owner else { return };
         let Some(socket) = self.sockets.get_mut(&key) else { return };
+        if let Some(idle) = socket.settings.autoclose {
+            (association.active, association.autoclose) = (now, Some(idle));
+            self.associations.arm(number, now + idle);
+        }
         match socket.phase {
             Phase::Listening { .. } if !socket.many => self.hand_over(key, number),
             Phase::Connecting => {
@@ -205,6 +238,7 @@ impl Server {
         let key = association.owner.unwrap_or_default();
         if let Some(socket) = self.sockets.get_mut(&key) {
             socket.associations.retain(|&other| other != number);
+            let others_wait = socket.partial.take_if(|other| *other == number).is_some();
             if !socket.many || socket.phase == Phase::Connecting {
                 let error = error_of(reason, up).filter(|_| !socket.many || !up);
                 if let Some(error) = error {
@@ -223,6 +257,9 @@ impl Server {
                 self.pump(key);
             } else {
                 self.again.insert(key);
+            }
+            if others_wait {
+                self.on_writable(key);
             }
         }
         self.release_port(association.port, usize::MAX);
@@ -250,7 +287,8 @@ impl Server {
         let Some(association) = self.associations.get(number) else { return };
         let Some(socket) = association.owner.and_then(|key| self.sockets.get_mut(&key)) else { return };
         let listens = matches!(socket.phase, Phase::Listening { .. }) && !socket.many;
-        if socket.wants(kind) && !listens {
+        // A program that does not read loses notifications rather than taking all memory.
+        if socket.wants(kind) && !listens && socket.pair.backlog() < NOTIFICATIONS {
             let mut header = Header::new(Kind::Notification);
             header.flags = flags::END;
             header.association = number;
@@ -259,17 +297,25 @@ impl Server {
         }
     }
 
-    /// Aborts the associations whose program has ended and that do not end.
-    pub(crate) fn abort_overdue(&mut self) {
+    /// Aborts the associations whose program has ended and that do not end, and shuts idle ones down.
+    pub(crate) fn on_timers(&mut self) {
         let now = self.host.now();
-        let due = |(number, of): (i32, &Association)| of.abort_at.filter(|&at| at <= now).map(|_| number);
-        let due: Vec<i32> = self.associations.iter().filter_map(due).collect();
-        for number in due {
-            if let Some(association) = self.associations.get_mut(number) {
-                association.abort_at = None;
-            }
-            if let Some((endpoint, id)) = self.endpoint_of(number) {
-                endpoint.abort(id, b"the program has ended");
+        while let Some(number) = self.associations.take_due(now) {
+            let Some(&Association { owner, active, autoclose, .. }) = self.associations.get(number) else {
+                continue;
+            };
+            match autoclose.filter(|_| owner.is_some()) {
+                Some(idle) if active + idle > now => self.associations.arm(number, active + idle),
+                Some(_) => {
+                    if let Some((endpoint, id)) = self.endpoint_of(number) {
+                        endpoint.shutdown(now, id);
+                    }
+                }
+                None => {
+                    if let Some((endpoint, id)) = self.endpoint_of(number) {
+                        endpoint.abort(id, b"the program has ended");
+                    }
+                }
             }
         }
     }
@@ -283,6 +329,15 @@ impl Server {
             }
         }
         self.host.transmit();
+    }
+}
+
+/// The flags of a notification about a request to reset or add streams.
+fn outcome(result: ResetResult) -> u16 {
+    match result {
+        ResetResult::Performed => 0,
+        ResetResult::Denied => 4,
+        _ => 8,
     }
 }
 

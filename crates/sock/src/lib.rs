@@ -9,13 +9,20 @@
 mod address;
 mod associations;
 mod binding;
+mod check;
 mod control;
 mod data;
 mod events;
+mod fields;
+mod general;
 mod options;
 mod pair;
+mod peel;
 mod port;
+mod requests;
+mod sctp_options;
 mod server;
 mod socket;
+mod statistics;
 
 pub use server::{Server, ServerError, ServerOptions, Stopper};

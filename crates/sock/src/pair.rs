@@ -4,13 +4,19 @@ use bytes::Bytes;
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use nix::errno::Errno;
+use nix::getsockopt_impl;
+use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{ControlMessage, MsgFlags, Shutdown, recv, send, sendmsg, shutdown, sockopt};
+use nix::sys::socket::sockopt::{self, GetStruct};
+use nix::sys::socket::{ControlMessage, MsgFlags, Shutdown, recv, sendmsg, shutdown};
 use nix::sys::socket::{UnixCredentials, getsockopt, setsockopt};
 use records::{Header, Kind, PAIR_BUFFER};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+// Bytes of a socket's buffers (`SO_MEMINFO`).
+nix::sockopt_impl!(MemoryInfo, GetOnly, libc::SOL_SOCKET, libc::SO_MEMINFO, [u32; 9], GetStruct<[u32; 9]>);
 
 /// A connection.
 #[derive(Debug)]
@@ -20,6 +26,12 @@ pub struct Pair {
     waiting: VecDeque<Record>,
     /// Shut down once all records are written.
     ends: bool,
+    /// While records are being returned: how many of the waiting ones were.
+    returned: Option<usize>,
+    /// Data was written since the program had last read all records.
+    data: bool,
+    /// The program closed the pair before it had read all records.
+    reset: bool,
 }
 
 #[derive(Debug)]
@@ -46,7 +58,7 @@ impl Pair {
     pub fn new(fd: OwnedFd) -> Self {
         // The kernel grants what its limits allow.
         let _ = setsockopt(&fd, sockopt::SndBuf, &PAIR_BUFFER);
-        Pair { fd, waiting: VecDeque::new(), ends: false }
+        Pair { fd, waiting: VecDeque::new(), ends: false, returned: None, data: false, reset: false }
     }
 
     pub fn credentials(fd: &OwnedFd) -> io::Result<UnixCredentials> {
@@ -66,9 +78,50 @@ impl Pair {
         self.fd
     }
 
-    /// Answers a request. A program that does not wait for the answer gets none.
-    pub fn reply(&self, answer: &[u8]) {
-        let _ = send(self.fd.as_raw_fd(), answer, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL);
+    /// Answers a request, with a descriptor for the program. A program that does not wait for the answer gets
+    /// none.
+    pub fn reply(&self, answer: &[u8], descriptor: Option<OwnedFd>) {
+        let _ = self.write(&[IoSlice::new(answer)], descriptor.as_ref());
+    }
+
+    fn write(&self, parts: &[IoSlice<'_>], descriptor: Option<&OwnedFd>) -> Result<usize, Errno> {
+        let passed = descriptor.map(|fd| [fd.as_raw_fd()]);
+        let control = passed.as_ref().map(|fds| ControlMessage::ScmRights(fds));
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        sendmsg::<()>(self.fd.as_raw_fd(), parts, control.as_slice(), flags, None)
+    }
+
+    /// True if the program has read all records that were written.
+    fn is_drained(&self) -> bool {
+        const WRITTEN: usize = 2;
+        getsockopt(&self.fd, MemoryInfo).is_ok_and(|info| info[WRITTEN] == 0)
+    }
+
+    /// True if the program has closed the pair and there was data that it had not read.
+    pub fn has_unread_data(&self) -> bool {
+        let waits = self.waiting.iter().any(|record| record.header.kind == Kind::Data);
+        waits || self.reset && self.data
+    }
+
+    /// Writes nothing until [`Self::release`], so that the program can return records.
+    pub fn hold(&mut self) {
+        self.returned = Some(0);
+    }
+
+    /// Takes back a record that the program has read; it comes before those that wait. False if there are
+    /// too many.
+    pub fn put_back(&mut self, header: Header, data: Bytes) -> bool {
+        const MOST: usize = 4096;
+        let Some(count) = self.returned.as_mut().filter(|count| **count < MOST) else { return false };
+        self.waiting.insert(*count, Record { header, data, descriptor: None });
+        *count += 1;
+        true
+    }
+
+    /// Writes records again.
+    pub fn release(&mut self) {
+        self.returned = None;
+        self.flush();
     }
 
     /// True if the next record is a ballast.
@@ -80,13 +133,16 @@ impl Pair {
     }
 
     /// Reads the next record.
-    pub fn take(&self, buffer: &mut [u8]) -> Incoming {
+    pub fn take(&mut self, buffer: &mut [u8]) -> Incoming {
         match recv(self.fd.as_raw_fd(), buffer, MsgFlags::MSG_DONTWAIT) {
             Ok(0) => Incoming::End,
             Ok(length) => Incoming::Record(length),
             Err(Errno::EAGAIN | Errno::EINTR) => Incoming::Nothing,
             // The program closed its end with unread records. What it wrote comes next.
-            Err(Errno::ECONNRESET) => self.take_after_reset(buffer),
+            Err(Errno::ECONNRESET) => {
+                self.reset = true;
+                self.take_after_reset(buffer)
+            }
             Err(_) => Incoming::End,
         }
     }
@@ -102,12 +158,12 @@ impl Pair {
     pub fn is_closed(&self) -> bool {
         let mut ready = [PollFd::new(self.fd.as_fd(), PollFlags::empty())];
         let polled = poll(&mut ready, PollTimeout::ZERO);
-        polled.is_err() || ready[0].revents().is_some_and(|r| r.contains(PollFlags::POLLHUP)) && !self.ends
+        polled.is_err() || ready[0].revents().is_some_and(|r| r.contains(PollFlags::POLLHUP))
     }
 
     /// True if all records are written.
     pub fn has_room(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.returned.is_none()
     }
 
     /// Number of records that wait for room.
@@ -126,22 +182,38 @@ impl Pair {
 
     /// Writes waiting records while there is room.
     pub fn flush(&mut self) {
+        if self.returned.is_some() {
+            return;
+        }
         while let Some(Record { header, data, descriptor }) = self.waiting.front() {
+            let is_data = header.kind == Kind::Data;
+            if !is_data && self.data && self.is_drained() {
+                self.data = false;
+            }
             let header = header.to_bytes();
             let parts = [IoSlice::new(&header), IoSlice::new(data)];
-            let passed = descriptor.as_ref().map(|fd| [fd.as_raw_fd()]);
-            let control = passed.as_ref().map(|fds| ControlMessage::ScmRights(fds));
-            let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-            match sendmsg::<()>(self.fd.as_raw_fd(), &parts, control.as_slice(), flags, None) {
+            match self.write(&parts, descriptor.as_ref()) {
                 Err(Errno::EAGAIN | Errno::EINTR) => return,
-                // After an error nobody reads any more.
-                Ok(_) | Err(_) => self.waiting.pop_front(),
-            };
+                Err(Errno::ECONNRESET) => self.reset = true,
+                Ok(_) => self.data |= is_data,
+                // After another error nobody reads any more.
+                Err(_) => {}
+            }
+            self.waiting.pop_front();
         }
-        if self.ends {
+    }
+
+    /// True if the pair has [ended](Self::end) and all records are written. It can be dropped then: the
+    /// program reads what was written, and then the end. What the program wrote is dropped, because it would
+    /// get an error for it before the records.
+    pub fn is_over(&mut self) -> bool {
+        let over = self.ends && self.has_room();
+        if over {
             // The connection may be gone already.
             let _ = shutdown(self.fd.as_raw_fd(), Shutdown::Both);
+            while let Incoming::Record(_) = self.take(&mut [0; Header::LEN]) {}
         }
+        over
     }
 
     /// Ends the pair once all records are written: the program reads them, and then the end.

@@ -196,7 +196,7 @@ impl Server {
                 self.pump(key);
             }
             self.on_events();
-            self.abort_overdue();
+            self.on_timers();
             self.host.transmit();
         }
         self.abort_all();
@@ -252,30 +252,32 @@ impl Server {
     fn greet(&mut self, key: usize) {
         let Some(fd) = self.unknown.remove(&key) else { return };
         let credentials = Pair::credentials(&fd);
-        let pair = Pair::new(fd);
-        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut pair = Pair::new(fd);
+        let mut buffer = self.borrow_buffer();
         let taken = pair.take(&mut buffer);
-        match taken {
-            Incoming::Nothing => {
+        let record = match taken {
+            Incoming::Record(length) => buffer[..length].to_vec(),
+            _ => Vec::new(),
+        };
+        // A request may need the buffer.
+        self.return_buffer(buffer);
+        match (taken, Header::parse(&record), credentials) {
+            (Incoming::Nothing, ..) => {
                 self.unknown.insert(key, pair.into_fd());
             }
-            Incoming::Record(length) => match (Header::parse(&buffer[..length]), credentials) {
-                (Some(hello), Ok(of)) if hello.kind == Kind::Hello && length == Header::LEN => {
-                    let socket = self.new_socket(pair, &hello, of.uid(), of.pid());
-                    self.open_socket(key, socket);
+            (_, Some(hello), Ok(of)) if hello.kind == Kind::Hello && record.len() == Header::LEN => {
+                let socket = self.new_socket(pair, &hello, of.uid(), of.pid());
+                self.open_socket(key, socket);
+            }
+            (_, None, Ok(of)) => {
+                if let Some((request, body)) = Request::parse(&record) {
+                    let (answer, descriptor) = self.serve(of.uid(), &request, body);
+                    pair.reply(&answer, descriptor);
                 }
-                (None, Ok(of)) => {
-                    if let Some((request, body)) = Request::parse(&buffer[..length]) {
-                        let answer = self.serve(of.uid(), &request, body);
-                        pair.reply(&answer);
-                    }
-                    pair.deregister(self.host.registry());
-                }
-                _ => pair.deregister(self.host.registry()),
-            },
-            Incoming::End => pair.deregister(self.host.registry()),
+                pair.deregister(self.host.registry());
+            }
+            _ => pair.deregister(self.host.registry()),
         }
-        self.buffer = buffer;
     }
 
     fn new_socket(&self, pair: Pair, hello: &Header, uid: u32, pid: i32) -> Socket {
@@ -297,6 +299,8 @@ impl Server {
             settings: Settings::default(),
             associations: Vec::new(),
             waiting: None,
+            partial: None,
+            peeling: None,
             finished: false,
         }
     }
@@ -315,8 +319,8 @@ impl Server {
         self.sockets.insert(key, socket);
     }
 
-    /// Makes a pair for an accepted association: the program's end is connected to our name, as those that
-    /// programs open. Returns the program's end and the key of the new socket.
+    /// Makes a pair for an association that was accepted or peeled off: the program's end is connected to our
+    /// name, as those that programs open. Returns the program's end and the key of the new socket.
     pub(crate) fn make_pair(&mut self, like: usize) -> Option<(OwnedFd, usize)> {
         if self.sockets.len() >= SOCKETS {
             return None;
@@ -355,6 +359,8 @@ impl Server {
             settings: parent.settings.clone(),
             associations: Vec::new(),
             waiting: None,
+            partial: None,
+            peeling: None,
             finished: false,
         };
         self.cookies.insert(cookie, key);

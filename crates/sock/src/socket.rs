@@ -6,6 +6,7 @@ use records::{Header, notification, switches};
 use sctp::Config;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use units::Span;
 
 /// A socket.
 #[derive(Debug)]
@@ -30,6 +31,10 @@ pub struct Socket {
     pub associations: Vec<i32>,
     /// A message for which the stack had no room.
     pub waiting: Option<(Header, Bytes)>,
+    /// The association of whose message a part was delivered: parts of others wait.
+    pub partial: Option<i32>,
+    /// The association that the program peels off, and the key of its new socket.
+    pub peeling: Option<(i32, usize)>,
     /// The program writes no more.
     pub finished: bool,
 }
@@ -63,6 +68,17 @@ pub struct Settings {
     /// Context of received messages.
     pub received_context: u32,
     pub reuse: bool,
+    /// `SO_LINGER`: seconds; 0: close aborts.
+    pub linger: Option<u32>,
+    /// `SCTP_AUTOCLOSE` of later associations.
+    pub autoclose: Option<Span>,
+    /// `SCTP_DISABLE_FRAGMENTS`.
+    pub whole: bool,
+    /// `SCTP_FRAGMENT_INTERLEAVE`: parts of messages of several associations may alternate.
+    pub interleave: bool,
+    /// Keys for AUTH of later associations, and the number of the active one.
+    pub keys: BTreeMap<u16, Vec<u8>>,
+    pub active_key: u16,
     /// Other options, which are kept and answered.
     pub kept: BTreeMap<(i32, i32), Vec<u8>>,
 }
@@ -78,6 +94,8 @@ impl Socket {
             (self.many, switches::MANY),
             (self.v6, switches::V6),
             (matches!(self.phase, Phase::Listening { .. }), switches::LISTENS),
+            (self.settings.linger.is_some_and(|seconds| seconds > 0), switches::LINGERS),
+            (self.settings.whole || self.settings.stream > 0, switches::CHECKED),
         ] {
             all |= if on { switch } else { 0 };
         }

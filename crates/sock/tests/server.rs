@@ -171,7 +171,7 @@ fn garbage_is_dropped() {
     let foreign = Request { op: Op::Attach, cookie: 1, first: 0, second: 0 };
     let mut control = server.dial();
     control.write_all(&foreign.to_bytes()).expect("sent");
-    assert_eq!(Answer::parse(&receive(&mut control)).map(|(answer, _)| answer.value), Some(-9));
+    assert_eq!(Answer::parse(&receive(&mut control)).map(|(answer, _)| answer.value), Some(-107));
     assert_eq!(server.ask(&pair, Op::Bind, 0, 0, &local(0)).0, 0);
     server.stop();
 }

@@ -27,7 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("noise", &["io"]),
     ("tunnel", &["noise"]),
     ("records", &[]),
-    ("sock", &["io", "records"]),
+    ("sock", &["io", "records", "scenario"]),
     ("preload", &["records"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];

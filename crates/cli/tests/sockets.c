@@ -1,0 +1,483 @@
+/* SCTP sockets as Linux has them (RFC 6458): each check is a command. Exit code 0: all is as expected. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sctp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NEED(condition)                                                                                       \
+    do {                                                                                                      \
+        if (!(condition)) {                                                                                   \
+            fprintf(stderr, "line %d: %s (errno %d)\n", __LINE__, #condition, errno);                         \
+            exit(1);                                                                                          \
+        }                                                                                                     \
+    } while (0)
+#define FAILS(call, number) NEED((call) == -1 && errno == (number))
+
+enum { PORT = 5001 };
+
+static struct sockaddr_in at(int port, const char *ip) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    inet_pton(AF_INET, ip, &address.sin_addr);
+    return address;
+}
+
+static void set(int fd, int name, const void *value, socklen_t len) {
+    NEED(setsockopt(fd, IPPROTO_SCTP, name, value, len) == 0);
+}
+
+static void set_int(int fd, int name, int value) { set(fd, name, &value, sizeof value); }
+
+static void events(int fd) {
+    unsigned char all[14];
+    memset(all, 1, sizeof all);
+    set(fd, SCTP_EVENTS, all, sizeof all);
+}
+
+static int opened(int style) {
+    int fd = socket(AF_INET, style, IPPROTO_SCTP);
+    NEED(fd >= 0);
+    return fd;
+}
+
+static int server(int style) {
+    int fd = opened(style);
+    struct sockaddr_in address = at(PORT, "127.0.0.1");
+    NEED(bind(fd, (void *)&address, sizeof address) == 0);
+    NEED(listen(fd, 9) == 0);
+    return fd;
+}
+
+static void join(int fd) {
+    struct sockaddr_in address = at(PORT, "127.0.0.1");
+    NEED(connect(fd, (void *)&address, sizeof address) == 0);
+}
+
+/* A message with SCTP_SNDINFO; `to` may be null. */
+static ssize_t post(int fd, const void *data, size_t len, int stream, int id, struct sockaddr_in *to) {
+    struct sctp_sndinfo info = {.snd_sid = stream, .snd_assoc_id = id};
+    char control[CMSG_SPACE(sizeof info)] = {0};
+    struct iovec part = {(void *)data, len};
+    struct msghdr message = {to, to ? sizeof *to : 0, &part, 1, control, sizeof control, 0};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = IPPROTO_SCTP;
+    head->cmsg_type = SCTP_SNDINFO;
+    head->cmsg_len = CMSG_LEN(sizeof info);
+    memcpy(CMSG_DATA(head), &info, sizeof info);
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+static struct sctp_nxtinfo next_info;
+static int last_flags, last_id;
+
+/* Receives a message or notification. */
+static ssize_t take(int fd, void *data, size_t len) {
+    char control[512];
+    struct iovec part = {data, len};
+    struct msghdr message = {0, 0, &part, 1, control, sizeof control, 0};
+    struct pollfd ready = {fd, POLLIN, 0};
+    NEED(poll(&ready, 1, 5000) == 1);
+    ssize_t got = recvmsg(fd, &message, 0);
+    memset(&next_info, 0, sizeof next_info);
+    last_flags = message.msg_flags;
+    if (got < 0)
+        return got;
+    for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+        if (head->cmsg_type == SCTP_NXTINFO)
+            memcpy(&next_info, CMSG_DATA(head), sizeof next_info);
+        if (head->cmsg_type == SCTP_RCVINFO)
+            last_id = ((struct sctp_rcvinfo *)CMSG_DATA(head))->rcv_assoc_id;
+    }
+    return got;
+}
+
+/* Waits for a notification of this type, or SCTP_ASSOC_CHANGE with this state. */
+static void told(int fd, int type, int state) {
+    union sctp_notification what;
+    do
+        NEED(take(fd, &what, sizeof what) > 0);
+    while (!(last_flags & MSG_NOTIFICATION) || what.sn_header.sn_type != type ||
+           (state >= 0 && what.sn_assoc_change.sac_state != state));
+    last_id = type == SCTP_ASSOC_CHANGE ? what.sn_assoc_change.sac_assoc_id : last_id;
+}
+
+static void pair_up(int *client, int *accepted) {
+    int listener = server(SOCK_STREAM);
+    *client = *client >= 0 ? *client : opened(SOCK_STREAM);
+    join(*client);
+    NEED((*accepted = accept(listener, 0, 0)) >= 0);
+    close(listener);
+}
+
+static void pause_ms(long ms) { poll(0, 0, ms); }
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+static void streams(void) {
+    struct sctp_initmsg init = {.sinit_num_ostreams = 3};
+    int client = opened(SOCK_STREAM), accepted;
+    char data[8];
+    set(client, SCTP_INITMSG, &init, sizeof init);
+    pair_up(&client, &accepted);
+    NEED(post(client, "a", 1, 2, 0, 0) == 1);
+    FAILS(post(client, "b", 1, 3, 0, 0), EINVAL);
+    FAILS(post(client, "b", 1, 65535, 0, 0), EINVAL);
+    NEED(take(accepted, data, 8) == 1 && data[0] == 'a');
+    struct sctp_sndinfo usual = {.snd_sid = 7};
+    set(client, SCTP_DEFAULT_SNDINFO, &usual, sizeof usual);
+    FAILS(send(client, "c", 1, 0), EINVAL);
+
+    int many = opened(SOCK_SEQPACKET);
+    int listener = server(SOCK_SEQPACKET);
+    struct sockaddr_in to = at(PORT, "127.0.0.1");
+    set(many, SCTP_INITMSG, &init, sizeof init);
+    FAILS(post(many, "d", 1, 3, 0, &to), EINVAL);
+    FAILS(post(many, "d", 1, 0, 77, 0), EPIPE);
+    NEED(post(many, "d", 1, 2, 0, &to) == 1);
+    NEED(take(listener, data, 8) == 1 && data[0] == 'd');
+}
+
+static void unread(void) {
+    int client = -1, accepted;
+    char data[8];
+    pair_up(&client, &accepted);
+    NEED(send(client, "x", 1, 0) == 1);
+    pause_ms(300);
+    NEED(close(accepted) == 0);
+    FAILS(take(client, data, 8), ECONNRESET);
+
+    /* The end of a process, and data that was read but for its last byte. */
+    client = -1;
+    pair_up(&client, &accepted);
+    NEED(send(client, "xyz", 3, 0) == 3);
+    if (fork() == 0) {
+        NEED(recv(accepted, data, 2, 0) == 2);
+        _exit(0);
+    }
+    close(accepted);
+    FAILS(take(client, data, 8), ECONNRESET);
+
+    /* Notifications are no data. */
+    client = opened(SOCK_STREAM);
+    events(client);
+    pair_up(&client, &accepted);
+    pause_ms(300);
+    NEED(send(client, "x", 1, 0) == 1);
+    close(client);
+    NEED(take(accepted, data, 8) == 1);
+    NEED(take(accepted, data, 8) == 0);
+}
+
+static void peeloff(void) {
+    int listener = server(SOCK_SEQPACKET), one = opened(SOCK_STREAM), two = opened(SOCK_STREAM);
+    char data[64], text[8];
+    set_int(listener, SCTP_RECVRCVINFO, 1);
+    join(one);
+    join(two);
+    for (int n = 0; n < 5; n++) {
+        NEED(send(one, (sprintf(text, "one%d", n), text), 4, 0) == 4);
+        pause_ms(30);
+        NEED(send(two, (sprintf(text, "two%d", n), text), 4, 0) == 4);
+        pause_ms(30);
+    }
+    pause_ms(200);
+    NEED(take(listener, data, 2) == 2 && !memcmp(data, "on", 2));
+    NEED(!(last_flags & MSG_EOR));
+    sctp_peeloff_arg_t peel = {.associd = 9999};
+    socklen_t len = sizeof peel;
+    FAILS(getsockopt(listener, IPPROTO_SCTP, SCTP_SOCKOPT_PEELOFF, &peel, &len), EINVAL);
+    peel.associd = last_id;
+    NEED(getsockopt(listener, IPPROTO_SCTP, SCTP_SOCKOPT_PEELOFF, &peel, &len) >= 0);
+    NEED(peel.sd >= 0);
+    NEED(take(peel.sd, data, 64) == 2 && !memcmp(data, "e0", 2));
+    for (int n = 1; n < 5; n++)
+        NEED(take(peel.sd, data, 64) == 4 && data[0] == 'o' && data[3] == '0' + n);
+    for (int n = 0; n < 5; n++)
+        NEED(take(listener, data, 64) == 4 && data[0] == 't' && data[3] == '0' + n);
+    NEED(send(peel.sd, "back", 4, 0) == 4);
+    NEED(take(one, data, 64) == 4 && !memcmp(data, "back", 4));
+    NEED(send(one, "new", 3, 0) == 3);
+    NEED(take(peel.sd, data, 64) == 3);
+    FAILS(getsockopt(peel.sd, IPPROTO_SCTP, SCTP_SOCKOPT_PEELOFF, &peel, &len), EINVAL);
+    close(peel.sd);
+    NEED(take(one, data, 64) == 0);
+    NEED(send(two, "more", 4, 0) == 4);
+    NEED(take(listener, data, 64) == 4);
+}
+
+static int local_addresses(int fd) {
+    char value[512] = {0};
+    socklen_t len = sizeof value;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_GET_LOCAL_ADDRS, value, &len) == 0);
+    return ((struct sctp_getaddrs *)value)->addr_num;
+}
+
+static void bindx(void) {
+    int fd = opened(SOCK_STREAM);
+    struct sockaddr_in both[2] = {at(PORT, "127.0.0.1"), at(PORT, "127.0.0.2")}, other = at(PORT, "127.0.0.3");
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, both, sizeof both[0]), EINVAL);
+    set(fd, SCTP_SOCKOPT_BINDX_ADD, both, sizeof both);
+    NEED(local_addresses(fd) == 2);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, &other, sizeof other), EADDRNOTAVAIL);
+    set(fd, SCTP_SOCKOPT_BINDX_REM, &both[1], sizeof both[1]);
+    NEED(local_addresses(fd) == 1);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, both, sizeof both[0]), EBUSY);
+    NEED(listen(fd, 5) == 0);
+    /* The association has the address that is left. */
+    int client = opened(SOCK_STREAM);
+    join(client);
+    char value[512] = {0};
+    socklen_t len = sizeof value;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_GET_PEER_ADDRS, value, &len) == 0);
+    NEED(((struct sctp_getaddrs *)value)->addr_num == 1);
+}
+
+static void autoclose(void) {
+    int listener = server(SOCK_SEQPACKET), fd = opened(SOCK_SEQPACKET), value = 0;
+    socklen_t len = sizeof value;
+    struct sockaddr_in to = at(PORT, "127.0.0.1");
+    set_int(fd, SCTP_AUTOCLOSE, 1);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_AUTOCLOSE, &value, &len) == 0 && value == 1);
+    FAILS(setsockopt(opened(SOCK_STREAM), IPPROTO_SCTP, SCTP_AUTOCLOSE, &value, sizeof value), EOPNOTSUPP);
+    events(fd);
+    NEED(post(fd, "a", 1, 0, 0, &to) == 1);
+    told(fd, SCTP_ASSOC_CHANGE, SCTP_COMM_UP);
+    int id = last_id;
+    pause_ms(700);
+    double sent = seconds();
+    NEED(post(fd, "b", 1, 0, id, 0) == 1);
+    told(fd, SCTP_ASSOC_CHANGE, SCTP_SHUTDOWN_COMP);
+    NEED(seconds() - sent > 0.9 && seconds() - sent < 3);
+    close(listener);
+}
+
+static void nxtinfo(void) {
+    int client = -1, accepted;
+    char data[64];
+    pair_up(&client, &accepted);
+    set_int(accepted, SCTP_RECVNXTINFO, 1);
+    NEED(post(client, "first", 5, 0, 0, 0) == 5);
+    NEED(post(client, "second", 6, 3, 0, 0) == 6);
+    pause_ms(200);
+    NEED(take(accepted, data, 3) == 3 && next_info.nxt_length == 0);
+    NEED(take(accepted, data, 64) == 2);
+    NEED(next_info.nxt_sid == 3 && next_info.nxt_length == 6 && next_info.nxt_flags == 0);
+    NEED(take(accepted, data, 64) == 6 && !memcmp(data, "second", 6) && next_info.nxt_length == 0);
+}
+
+static struct sctp_assoc_stats counters(int fd) {
+    struct sctp_assoc_stats stats = {0};
+    socklen_t len = sizeof stats;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_GET_ASSOC_STATS, &stats, &len) == 0 && len == sizeof stats);
+    return stats;
+}
+
+static void fragments(void) {
+    int client = opened(SOCK_STREAM), accepted;
+    char data[5000] = {0};
+    struct sctp_assoc_value most = {.assoc_value = 600};
+    socklen_t len = sizeof most;
+    set(client, SCTP_MAXSEG, &most, sizeof most);
+    most.assoc_value = 0;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_MAXSEG, &most, &len) == 0 && most.assoc_value == 600);
+    pair_up(&client, &accepted);
+    struct sctp_assoc_stats before = counters(client);
+    NEED(send(client, data, 2400, 0) == 2400);
+    NEED(take(accepted, data, sizeof data) == 2400 && (last_flags & MSG_EOR));
+    struct sctp_assoc_stats after = counters(client);
+    NEED(after.sas_opackets - before.sas_opackets >= 4 && after.sas_oodchunks - before.sas_oodchunks >= 4);
+    NEED(counters(accepted).sas_iodchunks >= 4 && after.sas_maxrto > 0);
+    set_int(client, SCTP_DISABLE_FRAGMENTS, 1);
+    FAILS(send(client, data, 601, 0), EMSGSIZE);
+    NEED(send(client, data, 600, 0) == 600);
+    set_int(client, SCTP_DISABLE_FRAGMENTS, 0);
+    NEED(send(client, data, 5000, 0) == 5000);
+    unsigned point = 1 << 30;
+    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_PARTIAL_DELIVERY_POINT, &point, sizeof point), EINVAL);
+}
+
+/* A message that takes several records is one message. */
+static void large(void) {
+    int client = -1, accepted;
+    static char data[300000], got[400000];
+    for (unsigned n = 0; n < sizeof data; n++)
+        data[n] = n * n >> 7;
+    pair_up(&client, &accepted);
+    NEED(send(client, data, sizeof data, 0) == sizeof data);
+    pause_ms(1000);
+    NEED(take(accepted, got, sizeof got) == sizeof data && (last_flags & MSG_EOR));
+    NEED(!memcmp(data, got, sizeof data));
+}
+
+static void linger(void) {
+    int client = -1, accepted;
+    static char data[4 << 20];
+    struct linger on = {1, 8};
+    int listener = server(SOCK_STREAM), small = 65536;
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    client = opened(SOCK_STREAM);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    close(listener);
+    NEED(setsockopt(client, SOL_SOCKET, SO_LINGER, &on, sizeof on) == 0);
+    struct linger kept = {0};
+    socklen_t len = sizeof kept;
+    NEED(getsockopt(client, SOL_SOCKET, SO_LINGER, &kept, &len) == 0 && kept.l_linger == 8 && kept.l_onoff == 1);
+    if (fork() == 0) {
+        close(client);
+        pause_ms(500);
+        size_t all = 0;
+        ssize_t got;
+        while ((got = recv(accepted, data, sizeof data, 0)) > 0)
+            all += got;
+        _exit(got == 0 && all == 2000000 ? 0 : 1);
+    }
+    close(accepted);
+    double begun = seconds();
+    NEED(send(client, data, 1000000, 0) == 1000000);
+    NEED(send(client, data, 1000000, 0) == 1000000);
+    /* A copy in another process: the first close does not wait. */
+    if (fork() == 0) {
+        double closing = seconds();
+        close(client);
+        _exit(seconds() - closing < 0.3 ? 0 : 1);
+    }
+    int status;
+    pause_ms(100);
+    close(client);
+    /* The peer has read all now, and its process ends. */
+    NEED(seconds() - begun > 0.5 && seconds() - begun < 7);
+    for (int n = 0; n < 2; n++)
+        NEED(wait(&status) > 0 && status == 0);
+
+    on.l_linger = 0;
+    client = -1;
+    pair_up(&client, &accepted);
+    NEED(setsockopt(client, SOL_SOCKET, SO_LINGER, &on, sizeof on) == 0);
+    close(client);
+    FAILS(take(accepted, data, 8), ECONNRESET);
+}
+
+static void mmsg(void) {
+    int client = -1, accepted;
+    char buffers[4][16];
+    struct iovec out[3] = {{"a", 1}, {"bb", 2}, {"ccc", 3}}, in[4];
+    struct mmsghdr sent[3] = {0}, got[4] = {0};
+    pair_up(&client, &accepted);
+    for (int n = 0; n < 3; n++)
+        sent[n].msg_hdr.msg_iov = &out[n], sent[n].msg_hdr.msg_iovlen = 1;
+    for (int n = 0; n < 4; n++) {
+        in[n] = (struct iovec){buffers[n], 16};
+        got[n].msg_hdr.msg_iov = &in[n], got[n].msg_hdr.msg_iovlen = 1;
+    }
+    NEED(sendmmsg(client, sent, 3, 0) == 3 && sent[2].msg_len == 3);
+    pause_ms(200);
+    NEED(recvmmsg(accepted, got, 4, MSG_WAITFORONE, 0) == 3);
+    NEED(got[1].msg_len == 2 && !memcmp(buffers[1], "bb", 2) && (got[2].msg_hdr.msg_flags & MSG_EOR));
+    FAILS(recvmmsg(accepted, got, 4, MSG_DONTWAIT, 0), EAGAIN);
+}
+
+static void resets(void) {
+    int client = opened(SOCK_STREAM), accepted, listener = server(SOCK_STREAM);
+    struct sctp_assoc_value all = {.assoc_value = 7};
+    char data[64];
+    set(listener, SCTP_ENABLE_STREAM_RESET, &all, sizeof all);
+    set(client, SCTP_ENABLE_STREAM_RESET, &all, sizeof all);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    events(client);
+    NEED(send(client, "x", 1, 0) == 1);
+    NEED(take(accepted, data, 64) == 1);
+    struct sctp_reset_streams reset = {.srs_flags = SCTP_STREAM_RESET_OUTGOING};
+    set(client, SCTP_RESET_STREAMS, &reset, sizeof reset);
+    told(client, SCTP_STREAM_RESET_EVENT, -1);
+    struct sctp_add_streams add = {.sas_outstrms = 5};
+    struct sctp_status status;
+    socklen_t len = sizeof status;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
+    FAILS(post(client, "x", 1, status.sstat_outstrms, 0, 0), EINVAL);
+    set(client, SCTP_ADD_STREAMS, &add, sizeof add);
+    told(client, SCTP_STREAM_CHANGE_EVENT, -1);
+    NEED(post(client, "y", 1, status.sstat_outstrms, 0, 0) == 1);
+    NEED(take(accepted, data, 64) == 1 && data[0] == 'y');
+    set(client, SCTP_RESET_ASSOC, &(int){0}, sizeof(int));
+    told(client, SCTP_ASSOC_RESET_EVENT, -1);
+}
+
+static void give_key(int fd, const char *text) {
+    char value[64] = {0};
+    struct sctp_authkey *key = (void *)value;
+    key->sca_keynumber = 1;
+    key->sca_keylength = strlen(text);
+    memcpy(key->sca_key, text, strlen(text));
+    set(fd, SCTP_AUTH_KEY, key, sizeof *key + strlen(text));
+    struct sctp_authkeyid active = {.scact_keynumber = 1};
+    set(fd, SCTP_AUTH_ACTIVE_KEY, &active, sizeof active);
+}
+
+/* With equal keys data arrives, with different ones it does not. */
+static void keys(void) {
+    for (int n = 0; n < 2; n++) {
+        int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted;
+        struct sctp_authchunk kind = {.sauth_chunk = 0};
+        set(client, SCTP_AUTH_CHUNK, &kind, sizeof kind);
+        set(listener, SCTP_AUTH_CHUNK, &kind, sizeof kind);
+        give_key(client, "secret");
+        give_key(listener, n == 0 ? "secret" : "other");
+        join(client);
+        NEED((accepted = accept(listener, 0, 0)) >= 0);
+        NEED(send(client, "x", 1, 0) == 1);
+        struct pollfd ready = {accepted, POLLIN, 0};
+        NEED(poll(&ready, 1, 700) == (n == 0));
+        struct linger abort = {1, 0};
+        setsockopt(client, SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
+        close(client), close(accepted), close(listener);
+    }
+}
+
+static void options(void) {
+    int fd = opened(SOCK_STREAM);
+    struct sctp_assoc_value value = {.assoc_value = 4};
+    socklen_t len = sizeof value;
+    set(fd, 0x1200, &value, sizeof value);
+    value.assoc_value = 0;
+    NEED(getsockopt(fd, IPPROTO_SCTP, 0x1200, &value, &len) == 0 && value.assoc_value == 4);
+    struct {
+        int id;
+        unsigned short name, text;
+        char bytes[16];
+    } named = {0, 10, 5, "sack_delay40 ms"}, wrong = {0, 10, 3, "sack_delai1 s"};
+    set(fd, 0x1300, &named, sizeof named);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, 0x1300, &wrong, sizeof wrong), EINVAL);
+    struct sctp_sack_info sack;
+    len = sizeof sack;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, &len) == 0 && sack.sack_delay == 40);
+}
+
+int main(int count, char **names) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } checks[] = {{"streams", streams},     {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
+                  {"autoclose", autoclose}, {"nxtinfo", nxtinfo},     {"fragments", fragments},
+                  {"large", large},         {"linger", linger},       {"mmsg", mmsg},       {"resets", resets},
+                  {"keys", keys},           {"options", options}};
+    for (unsigned n = 0; n < sizeof checks / sizeof *checks; n++) {
+        if (count < 2)
+            puts(checks[n].name);
+        else if (!strcmp(names[1], checks[n].name))
+            return checks[n].run(), 0;
+    }
+    return count < 2 ? 0 : 2;
+}

@@ -1,0 +1,41 @@
+//! The socket calls of sockets.c by the preloaded library, each check in a network namespace of its own.
+#![cfg(target_os = "linux")]
+
+#[path = "../../io/tests/common/namespace.rs"]
+mod namespace;
+mod preloaded;
+
+use namespace::{in_new_namespace, skip};
+use preloaded::{build_library, root, which};
+use std::process::Command;
+
+#[test]
+fn sockets_behave_as_those_of_linux() {
+    if which("gcc").is_none() || in_new_namespace().is_none() {
+        return skip("socket calls", "gcc or network namespaces");
+    }
+    build_library();
+    let folder = std::env::temp_dir().join(format!("anabranch-sockets-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = folder.join("sockets");
+    let source = root().join("crates/cli/tests/sockets.c");
+    let arguments = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-o"];
+    let built = Command::new("gcc").args(arguments).args([&program, &source]).status().expect("gcc runs");
+    assert!(built.success(), "sockets.c is compiled");
+    let names = Command::new(&program).output().expect("it runs").stdout;
+    let names = String::from_utf8(names).expect("names");
+    let failed: Vec<String> = names
+        .lines()
+        .filter_map(|name| {
+            let mut bash = in_new_namespace().expect("checked before");
+            let script = "ip link set lo up; timeout 30 $A preload -- ./sockets $0";
+            bash.args(["bash", "-c", script, name]).current_dir(&folder).env_remove("ANABRANCH_SOCKET");
+            let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            (!output.status.success()).then(|| format!("{name}: {}\n{told}", output.status))
+        })
+        .collect();
+    // A folder that stays does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!(!names.is_empty() && failed.is_empty(), "{}", failed.join("\n"));
+}

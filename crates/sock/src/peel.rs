@@ -1,0 +1,66 @@
+//! `sctp_peeloff`: an association of a one-to-many socket gets a socket of its own.
+//!
+//! Records of the association may lie in the pair already. Between [`Op::PeelBegin`](records::Op) and
+//! `PeelEnd` the host process writes nothing, and the program returns the records that it finds there.
+
+use crate::server::Server;
+use bytes::Bytes;
+use nix::errno::Errno;
+use records::{Header, MAX_DATA};
+use std::os::fd::OwnedFd;
+
+impl Server {
+    /// Makes the socket of an association. Returns its switches and the descriptor for the program.
+    pub(crate) fn peel_begin(&mut self, key: usize, number: i32) -> Result<(i32, OwnedFd), Errno> {
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        let up = self.associations.get(number).is_some_and(|association| association.up);
+        if !socket.many || !up || !socket.associations.contains(&number) {
+            return Err(Errno::EINVAL);
+        }
+        if socket.peeling.is_some() {
+            return Err(Errno::EBUSY);
+        }
+        let (descriptor, new) = self.make_pair(key).ok_or(Errno::ENFILE)?;
+        if let Some(association) = self.associations.get_mut(number) {
+            association.owner = Some(new);
+        }
+        let mut switched = 0;
+        if let Some(socket) = self.sockets.get_mut(&new) {
+            socket.associations.push(number);
+            socket.pair.hold();
+            switched = socket.switches();
+        }
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            socket.associations.retain(|&other| other != number);
+            socket.partial = socket.partial.filter(|&other| other != number);
+            socket.pair.hold();
+            socket.peeling = Some((number, new));
+        }
+        Ok((switched.into(), descriptor))
+    }
+
+    /// Takes a record back and writes it to the socket of its association later.
+    pub(crate) fn take_back(&mut self, key: usize, record: &[u8]) -> Result<(), Errno> {
+        let (number, new) = self.sockets.get(&key).and_then(|socket| socket.peeling).ok_or(Errno::EINVAL)?;
+        let header = Header::parse(record).ok_or(Errno::EINVAL)?;
+        let data = record.get(Header::LEN..).unwrap_or_default();
+        let to = if header.association == number { new } else { key };
+        // The program may have closed the new socket meanwhile.
+        let Some(socket) = self.sockets.get_mut(&to) else { return Ok(()) };
+        let fits = data.len() <= MAX_DATA && socket.pair.put_back(header, Bytes::copy_from_slice(data));
+        if fits { Ok(()) } else { Err(Errno::ENOBUFS) }
+    }
+
+    /// Writes records again.
+    pub(crate) fn peel_end(&mut self, key: usize) -> Result<(), Errno> {
+        let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
+        let (_, new) = socket.peeling.take().ok_or(Errno::EINVAL)?;
+        socket.pair.release();
+        if let Some(socket) = self.sockets.get_mut(&new) {
+            socket.pair.release();
+        }
+        self.on_writable(key);
+        self.on_writable(new);
+        Ok(())
+    }
+}

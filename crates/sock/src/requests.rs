@@ -1,0 +1,100 @@
+//! Socket options that ask the association to do something now: keys for AUTH, resets of streams.
+
+use crate::fields::Fields;
+use crate::server::Server;
+use nix::errno::Errno;
+use records::number as n;
+use sctp::{KeyError, ResetDirection, ResetError};
+use wire::StreamId;
+
+/// Most keys of a socket.
+const KEYS: usize = 16;
+
+impl Server {
+    /// Sets, activates or removes a key for AUTH: of an association, or without one of later associations.
+    pub(crate) fn change_key(&mut self, key: usize, name: i32, value: &[u8]) -> Result<(), Errno> {
+        let fields = Fields(value);
+        let number = fields.u16(4)?;
+        let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
+        if !socket.config.auth {
+            return Err(Errno::EACCES);
+        }
+        let secret = match name {
+            n::AUTH_KEY => {
+                let length = usize::from(fields.u16(6)?);
+                value.get(8..8 + length).ok_or(Errno::EINVAL)?
+            }
+            _ => &[],
+        };
+        let all = match self.association_of(key, value) {
+            Ok(association) => vec![association],
+            Err(_) => {
+                let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
+                let settings = &mut socket.settings;
+                let known = settings.keys.contains_key(&number);
+                match name {
+                    n::AUTH_KEY if known || settings.keys.len() < KEYS => {
+                        settings.keys.insert(number, secret.to_vec());
+                    }
+                    n::AUTH_ACTIVE_KEY if known || number == 0 => settings.active_key = number,
+                    n::AUTH_DELETE_KEY if known && number != settings.active_key => {
+                        settings.keys.remove(&number);
+                    }
+                    _ => return Err(Errno::EINVAL),
+                }
+                Vec::new()
+            }
+        };
+        for association in all {
+            let (endpoint, id) = self.endpoint_of(association).ok_or(Errno::EINVAL)?;
+            let changed: Result<(), KeyError> = match name {
+                n::AUTH_KEY => endpoint.set_auth_key(id, number, secret),
+                n::AUTH_ACTIVE_KEY => endpoint.activate_auth_key(id, number),
+                n::AUTH_DEACTIVATE_KEY => endpoint.deactivate_auth_key(id, number),
+                _ => endpoint.remove_auth_key(id, number),
+            };
+            changed.map_err(|_| Errno::EINVAL)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a new association the keys of its socket.
+    pub(crate) fn give_keys(&mut self, key: usize, number: i32) {
+        let Some(settings) = self.sockets.get(&key).map(|socket| &socket.settings) else { return };
+        let (keys, active) = (settings.keys.clone(), settings.active_key);
+        if let Some((endpoint, id)) = self.endpoint_of(number).filter(|_| !keys.is_empty()) {
+            for (name, secret) in keys {
+                // There are fewer keys than an association may have.
+                let _ = endpoint.set_auth_key(id, name, &secret);
+            }
+            let _ = endpoint.activate_auth_key(id, active);
+        }
+    }
+
+    /// Resets streams or the association, or adds streams (RFC 6525).
+    pub(crate) fn change_streams(&mut self, key: usize, name: i32, value: &[u8]) -> Result<(), Errno> {
+        let (fields, now) = (Fields(value), self.host.now());
+        let number = self.association_of(key, value)?;
+        let (endpoint, id) = self.endpoint_of(number).ok_or(Errno::EINVAL)?;
+        let begun = match name {
+            n::RESET_STREAMS => {
+                let direction = match fields.u16(4)? & 3 {
+                    1 => ResetDirection::Incoming,
+                    2 => ResetDirection::Outgoing,
+                    3 => ResetDirection::Both,
+                    _ => return Err(Errno::EINVAL),
+                };
+                let listed = (0..usize::from(fields.u16(6)?)).map(|at| fields.u16(8 + 2 * at).map(StreamId));
+                endpoint.reset_streams(now, id, direction, &listed.collect::<Result<Vec<_>, _>>()?)
+            }
+            n::RESET_ASSOC => endpoint.reset_association(now, id),
+            _ => endpoint.add_streams(now, id, fields.u16(6)?, fields.u16(4)?),
+        };
+        begun.map_err(|error| match error {
+            ResetError::NotSupported => Errno::ENOPROTOOPT,
+            ResetError::InProgress => Errno::EINPROGRESS,
+            ResetError::UnfinishedMessage { .. } => Errno::EAGAIN,
+            _ => Errno::EINVAL,
+        })
+    }
+}

@@ -1,0 +1,273 @@
+//! Socket options of level `IPPROTO_SCTP` that are options of later associations or of the socket.
+
+use crate::fields::{Fields, Written, millis};
+use crate::general::keep;
+use crate::socket::Socket;
+use crate::statistics::{HEADERS, fragment};
+use nix::errno::Errno;
+use records::notification;
+use records::number::{self as n, SCTP};
+use sctp::{AllowReset, Config, EcnMode};
+use units::{ByteCount, Span};
+
+pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(), Errno> {
+    let (config, settings) = (&mut socket.config, &mut socket.settings);
+    match name {
+        n::RTOINFO => {
+            config.rto_initial = value.millis(4)?.unwrap_or(config.rto_initial);
+            config.rto_max = value.millis(8)?.unwrap_or(config.rto_max);
+            config.rto_min = value.millis(12)?.unwrap_or(config.rto_min);
+        }
+        n::ASSOCINFO => {
+            if value.u16(4)? > 0 {
+                config.association_max_retrans = value.u16(4)?.into();
+            }
+            config.valid_cookie_life = value.millis(16)?.unwrap_or(config.valid_cookie_life);
+        }
+        n::INITMSG => {
+            let or = |new: u16, old: u16| if new > 0 { new } else { old };
+            config.outbound_streams = or(value.u16(0)?, config.outbound_streams);
+            config.max_inbound_streams = or(value.u16(2)?, config.max_inbound_streams);
+            if value.u16(4)? > 0 {
+                config.max_init_retransmits = value.u16(4)?.into();
+            }
+            if value.u16(6)? > 0 {
+                config.init_rto_max = Some(Span::from_millis(value.u16(6)?.into()));
+            }
+        }
+        n::NODELAY => config.nagle = value.u32(0)? == 0,
+        n::AUTOCLOSE if !socket.many => return Err(Errno::EOPNOTSUPP),
+        n::AUTOCLOSE => {
+            let seconds = value.u32(0)?;
+            settings.autoclose = (seconds > 0).then(|| Span::from_secs(seconds.into()));
+        }
+        n::DISABLE_FRAGMENTS => settings.whole = value.u32(0)? != 0,
+        n::FRAGMENT_INTERLEAVE => settings.interleave = value.u32(0)? != 0,
+        n::MAXSEG => set_fragment(config, value.u32(4).or_else(|_| value.u32(0))?)?,
+        n::PARTIAL_DELIVERY_POINT => {
+            if u64::from(value.u32(0)?) > config.receive_buffer.first().get() {
+                return Err(Errno::EINVAL);
+            }
+            keep(socket, SCTP, name, value.0)?;
+        }
+        n::ENABLE_STREAM_RESET => config.allow_reset = allowed(value.u32(4)?)?,
+        n::PR_SUPPORTED => config.pr_sctp = value.u32(4)? != 0,
+        n::RECONFIG_SUPPORTED => config.stream_reset = value.u32(4)? != 0,
+        n::INTERLEAVING_SUPPORTED => config.interleaving = value.u32(4)? != 0,
+        n::ASCONF_SUPPORTED => config.asconf = value.u32(4)? != 0,
+        n::AUTH_SUPPORTED => config.auth = value.u32(4)? != 0,
+        n::AUTH_CHUNK => {
+            let kind = *value.0.first().ok_or(Errno::EINVAL)?;
+            if !config.auth {
+                return Err(Errno::EACCES);
+            }
+            if !config.auth_chunks.contains(&kind) {
+                config.auth_chunks.push(kind);
+            }
+        }
+        n::CMT_ON_OFF => set_cmt(config, value.u32(4)?)?,
+        n::CMT_USE_DAC => config.cmt.dac = value.u32(4)? != 0,
+        n::DEFAULT_SEND_PARAM => {
+            (settings.stream, settings.flags) = (value.u16(0)?, value.u16(4)?);
+            (settings.ppid, settings.context) = (value.u32(8)?, value.u32(12)?);
+            settings.lifetime = value.u32(16)?;
+        }
+        n::DEFAULT_SNDINFO => {
+            (settings.stream, settings.flags) = (value.u16(0)?, value.u16(2)?);
+            (settings.ppid, settings.context) = (value.u32(4)?, value.u32(8)?);
+        }
+        n::EVENTS => {
+            if value.0.is_empty() || value.0.len() > notification::SWITCHES {
+                return Err(Errno::EINVAL);
+            }
+            settings.events[..value.0.len()].copy_from_slice(value.0);
+        }
+        n::EVENT => {
+            let place = value.u16(4)?.checked_sub(notification::FIRST).map(usize::from);
+            let on = *value.0.get(6).ok_or(Errno::EINVAL)?;
+            *place.and_then(|place| settings.events.get_mut(place)).ok_or(Errno::EINVAL)? = on;
+        }
+        n::RECVRCVINFO => settings.receive_info = value.u32(0)? != 0,
+        n::RECVNXTINFO => settings.next_info = value.u32(0)? != 0,
+        n::CONTEXT => settings.received_context = value.u32(4)?,
+        n::DELAYED_SACK => {
+            let (delay, frequency) = (value.u32(4)?, value.u32(8).unwrap_or(0));
+            if delay > 0 {
+                config.sack_delay = Span::from_millis(delay.into());
+            }
+            if frequency > 0 {
+                config.sack_frequency = frequency;
+            }
+        }
+        n::MAX_BURST => {
+            let burst = value.u32(4).or_else(|_| value.u32(0))?;
+            config.max_burst = if burst == 0 { u32::MAX } else { burst };
+        }
+        n::PEER_ADDR_PARAMS => {
+            const HEARTBEATS_ON: u32 = 1;
+            const HEARTBEATS_OFF: u32 = 2;
+            let flags = value.u32(146)?;
+            if flags & (HEARTBEATS_ON | HEARTBEATS_OFF) == HEARTBEATS_ON | HEARTBEATS_OFF {
+                return Err(Errno::EINVAL);
+            }
+            if flags & HEARTBEATS_OFF != 0 {
+                config.hb_interval = None;
+            } else if flags & HEARTBEATS_ON != 0 {
+                config.hb_interval = value.millis(132)?.or(config.hb_interval);
+            }
+            if value.u16(136)? > 0 {
+                config.path_max_retrans = value.u16(136)?.into();
+                config.potentially_failed =
+                    config.potentially_failed.map(|errors| errors.min(config.path_max_retrans));
+            }
+        }
+        n::ADAPTATION_LAYER | n::I_WANT_MAPPED_V4_ADDR | n::AUTO_ASCONF | n::REUSE_PORT => {
+            value.u32(0)?;
+            keep(socket, SCTP, name, value.0)?;
+        }
+        _ => return Err(Errno::ENOPROTOOPT),
+    }
+    Ok(())
+}
+
+pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Errno> {
+    let (config, settings) = (&socket.config, &socket.settings);
+    let id = Written::default().put(given.get(..4).unwrap_or(&[0; 4]));
+    let written = match name {
+        n::RTOINFO => {
+            let id = id.u32(millis(config.rto_initial));
+            id.u32(millis(config.rto_max)).u32(millis(config.rto_min))
+        }
+        n::ASSOCINFO => {
+            let id = id.u16(config.association_max_retrans).u16(0_u16).u32(0_u32);
+            id.u32(config.receive_buffer.first().get()).u32(millis(config.valid_cookie_life))
+        }
+        n::INITMSG => {
+            let streams = Written::default().u16(config.outbound_streams).u16(config.max_inbound_streams);
+            let most = config.init_rto_max.unwrap_or(config.rto_max);
+            streams.u16(config.max_init_retransmits).u16(millis(most))
+        }
+        n::NODELAY => Written::default().u32(u32::from(!config.nagle)),
+        n::DEFAULT_SEND_PARAM => {
+            let written = Written::default().u16(settings.stream).u16(0_u16).u16(settings.flags).u16(0_u16);
+            written.u32(settings.ppid).u32(settings.context).u32(settings.lifetime).pad_to(32)
+        }
+        n::DEFAULT_SNDINFO => {
+            let written = Written::default().u16(settings.stream).u16(settings.flags);
+            written.u32(settings.ppid).u32(settings.context).pad_to(16)
+        }
+        n::EVENTS => Written::default().put(settings.events),
+        n::RECVRCVINFO => Written::default().u32(u32::from(settings.receive_info)),
+        n::RECVNXTINFO => Written::default().u32(u32::from(settings.next_info)),
+        n::CONTEXT => id.u32(settings.received_context),
+        n::DELAYED_SACK => id.u32(millis(config.sack_delay)).u32(config.sack_frequency),
+        n::MAX_BURST => id.u32(config.max_burst),
+        n::MAXSEG => id.u32(fragment(config.mtu)),
+        n::AUTOCLOSE => Written::default().u32(settings.autoclose.map_or(0, |idle| millis(idle) / 1000)),
+        n::DISABLE_FRAGMENTS => Written::default().u32(u32::from(settings.whole)),
+        n::FRAGMENT_INTERLEAVE => Written::default().u32(u32::from(settings.interleave)),
+        n::ENABLE_STREAM_RESET => id.u32(reset_bits(config.allow_reset)),
+        n::PR_SUPPORTED => id.u32(u32::from(config.pr_sctp)),
+        n::RECONFIG_SUPPORTED => id.u32(u32::from(config.stream_reset)),
+        n::INTERLEAVING_SUPPORTED => id.u32(u32::from(config.interleaving)),
+        n::ASCONF_SUPPORTED => id.u32(u32::from(config.asconf)),
+        n::AUTH_SUPPORTED => id.u32(u32::from(config.auth)),
+        n::ECN_SUPPORTED => id.u32(u32::from(config.ecn != EcnMode::Off)),
+        n::AUTH_ACTIVE_KEY => id.u16(settings.active_key).u16(0_u16),
+        n::LOCAL_AUTH_CHUNKS => id.u32(config.auth_chunks.len()).put(&config.auth_chunks),
+        n::HMAC_IDENT => Written::default().u32(1_u32).u16(1_u16),
+        n::CMT_ON_OFF => id.u32(cmt(config)),
+        n::CMT_USE_DAC => id.u32(u32::from(config.cmt.dac)),
+        n::PEER_ADDR_PARAMS => {
+            let address = given.get(4..132).unwrap_or(&[0; 128]);
+            let written = id.put(address).u32(config.hb_interval.map_or(0, millis));
+            let written = written.u16(config.path_max_retrans).u32(config.mtu.get());
+            let on = if config.hb_interval.is_some() { 1 } else { 2 };
+            written.u32(millis(config.sack_delay)).u32(on | 8 | 0x20_u32).pad_to(156)
+        }
+        n::I_WANT_MAPPED_V4_ADDR => kept_or(socket, name, 1),
+        n::ADAPTATION_LAYER | n::PARTIAL_DELIVERY_POINT | n::AUTO_ASCONF | n::REUSE_PORT => {
+            kept_or(socket, name, 0)
+        }
+        _ => return Err(Errno::ENOPROTOOPT),
+    };
+    Ok(written.0)
+}
+
+fn kept_or(socket: &Socket, name: i32, default: u32) -> Written {
+    match socket.settings.kept.get(&(SCTP, name)) {
+        Some(value) => Written::default().put(value),
+        None => Written::default().u32(default),
+    }
+}
+
+/// `SCTP_MAXSEG`: fragments of at most this size; 0: those of a packet. The stack limits its packets by their
+/// MTU, so that a limit ends the search for a larger one.
+fn set_fragment(config: &mut Config, most: u32) -> Result<(), Errno> {
+    let whole = Config::default().mtu;
+    if most == 0 {
+        config.mtu = whole;
+        return Ok(());
+    }
+    let mtu = u64::from(most) + HEADERS;
+    if mtu > whole.get() {
+        return Err(Errno::EINVAL);
+    }
+    (config.mtu, config.pmtud) = (ByteCount::new(mtu), false);
+    Ok(())
+}
+
+/// The permissions to reset, by their bits in `SCTP_ENABLE_STREAM_RESET`.
+const RESETS: [(u32, AllowReset); 4] =
+    [(0, AllowReset::None), (1, AllowReset::Streams), (5, AllowReset::Add), (7, AllowReset::All)];
+
+/// The least permission that contains the bits of `SCTP_ENABLE_STREAM_RESET`: 1 streams, 2 association, 4
+/// more streams.
+fn allowed(bits: u32) -> Result<AllowReset, Errno> {
+    RESETS.iter().find(|(has, _)| bits & !has == 0).map(|&(_, level)| level).ok_or(Errno::EINVAL)
+}
+
+fn reset_bits(level: AllowReset) -> u32 {
+    RESETS.iter().find(|(_, other)| *other == level).map_or(7, |&(bits, _)| bits)
+}
+
+/// `SCTP_CMT_ON_OFF` with the numbers of FreeBSD.
+fn set_cmt(config: &mut Config, value: u32) -> Result<(), Errno> {
+    config.cmt.enabled = value > 0;
+    let control = match value {
+        0 | 1 => return Ok(()),
+        2 => cc::Algorithm::CmtRpV1,
+        3 => cc::Algorithm::CmtRpV2,
+        4 => cc::Algorithm::Lia,
+        _ => return Err(Errno::EINVAL),
+    };
+    config.congestion_control = control.into();
+    Ok(())
+}
+
+fn cmt(config: &Config) -> u32 {
+    let is = |control: cc::Algorithm| config.congestion_control == control.into();
+    match config.cmt.enabled {
+        false => 0,
+        true if is(cc::Algorithm::CmtRpV1) => 2,
+        true if is(cc::Algorithm::CmtRpV2) => 3,
+        true if is(cc::Algorithm::Lia) => 4,
+        true => 1,
+    }
+}
+
+/// An option of scenarios by its name and text: association, two lengths, and the bytes of both.
+pub fn set_named(config: &mut Config, value: &[u8]) -> Result<(), Errno> {
+    let fields = Fields(value);
+    let (name, text) = (usize::from(fields.u16(4)?), usize::from(fields.u16(6)?));
+    let part = |from: usize, length: usize| {
+        let bytes = value.get(from..from + length).ok_or(Errno::EINVAL)?;
+        std::str::from_utf8(bytes).map_err(|_| Errno::EINVAL)
+    };
+    let written = scenario::with_values("", [(part(8, name)?, part(8 + name, text)?)]);
+    let changed = written.map_err(|_| Errno::EINVAL).and_then(|written| {
+        scenario::sctp_options_over(config.clone(), &written, "options").map_err(|_| Errno::EINVAL)
+    });
+    *config = changed?;
+    Ok(())
+}

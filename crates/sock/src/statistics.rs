@@ -1,0 +1,103 @@
+//! What a program reads about an association: state, paths, counters.
+
+use crate::address;
+use crate::fields::{Written, millis};
+use crate::server::Server;
+use crate::socket::Socket;
+use nix::errno::Errno;
+use sctp::{AssocStats, PathInfo, PathState, State};
+use units::ByteCount;
+
+impl Server {
+    /// `SCTP_STATUS`.
+    pub(crate) fn status(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
+        let number = self.association_of(key, given)?;
+        let association = self.associations.get(number).ok_or(Errno::EINVAL)?;
+        let endpoint = self.host.endpoint(association.port).ok_or(Errno::EINVAL)?;
+        let state = match endpoint.state(association.id).ok_or(Errno::EINVAL)? {
+            State::CookieWait => 2,
+            State::CookieEchoed => 3,
+            State::Established => 4,
+            State::ShutdownPending => 5,
+            State::ShutdownSent => 6,
+            State::ShutdownReceived => 7,
+            State::ShutdownAckSent => 8,
+        };
+        let AssocStats { peer_rwnd, outstanding_chunks, .. } =
+            endpoint.stats(association.id).unwrap_or_default();
+        let mut paths = endpoint.paths(association.id).ok_or(Errno::EINVAL)?;
+        let primary = paths.find(|path| path.is_primary).ok_or(Errno::EINVAL)?;
+        let written = Written::default().i32(number).i32(state).u32(peer_rwnd.get()).u16(outstanding_chunks);
+        let written = written.u16(0_u16).u16(association.inbound).u16(association.outbound);
+        let written = written.u32(fragment(primary.mtu));
+        let mapped = self.sockets.get(&key).is_some_and(Socket::maps);
+        Ok(written.put(path_info(number, &primary, association.peer_port, mapped)).0)
+    }
+
+    /// `SCTP_GET_PEER_ADDR_INFO`.
+    pub(crate) fn path_info(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
+        let number = self.association_of(key, given)?;
+        let association = self.associations.get(number).ok_or(Errno::EINVAL)?;
+        let (address, ..) = given.get(4..).and_then(address::parse).ok_or(Errno::EINVAL)?;
+        let endpoint = self.host.endpoint(association.port).ok_or(Errno::EINVAL)?;
+        let mut paths = endpoint.paths(association.id).ok_or(Errno::EINVAL)?;
+        let path = paths.find(|path| path.remote == address).ok_or(Errno::EINVAL)?;
+        let mapped = self.sockets.get(&key).is_some_and(Socket::maps);
+        Ok(path_info(number, &path, association.peer_port, mapped))
+    }
+
+    /// `SCTP_GET_ASSOC_STATS`, 256 bytes. What the stack does not count is 0.
+    pub(crate) fn assoc_stats(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
+        let number = self.association_of(key, given)?;
+        let association = self.associations.get(number).ok_or(Errno::EINVAL)?;
+        let endpoint = self.host.endpoint(association.port).ok_or(Errno::EINVAL)?;
+        let stats = endpoint.stats(association.id).ok_or(Errno::EINVAL)?;
+        let paths: Vec<PathInfo> = endpoint.all_paths(association.id).ok_or(Errno::EINVAL)?.collect();
+        let slowest = paths.iter().max_by_key(|path| path.rto).ok_or(Errno::EINVAL)?;
+        let mapped = self.sockets.get(&key).is_some_and(Socket::maps);
+        let address = address::write(slowest.remote, association.peer_port, mapped);
+        let resent = |path: &PathInfo| path.stats.fast_retransmissions + path.stats.timer_retransmissions;
+        let written = Written::default().i32(number).pad_to(8).put(address).pad_to(136);
+        let (in_sacks, none) = (0, 0);
+        let counters = [
+            millis(slowest.rto),
+            in_sacks,
+            stats.received.sacks,
+            stats.packets_sent,
+            stats.packets_received,
+            paths.iter().map(resent).sum(),
+            none, // TSNs after a gap
+            stats.received.duplicates,
+            none, // gap reports
+            none, // unordered chunks sent
+            none, // unordered chunks received
+            paths.iter().map(|path| path.stats.data_packets).sum(),
+            stats.received.chunks,
+            none, // control chunks sent
+            none, // control chunks received
+        ];
+        Ok(counters.into_iter().fold(written, |all, counter: u64| all.put(counter.to_ne_bytes())).0)
+    }
+}
+
+/// IPv4, UDP, SCTP and DATA headers.
+pub const HEADERS: u64 = 20 + 8 + 12 + 16;
+
+/// Bytes of a fragment: what IP, UDP, SCTP and DATA headers leave.
+pub fn fragment(mtu: ByteCount) -> u64 {
+    mtu.get().saturating_sub(HEADERS)
+}
+
+/// `struct sctp_paddrinfo`, 152 bytes.
+fn path_info(number: i32, path: &PathInfo, port: u16, mapped: bool) -> Vec<u8> {
+    let state = match path.state {
+        PathState::Inactive => 0,
+        PathState::PotentiallyFailed => 1,
+        PathState::Active => 2,
+        _ => 3,
+    };
+    let written = Written::default().i32(number).put(address::write(path.remote, port, mapped)).pad_to(132);
+    let written = written.i32(state).u32(path.cwnd.get());
+    let written = written.u32(path.srtt.map_or(0, millis)).u32(millis(path.rto)).u32(path.mtu.get());
+    written.0
+}
