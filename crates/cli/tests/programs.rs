@@ -107,7 +107,143 @@ const PROGRAMS: &[Program] = &[
         works: "its SCTP stressor ends without an error",
         script: "$P stress-ng --sctp 2 -t 2 2>&1 | grep -q 'successful run'",
     },
+    Program {
+        name: "sctp_status",
+        version: "lksctp-tools 1.0.19",
+        started: "sctp_status -H HOST -P 5001 -l",
+        works: "client and server; it prints state, windows and path",
+        script: "$P sctp_status -H 127.0.0.1 -P 5001 -l > server & sleep 1
+            $P sctp_status -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -f c -x 5 > client
+            grep 'ESTABLISHED.*ACTIVE' server; grep 'Sending packets.(5/5)' client",
+    },
+    Program {
+        name: "gensiot",
+        version: "gensio 2.6.2",
+        started: "gensiot -i 'stdio(self)' 'sctp,HOST,5001'",
+        works: "client and server (`-a`): 1 MB arrives unchanged",
+        script: "head -c 1000000 /dev/urandom > data
+            (sleep 15 | $P gensiot -i 'stdio(self)' -a 'sctp,127.0.0.1,5001' > server) & sleep 1
+            (cat data; sleep 2) | $P gensiot -i 'stdio(self)' 'sctp,127.0.0.1,5001'
+            sleep 1; cmp data server",
+    },
+    Program {
+        name: "erl",
+        version: "erlang-base 25.2",
+        started: "erl",
+        works: "`gen_sctp`: listen, connect, streams, events, `peeloff`, options",
+        script: ERLANG,
+    },
+    Program {
+        name: "kamailio",
+        version: "5.6.3",
+        started: "kamailio -f sctp.cfg -DD -E",
+        works: "SIP server whose workers share a one-to-many socket: 100 requests of sipp",
+        script: KAMAILIO,
+    },
+    Program {
+        name: "freeDiameterd",
+        version: "1.2.1",
+        started: "freeDiameterd -c peer.conf",
+        works: "two peers without TLS exchange capabilities and open",
+        script: DIAMETER,
+    },
+    Program {
+        name: "osmo-stp",
+        version: "1.6.0",
+        started: "osmo-stp -c stp.cfg",
+        works: "M3UA: an ASP of Python comes up",
+        script: SIGNALLING,
+    },
 ];
+
+const ERLANG: &str = r#"cat > t.erl << 'X'
+-module(t).
+-export([main/0]).
+-include_lib("kernel/include/inet_sctp.hrl").
+main() ->
+    {ok, S} = gen_sctp:open([{ip,{127,0,0,1}},{port,5001},{active,false}]),
+    ok = gen_sctp:listen(S, true),
+    {ok, C} = gen_sctp:open([{active,false}]),
+    {ok, A} = gen_sctp:connect(C, {127,0,0,1}, 5001, [{sctp_initmsg,#sctp_initmsg{num_ostreams=5}}]),
+    ok = gen_sctp:send(C, A, 2, <<"hello">>),
+    {ok, {_,_,_,#sctp_assoc_change{state=comm_up,assoc_id=I}}} = gen_sctp:recv(S, 5000),
+    {ok, {_,_,[#sctp_sndrcvinfo{stream=2,assoc_id=I}],<<"hello">>}} = gen_sctp:recv(S, 5000),
+    {ok, P} = gen_sctp:peeloff(S, I),
+    ok = gen_sctp:send(P, I, 0, <<"back">>),
+    {ok, {_,_,_,<<"back">>}} = gen_sctp:recv(C, 5000),
+    {ok, [{sctp_maxseg,1444},{sctp_autoclose,0}]} = inet:getopts(C, [sctp_maxseg,sctp_autoclose]),
+    ok = gen_sctp:eof(C, A),
+    {ok, {_,_,_,#sctp_shutdown_event{}}} = gen_sctp:recv(P, 5000),
+    io:format("ok~n"), halt(0).
+X
+erlc t.erl; $P erl -noshell -eval 't:main().' > client; grep '^ok' client"#;
+
+const KAMAILIO: &str = r#"cat > k.cfg << 'X'
+log_stderror=yes
+children=2
+enable_sctp=1
+disable_tcp=yes
+sctp_children=3
+auto_aliases=no
+listen=sctp:127.0.0.1:5060
+loadmodule "sctp.so"
+loadmodule "sl.so"
+loadmodule "pv.so"
+request_route { sl_send_reply("200", "OK"); }
+X
+cat > o.xml << 'X'
+<?xml version="1.0" encoding="ISO-8859-1" ?>
+<scenario name="options">
+<send><![CDATA[
+
+OPTIONS sip:x@[remote_ip]:[remote_port] SIP/2.0
+Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
+From: <sip:a@[local_ip]>;tag=[call_number]
+To: <sip:x@[remote_ip]>
+Call-ID: [call_id]
+CSeq: 1 OPTIONS
+Max-Forwards: 5
+Content-Length: 0
+
+]]></send>
+<recv response="200"/>
+</scenario>
+X
+$P kamailio -f k.cfg -DD -E -m 64 -M 8 -Y $PWD 2> server & sleep 3
+$P sipp -t s1 -sf o.xml -i 127.0.0.1 -p 5071 127.0.0.1:5060 -m 100 -r 100 > client 2>&1"#;
+
+const DIAMETER: &str = r#"openssl genrsa -out key.pem 2048
+for n in 1 2; do
+    openssl req -x509 -key key.pem -out cert$n.pem -subj /CN=peer$n.test -days 2
+    cat > $n.conf << X
+Identity = "peer$n.test"; Realm = "test"; Port = $((3867 + n)); SecPort = 0;
+No_TCP; No_IPv6; ListenOn = "127.0.0.1"; TLS_old_method;
+TLS_Cred = "cert$n.pem", "key.pem"; TLS_CA = "cert$n.pem";
+ConnectPeer = "peer$((3 - n)).test" { ConnectTo = "127.0.0.1"; No_TLS; Port = $((3870 - n)); };
+X
+done
+$P freeDiameterd -c 1.conf > server 2>&1 & sleep 1
+$P freeDiameterd -c 2.conf > client 2>&1 & sleep 5
+grep STATE_OPEN server; grep STATE_OPEN client"#;
+
+const SIGNALLING: &str = r#"cat > stp.cfg << 'X'
+cs7 instance 0
+ xua rkm routing-key-allocation dynamic-permitted
+ listen m3ua 2905
+  accept-asp-connections dynamic-permitted
+  local-ip 127.0.0.1
+X
+cat > peer.py << 'X'
+import socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132)
+s.connect(("127.0.0.1", 2905))
+info = struct.pack("=HHIII", 0, 0, socket.htonl(3), 0, 0)
+s.sendmsg([bytes([1, 0, 3, 1, 0, 0, 0, 8])], [(132, 2, info)])  # ASP Up
+s.settimeout(5)
+assert s.recv(100)[2:4] == bytes([3, 4])  # ASP Up Ack
+X
+$P osmo-stp -c stp.cfg > server 2>&1 & sleep 2
+$P python3 peer.py"#;
 
 #[test]
 fn each_program_of_the_table_runs() {
@@ -131,6 +267,8 @@ fn run(program: &Program) -> Result<(), String> {
     let command = env!("CARGO_BIN_EXE_anabranch");
     let script = format!(
         "set -e; ip link set lo up; export ANABRANCH_SOCKET=$PWD/s
+        ip link add p0 type veth peer name p1; ip link set p1 up
+        ip addr add 10.0.0.1/24 dev p0; ip link set p0 up
         trap 'kill $(jobs -p) 2> /dev/null' EXIT
         {command} sctpd --socket $PWD/s & sleep 0.5
         P='timeout 20 {command} preload --'

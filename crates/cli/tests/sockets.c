@@ -446,6 +446,22 @@ static void keys(void) {
     }
 }
 
+/* What poll tells of a listening socket. */
+static void ready(void) {
+    int listener = server(SOCK_STREAM), client = opened(SOCK_STREAM);
+    struct pollfd poll_of = {listener, POLLIN | POLLOUT, 0};
+    NEED(poll(&poll_of, 1, 200) == 0);
+    NEED(listen(listener, 5) == 0);
+    join(client);
+    NEED(poll(&poll_of, 1, 1000) == 1 && poll_of.revents == POLLIN);
+    int accepted = accept(listener, 0, 0);
+    NEED(accepted >= 0);
+    poll_of.fd = accepted;
+    NEED(poll(&poll_of, 1, 200) == 1 && poll_of.revents == POLLOUT);
+    close(listener);
+    close(server(SOCK_STREAM));
+}
+
 static void options(void) {
     int fd = opened(SOCK_STREAM);
     struct sctp_assoc_value value = {.assoc_value = 4};
@@ -472,7 +488,7 @@ int main(int count, char **names) {
     } checks[] = {{"streams", streams},     {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
                   {"autoclose", autoclose}, {"nxtinfo", nxtinfo},     {"fragments", fragments},
                   {"large", large},         {"linger", linger},       {"mmsg", mmsg},       {"resets", resets},
-                  {"keys", keys},           {"options", options}};
+                  {"keys", keys},           {"options", options}, {"ready", ready}};
     for (unsigned n = 0; n < sizeof checks / sizeof *checks; n++) {
         if (count < 2)
             puts(checks[n].name);

@@ -96,7 +96,15 @@ pub unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, len: s
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
     match table::find(fd) {
-        Some(entry) => request(entry, Op::Listen, backlog, &[]),
+        Some(entry) => {
+            let listened = entry.has(switches::LISTENS);
+            let done = request(entry, Op::Listen, backlog, &[]);
+            if done == 0 && !listened && !entry.has(switches::MANY) {
+                // As in Linux, a listening socket is not writable.
+                send_ballast(fd);
+            }
+            done
+        }
         // SAFETY: the call has no conditions.
         None => unsafe { real::listen(fd, backlog) },
     }
@@ -113,10 +121,9 @@ pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len
     }
 }
 
-/// Connects to packed addresses. Returns the association, or -1 and errno.
-pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
-    // The ballast fills more than a quarter of the pair: the socket is not writable until the host process
-    // takes it, when the association is up or has failed.
+/// Sends a ballast, which fills more than a quarter of the pair: the socket is not writable until the host
+/// process takes it. False sets errno.
+fn send_ballast(fd: c_int) -> bool {
     let len = usize::try_from(real::get_native(fd, libc::SO_SNDBUF)).unwrap_or(0) / 4 + 4096;
     let mut ballast = Header::new(Kind::Ballast);
     ballast.length = len.min(BALLAST) as u32;
@@ -124,7 +131,13 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
     vectors.set_header(&ballast);
     let message = vectors::message(vectors.with_header());
     // SAFETY: the buffers are static or outlive the call.
-    if unsafe { real::sendmsg(fd, &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) } < 0 {
+    unsafe { real::sendmsg(fd, &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) >= 0 }
+}
+
+/// Connects to packed addresses. Returns the association, or -1 and errno.
+pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
+    // The host process takes the ballast when the association is up or has failed.
+    if !send_ballast(fd) {
         let already = matches!(errno(), libc::EAGAIN);
         return fail(if already { libc::EALREADY } else { libc::EISCONN });
     }

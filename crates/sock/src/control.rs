@@ -4,6 +4,7 @@ use crate::address;
 use crate::server::Server;
 use crate::socket::Phase;
 use nix::errno::Errno;
+use records::number as n;
 use records::{Answer, Header, Op, Request};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::OwnedFd;
@@ -13,6 +14,19 @@ type Served = Result<(i32, Vec<u8>, Option<OwnedFd>), Errno>;
 
 fn done(result: Result<(), Errno>) -> Served {
     result.map(|()| (0, Vec::new(), None))
+}
+
+/// An option in the shorter structure of older programs.
+fn shortened(mut answer: Vec<u8>, name: i32, room: usize) -> Result<Vec<u8>, Errno> {
+    match name {
+        n::EVENTS | n::GET_ASSOC_STATS => answer.truncate(room),
+        n::DELAYED_SACK if room >= 8 => answer.truncate(8),
+        n::PEER_ADDR_PARAMS if room >= 152 => answer.truncate(152),
+        // A plain number instead of one behind an association.
+        n::MAXSEG | n::MAX_BURST if room >= 4 => return Ok(answer.split_off(4)),
+        _ => return Err(Errno::EINVAL),
+    }
+    Ok(answer)
 }
 
 impl Server {
@@ -69,9 +83,8 @@ impl Server {
                 let room = body.first_chunk().map_or(0, |&room| u32::from_ne_bytes(room));
                 let given = body.get(4..).unwrap_or_default();
                 let answer = self.get_option(key, request.first, request.second, given)?;
-                if answer.len() > room as usize && request.first == records::number::SCTP {
-                    return Err(Errno::EINVAL);
-                }
+                let fits = answer.len() <= room as usize || request.first != n::SCTP;
+                let answer = if fits { answer } else { shortened(answer, request.second, room as usize)? };
                 Ok((0, answer, None))
             }
             Op::LocalName => {

@@ -47,8 +47,9 @@ impl Server {
                 }
                 return;
             }
-            // The request to connect follows its ballast.
-            if !socket.many && socket.phase == Phase::Idle && socket.pair.has_ballast() {
+            // The request to connect follows its ballast. The ballast of a listening socket stays.
+            let waits = !socket.many && matches!(socket.phase, Phase::Idle | Phase::Listening { .. });
+            if waits && socket.pair.has_ballast() && !socket.pair.is_closed() {
                 return;
             }
             match socket.pair.take(buffer) {

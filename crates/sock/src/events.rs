@@ -49,13 +49,25 @@ impl Server {
                     }
                     _ => false,
                 };
+                // A peer that reached a loopback address gets an association at this address alone.
+                let usual = self.sockets.get(&key).map(|socket| socket.bound.clone()).unwrap_or_default();
+                let usual = if usual.is_empty() { self.host.addresses().to_vec() } else { usual };
+                let local = arrival.local_address;
                 let Some(endpoint) = self.host.endpoint_mut(port) else { break };
                 if !has_room {
                     endpoint.refuse(arrival.id, b"backlog full");
                     continue;
                 }
+                if !usual.contains(&local) {
+                    // The address is that of a packet, so that it is a right one.
+                    let _ = endpoint.set_addresses(vec![local]);
+                }
+                let accepted = endpoint.accept(now, arrival.id);
+                if !usual.contains(&local) {
+                    let _ = endpoint.set_addresses(usual);
+                }
                 // The call fails if the peer has ended its attempt.
-                if let Ok(id) = endpoint.accept(now, arrival.id) {
+                if let Ok(id) = accepted {
                     let number = self.associations.insert(Association::new(
                         port,
                         id,
