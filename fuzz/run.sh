@@ -17,6 +17,7 @@ without_fuzzer() {
     cargo test -p anabranch-testkit --test machine
     cargo test -p anabranch-noise --test any_network
     cargo test -p anabranch-capi --test random_calls
+    cargo test -p anabranch-sock --test hostile
     exec cargo test -p anabranch-tcp --lib segment
 }
 

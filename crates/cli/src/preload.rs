@@ -16,6 +16,8 @@ use std::process::Command;
 
 /// The variable with the path of the host process's socket.
 const SOCKET: &str = "ANABRANCH_SOCKET";
+/// The variable that makes SCTP sockets of the TCP sockets of a program.
+const TCP: &str = "ANABRANCH_TCP_AS_SCTP";
 /// Exit code if the program cannot be run, as of a shell.
 const CANNOT_RUN: i32 = 126;
 const NOT_FOUND: i32 = 127;
@@ -32,6 +34,9 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     let library = library::find()?;
     let mut command = Command::new(&program);
     command.arg0(name).args(arguments).env("LD_PRELOAD", preloaded(&library));
+    if chosen.get_flag("tcp-as-sctp") {
+        command.env(TCP, "1");
+    }
     if std::env::var_os(SOCKET).is_some_and(|path| !path.is_empty()) {
         // This process becomes the program.
         let error = command.exec();

@@ -13,7 +13,7 @@ use preloaded::{build_library, root, which};
 struct Program {
     name: &'static str,
     version: &'static str,
-    /// How a user starts it.
+    /// How a user starts it, after `anabranch preload`.
     started: &'static str,
     /// What works.
     works: &'static str,
@@ -25,14 +25,14 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "checksctp",
         version: "lksctp-tools 1.0.19",
-        started: "checksctp",
+        started: "-- checksctp",
         works: "finds SCTP",
         script: "$P checksctp 2>&1 | grep -q 'SCTP supported'",
     },
     Program {
         name: "iperf3",
         version: "3.12",
-        started: "iperf3 --sctp -c HOST",
+        started: "-- iperf3 --sctp -c HOST",
         works: "client and server, `-R`, `-P`",
         script: "$P iperf3 -s > server & sleep 1
             $P iperf3 --sctp -c 127.0.0.1 -n 20M > client && grep -q 'iperf Done' client
@@ -41,7 +41,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "netperfmeter",
         version: "1.9.4",
-        started: "netperfmeter HOST:9000 -sctp const0:const1400:const0:const1400",
+        started: "-- netperfmeter HOST:9000 -sctp const0:const1400:const0:const1400",
         works: "data and control over SCTP, both directions",
         script: "$P netperfmeter 9000 > server & sleep 1
             $P netperfmeter 127.0.0.1:9000 -runtime=2 -sctp const0:const1400:const0:const1400 > client
@@ -50,7 +50,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "sctp_test",
         version: "lksctp-tools 1.0.19",
-        started: "sctp_test -H HOST -P 5001 -l",
+        started: "-- sctp_test -H HOST -P 5001 -l",
         works: "one-to-many style, `-T`: one-to-one style",
         script: "$P stdbuf -oL sctp_test -H 127.0.0.1 -P 5001 -l > server & sleep 1
             $P sctp_test -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -c 2 -x 3 > client
@@ -59,7 +59,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "sctp_darn",
         version: "lksctp-tools 1.0.19",
-        started: "sctp_darn -H HOST -P 5001 -l",
+        started: "-- sctp_darn -H HOST -P 5001 -l",
         works: "interactive mode: send, shutdown",
         script: "$P sctp_darn -H 127.0.0.1 -P 5001 -l > server & sleep 1
             (echo snd=10; sleep 0.5; echo shutdown; sleep 0.5) |
@@ -69,7 +69,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "ncat",
         version: "7.93",
-        started: "ncat --sctp HOST 5001",
+        started: "-- ncat --sctp HOST 5001",
         works: "client, server, `-e` (a program gets the socket by exec), refused at closed ports",
         script: "$P ncat --sctp -l 5001 -e /bin/cat & sleep 1
             (echo hello; sleep 1) | $P ncat --sctp 127.0.0.1 5001 | grep -q hello
@@ -78,7 +78,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "socat",
         version: "1.7.4.4",
-        started: "socat - SCTP:HOST:5001",
+        started: "-- socat - SCTP:HOST:5001",
         works: "client, `SCTP-LISTEN` with `fork` and `EXEC`",
         script: "$P socat SCTP-LISTEN:5001,fork EXEC:cat & sleep 1
             for n in 1 2 3; do (echo hello; sleep 1) | $P socat - SCTP:127.0.0.1:5001 > out$n & done
@@ -87,7 +87,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "sipp",
         version: "3.6.1",
-        started: "sipp -t s1 -sn uas",
+        started: "-- sipp -t s1 -sn uas",
         works: "SIP over SCTP, client and server",
         script: "$P sipp -t s1 -sn uas -i 127.0.0.1 -p 5070 > server 2>&1 & sleep 1
             $P sipp -t s1 -sn uac -i 127.0.0.1 -p 5071 127.0.0.1:5070 -m 20 -r 20 > client 2>&1",
@@ -95,7 +95,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "qperf",
         version: "0.4.11",
-        started: "qperf HOST sctp_bw sctp_lat",
+        started: "-- qperf HOST sctp_bw sctp_lat",
         works: "bandwidth and latency",
         script: "$P qperf > server & sleep 1
             $P qperf 127.0.0.1 -t 1 sctp_bw sctp_lat | grep -q latency",
@@ -103,14 +103,25 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "stress-ng",
         version: "0.15.06",
-        started: "stress-ng --sctp 2",
+        started: "-- stress-ng --sctp 2",
         works: "its SCTP stressor ends without an error",
         script: "$P stress-ng --sctp 2 -t 2 2>&1 | grep -q 'successful run'",
     },
     Program {
+        name: "curl",
+        version: "7.88",
+        started: "--tcp-as-sctp -- curl http://HOST/",
+        works: "HTTP over SCTP in place of TCP, from the server of Python: 5 MB",
+        script: "P=\"$A preload --tcp-as-sctp --\"
+            head -c 5000000 /dev/urandom > data
+            timeout 20 $P python3 -m http.server --bind 127.0.0.1 8080 2> server & sleep 2
+            timeout 20 $P curl -s -o got http://127.0.0.1:8080/data; cmp data got
+            ! curl -s http://127.0.0.1:8080/data",
+    },
+    Program {
         name: "sctp_status",
         version: "lksctp-tools 1.0.19",
-        started: "sctp_status -H HOST -P 5001 -l",
+        started: "-- sctp_status -H HOST -P 5001 -l",
         works: "client and server; it prints state, windows and path",
         script: "$P sctp_status -H 127.0.0.1 -P 5001 -l > server & sleep 1
             $P sctp_status -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -f c -x 5 > client
@@ -119,7 +130,7 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "gensiot",
         version: "gensio 2.6.2",
-        started: "gensiot -i 'stdio(self)' 'sctp,HOST,5001'",
+        started: "-- gensiot -i 'stdio(self)' 'sctp,HOST,5001'",
         works: "client and server (`-a`): 1 MB arrives unchanged",
         script: "head -c 1000000 /dev/urandom > data
             (sleep 15 | $P gensiot -i 'stdio(self)' -a 'sctp,127.0.0.1,5001' > server) & sleep 1
@@ -129,28 +140,28 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "erl",
         version: "erlang-base 25.2",
-        started: "erl",
+        started: "-- erl",
         works: "`gen_sctp`: listen, connect, streams, events, `peeloff`, options",
         script: ERLANG,
     },
     Program {
         name: "kamailio",
         version: "5.6.3",
-        started: "kamailio -f sctp.cfg -DD -E",
+        started: "-- kamailio -f sctp.cfg -DD -E",
         works: "SIP server whose workers share a one-to-many socket: 100 requests of sipp",
         script: KAMAILIO,
     },
     Program {
         name: "freeDiameterd",
         version: "1.2.1",
-        started: "freeDiameterd -c peer.conf",
+        started: "-- freeDiameterd -c peer.conf",
         works: "two peers without TLS exchange capabilities and open",
         script: DIAMETER,
     },
     Program {
         name: "osmo-stp",
         version: "1.6.0",
-        started: "osmo-stp -c stp.cfg",
+        started: "-- osmo-stp -c stp.cfg",
         works: "M3UA: an ASP of Python comes up",
         script: SIGNALLING,
     },
@@ -271,7 +282,7 @@ fn run(program: &Program) -> Result<(), String> {
         ip addr add 10.0.0.1/24 dev p0; ip link set p0 up
         trap 'kill $(jobs -p) 2> /dev/null' EXIT
         {command} sctpd --socket $PWD/s & sleep 0.5
-        P='timeout 20 {command} preload --'
+        A={command} P='timeout 20 {command} preload --'
         {}",
         program.script
     );
@@ -342,7 +353,7 @@ fn the_page_has_the_table() {
     let to = from + page[from..].find(end).expect("the end of the table") + 1;
     let rows = PROGRAMS.iter().map(|program| {
         let Program { name, version, works, started, .. } = program;
-        format!("| {name} | {version} | {works} | `anabranch preload -- {started}` |\n")
+        format!("| {name} | {version} | {works} | `anabranch preload {started}` |\n")
     });
     let now = format!("{}{}{}", &page[..from], rows.collect::<String>(), &page[to..]);
     if std::env::var_os("ANABRANCH_UPDATE").is_some() {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -462,6 +463,38 @@ static void ready(void) {
     close(server(SOCK_STREAM));
 }
 
+/* Ten thousand sockets are open, and one pair of them works. The parent is the host process. */
+static void crowd(void) {
+    enum { SOCKETS = 10000, MEGABYTES = 200, MOST_SECONDS = 30 };
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < SOCKETS + 100) {
+        fprintf(stderr, "SKIPPED: only %lu descriptors are allowed\n", limit.rlim_max);
+        return;
+    }
+    double begun = seconds();
+    for (int n = 0; n < SOCKETS; n++) {
+        int fd = opened(n % 2 ? SOCK_STREAM : SOCK_SEQPACKET);
+        struct sockaddr_in address = at(10000 + n, "127.0.0.1");
+        NEED(n % 10 || (bind(fd, (void *)&address, sizeof address) == 0 && listen(fd, 5) == 0));
+    }
+    int client = -1, accepted, kilobytes = 0;
+    char data[8], line[256];
+    pair_up(&client, &accepted);
+    for (int n = 0; n < 100; n++) {
+        NEED(send(client, "ping", 4, 0) == 4);
+        NEED(take(accepted, data, 8) == 4);
+    }
+    sprintf(line, "/proc/%d/status", getppid());
+    FILE *status = fopen(line, "r");
+    while (fgets(line, sizeof line, status))
+        sscanf(line, "VmRSS: %d", &kilobytes);
+    fprintf(stderr, "%d kB, %.1f s\n", kilobytes, seconds() - begun);
+    NEED(kilobytes > 0 && kilobytes < MEGABYTES * 1000 && seconds() - begun < MOST_SECONDS);
+}
+
 static void options(void) {
     int fd = opened(SOCK_STREAM);
     struct sctp_assoc_value value = {.assoc_value = 4};
@@ -488,7 +521,7 @@ int main(int count, char **names) {
     } checks[] = {{"streams", streams},     {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
                   {"autoclose", autoclose}, {"nxtinfo", nxtinfo},     {"fragments", fragments},
                   {"large", large},         {"linger", linger},       {"mmsg", mmsg},       {"resets", resets},
-                  {"keys", keys},           {"options", options}, {"ready", ready}};
+                  {"keys", keys},           {"options", options}, {"ready", ready}, {"crowd", crowd}};
     for (unsigned n = 0; n < sizeof checks / sizeof *checks; n++) {
         if (count < 2)
             puts(checks[n].name);

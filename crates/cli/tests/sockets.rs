@@ -28,7 +28,7 @@ fn sockets_behave_as_those_of_linux() {
         .lines()
         .filter_map(|name| {
             let mut bash = in_new_namespace().expect("checked before");
-            let script = "ip link set lo up; timeout 30 $A preload -- ./sockets $0";
+            let script = "ip link set lo up; timeout 60 $A preload -- ./sockets $0";
             bash.args(["bash", "-c", script, name]).current_dir(&folder).env_remove("ANABRANCH_SOCKET");
             let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
             let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -17,7 +17,7 @@ static ZEROS: [u8; BALLAST] = [0; BALLAST];
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
-    if protocol != number::SCTP || host::host().is_none() {
+    if !is_wanted(domain, kind, protocol) || host::host().is_none() {
         // SAFETY: the call has no conditions.
         return unsafe { real::socket(domain, kind, protocol) };
     }
@@ -47,6 +47,13 @@ pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_i
         }
     }
     fd
+}
+
+/// True for SCTP sockets, and for those of TCP if they become SCTP sockets.
+fn is_wanted(domain: c_int, kind: c_int, protocol: c_int) -> bool {
+    let inet = matches!(domain, libc::AF_INET | libc::AF_INET6);
+    let tcp = kind & 0xf == libc::SOCK_STREAM && matches!(protocol, 0 | libc::IPPROTO_TCP);
+    protocol == number::SCTP || inet && tcp && host::takes_tcp()
 }
 
 /// Tells the host process what the socket is, and waits for its answer.

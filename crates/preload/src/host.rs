@@ -9,6 +9,13 @@ pub fn host() -> Option<(&'static sockaddr_un, socklen_t)> {
     HOST.get_or_init(find_host).as_ref().map(|(address, len)| (address, *len))
 }
 
+/// True if TCP sockets of the program become SCTP sockets.
+pub fn takes_tcp() -> bool {
+    static TAKES: OnceLock<bool> = OnceLock::new();
+    // SAFETY: the name ends with NUL.
+    *TAKES.get_or_init(|| unsafe { !libc::getenv(c"ANABRANCH_TCP_AS_SCTP".as_ptr()).is_null() })
+}
+
 fn find_host() -> Option<(sockaddr_un, socklen_t)> {
     // SAFETY: the name ends with NUL; the value, too.
     let path = unsafe {

@@ -1,6 +1,8 @@
 //! The functions of the C library that this library replaces.
 
-use libc::{c_char, c_int, c_uint, c_ulong, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t, timespec};
+use libc::{
+    c_char, c_int, c_uint, c_ulong, c_void, iovec, mmsghdr, msghdr, off_t, sockaddr, socklen_t, timespec,
+};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 macro_rules! real {
@@ -63,6 +65,8 @@ real! {
     sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize;
     sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int;
     recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, limit: *mut timespec) -> c_int;
+    sendfile(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize;
+    sendfile64(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize;
     getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int;
     setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: socklen_t) -> c_int;
     getsockname(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;

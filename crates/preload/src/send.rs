@@ -5,7 +5,7 @@ use crate::message::{read_address, read_control, slice};
 use crate::real::{self, fail};
 use crate::table::{self, Entry};
 use crate::vectors::{self, Vectors};
-use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t};
+use libc::{c_int, c_uint, c_void, iovec, mmsghdr, msghdr, off_t, sockaddr, socklen_t};
 use records::{Header, Kind, MAX_DATA, Op, flags as record_flags, switches};
 use std::sync::atomic::Ordering;
 
@@ -185,5 +185,25 @@ pub unsafe extern "C-unwind" fn sendmmsg(
             (*message).msg_len = sent as c_uint;
         }
         count.cast_signed()
+    }
+}
+
+// A file would go into the pair without a header. Programs that get this error read and write instead.
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sendfile(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize {
+    match table::find(to) {
+        Some(_) => fail(libc::EINVAL) as isize,
+        // SAFETY: the arguments are those of the program.
+        None => unsafe { real::sendfile(to, from, place, count) },
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sendfile64(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize {
+    match table::find(to) {
+        Some(_) => fail(libc::EINVAL) as isize,
+        // SAFETY: the arguments are those of the program.
+        None => unsafe { real::sendfile64(to, from, place, count) },
     }
 }

@@ -38,6 +38,8 @@ const FREE: Entry = Entry {
 };
 
 static TABLE: [Entry; SIZE] = [FREE; SIZE];
+/// No entry above this one was ever used.
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
 /// The entry of a descriptor that is ours.
 #[inline]
@@ -55,6 +57,7 @@ pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
     entry.streams.store(0, Ordering::Relaxed);
     // SAFETY: the descriptor is new, so that no other thread uses its entry.
     unsafe { *entry.begun.get() = None };
+    HIGHEST.fetch_max(fd as usize, Ordering::Relaxed);
     entry.ours.store(true, Ordering::Release);
     true
 }
@@ -89,7 +92,7 @@ pub fn remove_range(first: u32, last: u32) {
 pub fn set_switches(cookie: u64, switches: u16) {
     let of_socket =
         |entry: &&Entry| entry.ours.load(Ordering::Relaxed) && entry.cookie.load(Ordering::Relaxed) == cookie;
-    for entry in TABLE.iter().take(4096).filter(of_socket) {
+    for entry in TABLE.iter().take(HIGHEST.load(Ordering::Relaxed) + 1).filter(of_socket) {
         entry.switches.store(switches, Ordering::Relaxed);
     }
 }

@@ -20,7 +20,7 @@ impl Server {
             _ => (0, socket.config.outbound_streams),
         };
         let defaults = header.flags & flags::DEFAULTS != 0;
-        let stream = if defaults { socket.settings.stream } else { header.stream };
+        let stream = if defaults { socket.settings.defaults.stream } else { header.stream };
         if stream >= streams {
             return Err(Errno::EINVAL);
         }

@@ -162,7 +162,7 @@ impl Server {
     fn send(&mut self, key: usize, header: Header, data: Bytes) -> bool {
         let now = self.host.now();
         let Some(number) = self.target(key, &header) else { return true };
-        let Some(settings) = self.sockets.get(&key).map(|socket| socket.settings.clone()) else {
+        let Some(defaults) = self.sockets.get(&key).map(|socket| socket.settings.defaults) else {
             return true;
         };
         if let Some(association) = self.associations.get_mut(number) {
@@ -178,10 +178,10 @@ impl Server {
             message.end_of_record = header.flags & flags::END != 0;
             message.immediate_sack = header.flags & flags::SACK_NOW != 0;
             if header.flags & flags::DEFAULTS != 0 {
-                (message.stream, message.ppid) = (StreamId(settings.stream), ppid(settings.ppid));
-                message.unordered = settings.flags & 1 != 0;
-                message.context = settings.context;
-                message.reliability = reliability(0x10, settings.lifetime);
+                (message.stream, message.ppid) = (StreamId(defaults.stream), ppid(defaults.ppid));
+                message.unordered = defaults.flags & 1 != 0;
+                message.context = defaults.context;
+                message.reliability = reliability(0x10, defaults.lifetime);
             } else {
                 (message.stream, message.ppid) = (StreamId(header.stream), ppid(header.ppid));
                 message.unordered = header.flags & flags::UNORDERED != 0;

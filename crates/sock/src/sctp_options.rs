@@ -68,13 +68,13 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
         n::CMT_ON_OFF => set_cmt(config, value.u32(4)?)?,
         n::CMT_USE_DAC => config.cmt.dac = value.u32(4)? != 0,
         n::DEFAULT_SEND_PARAM => {
-            (settings.stream, settings.flags) = (value.u16(0)?, value.u16(4)?);
-            (settings.ppid, settings.context) = (value.u32(8)?, value.u32(12)?);
-            settings.lifetime = value.u32(16)?;
+            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(4)?);
+            (settings.defaults.ppid, settings.defaults.context) = (value.u32(8)?, value.u32(12)?);
+            settings.defaults.lifetime = value.u32(16)?;
         }
         n::DEFAULT_SNDINFO => {
-            (settings.stream, settings.flags) = (value.u16(0)?, value.u16(2)?);
-            (settings.ppid, settings.context) = (value.u32(4)?, value.u32(8)?);
+            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(2)?);
+            (settings.defaults.ppid, settings.defaults.context) = (value.u32(4)?, value.u32(8)?);
         }
         n::EVENTS => {
             if value.0.is_empty() || value.0.len() > notification::SWITCHES {
@@ -149,12 +149,20 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
         }
         n::NODELAY => Written::default().u32(u32::from(!config.nagle)),
         n::DEFAULT_SEND_PARAM => {
-            let written = Written::default().u16(settings.stream).u16(0_u16).u16(settings.flags).u16(0_u16);
-            written.u32(settings.ppid).u32(settings.context).u32(settings.lifetime).pad_to(32)
+            let written = Written::default()
+                .u16(settings.defaults.stream)
+                .u16(0_u16)
+                .u16(settings.defaults.flags)
+                .u16(0_u16);
+            written
+                .u32(settings.defaults.ppid)
+                .u32(settings.defaults.context)
+                .u32(settings.defaults.lifetime)
+                .pad_to(32)
         }
         n::DEFAULT_SNDINFO => {
-            let written = Written::default().u16(settings.stream).u16(settings.flags);
-            written.u32(settings.ppid).u32(settings.context).pad_to(16)
+            let written = Written::default().u16(settings.defaults.stream).u16(settings.defaults.flags);
+            written.u32(settings.defaults.ppid).u32(settings.defaults.context).pad_to(16)
         }
         n::EVENTS => Written::default().put(settings.events),
         n::RECVRCVINFO => Written::default().u32(u32::from(settings.receive_info)),

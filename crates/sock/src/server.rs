@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use units::{Instant, Span};
 
 /// Most sockets of all programs.
-const SOCKETS: usize = 4096;
+const SOCKETS: usize = 16_384;
 /// Connections of programs that wait to be accepted.
 const BACKLOG: i32 = 4096;
 /// Most connections that have not said what they are.

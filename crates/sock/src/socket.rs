@@ -59,12 +59,7 @@ pub struct Settings {
     pub events: [u8; notification::SWITCHES],
     pub receive_info: bool,
     pub next_info: bool,
-    /// Stream, flags, PPID, context and lifetime of messages without control message.
-    pub stream: u16,
-    pub flags: u16,
-    pub ppid: u32,
-    pub context: u32,
-    pub lifetime: u32,
+    pub defaults: Defaults,
     /// Context of received messages.
     pub received_context: u32,
     pub reuse: bool,
@@ -83,6 +78,16 @@ pub struct Settings {
     pub kept: BTreeMap<(i32, i32), Vec<u8>>,
 }
 
+/// Stream, flags, PPID, context and lifetime of messages without control message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Defaults {
+    pub stream: u16,
+    pub flags: u16,
+    pub ppid: u32,
+    pub context: u32,
+    pub lifetime: u32,
+}
+
 impl Socket {
     /// The switches that the library needs.
     pub fn switches(&self) -> u16 {
@@ -95,7 +100,7 @@ impl Socket {
             (self.v6, switches::V6),
             (matches!(self.phase, Phase::Listening { .. }), switches::LISTENS),
             (self.settings.linger.is_some_and(|seconds| seconds > 0), switches::LINGERS),
-            (self.settings.whole || self.settings.stream > 0, switches::CHECKED),
+            (self.settings.whole || self.settings.defaults.stream > 0, switches::CHECKED),
         ] {
             all |= if on { switch } else { 0 };
         }

@@ -1,4 +1,4 @@
-use super::{examples, value, whole};
+use super::{examples, flag, value, whole};
 use clap::{Arg, ArgAction, Command};
 
 /// The subcommand `anabranch preload`.
@@ -12,10 +12,11 @@ pub fn command() -> Command {
                 "anabranch preload -- checksctp",
             ],
             "Packets are SCTP in UDP (RFC 6951). The kernel needs no SCTP. Several local addresses are several paths. With \
-             ANABRANCH_SOCKET set, the program uses the host process there (`anabranch sctpd`). docs/preload.md tells \
+             ANABRANCH_SOCKET set, the program uses the host process there (`anabranch sctpd`). docs/programs.md tells \
              more.",
         ));
-    with_options(command).arg(
+    let tcp = flag("tcp-as-sctp", "Make SCTP associations of the TCP connections of the program");
+    with_options(command).arg(tcp).arg(
         Arg::new("program")
             .value_name("PROGRAM")
             .help("The program and its arguments")
