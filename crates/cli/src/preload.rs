@@ -88,6 +88,13 @@ fn run_beside(
 /// Serves the programs of this user until Ctrl-C.
 pub fn sctpd(chosen: &ArgMatches) -> Result<i32, Failure> {
     let path = PathBuf::from(crate::arguments::text(chosen, "socket"));
+    if chosen.get_flag("status") {
+        let failed = |error: std::io::Error| {
+            Failure::failed(format!("{}: no host process answers: {}", path.display(), crate::reason(&error)))
+        };
+        println!("{}", sock::status(&path).map_err(failed)?);
+        return Ok(code::OK);
+    }
     let server = bind(chosen, path.clone())?;
     complain(&format!("serving {} at UDP port {}", path.display(), server.udp_port()));
     let stopper = server.stopper();

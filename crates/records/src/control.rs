@@ -35,6 +35,8 @@ pub enum Op {
     Return = 12,
     /// All records were returned.
     PeelEnd = 13,
+    /// All sockets, associations and paths as JSON in the body; of no socket.
+    Status = 14,
 }
 
 /// A request to the host process.
@@ -86,6 +88,7 @@ impl Request {
             11 => Op::PeelBegin,
             12 => Op::Return,
             13 => Op::PeelEnd,
+            14 => Op::Status,
             _ => return None,
         };
         let request = Request {

@@ -33,6 +33,10 @@ impl Server {
     /// Serves a request of a process of user `uid`, and returns the answer.
     pub(crate) fn serve(&mut self, uid: u32, request: &Request, body: &[u8]) -> (Vec<u8>, Option<OwnedFd>) {
         let key = self.socket_of(uid, request.cookie);
+        if request.op == Op::Status {
+            let answer = Answer { value: 0, switches: 0 }.to_bytes();
+            return ([&answer[..], self.report().as_bytes()].concat(), None);
+        }
         if request.op == Op::Linger {
             let answer = Answer { value: self.lingers(key, request.cookie).into(), switches: 0 };
             return (answer.to_bytes().to_vec(), None);
@@ -112,7 +116,7 @@ impl Server {
             Op::Return => done(self.take_back(key, body)),
             Op::PeelEnd => done(self.peel_end(key)),
             // Served before.
-            Op::Linger => Err(Errno::EINVAL),
+            Op::Linger | Op::Status => Err(Errno::EINVAL),
         }
     }
 

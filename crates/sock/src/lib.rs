@@ -19,10 +19,12 @@ mod options;
 mod pair;
 mod peel;
 mod port;
+mod report;
 mod requests;
 mod sctp_options;
 mod server;
 mod socket;
 mod statistics;
 
+pub use report::status;
 pub use server::{Server, ServerError, ServerOptions, Stopper};

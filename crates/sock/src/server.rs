@@ -401,7 +401,7 @@ impl Drop for Server {
     }
 }
 
-fn pair_socket() -> std::io::Result<socket2::Socket> {
+pub(crate) fn pair_socket() -> std::io::Result<socket2::Socket> {
     socket2::Socket::new(Domain::UNIX, Type::SEQPACKET, None)
 }
 

@@ -148,6 +148,27 @@ fn a_program_that_ends_leaves_no_association_behind() {
     server.stop();
 }
 
+#[test]
+fn a_report_has_each_association_and_its_paths() {
+    let server = Running::start("report");
+    let mut listener = server.open(5);
+    assert_eq!(server.ask(&listener, Op::Bind, 0, 0, &local(5002)).0, 0);
+    assert_eq!(server.ask(&listener, Op::Listen, 5, 0, &[]).0, 0);
+    let mut sender = server.open(5);
+    sender.write_all(&data(5002, b"hello")).expect("sent");
+    receive(&mut listener);
+    let report = anabranch_sock::status(&server.path).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["sockets"], 2);
+    let associations = report["associations"].as_array().expect("a list");
+    assert_eq!(associations.len(), 2);
+    assert!(associations.iter().all(|of| of["state"] == "ESTABLISHED" && of["open"] == true));
+    assert_eq!(associations.iter().filter(|of| of["peer_port"] == 5002).count(), 1);
+    assert_eq!(associations[0]["paths"][0]["remote"], "127.0.0.1");
+    server.stop();
+    assert!(anabranch_sock::status(std::path::Path::new("/nonexistent")).is_err());
+}
+
 /// What is no record, no request, or names a foreign socket changes nothing for others.
 #[test]
 fn garbage_is_dropped() {

@@ -35,10 +35,13 @@ pub fn host_command() -> Command {
             &[
                 "anabranch sctpd --socket /run/sctp",
                 "ANABRANCH_SOCKET=/run/sctp anabranch preload -- iperf3 -s",
+                "anabranch sctpd --socket /run/sctp --status",
             ],
             "One host process serves many programs, which then share one UDP port and one table of SCTP ports.",
         ));
-    with_options(command).arg(value("socket", "PATH", "The socket for programs").required(true))
+    with_options(command)
+        .arg(value("socket", "PATH", "The socket for programs").required(true))
+        .arg(flag("status", "Print the sockets, associations and paths of the host process there as JSON"))
 }
 
 fn with_options(command: Command) -> Command {
