@@ -39,6 +39,7 @@ mod host;
 mod info;
 pub mod metrics;
 mod net;
+mod responder;
 mod shared;
 mod stats;
 mod tap;
@@ -52,6 +53,7 @@ pub use guard::{Guard, GuardError, Identity};
 pub use host::{Host, HostOptions};
 pub use info::{AssocStats, LimitTimes, PathInfo};
 pub use net::Ready;
+pub use responder::Responder;
 pub use sctp::{
     AddressChange, AssocId, BufferSize, CloseReason, Config, Event, Limit, PathId, PathOptions, PathState,
     Reliability, ResetDirection, ResetError, ResetResult, State,

@@ -2,7 +2,8 @@
 //!
 //! An extension of NetPerfMeter's protocol: the active side requests the readings in START
 //! ([`crate::npmp::Start::paths_every`]). Until the answer to STOP it receives them as files in messages of
-//! type RESULTS; each file is a [`PeerSample`].
+//! type RESULTS; each file is a [`PeerSample`]. Before START is answered, one such file may tell the cookie
+//! of probes instead.
 
 use crate::npmp::Message;
 use crate::paths::Association;
@@ -64,12 +65,24 @@ impl PeerSample {
     }
 }
 
+/// The text that tells the cookie of probes to the other side.
+pub fn cookie_text(cookie: u64) -> String {
+    json!({ "probe_cookie": format!("{cookie:016x}") }).to_string()
+}
+
+/// Reads the text of [`cookie_text`].
+fn read_cookie(text: &[u8]) -> Option<u64> {
+    let value: Value = serde_json::from_slice(text).ok()?;
+    u64::from_str_radix(value["probe_cookie"].as_str()?, 16).ok()
+}
+
 /// Assembles the readings of the other side from messages.
 #[derive(Debug, Default)]
 pub struct Samples {
     pending: Vec<u8>,
     first: Option<PeerSample>,
     latest: Option<PeerSample>,
+    cookie: Option<u64>,
 }
 
 impl Samples {
@@ -82,13 +95,22 @@ impl Samples {
         if !last {
             return;
         }
-        let sample = PeerSample::read(&self.pending).filter(|_| self.pending.len() <= LONGEST);
-        self.pending.clear();
+        let pending = std::mem::take(&mut self.pending);
+        if pending.len() > LONGEST {
+            return;
+        }
+        self.cookie = self.cookie.or_else(|| read_cookie(&pending));
+        let sample = PeerSample::read(&pending);
         let Some(sample) = sample else { return };
         if self.latest.as_ref().is_none_or(|latest| latest.at < sample.at) {
             self.first.get_or_insert_with(|| sample.clone());
             self.latest = Some(sample);
         }
+    }
+
+    /// The cookie of probes, once the other side told it.
+    pub fn cookie(&self) -> Option<u64> {
+        self.cookie
     }
 
     /// The latest reading.

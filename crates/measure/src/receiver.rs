@@ -3,6 +3,7 @@
 use crate::channel::{PATIENCE, is_timeout};
 use crate::flow::Flow;
 use crate::npmp::{FlowId, Frames, Malformed, Message};
+use io::Received;
 use io::blocking::{Connection, WaitError};
 use std::io::Read;
 use std::net::{TcpStream, UdpSocket};
@@ -75,18 +76,17 @@ fn is_of(id: FlowId, flow: FlowId) -> bool {
     id.flow == flow.flow && id.measurement == flow.measurement
 }
 
-/// Counts the messages of the flows of an association, by stream. Ends with the association, or when all
-/// flows are over.
-pub fn sctp(connection: &Connection, flows: &[Arc<Flow>]) {
+/// Counts the messages of the flows of an association, by stream, and passes those of other streams to
+/// `other`. Ends with the association, or when all flows are over.
+pub fn sctp(connection: &Connection, flows: &[Arc<Flow>], other: impl Fn(&Received)) {
     while !flows.iter().all(|flow| flow.over.is_closed()) {
         match connection.recv_timeout(PATIENCE) {
             Err(WaitError::TimedOut) => {}
             Ok(None) | Err(_) => return,
-            Ok(Some(message)) => {
-                if let Some(flow) = flows.iter().find(|flow| flow.id.stream == message.stream.0) {
-                    datagram(&message.data, flow);
-                }
-            }
+            Ok(Some(message)) => match flows.iter().find(|flow| flow.id.stream == message.stream.0) {
+                Some(flow) => datagram(&message.data, flow),
+                None => other(&message),
+            },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::counters::{Amount, Counters, Direction};
 use crate::flow::Flow;
+use crate::latency::Latency;
 use crate::paths::{Association, Limits};
 use crate::pcap::Captured;
 use crate::peer::PeerPaths;
@@ -192,13 +193,15 @@ pub struct Report {
     pub intervals: Vec<Interval>,
     /// The capture of the packets, if one was wanted.
     pub capture: Option<Captured>,
+    /// Latency under load, if it was measured.
+    pub latency: Option<Latency>,
 }
 
 impl Report {
     pub(crate) fn of_passive(measurement: u64, span: (u64, u64), flows: Vec<FlowReport>) -> Self {
         let to = span.1.saturating_sub(span.0) as f64 / 1e6;
         let total = Interval { from: 0.0, to, flows, associations: Vec::new(), peer: None };
-        Report { measurement, begun: span.0, total, intervals: Vec::new(), capture: None }
+        Report { measurement, begun: span.0, total, intervals: Vec::new(), capture: None, latency: None }
     }
 
     /// The first flow that ended early, and the reason.
@@ -216,6 +219,7 @@ impl Report {
             "total": self.total.to_json(),
             "intervals": intervals,
             "capture": self.capture.as_ref().map(Captured::to_json),
+            "latency": self.latency.as_ref().map(Latency::to_json),
         })
     }
 }

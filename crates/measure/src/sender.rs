@@ -4,6 +4,7 @@ use crate::channel::{Channel, Service};
 use crate::clock::micros;
 use crate::flow::Flow;
 use crate::npmp::{DATA_HEADER, Data};
+use crate::short_queue::ShortQueue;
 use des::Random;
 use lab::traffic::{Generator, Schedule};
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 const LATE: Duration = Duration::from_secs(1);
 
 /// Starts the thread that sends on a flow; `None` if the flow sends nothing in this direction. The thread
-/// ends when `flow.stop` closes, or once `limit` bytes were sent.
+/// ends when `flow.stop` closes, or once `limit` bytes were sent. `queue` keeps the queue of the association
+/// short.
 ///
 /// # Errors
 /// A readable text, if the flow cannot send with these options.
@@ -22,6 +24,7 @@ pub fn start(
     flow: &Arc<Flow>,
     channel: Channel,
     limit: Option<u64>,
+    queue: Option<ShortQueue>,
 ) -> Result<Option<JoinHandle<()>>, String> {
     let Some(traffic) = flow.spec.traffic().map_err(|error| error.to_string())? else { return Ok(None) };
     let longest = traffic.max_msg_size.get() as usize;
@@ -34,6 +37,7 @@ pub fn start(
         buffer: pattern(longest.max(DATA_HEADER)),
         data: Data { id: flow.id, ..Data::default() },
         limit: limit.unwrap_or(u64::MAX),
+        queue,
     };
     let name = format!("flow {}", flow.id.flow);
     let run = move || Paced { sender, schedule }.run();
@@ -55,11 +59,15 @@ struct Sender {
     /// Header of the next message.
     data: Data,
     limit: u64,
+    queue: Option<ShortQueue>,
 }
 
 impl Sender {
     /// Sends the next message. Returns false if the flow is over.
     fn message(&mut self) -> bool {
+        if let Some(queue) = &mut self.queue {
+            queue.wait(&self.channel, &self.flow.stop);
+        }
         let begin = self.generator.frame_is_complete();
         let draft = self.generator.draft();
         let end = self.generator.frame_is_complete();
@@ -159,7 +167,7 @@ mod tests {
         let spec = FlowSpec::parse(spec, Transport::Udp).expect("a flow");
         let flow = Arc::new(Flow::new(FlowId { measurement: 7, flow: 1, stream: 0 }, spec, None));
         let channel = Channel::Udp(Arc::new(socket), Some(to));
-        let thread = start(&flow, channel, Some(2_000)).expect("it starts").expect("it sends");
+        let thread = start(&flow, channel, Some(2_000), None).expect("it starts").expect("it sends");
         let mut buffer = [0; 65_536];
         let mut messages = Vec::new();
         while messages.iter().map(|(_, length)| length).sum::<usize>() < 2_000 {

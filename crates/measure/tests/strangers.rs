@@ -256,6 +256,62 @@ fn a_server_tells_of_its_paths_at_most_four_times_a_second_and_before_it_stops()
     assert!(told.len() >= 5 && told[3] >= 0.75, "{told:?}");
 }
 
+/// Starts a measurement of latency, and returns its control connection and the cookie of its probes.
+fn probed(target: &Running) -> (TcpStream, u64) {
+    let mut control = ready(target);
+    let start = Start { measurement: ID.measurement, latency: true, no_vectors: true, ..Start::default() };
+    send(&mut control, &Message::Start(start));
+    let mut told = [0; 4 + 35];
+    control.read_exact(&mut told).expect("the cookie");
+    let Ok(Message::Results { last: true, piece }) = Message::decode(&told) else { panic!("{told:?}") };
+    let told: serde_json::Value = serde_json::from_slice(piece).expect("JSON");
+    let cookie = u64::from_str_radix(told["probe_cookie"].as_str().expect("a cookie"), 16).expect("a number");
+    assert_eq!(status(&mut control), 0);
+    (control, cookie)
+}
+
+/// The bytes of a probe, written independently of the code under test.
+fn probe(cookie: u64, sequence: u64) -> Vec<u8> {
+    let fields = [&b"\0\0\0\0ABLP"[..], &cookie.to_be_bytes(), &sequence.to_be_bytes(), &[0; 40]];
+    fields.concat()
+}
+
+/// Sends datagrams to the UDP port of SCTP until one is answered; they may come before the server has noted
+/// the address. Returns the answer; `None` after a second.
+fn echo(socket: &UdpSocket, target: &Running, bytes: &[u8], tries: usize) -> Option<Vec<u8>> {
+    socket.set_read_timeout(Some(Duration::from_millis(100))).expect("a timeout");
+    (0..tries).find_map(|_| {
+        socket.send_to(bytes, (HERE, target.ports[1])).expect("sent");
+        let mut answer = [0; 2000];
+        socket.recv(&mut answer).ok().map(|length| answer[..length].to_vec())
+    })
+}
+
+#[test]
+fn a_probe_is_echoed_one_to_one_with_the_cookie_and_to_the_host_of_its_control_connection_only() {
+    let target = Running::start();
+    let [near, forged] =
+        [HERE, here(2)].map(|host| UdpSocket::bind((host, 0)).expect("an address of this host"));
+    assert_eq!(echo(&near, &target, &probe(0, 1), 3), None, "nobody measures latency");
+    let (mut control, cookie) = probed(&target);
+    let mut expected = probe(cookie, 7);
+    expected[24] = 1;
+    assert_eq!(echo(&near, &target, &probe(cookie, 7), 100), Some(expected.clone()));
+    for (what, bytes) in [
+        ("another cookie", probe(cookie ^ 1, 7)),
+        ("an echo", expected),
+        ("less", probe(cookie, 7)[..63].to_vec()),
+        ("more", [probe(cookie, 7), vec![0]].concat()),
+    ] {
+        assert_eq!(echo(&near, &target, &bytes, 3), None, "{what}");
+    }
+    // This models a forged source address: the victim has proved nothing.
+    assert_eq!(echo(&forged, &target, &probe(cookie, 7), 3), None);
+    send(&mut control, &Message::Stop { measurement: ID.measurement });
+    assert_eq!(status(&mut control), 0);
+    assert_eq!(echo(&near, &target, &probe(cookie, 8), 3), None, "the measurement is over");
+}
+
 #[test]
 fn a_server_that_ends_after_one_measurement_does_so() {
     let target = Running::start_with(ServerOptions { one: true, ..ServerOptions::default() });

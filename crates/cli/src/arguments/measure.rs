@@ -13,6 +13,7 @@ pub fn command() -> Command {
                 "anabranch measure 192.0.2.1 -t 30 -R",
                 "anabranch measure 192.0.2.1,198.51.100.1 -B 10.0.0.2,10.1.0.2 --json",
                 "anabranch measure 192.0.2.1 -u -b 20M -l 1200",
+                "anabranch measure 192.0.2.1 --latency",
                 "anabranch measure --server --key server.key --peers any",
             ],
             "Start `anabranch measure --server` on one host, and `anabranch measure HOST` on the other one. Each of both also works \
@@ -57,6 +58,23 @@ fn both() -> Vec<Arg> {
     ]
 }
 
+/// Options that choose other flows or times than those of `--latency`.
+const NOT_WITH_LATENCY: [&str; 13] = [
+    "server",
+    "bytes",
+    "omit",
+    "transport",
+    "udp",
+    "tcp",
+    "parallel",
+    "streams",
+    "reverse",
+    "bidir",
+    "unordered",
+    "flow",
+    "vector",
+];
+
 fn client() -> Vec<Arg> {
     vec![
         seconds("time", "How long to send; 0: until it is stopped").short('t').default_value("10"),
@@ -72,6 +90,15 @@ fn client() -> Vec<Arg> {
             .requires("key")
             .conflicts_with("server"),
         value("bytes", "N", "Send so many bytes on each flow instead").short('n'),
+        flag("latency", "Measure latency without load and under load (SCTP): -t is the time of each load")
+            .conflicts_with_all(NOT_WITH_LATENCY),
+        value("probe-rate", "N", "With --latency: probes a second on each path, at most 100")
+            .value_parser(|text: &str| {
+                let rate = text.parse::<f64>().ok().filter(|rate| (1.0..=100.0).contains(rate));
+                rate.ok_or_else(|| "expected probes a second, from 1 to 100".to_owned())
+            })
+            .allow_negative_numbers(true)
+            .default_value("20"),
         value("transport", "NAME", "sctp (the default), tcp or udp").value_parser(["sctp", "tcp", "udp"]),
         flag("udp", "The same as --transport udp").short('u').conflicts_with("transport"),
         flag("tcp", "The same as --transport tcp").conflicts_with_all(["transport", "udp"]),

@@ -1,5 +1,6 @@
 //! `anabranch measure`.
 
+mod latency;
 mod options;
 mod text;
 

@@ -2,7 +2,9 @@
 
 use crate::Failure;
 use ::measure::npmp::{EventSize, Random};
-use ::measure::{CaptureFile, ClientOptions, FlowSpec, Keys, Load, Planned, ServerOptions, Transport, sctp};
+use ::measure::{
+    CaptureFile, ClientOptions, FlowSpec, Keys, LatencyPlan, Load, Planned, ServerOptions, Transport, sctp,
+};
 use clap::ArgMatches;
 use noise::{PrivateKey, parse_peers};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -87,8 +89,11 @@ fn metrics(text: &str) -> Result<SocketAddr, Failure> {
 
 /// The options of a client.
 pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure> {
-    let flows = flows(chosen)?;
+    let latency = latency(chosen)?;
+    let flows = flows(chosen, latency)?;
     let most = flows.iter().filter(|flow| flow.spec.transport == Transport::Sctp).count();
+    // The probes of latency have a stream of their own.
+    let streams = most + usize::from(latency.is_some());
     let bytes = text(chosen, "bytes").map(|bytes| number("--bytes", bytes, 1024.0)).transpose()?;
     let file = |name: &str| match text(chosen, name) {
         Some(file) if file.ends_with(".bz2") => {
@@ -103,10 +108,11 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         udp_port: port(chosen, "udp-port"),
         locals: locals(chosen)?,
         flows,
-        config: config(chosen, most)?,
-        duration: match seconds(chosen, "time") {
-            Duration::ZERO => UNTIL_STOPPED,
-            time => time,
+        config: config(chosen, streams)?,
+        duration: match (latency, seconds(chosen, "time")) {
+            (Some(plan), _) => plan.total(),
+            (None, Duration::ZERO) => UNTIL_STOPPED,
+            (None, time) => time,
         },
         at: at(chosen)?,
         omit: seconds(chosen, "omit"),
@@ -117,8 +123,31 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         capture,
         keys: client_keys(chosen, most)?,
         events: if text(chosen, "npmp-events") == Some("36") { EventSize::Packed } else { EventSize::Padded },
+        latency,
     })
 }
+
+/// The phases of a measurement of latency, if latency is to be measured.
+fn latency(chosen: &ArgMatches) -> Result<Option<LatencyPlan>, Failure> {
+    if !chosen.get_flag("latency") {
+        return Ok(None);
+    }
+    let loaded = seconds(chosen, "time");
+    if !(SHORTEST..=LONGEST).contains(&loaded) {
+        return Err(Failure::usage(format!(
+            "--time {}: with --latency expected {} to {} seconds",
+            loaded.as_secs_f64(),
+            SHORTEST.as_secs(),
+            LONGEST.as_secs()
+        )));
+    }
+    let rate = chosen.get_one::<f64>("probe-rate").copied().unwrap_or_default();
+    Ok(Some(LatencyPlan { loaded, rate }))
+}
+
+/// Least and greatest time of a phase of `--latency`.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(900);
 
 /// Time to send with `-t 0`: the longest time that can be chosen. In iperf3, too, `-t 0` sends without end.
 const UNTIL_STOPPED: Duration = Duration::from_secs(1_000_000);
@@ -194,7 +223,7 @@ fn config(chosen: &ArgMatches, streams: usize) -> Result<sctp::Config, Failure> 
     Ok(config)
 }
 
-fn flows(chosen: &ArgMatches) -> Result<Vec<Planned>, Failure> {
+fn flows(chosen: &ArgMatches, latency: Option<LatencyPlan>) -> Result<Vec<Planned>, Failure> {
     let transport = match text(chosen, "transport") {
         Some(name) => name.parse().unwrap_or(Transport::Sctp),
         None if chosen.get_flag("udp") => Transport::Udp,
@@ -211,6 +240,11 @@ fn flows(chosen: &ArgMatches) -> Result<Vec<Planned>, Failure> {
             .collect();
     }
     let spec = plain(chosen, transport)?;
+    if let Some(plan) = latency {
+        let [rate, size] = [spec.outbound.rate, spec.outbound.size].map(|random| random.values[0]);
+        let flows = plan.flows(rate, size);
+        return Ok(flows.map(|spec| Planned { spec, association: 0 }).into());
+    }
     let count = |name: &str| u32::from(chosen.get_one::<u16>(name).copied().unwrap_or(1));
     let (parallel, streams) = (count("parallel"), count("streams"));
     if streams > 1 && transport != Transport::Sctp {

@@ -1,5 +1,6 @@
 //! Measurements as text.
 
+use super::latency;
 use crate::show;
 use ::measure::{Association, FlowReport, Interval, Limits, PathSample, Report};
 
@@ -123,6 +124,9 @@ pub fn report(report: &Report, other: &str) -> String {
     let theirs = ours.peer.iter().map(|peer| (&peer.associations, (peer.from, peer.to)));
     for (associations, span) in std::iter::once((&ours.associations, (ours.from, ours.to))).chain(theirs) {
         text.extend(associations.iter().filter(|all| sends(all)).map(|all| paths(all, span)));
+    }
+    if let Some(found) = &report.latency {
+        text += &latency::table(found);
     }
     if let Some((flow, why)) = report.failure() {
         text += &format!("\nFlow {flow} ended early: {why}\n");

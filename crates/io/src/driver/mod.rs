@@ -1,5 +1,6 @@
 //! The thread that owns an endpoint and its sockets.
 
+mod answering;
 mod commands;
 mod connections;
 mod entry;
@@ -11,6 +12,7 @@ mod trace;
 
 use crate::net::{Buffers, Clock, Report, Sockets};
 use crate::shared::{Command, Hub};
+pub(crate) use answering::Answering;
 use connections::Connections;
 pub(crate) use guarded::Guarded;
 pub(crate) use locals::Locals;
@@ -40,6 +42,7 @@ pub(crate) struct Driver {
     locals: Locals,
     guard: Option<Guarded>,
     tap: Option<Tapped>,
+    responder: Option<Answering>,
     buffers: Buffers,
     packet: PacketBuf,
     /// The beginning of the packet that an ICMP message quotes.
@@ -74,7 +77,7 @@ impl Driver {
         endpoint: sctp::Endpoint,
         sockets: Sockets,
         locals: Locals,
-        (guard, tap): (Option<Guarded>, Option<Tapped>),
+        (guard, tap, responder): (Option<Guarded>, Option<Tapped>, Option<Answering>),
         hub: Arc<Hub>,
     ) -> io::Result<()> {
         keep_memory();
@@ -85,6 +88,7 @@ impl Driver {
             locals,
             guard,
             tap,
+            responder,
             buffers: Buffers::default(),
             packet: PacketBuf::default(),
             quoted: Vec::new(),
@@ -156,6 +160,11 @@ impl Driver {
                 self.obey(now);
                 // All packets are sent after each datagram, because Max.Burst limits the packets per SACK.
                 for datagram in self.buffers.datagrams() {
+                    if let Some(responder) = &mut self.responder
+                        && responder.take(&datagram, &mut self.sockets)
+                    {
+                        continue;
+                    }
                     let opened = match &mut self.guard {
                         None => Some(datagram),
                         Some(guard) => guard.open(now, datagram),

@@ -2,9 +2,10 @@
 
 use super::Endpoint;
 use crate::carrier::Carrier;
-use crate::driver::{Driver, Guarded, Locals, Tapped};
+use crate::driver::{Answering, Driver, Guarded, Locals, Tapped};
 use crate::guard::Guard;
 use crate::net::{Sockets, Watch, bind_raw_sockets, bind_sockets, interface_addresses};
+use crate::responder::Responder;
 use crate::shared::{Hub, OUTBOX, Places, Ports};
 use crate::tap::Tap;
 use crate::types::BindError;
@@ -36,6 +37,7 @@ pub struct Builder<E = Endpoint> {
     outbox: usize,
     guard: Option<Box<dyn Guard>>,
     tap: Option<Box<dyn Tap>>,
+    responder: Option<Box<dyn Responder>>,
     endpoint: PhantomData<fn() -> E>,
 }
 
@@ -55,6 +57,7 @@ impl<E> Default for Builder<E> {
             outbox: OUTBOX,
             guard: None,
             tap: None,
+            responder: None,
             endpoint: PhantomData,
         }
     }
@@ -178,6 +181,14 @@ impl<E> Builder<E> {
         self
     }
 
+    /// Adds a responder to datagrams that are not SCTP. It sees each datagram before the
+    /// [guard](Self::guard) and the endpoint.
+    #[must_use]
+    pub fn responder(mut self, responder: impl Responder + 'static) -> Self {
+        self.responder = Some(Box::new(responder));
+        self
+    }
+
     /// Binds the sockets and starts the driver.
     ///
     /// # Errors
@@ -233,8 +244,12 @@ impl<E> Builder<E> {
         let (places, ports) = (Places { addresses, counters }, Ports { sctp: port, udp: udp_port });
         let locals = Locals::new(self.locals, self.carrier, self.socket_buffers, self.config.rto_max);
         let hub = Arc::new(Hub::new(waker, places, ports, self.config, self.outbox));
-        let (guard, tap) = (self.guard.map(Guarded::new), self.tap.map(|tap| Tapped::new(tap, udp_port)));
-        Driver::start(endpoint, sockets, locals, (guard, tap), hub.clone())?;
+        let between = (
+            self.guard.map(Guarded::new),
+            self.tap.map(|tap| Tapped::new(tap, udp_port)),
+            self.responder.map(Answering::new),
+        );
+        Driver::start(endpoint, sockets, locals, between, hub.clone())?;
         Ok(Endpoint::new(hub).into())
     }
 }

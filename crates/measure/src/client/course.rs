@@ -5,11 +5,13 @@ use crate::clock::micros;
 use crate::control::ControlError;
 use crate::counters::Counters;
 use crate::files::Snapshot;
+use crate::latency::Prober;
 use crate::npmp::{FlowId, Message, Start};
 use crate::paths::Association;
 use crate::peer::PeerSample;
 use crate::report::{FlowReport, Interval, Report};
 use crate::sender;
+use crate::short_queue::ShortQueue;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -60,7 +62,9 @@ impl Client {
         let whole = FlowId { measurement: self.measurement, ..FlowId::default() };
         let no_vectors = self.options.vectors.is_none();
         let paths_every = self.paths_every();
-        let start = Start { measurement: self.measurement, no_vectors, paths_every, ..Start::default() };
+        let latency = self.options.latency.is_some();
+        let start =
+            Start { measurement: self.measurement, no_vectors, paths_every, latency, ..Start::default() };
         self.wait_for_start(cancelled);
         let mut course = self.begin();
         self.writer.send(&Message::Start(start))?;
@@ -68,10 +72,13 @@ impl Client {
         course.started = Instant::now();
         let mut senders = Vec::new();
         for Opened { flow, channel, .. } in &self.flows {
-            let sender = sender::start(flow, channel.clone(), self.options.bytes);
+            let queue = latency.then(ShortQueue::new);
+            let sender = sender::start(flow, channel.clone(), self.options.bytes, queue);
             senders.extend(sender.map_err(MeasureError::System)?);
         }
+        let prober = self.probe(course.started)?;
         self.send_until_over(&senders, &mut course, cancelled, &mut watch)?;
+        let latency = prober.map(Prober::finish);
         if self.options.bytes.is_some() {
             self.drain(cancelled);
         }
@@ -98,6 +105,7 @@ impl Client {
             total,
             intervals: std::mem::take(&mut course.intervals),
             capture: None,
+            latency,
         };
         self.results(&course, &mut report)?;
         Ok(report)

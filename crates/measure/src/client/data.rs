@@ -1,15 +1,17 @@
 //! Data connections.
 
-use super::{ANSWER, Client, MeasureError, Numbered, Opened};
+use super::{ANSWER, Client, ClientOptions, MeasureError, Numbered, Opened};
 use crate::channel::{Channel, PATIENCE};
 use crate::clock::Gate;
 use crate::flow::Flow;
+use crate::latency::Probe;
 use crate::npmp::{EventSize, Identify, Message};
+use crate::pcap::Recorder;
 use crate::receiver;
 use crate::sockets;
 use crate::spec::Transport;
-use ::io::ConnectError;
 use ::io::blocking::Endpoint;
+use ::io::{ConnectError, Received};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
@@ -105,7 +107,7 @@ impl Client {
         if let Some(place) = self.associations.iter().position(|other| other.number == number) {
             return Ok(place);
         }
-        let endpoint = self.bind()?;
+        let endpoint = bind(&self.options, self.recorder.as_ref())?;
         let peer = io_peer(&self.options.peers, self.options.port);
         let connection = endpoint.connect_timeout(peer, ANSWER).map_err(|error| match error {
             ConnectError::TimedOut => format!(
@@ -121,28 +123,6 @@ impl Client {
         })?;
         self.associations.push(Numbered { number, connection, endpoint });
         Ok(self.associations.len() - 1)
-    }
-
-    fn bind(&self) -> Result<Endpoint, String> {
-        let options = &self.options;
-        let locals = if options.locals.is_empty() && options.peers.iter().all(IpAddr::is_loopback) {
-            // On the host itself, every address would be one more path to the same host.
-            options.peers[..1].to_vec()
-        } else {
-            options.locals.clone()
-        };
-        let mut builder = Endpoint::builder()
-            .locals(locals)
-            .udp_port(0)
-            .remote_udp_port(options.udp_port)
-            .config(options.config.clone());
-        if let Some(keys) = &options.keys {
-            builder = builder.guard(keys.guard().map_err(|error| error.to_string())?);
-        }
-        if let Some(recorder) = &self.recorder {
-            builder = builder.tap(recorder.clone());
-        }
-        builder.bind().map_err(|error| error.to_string())
     }
 
     /// Starts the threads that count received messages.
@@ -162,7 +142,13 @@ impl Client {
             let connection = connection.clone();
             let flows = self.flows.iter().filter(|opened| opened.association == Some(place));
             let flows: Vec<_> = flows.map(|opened| opened.flow.clone()).collect();
-            threads.push(Box::new(move || receiver::sctp(&connection, &flows)));
+            let probes = self.own_probes.clone();
+            let probe = move |message: &Received| {
+                if let Some(Probe { sequence, is_answer: true, .. }) = Probe::decode(&message.data) {
+                    probes.end(sequence);
+                }
+            };
+            threads.push(Box::new(move || receiver::sctp(&connection, &flows, probe)));
         }
         for run in threads {
             let thread = thread::Builder::new().name("receiver".to_owned()).spawn(run);
@@ -172,6 +158,28 @@ impl Client {
     }
 }
 
-fn io_peer(peers: &[IpAddr], port: u16) -> ::io::Peer {
+/// Opens an endpoint for one association with the server.
+pub(super) fn bind(options: &ClientOptions, recorder: Option<&Recorder>) -> Result<Endpoint, String> {
+    let locals = if options.locals.is_empty() && options.peers.iter().all(IpAddr::is_loopback) {
+        // On the host itself, every address would be one more path to the same host.
+        options.peers[..1].to_vec()
+    } else {
+        options.locals.clone()
+    };
+    let mut builder = Endpoint::builder()
+        .locals(locals)
+        .udp_port(0)
+        .remote_udp_port(options.udp_port)
+        .config(options.config.clone());
+    if let Some(keys) = &options.keys {
+        builder = builder.guard(keys.guard().map_err(|error| error.to_string())?);
+    }
+    if let Some(recorder) = recorder {
+        builder = builder.tap(recorder.clone());
+    }
+    builder.bind().map_err(|error| error.to_string())
+}
+
+pub(super) fn io_peer(peers: &[IpAddr], port: u16) -> ::io::Peer {
     ::io::Peer::from((peers, port))
 }

@@ -2,12 +2,14 @@
 
 mod course;
 mod data;
+mod probes;
 mod results;
 
 use crate::channel::{Channel, PATIENCE};
 use crate::control::{self, ControlError, ControlReader, ControlWriter};
 use crate::flow::{Flow, Room};
 use crate::keys::Keys;
+use crate::latency::{LatencyPlan, Table};
 use crate::npmp::{EventSize, FlowId, Message};
 use crate::paths::Association;
 use crate::pcap::{CaptureFile, Captured, Recorder};
@@ -76,6 +78,9 @@ pub struct ClientOptions {
     pub keys: Option<Keys>,
     /// Size of on/off events: `Packed` for NetPerfMeter 2.0.3 and later.
     pub events: EventSize,
+    /// Measures latency under load: the flows are [`LatencyPlan::flows`], the duration is
+    /// [`LatencyPlan::total`].
+    pub latency: Option<LatencyPlan>,
 }
 
 /// Reason why a measurement failed.
@@ -162,6 +167,8 @@ pub struct Client {
     receivers: Vec<JoinHandle<()>>,
     /// Readings of the paths of the passive side.
     samples: Samples,
+    /// Probes of latency within the association.
+    own_probes: Arc<Table>,
     recorder: Option<Recorder>,
 }
 
@@ -204,6 +211,7 @@ impl Client {
             associations: Vec::new(),
             receivers: Vec::new(),
             samples: Samples::default(),
+            own_probes: Arc::default(),
             recorder,
         };
         let opened = client.open_all();

@@ -122,6 +122,10 @@ pub struct Start {
     /// Interval in milliseconds at which the passive side reports its paths. An extension: a flag, and the
     /// interval in a field that NetPerfMeter does not use. NetPerfMeter's passive side ignores both.
     pub paths_every: Option<u32>,
+    /// True if the active side measures latency: the passive side is to echo its probes, and tells the cookie
+    /// of the probes in a RESULTS message before it acknowledges. An extension: a flag that NetPerfMeter
+    /// ignores.
+    pub latency: bool,
 }
 
 /// An NPMP message.
@@ -224,6 +228,7 @@ impl<'a> Message<'a> {
                     no_vectors: flags & 4 != 0,
                     no_scalars: flags & 8 != 0,
                     paths_every: (flags & 16 != 0).then_some(every),
+                    latency: flags & 32 != 0,
                 })
             }
             kind::STOP => {
@@ -294,7 +299,8 @@ impl<'a> Message<'a> {
                     | bit(start.compress_scalars, 2)
                     | bit(start.no_vectors, 4)
                     | bit(start.no_scalars, 8)
-                    | bit(start.paths_every.is_some(), 16),
+                    | bit(start.paths_every.is_some(), 16)
+                    | bit(start.latency, 32),
             ),
             Message::Stop { .. } => (kind::STOP, 0),
             Message::Results { last, .. } => (kind::RESULTS, bit(*last, 1)),

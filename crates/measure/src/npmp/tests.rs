@@ -72,6 +72,7 @@ fn start_tells_by_its_flags_which_files_are_wanted() {
     is(&Message::Start(Start { compress_scalars: true, ..start }), &bytes(2));
     is(&Message::Start(Start { no_vectors: true, ..start }), &bytes(4));
     is(&Message::Start(Start { no_scalars: true, ..start }), &bytes(8));
+    is(&Message::Start(Start { latency: true, ..start }), &bytes(32));
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Data connections: their identification and their received messages.
 
+use super::echo::Echoing;
 use super::{Counted, Shared, accept, limits};
 use crate::channel::{Channel, PATIENCE, is_timeout};
 use crate::flow::Flow;
+use crate::latency::Probe;
 use crate::npmp::{Identify, Malformed, Message};
 use crate::receiver;
 use crate::sockets;
@@ -106,6 +108,7 @@ pub fn accept_sctp(shared: &Arc<Shared>, listener: &Listener) {
 fn serve_sctp(shared: &Shared, connection: &Connection) {
     // The flows of the association, by stream.
     let mut flows: BTreeMap<u16, Arc<Flow>> = BTreeMap::new();
+    let mut echoing = None;
     let deadline = Instant::now() + limits::IDENTIFY;
     loop {
         let unknown = flows.is_empty() && Instant::now() > deadline;
@@ -117,10 +120,29 @@ fn serve_sctp(shared: &Shared, connection: &Connection) {
             Err(WaitError::TimedOut) => {}
             Ok(None) | Err(_) => return,
             Ok(Some(message)) => {
-                if take(shared, connection, &mut flows, message.stream.0, &message.data).is_err() {
+                if let Some(probe) = Probe::decode(&message.data) {
+                    echo(shared, connection, &mut echoing, (message.stream.0, probe));
+                } else if take(shared, connection, &mut flows, message.stream.0, &message.data).is_err() {
                     return connection.abort("that is no NPMP");
                 }
             }
+        }
+    }
+}
+
+/// Echoes a probe of latency on its stream, if its cookie is known.
+fn echo(
+    shared: &Shared,
+    connection: &Connection,
+    echoing: &mut Option<Echoing>,
+    (stream, probe): (u16, Probe),
+) {
+    if let Some(echo) = shared.echoes.of_message(probe) {
+        if echoing.is_none() {
+            *echoing = Echoing::start(connection);
+        }
+        if let Some(echoing) = echoing {
+            echoing.send(stream, echo);
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The passive side of a measurement.
 //!
 //! The server reads packets of unknown peers. A flow exists only if a control connection announced it. The
-//! server never answers over UDP. It sends a UDP flow only to the address of the host with the control
-//! connection, so that nobody can make the server send to another host. [`limits`] bounds the state that one
-//! peer, and all peers together, can create.
+//! server answers no datagram but the probes of [`echo`]. It sends a UDP flow only to the address of the host
+//! with the control connection, so that nobody can make the server send to another host. [`limits`] bounds
+//! the state that one peer, and all peers together, can create.
 
 mod data;
+mod echo;
 mod limits;
 mod metrics;
 mod registry;
@@ -16,6 +17,7 @@ use crate::clock::Gate;
 use crate::keys::Keys;
 use crate::report::Report;
 use crate::sockets;
+use echo::Echoes;
 use io::BindError;
 use io::blocking::Endpoint;
 use noise::NoiseError;
@@ -124,6 +126,8 @@ pub enum Notice {
 /// State that all threads share.
 struct Shared {
     registry: Registry,
+    /// The probes that are echoed.
+    echoes: Echoes,
     /// The control connections.
     sessions: Sessions,
     /// Number of data connections.
@@ -178,11 +182,13 @@ impl Server {
         let metrics = options.metrics.map(metrics::bind).transpose()?;
         let local = options.locals.first().copied();
         let (data, control, udp, port) = bind_ports(local, options.port)?;
+        let echoes = Echoes::default();
         let mut builder = Endpoint::builder()
             .locals(options.locals)
             .port(port)
             .udp_port(options.udp_port)
             .config(options.config)
+            .responder(echoes.clone())
             .max_associations(limits::CONNECTIONS);
         if let Some(keys) = &options.keys {
             builder = builder.guard(keys.guard()?);
@@ -190,6 +196,7 @@ impl Server {
         let endpoint = builder.bind()?;
         let shared = Arc::new(Shared {
             registry: Registry::default(),
+            echoes,
             sessions: Sessions::default(),
             connections: AtomicUsize::new(0),
             measured: AtomicUsize::new(0),

@@ -9,10 +9,14 @@ use crate::files::{self, Snapshot};
 use crate::flow::{Flow, Room};
 use crate::npmp::{AddFlow, EventSize, FlowId, Message, Start};
 use crate::paths::Association;
-use crate::peer::PeerSample;
+use crate::peer::{PeerSample, cookie_text};
 use crate::report::{FlowReport, Report};
 use crate::sender;
+use crate::short_queue::ShortQueue;
 use crate::spec::FlowSpec;
+use io::PathState;
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::net::{IpAddr, TcpStream};
 use std::sync::Arc;
@@ -75,6 +79,8 @@ struct Running {
     next: Instant,
     senders: Vec<JoinHandle<()>>,
     paths: Option<Paths>,
+    /// Cookie of the probes of latency, if the active side measures latency.
+    cookie: Option<u64>,
 }
 
 /// The times of the reports about paths to the active side.
@@ -152,6 +158,7 @@ impl<'s> Session<'s> {
                 self.handle(request, &writer)?;
             }
             self.tell_found(&writer)?;
+            self.allow_echoes();
             self.tick(&writer)?;
             if self.running.is_none() && idle_since.elapsed() > limits::IDLE {
                 return Err(End::Error("its control connection was silent".to_owned()));
@@ -199,6 +206,25 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// Tells the active side the cookie of its probes, if it measures latency.
+    fn tell_cookie(&self, writer: &ControlWriter) -> Result<(), End> {
+        let Some(cookie) = self.running.as_ref().and_then(|running| running.cookie) else { return Ok(()) };
+        Ok(writer.file(|out| out.write_all(cookie_text(cookie).as_bytes()))?)
+    }
+
+    /// Echoes the probes of this session to the addresses that the active side has proved by now.
+    fn allow_echoes(&self) {
+        let Some(cookie) = self.running.as_ref().and_then(|running| running.cookie) else { return };
+        let mut addresses = BTreeSet::from([self.peer]);
+        for (_, bound) in self.bound() {
+            let Channel::Sctp(connection, 0) = bound.channel else { continue };
+            let paths = connection.paths().unwrap_or_default();
+            let proved = paths.iter().filter(|path| path.state != PathState::Unconfirmed);
+            addresses.extend(proved.map(|path| path.remote.to_canonical()));
+        }
+        self.shared.echoes.allow(cookie, addresses);
+    }
+
     /// Reports the paths to the active side, if it requested the reports.
     fn tell_paths(&self, writer: &ControlWriter) -> Result<(), End> {
         let Some(Running { begun, paths: Some(_), .. }) = &self.running else { return Ok(()) };
@@ -231,6 +257,7 @@ impl<'s> Session<'s> {
             }
             Request::Start(start) => {
                 let started = self.start(start);
+                self.tell_cookie(writer)?;
                 writer.acknowledge(whole(start.measurement), started.is_ok())?;
                 started.map_err(End::Error)
             }
@@ -277,9 +304,11 @@ impl<'s> Session<'s> {
         self.snapshots.clear();
         self.snapshot();
         let paths = Paths::wanted(&start, begun);
-        let mut running = Running { start, begun, next: begun + TICK, senders: Vec::new(), paths };
+        let cookie = start.latency.then(|| RandomState::new().hash_one(start.measurement));
+        let next = begun + TICK;
+        let mut running = Running { start, begun, next, senders: Vec::new(), paths, cookie };
         for (_, Bound { flow, channel, .. }) in self.bound() {
-            running.senders.extend(sender::start(&flow, channel, None)?);
+            running.senders.extend(sender::start(&flow, channel, None, start.latency.then(ShortQueue::new))?);
         }
         self.running = Some(running);
         (self.shared.notify)(Notice::Began { peer: self.peer, flows: self.slots.len() });
@@ -290,6 +319,9 @@ impl<'s> Session<'s> {
     fn halt(&mut self) -> Option<Running> {
         self.bound().for_each(|(_, bound)| bound.flow.stop.close());
         let mut running = self.running.take()?;
+        if let Some(cookie) = running.cookie {
+            self.shared.echoes.forget(cookie);
+        }
         for sender in running.senders.drain(..) {
             // A sender that panicked has sent less data, which the counters show.
             drop(sender.join());

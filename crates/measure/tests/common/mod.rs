@@ -103,5 +103,6 @@ pub fn client(peer: IpAddr, [port, udp_port]: [u16; 2], flows: &[&str]) -> Clien
         capture: None,
         keys: None,
         events: Default::default(),
+        latency: None,
     }
 }

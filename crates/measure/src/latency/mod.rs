@@ -1,0 +1,15 @@
+//! Latency under load: phases with and without load, and probes beside the load and within it.
+
+mod plan;
+mod probe;
+mod prober;
+mod report;
+mod statistics;
+mod table;
+
+pub use plan::{LatencyPlan, Phase};
+pub use probe::Probe;
+pub use prober::{Probed, Prober};
+pub use report::{Latency, PhaseLatency, ProbeKind, Probes, Worst};
+pub use statistics::{Confidence, Spread};
+pub use table::Table;

@@ -1,0 +1,293 @@
+//! The threads of the client that send probes.
+
+use super::plan::{LatencyPlan, Phase, Window};
+use super::probe::{LENGTH, Probe};
+use super::report::{Latency, PhaseLatency, ProbeKind, Probes};
+use super::table::{Sent, Table};
+use crate::channel::{Channel, PATIENCE, Service};
+use crate::clock::Gate;
+use crate::flow::Flow;
+use io::blocking::{Connection, Endpoint};
+use io::{Message, PathInfo, Peer};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Bytes of a probe on the wire with the headers of UDP and IPv4, and the largest share of the load that all
+/// probes may take (draft-ietf-ippm-responsiveness).
+const WIRE: f64 = (LENGTH + 28) as f64;
+const SHARE: f64 = 0.05;
+/// Time between two new associations, and time limit for each of their answers.
+const FOREIGN: Duration = Duration::from_secs(1);
+const PATIENT: Duration = Duration::from_secs(3);
+
+/// Opens the endpoint of a new association.
+type Bind = Box<dyn Fn() -> Result<Endpoint, String> + Send>;
+
+/// All that a measurement of latency probes.
+pub struct Probed {
+    /// The phases.
+    pub plan: LatencyPlan,
+    /// Time of START.
+    pub started: Instant,
+    /// Cookie of the server; `None` if the server does not echo probes.
+    pub cookie: Option<u64>,
+    /// The loaded association, and the stream of its probes.
+    pub connection: Connection,
+    pub stream: u16,
+    /// The probes of this association: its receiver records the answers.
+    pub own: Arc<Table>,
+    /// The flows that load the paths: from the server, and to the server.
+    pub flows: [Arc<Flow>; 2],
+    /// Opens endpoints of new associations with the server; `None` if there may be none.
+    pub foreign: Option<(Bind, Peer)>,
+}
+
+/// State of all threads.
+struct Shared {
+    plan: LatencyPlan,
+    started: Instant,
+    flows: [Arc<Flow>; 2],
+    /// Number of threads that share the load that probes may cause.
+    sources: usize,
+    /// Bytes of both flows at the beginning and end of each phase that came.
+    edges: Mutex<Vec<[u64; 2]>>,
+    stop: Gate,
+}
+
+/// The running threads. Dropping it ends them.
+pub struct Prober {
+    shared: Arc<Shared>,
+    tables: Vec<(ProbeKind, Arc<Table>)>,
+    threads: Vec<JoinHandle<()>>,
+    echoes: bool,
+}
+
+impl Prober {
+    /// Starts to probe.
+    ///
+    /// # Errors
+    /// The system's error if it cannot start a thread or open a socket.
+    pub fn start(probed: Probed) -> std::io::Result<Self> {
+        let Probed { plan, started, cookie, connection, stream, own, flows, foreign } = probed;
+        let paths = cookie.and_then(|_| connection.paths().ok()).unwrap_or_default();
+        let shared = Arc::new(Shared {
+            plan,
+            started,
+            flows,
+            sources: 1 + paths.len(),
+            edges: Mutex::default(),
+            stop: Gate::default(),
+        });
+        let echoes = cookie.is_some();
+        let mut prober = Prober { shared: shared.clone(), tables: Vec::new(), threads: Vec::new(), echoes };
+        prober.spawn("edges", move || shared.record_edges())?;
+        for path in &paths {
+            prober.probe_path(path, cookie.unwrap_or_default())?;
+        }
+        prober.tables.push((ProbeKind::Own, own.clone()));
+        let shared = prober.shared.clone();
+        let Some(cookie) = cookie else {
+            prober.spawn("heartbeats", move || shared.probe_by_heartbeats(&connection, &own))?;
+            return Ok(prober);
+        };
+        let channel = Channel::Sctp(connection, stream);
+        prober.spawn("self", move || shared.probe_association(&channel, cookie, &own))?;
+        if let Some((bind, peer)) = foreign {
+            let [handshake, message] = [(); 2].map(|()| Arc::new(Table::default()));
+            prober.tables.push((ProbeKind::Handshake, handshake.clone()));
+            prober.tables.push((ProbeKind::Message, message.clone()));
+            let shared = prober.shared.clone();
+            let run = move || shared.probe_by_associations((&*bind, &peer), cookie, &[handshake, message]);
+            prober.spawn("foreign", run)?;
+        }
+        Ok(prober)
+    }
+
+    fn spawn(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+        self.threads.push(thread::Builder::new().name(format!("probe {name}")).spawn(run)?);
+        Ok(())
+    }
+
+    /// Probes a path with a socket of its own, so that queues take the probes for another flow than the load.
+    fn probe_path(&mut self, path: &PathInfo, cookie: u64) -> std::io::Result<()> {
+        let socket = UdpSocket::bind(SocketAddr::new(path.local, 0))?;
+        socket.connect(SocketAddr::new(path.remote, path.udp_port))?;
+        let table = Arc::new(Table::default());
+        let (local, remote) = (path.local.to_string(), path.remote.to_string());
+        self.tables.push((ProbeKind::Path { path: path.id.0, local, remote }, table.clone()));
+        let shared = self.shared.clone();
+        self.spawn("path", move || shared.probe_by_datagrams(&socket, cookie, &table))
+    }
+
+    /// Ends the threads, and returns the results.
+    pub fn finish(mut self) -> Latency {
+        self.shared.stop.close();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has sent fewer probes.
+            drop(thread.join());
+        }
+        let started = self.shared.started;
+        let rtts = |(kind, table): &(ProbeKind, Arc<Table>)| {
+            // A handshake takes two round trips.
+            let rounds = if *kind == ProbeKind::Handshake { 2.0 } else { 1.0 };
+            let rtt = |sent: &Sent| sent.rtt.map(|rtt| rtt.as_secs_f64() / rounds);
+            let point = |sent: &Sent| (sent.at.saturating_duration_since(started).as_secs_f64(), rtt(sent));
+            Probes { kind: kind.clone(), rtts: table.sent().iter().map(point).collect() }
+        };
+        Latency {
+            phases: self.shared.phases(),
+            probes: self.tables.iter().map(rtts).collect(),
+            echoes: self.echoes,
+        }
+    }
+}
+
+impl Drop for Prober {
+    fn drop(&mut self) {
+        self.shared.stop.close();
+    }
+}
+
+impl Shared {
+    fn edges(&self) -> Vec<[u64; 2]> {
+        self.edges.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Bytes of the load so far: from the server, and to the server.
+    fn load(&self) -> [u64; 2] {
+        let [down, up] = &self.flows;
+        [down.counters().received.amount.bytes, up.counters().sent.amount.bytes]
+    }
+
+    /// Records the load at the beginning and end of each phase.
+    fn record_edges(&self) {
+        for Window { from, to, .. } in self.plan.windows() {
+            for edge in [from, to] {
+                if self.stop.wait_until(Some(self.started + edge)) {
+                    return;
+                }
+                self.edges.lock().unwrap_or_else(PoisonError::into_inner).push(self.load());
+            }
+        }
+    }
+
+    /// The phases that are complete.
+    fn phases(&self) -> Vec<PhaseLatency> {
+        let edges = self.edges();
+        let phase = |(window, edges): (Window, &[[u64; 2]])| {
+            let time = (window.from.as_secs_f64(), window.to.as_secs_f64());
+            let rate = |bytes: u64| bytes as f64 * 8.0 / (time.1 - time.0);
+            let load = std::array::from_fn(|way| rate(edges[1][way] - edges[0][way]));
+            PhaseLatency { phase: window.phase, time, load }
+        };
+        self.plan.windows().into_iter().zip(edges.chunks_exact(2)).map(phase).collect()
+    }
+
+    /// The first time from `due` on that is in a phase; `None` after the last phase.
+    fn next(&self, due: Duration) -> Option<Duration> {
+        let window = self.plan.windows().into_iter().find(|window| due < window.to)?;
+        Some(due.max(window.from))
+    }
+
+    /// The time after a probe at which the next one is due: later than chosen if the probes took too large a
+    /// share of the load of this phase.
+    fn after(&self, at: Duration) -> Duration {
+        let chosen = 1.0 / self.plan.rate;
+        let now = self.started.elapsed();
+        let window = self.plan.windows().into_iter().find(|window| now < window.to);
+        let spacing = window.filter(|window| window.phase != Phase::Idle).and_then(|window| {
+            let edges = self.edges();
+            let before = edges.chunks(2).last().filter(|edges| edges.len() == 1)?[0];
+            let elapsed = now.checked_sub(window.from).filter(|elapsed| *elapsed > FOREIGN)?;
+            let bytes = self.load().iter().zip(before).map(|(now, before)| now - before).sum::<u64>();
+            let rate = bytes as f64 / elapsed.as_secs_f64();
+            Some(WIRE * self.sources as f64 / (SHARE * rate))
+        });
+        // Some probes are sent even if there is hardly any load.
+        let spacing = spacing.map_or(chosen, |spacing| spacing.min(1.0).max(chosen));
+        now.max(at + Duration::from_secs_f64(spacing))
+    }
+
+    /// Waits for the next time to probe from `due` on; `None` once there is none.
+    fn wait(&self, due: Duration) -> Option<Duration> {
+        let at = self.next(due)?;
+        (!self.stop.wait_until(Some(self.started + at))).then_some(at)
+    }
+
+    fn probe_by_datagrams(&self, socket: &UdpSocket, cookie: u64, table: &Table) {
+        let mut due = Duration::ZERO;
+        while !self.stop.is_closed() {
+            let at = self.next(due);
+            let left = at.map_or(PATIENCE, |at| at.saturating_sub(self.started.elapsed()));
+            if left.is_zero() {
+                let probe = Probe { cookie, sequence: table.begin(), is_answer: false };
+                // A datagram that cannot be sent is lost.
+                let _ = socket.send(&probe.encode());
+                due = self.after(at.unwrap_or(due));
+                continue;
+            }
+            let mut buffer = [0; LENGTH + 1];
+            // A timeout of zero would be an error. An error of `recv` belongs to an earlier datagram.
+            let timeout = left.clamp(Duration::from_micros(100), PATIENCE);
+            if let Ok(length) = socket.set_read_timeout(Some(timeout)).and_then(|()| socket.recv(&mut buffer))
+                && let Some(Probe { sequence, .. }) = Probe::decode(&buffer[..length])
+                    .filter(|answer| answer.is_answer && answer.cookie == cookie)
+            {
+                table.end(sequence);
+            }
+        }
+    }
+
+    fn probe_association(&self, channel: &Channel, cookie: u64, table: &Table) {
+        let mut due = Duration::ZERO;
+        while let Some(at) = self.wait(due) {
+            let probe = Probe { cookie, sequence: table.begin(), is_answer: false };
+            if !matches!(channel.send(&probe.encode(), Service::default(), &self.stop), Ok(true)) {
+                return;
+            }
+            due = self.after(at);
+        }
+    }
+
+    /// Probes an association whose peer does not echo messages: on the primary path.
+    fn probe_by_heartbeats(&self, connection: &Connection, table: &Table) {
+        let mut due = Duration::ZERO;
+        while let Some(at) = self.wait(due) {
+            let Ok(paths) = connection.paths() else { return };
+            if let Some(path) = paths.iter().find(|path| path.is_primary) {
+                let sequence = table.begin();
+                if connection.heartbeat(path.remote).is_ok() {
+                    table.end(sequence);
+                }
+            }
+            due = self.after(at);
+        }
+    }
+
+    fn probe_by_associations(
+        &self,
+        (bind, peer): (&dyn Fn() -> Result<Endpoint, String>, &Peer),
+        cookie: u64,
+        [handshake, message]: &[Arc<Table>; 2],
+    ) {
+        let mut due = Duration::ZERO;
+        while let Some(at) = self.wait(due) {
+            due = self.started.elapsed().max(at + FOREIGN);
+            let Ok(endpoint) = bind() else { continue };
+            let sequence = handshake.begin();
+            let Ok(connection) = endpoint.connect_timeout(peer.clone(), PATIENT) else { continue };
+            handshake.end(sequence);
+            let probe = Probe { cookie, sequence: message.begin(), is_answer: false };
+            if connection.send_timeout(Message::from(&probe.encode()[..]), PATIENT).is_ok()
+                && let Ok(Some(answer)) = connection.recv_timeout(PATIENT)
+                && Probe::decode(&answer.data) == Some(Probe { is_answer: true, ..probe })
+            {
+                message.end(probe.sequence);
+            }
+            connection.abort("the probe is over");
+            due = due.max(self.started.elapsed());
+        }
+    }
+}
