@@ -148,6 +148,24 @@ fn a_queue_marks_and_drops_whole_packets() {
 }
 
 #[test]
+fn a_fair_queue_tells_whole_packets_of_different_ports_apart() {
+    let mut world = World::new("queue = { kind = \"fq-codel\" }\n");
+    // UDP of one port, ten packets at once, and then one of another port.
+    for (port, length) in [(7, 1000); 10].into_iter().chain([(8, 100)]) {
+        let mut bytes = ping(length);
+        bytes[9] = 17;
+        bytes[20..24].copy_from_slice(&[0, port, 0, 9]);
+        let whole = Whole::read(&bytes).expect("is a packet");
+        world.memory.incoming.push((world.nodes[0], Entry::Whole(whole), bytes));
+    }
+    world.turn(0);
+    world.turn(1_000_000);
+    let lengths: Vec<_> = world.memory.written.iter().map(|(_, _, bytes)| bytes.len()).collect();
+    let place = lengths.iter().position(|length| *length == 100).expect("it arrives");
+    assert!(place <= 2, "the other flow does not wait behind the first one: {lengths:?}");
+}
+
+#[test]
 fn a_network_that_holds_too_many_packets_takes_no_more() {
     let mut world = World::new("");
     let spec = "rate = \"10 Gbit/s\"\ndelay = \"1 h\"\nqueue = { kind = \"drop-tail\", packets = 10000000 }";

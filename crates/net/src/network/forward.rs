@@ -7,12 +7,22 @@ use crate::counters::DropCause;
 use crate::event::{NetEvent, Schedule};
 use crate::flights::Flight;
 use crate::ids::{LinkDir, NodeId};
+use crate::ip::Whole;
 use crate::network::{Arrival, Delivered};
 use crate::packet::{Packet, PacketId, Protocol};
 use crate::parcel::Parcel;
 use crate::wire::BitError;
 use transport::Ecn;
 use units::Instant;
+
+/// The payload of a whole IP packet whose transport has ports; otherwise nothing.
+#[cold]
+fn transport_header(whole: &[u8]) -> &[u8] {
+    match Whole::read(whole) {
+        Some(Whole { protocol: Some(_), payload, .. }) => whole.get(payload).unwrap_or_default(),
+        _ => &[],
+    }
+}
 
 impl Network {
     /// Offers a packet to the queue of a link.
@@ -82,12 +92,13 @@ impl Network {
         }
     }
 
-    /// Source and destination port: in every transport the first two 16-bit words of the payload.
+    /// Source and destination port: in every transport the first two 16-bit words of the payload. Zero if the
+    /// transport of a whole IP packet is not known.
     pub(super) fn ports(&self, packet: PacketId) -> [u16; 2] {
+        let head = self.pool.head(packet);
         let head = match self.pool.get(packet).protocol {
-            // The position of the ports depends on the length of the header.
-            Protocol::Opaque => &[],
-            _ => self.pool.head(packet),
+            Protocol::Opaque => transport_header(head),
+            _ => head,
         };
         let word = |n: usize| head.get(n..n + 2).map_or(0, |word| u16::from_be_bytes([word[0], word[1]]));
         [word(0), word(2)]
