@@ -32,6 +32,8 @@ def measure(
     rate: float | None = None,
     length: int | None = None,
     direction: Direction = "up",
+    latency: bool = False,
+    probe_rate: float = 20.0,
     parallel: int = 1,
     streams: int = 1,
     flows: Sequence[str] = (),
@@ -45,13 +47,16 @@ def measure(
     """Measures against ``anabranch measure --server``, or NetPerfMeter with TCP and UDP, and returns the results.
 
     Times are seconds, sizes bytes, rates bit/s. ``host``: the server, and its further addresses for SCTP; ``local``:
-    addresses of this host. ``rate``: that of each flow; 0, the default except for UDP, means as fast as possible.
-    ``length``: that of a message. ``flows``: NetPerfMeter's flow specifications, in place of ``rate``, ``length``,
-    ``direction``, ``parallel`` and ``streams``. ``options``: the options of SCTP. ``time``: 0 measures until the call
-    is stopped. ``progress`` gets each interval. ``pcap``: file for a capture of the packets of SCTP at this side, of at
-    most ``pcap_limit``, 100 MiB unless set; a warning says how many packets at the end are not in it. ``key``: the file
-    of this side's private key, which encrypts SCTP, but not TCP, UDP and the control connection; ``peer``: the public
-    key of the server.
+    addresses of this host. ``latency``: measures latency without load and under load in phases of ``time`` (half of it
+    without load), with ``probe_rate`` probes a second on each path, in place of ``direction``, ``parallel``,
+    ``streams``, ``omit``, ``flows`` and ``transport``; ``summary("rpm")`` of the result is the responsiveness.
+    ``rate``: that of each flow; 0, the default except for UDP, means as fast as possible. ``length``: that of a
+    message. ``flows``: NetPerfMeter's flow specifications, in place of ``rate``, ``length``, ``direction``,
+    ``parallel`` and ``streams``. ``options``: the options of SCTP. ``time``: 0 measures until the call is stopped.
+    ``progress`` gets each interval. ``pcap``: file for a capture of the packets of SCTP at this side, of at most
+    ``pcap_limit``, 100 MiB unless set; a warning says how many packets at the end are not in it. ``key``: the file of
+    this side's private key, which encrypts SCTP, but not TCP, UDP and the control connection; ``peer``: the public key
+    of the server.
 
     Needs ``pip install 'anabranch[lab]'``. The manifest of the result is the report of ``anabranch measure --json``.
     Ctrl-C stops the measurement. Raises ``OSError`` if the server cannot be reached or the measurement fails,
@@ -59,15 +64,20 @@ def measure(
     """
     lab.require()
     hosts = host if isinstance(host, str) else ",".join(host)
-    arguments = [hosts, "--port", str(port), "--udp-port", str(udp_port), "--transport", transport]
-    arguments += ["--time", str(time), "--omit", str(omit), "--interval", str(interval)]
+    arguments = [hosts, "--port", str(port), "--udp-port", str(udp_port)]
+    arguments += ["--time", str(time), "--interval", str(interval)]
+    arguments += ["--latency", "--probe-rate", str(probe_rate)] if latency else []
+    # The command refuses options that exclude each other, so the defaults are left out.
+    arguments += [] if transport == "sctp" else ["--transport", transport]
+    arguments += ["--omit", str(omit)] if omit else []
     if local:
         arguments += ["--local", ",".join(local)]
-    if flows:
-        for flow in flows:
-            arguments += ["--flow", flow]
-    else:
-        arguments += ["--parallel", str(parallel), "--streams", str(streams), *_DIRECTIONS[direction]]
+    for flow in flows:
+        arguments += ["--flow", flow]
+    if not flows:
+        arguments += _DIRECTIONS[direction]
+        arguments += [] if parallel == 1 else ["--parallel", str(parallel)]
+        arguments += [] if streams == 1 else ["--streams", str(streams)]
         arguments += [] if rate is None else ["--bitrate", str(rate)]
         arguments += [] if length is None else ["--length", str(length)]
     if pcap is not None:

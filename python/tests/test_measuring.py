@@ -51,6 +51,24 @@ def test_a_measurement_has_the_tables_of_a_simulated_run(server: Ports) -> None:
     assert intervals[0]["flows"][0]["transport"] == "sctp"
 
 
+def test_latency_under_load_has_rpm_and_a_report(server: Ports, tmp_path: Path) -> None:
+    port, udp_port = server
+    result = anabranch.measure("127.0.0.1", port=port, udp_port=udp_port, time=1, rate=4e6, latency=True)
+    rpm = result.summary("rpm")
+    assert rpm["window"].to_list() == ["down", "up", "both"]
+    assert (rpm["mean"] > 0).all()
+    latency = result.manifest["latency"]
+    assert latency["grade"] in {"A+", "A", "B", "C", "D", "F"}
+    median = result.scalars.filter(window="up", flow="probe:path", path=0, quantity="rtt_p50_s")["value"][0]
+    assert median == latency["up"]["paths"][0]["p50_s"]
+    assert result.series.filter(flow="probe:path", quantity="probe-rtt").height > 4 * 8
+    page = result.report(tmp_path / "latency.html").read_text(encoding="utf-8")
+    for text in ("Latency under load", "Round-trip time of probes", "Distribution of round-trip times", "path 0, both"):
+        assert text in page, text
+    with pytest.raises(ValueError, match="--latency"):
+        anabranch.measure("127.0.0.1", port=port, udp_port=udp_port, latency=True, direction="down")
+
+
 def test_both_directions_of_other_transports_are_measured(server: Ports) -> None:
     flows = ["tcp:50:1000:50:500", "udp:50:1000:50:500"]
     result = anabranch.measure("127.0.0.1", port=server[0], time=0.5, flows=flows)

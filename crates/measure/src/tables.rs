@@ -39,7 +39,12 @@ impl Report {
     /// The tables of scalars and of series.
     pub fn tables(&self) -> [Table; 2] {
         let key = RunKey { run: 0, replica: 0, parameters: &[] };
-        [scalars_of(&self.scalars()), series_of(&self.series())].map(|table| sweep_table(&key, &[], &table))
+        let (mut scalars, mut series) = (self.scalars(), self.series());
+        if let Some(latency) = &self.latency {
+            scalars.extend(latency.scalars());
+            series.extend(latency.series());
+        }
+        [scalars_of(&scalars), series_of(&series)].map(|table| sweep_table(&key, &[], &table))
     }
 
     /// The manifest of the tables: the report as JSON.

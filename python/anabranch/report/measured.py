@@ -22,17 +22,18 @@ def is_measured(manifest: Mapping[str, Any]) -> bool:
 
 
 def by_direction(result: Result) -> Result:
-    """The result with a flow for each direction in which data was sent."""
+    """The result with a flow for each direction in which data was sent, and with the probes of latency."""
     back = pl.col("quantity").str.starts_with("back")
     # Data that arrives at this side in an interval comes from the server.
     arrives = pl.col("quantity").eq("throughput") & pl.col("path").is_null()
     scalars, series = _split(result.scalars, back), _split(result.series, back | arrives)
     sent = scalars.filter(pl.col("quantity").is_in(["offered_bytes", "received_bytes"]) & (pl.col("value") > 0))
     flows = sent["flow"].unique().to_list()
+    probes = pl.col("flow").str.starts_with("probe:")
     return replace(
         result,
-        scalars=scalars.filter(pl.col("flow").is_in(flows)),
-        series=series.filter(pl.col("flow").is_in(flows)),
+        scalars=scalars.filter(pl.col("flow").is_in(flows) | probes),
+        series=series.filter(pl.col("flow").is_in(flows) | probes),
     )
 
 

@@ -54,7 +54,7 @@ class RunView:
     @property
     def flows(self) -> list[str]:
         """Flows with a series, in the order of the results."""
-        return list(dict.fromkeys(s.flow for s in self.series if not s.flow.startswith(("link:", "nat:"))))
+        return list(dict.fromkeys(s.flow for s in self.series if _is_flow(s.flow)))
 
     @property
     def links(self) -> list[str]:
@@ -98,7 +98,7 @@ def view(result: Result, *, flows: list[str] | None = None, start: float | None 
 
 
 def _is_flow(name: str) -> bool:
-    return not name.startswith(("link:", "nat:"))
+    return not name.startswith(("link:", "nat:", "probe:"))
 
 
 def _times(result: Result, frame: pl.DataFrame) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from . import measured, panels
+from . import latency, measured, panels
 from .limits import limits
 from .model import LIMITS, RunView
 from .page import Cell, Page, details, escape, facts, number, table
@@ -43,6 +43,9 @@ def build(run: RunView, text: str | None, source: str) -> Page:
     page.add(*(f'<p class="warn">{escape(line)}</p>' for line in troubles))
     page.section("summary", "Flows")
     page.add(_flows(run), _limits_table(run))
+    if latency.phases(manifest):
+        page.section("latency", "Latency under load")
+        page.add(*latency.summary(manifest))
     page.section("time", "Over time")
     _panels(page, run)
     if not is_measured:
@@ -88,6 +91,8 @@ def _panels(page: Page, run: RunView) -> None:
             f"{escape(', '.join(run.dropped[:20]))}</p>"
         )
     board = panels.Board.of(run)
+    latency.over_time(board, run)
+    latency.distribution(board, run)
     panels.rates(board, run)
     for flow in run.flows:
         sequence(board, run, flow)
@@ -102,6 +107,12 @@ def _panels(page: Page, run: RunView) -> None:
 
 
 TITLES = {
+    "latency": (
+        "Round-trip time of probes",
+        "Each mark is a probe, at the time of its sending. A click on a grey name in the legend shows the probes "
+        "within the load and in new associations.",
+    ),
+    "latency-cdf": ("Distribution of round-trip times", "The probes of each path, in each phase."),
     "throughput": ("Throughput", "What the receiver got, and what each path sent, retransmissions included."),
     "sequence": (
         "Time and sequence",
@@ -202,4 +213,4 @@ def _number(run: RunView, flow: str, path: int, quantity: str) -> str:
 
 
 def _other(flow: str) -> bool:
-    return flow.startswith(("link:", "nat:", "flows:")) or "@" in flow
+    return flow.startswith(("link:", "nat:", "flows:", "probe:")) or "@" in flow

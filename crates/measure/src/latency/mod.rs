@@ -6,6 +6,7 @@ mod prober;
 mod report;
 mod statistics;
 mod table;
+mod tables;
 
 pub use plan::{LatencyPlan, Phase};
 pub use probe::Probe;

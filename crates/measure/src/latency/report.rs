@@ -37,7 +37,7 @@ impl ProbeKind {
     /// Name of the probes in tables.
     pub fn name(&self) -> &'static str {
         match self {
-            ProbeKind::Path { .. } => "probe",
+            ProbeKind::Path { .. } => "probe:path",
             ProbeKind::Own => "probe:self",
             ProbeKind::Handshake => "probe:handshake",
             ProbeKind::Message => "probe:message",
