@@ -42,7 +42,7 @@ impl Framing {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) fn open(_: &BindSpec, _: u16) -> io::Result<socket2::Socket> {
+pub(super) fn open(_: &BindSpec, _: u16) -> io::Result<(socket2::Socket, socket2::Socket)> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has SCTP in IP here"))
 }
 
@@ -60,11 +60,15 @@ mod linux {
     use socket2::{Domain, Protocol, SockAddr, SockFilter, Type};
     use std::net::SocketAddr;
 
-    /// Opens a raw socket that receives the packets for an SCTP port.
+    /// Opens a raw socket that receives the packets for an SCTP port, and the socket that claims the port.
     ///
     /// # Errors
-    /// The system's error: a process without `CAP_NET_RAW` may open none.
-    pub(in super::super) fn open(spec: &BindSpec, port: u16) -> io::Result<socket2::Socket> {
+    /// The system's error: a process without `CAP_NET_RAW` may open none, and one that opens a port in use
+    /// gets `AddrInUse`.
+    pub(in super::super) fn open(
+        spec: &BindSpec,
+        port: u16,
+    ) -> io::Result<(socket2::Socket, socket2::Socket)> {
         let domain = Domain::for_address(spec.address);
         let socket = socket2::Socket::new(domain, Type::RAW, Some(Protocol::from(i32::from(SCTP))))?;
         socket.attach_filter(&filter(domain, port))?;
@@ -77,7 +81,16 @@ mod linux {
         }
         // The port of a raw socket would be a protocol.
         socket.bind(&SockAddr::from(SocketAddr::new(spec.address.ip(), 0)))?;
-        Ok(socket)
+        Ok((socket, claim(spec, port)?))
+    }
+
+    /// Claims a port at an address. The kernel gives a packet to all raw sockets, so that two processes with
+    /// one port would abort each other's associations. An abstract name exists once in a network namespace.
+    fn claim(spec: &BindSpec, port: u16) -> io::Result<socket2::Socket> {
+        let (address, device) = (spec.address.ip(), spec.device.as_deref().unwrap_or_default());
+        let claim = socket2::Socket::new(Domain::UNIX, Type::DGRAM, None)?;
+        claim.bind(&SockAddr::unix(format!("\0anabranch/{SCTP}/{port}/{address}/{device}"))?)?;
+        Ok(claim)
     }
 
     /// Passes packets whose destination port is `port`. In IPv4 the filter sees the IP header, too.

@@ -30,6 +30,8 @@ pub(crate) struct Socket {
     pub(super) is_ipv4: bool,
     pub(super) framing: Framing,
     pub(crate) counters: Arc<SocketCounters>,
+    /// Claims the SCTP port of a raw socket as long as it is open.
+    _claim: Option<socket2::Socket>,
 }
 
 /// The result of sending a batch.
@@ -57,7 +59,7 @@ impl Socket {
         }
         socket.bind(&SockAddr::from(spec.address))?;
         let counters = Arc::new(SocketCounters::new(spec.address.ip()));
-        Socket::set_up(socket, spec, Framing::Udp, counters)
+        Socket::set_up(socket, spec, Framing::Udp, counters, None)
     }
 
     /// Binds a raw socket for an SCTP port. It shares `counters`, those of the UDP socket of the address.
@@ -71,7 +73,8 @@ impl Socket {
     ) -> io::Result<Socket> {
         let address = spec.address.ip();
         let counters = counters.unwrap_or_else(|| Arc::new(SocketCounters::new(address)));
-        Socket::set_up(raw::open(spec, port)?, spec, Framing::of_ip(address), counters)
+        let (socket, claim) = raw::open(spec, port)?;
+        Socket::set_up(socket, spec, Framing::of_ip(address), counters, Some(claim))
     }
 
     /// Sets the options that both kinds of sockets have: ECN, destination addresses, no fragmentation.
@@ -80,6 +83,7 @@ impl Socket {
         spec: &BindSpec,
         framing: Framing,
         counters: Arc<SocketCounters>,
+        claim: Option<socket2::Socket>,
     ) -> io::Result<Socket> {
         let std_socket = std::net::UdpSocket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&std_socket))?;
@@ -98,6 +102,7 @@ impl Socket {
             is_ipv4: spec.address.is_ipv4(),
             framing,
             counters,
+            _claim: claim,
         })
     }
 

@@ -284,6 +284,24 @@ fn a_host_without_sctp_refuses_at_once_and_packets_for_another_port_are_not_read
     });
 }
 
+#[test]
+fn one_port_at_one_address_has_one_raw_socket() {
+    in_a_namespace("one_port_at_one_address_has_one_raw_socket", |_| {
+        let bind = |address, port| {
+            Endpoint::builder().local(address).port(port).carrier(Carrier::Ip).udp_port(0).bind()
+        };
+        let first = bind(v4(1, 1), PORT).expect("binds");
+        for (address, port) in [(v4(1, 1), PORT + 1), (v6(1, 1), PORT)] {
+            bind(address, port).expect("binds");
+        }
+        let error: BindError = bind(v4(1, 1), PORT).expect_err("in use");
+        let told = "cannot send SCTP in IP at 10.9.1.1: Address already in use (os error 98)";
+        assert_eq!(error.to_string(), told);
+        drop(first);
+        bind(v4(1, 1), PORT).expect("free again");
+    });
+}
+
 /// Where Debian's libusrsctp-examples has tsctp.
 const TSCTP: &str = "/usr/lib/usrsctp/tsctp";
 
