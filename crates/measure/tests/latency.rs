@@ -15,9 +15,9 @@ use std::time::Duration;
 
 const PHASES: [&str; 4] = ["idle", "down", "up", "both"];
 
-/// Options of a measurement with phases of one second and a load of 4 Mbit/s.
+/// Options of a measurement with phases of two seconds and a load of 4 Mbit/s.
 fn options(server: &Running) -> ClientOptions {
-    let plan = LatencyPlan { loaded: Duration::from_secs(1), rate: 20.0 };
+    let plan = LatencyPlan { loaded: Duration::from_secs(2), rate: 20.0 };
     let flows = plan.flows(500.0, 1000.0).map(|spec| Planned { spec, association: 0 });
     ClientOptions {
         flows: flows.into(),
@@ -49,7 +49,7 @@ fn each_phase_has_its_load_and_answers_to_all_probes() {
             let spread = latency
                 .spread(probes, one.phase)
                 .unwrap_or_else(|| panic!("{:?} {:?}", one.phase, probes.kind));
-            assert!(spread.p50 > 0.0 && spread.p99 < 1.0, "{spread:?}");
+            assert!(0.0 < spread.p50 && spread.p50 <= spread.p95 && spread.p95 <= spread.p99, "{spread:?}");
         }
     }
     assert_eq!(latency.probes.len(), 4, "one path, the association, and two of new associations");

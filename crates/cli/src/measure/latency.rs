@@ -24,12 +24,16 @@ pub fn table(latency: &Latency) -> String {
         text += "\nThe server does not echo probes: only heartbeats of the association were measured. A newer anabranch \
                  there measures paths and RPM.\n";
     }
+    if latency.echoes && !latency.probes.iter().any(|probes| probes.kind == ProbeKind::Handshake) {
+        text += "\nNo RPM: with --key there are no new associations.\n";
+    }
     text + &verdict(latency)
 }
 
-/// The round-trip times of some probes in a phase; `None` if there were no probes.
+/// The round-trip times of some probes in a phase; `None` if there were no probes, except for a path.
 fn row(latency: &Latency, one: &PhaseLatency, probes: &Probes) -> Option<Vec<String>> {
-    let sent = probes.rtts.iter().any(|(at, _)| (one.time.0..one.time.1).contains(at));
+    let is_path = matches!(probes.kind, ProbeKind::Path { .. });
+    let sent = is_path || probes.rtts.iter().any(|(at, _)| (one.time.0..one.time.1).contains(at));
     let begin = [one.phase.to_string(), name(&probes.kind)];
     let spread = latency.spread(probes, one.phase);
     let numbers = match &spread {

@@ -380,6 +380,23 @@ mod tests {
     }
 
     #[test]
+    fn latency_has_two_flows_of_one_association_and_a_stream_for_probes() {
+        let options = client_of(&["--latency", "-t", "4", "-b", "8M", "-l", "1000", "--probe-rate", "50"]);
+        let plan = options.latency.expect("it is measured");
+        assert_eq!((plan.loaded, plan.rate), (Duration::from_secs(4), 50.0));
+        assert_eq!(options.duration, Duration::from_secs(5 + 2 + 3 * 4));
+        let loads = options
+            .flows
+            .iter()
+            .map(|flow| [flow.spec.inbound, flow.spec.outbound].map(|load| load.rate.values[0]));
+        assert_eq!(loads.collect::<Vec<_>>(), [[1000.0, 0.0], [0.0, 1000.0]]);
+        assert!(options.config.outbound_streams >= 3);
+        let refused =
+            crate::arguments::measure::command().try_get_matches_from(["measure", "h", "--latency", "-R"]);
+        assert!(refused.is_err(), "the phases choose the direction");
+    }
+
+    #[test]
     fn a_capture_has_a_limit_unless_another_is_chosen() {
         let limit = |more: &[&str]| {
             let options = client_of(&[&["--pcap", "x.pcapng"], more].concat());
@@ -414,6 +431,7 @@ mod tests {
             (&["--unordered", "2"], "0 to 1"),
             (&["-b", "10,5M"], "10.5M"),
             (&["--at", "1e12"], "at most 30 from now"),
+            (&["--latency", "-t", "0"], "--time 0: with --latency expected 1 to 900 seconds"),
         ] {
             let message = complaint(arguments);
             assert!(message.contains(expected), "{arguments:?}: {message}");

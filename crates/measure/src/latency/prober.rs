@@ -68,7 +68,7 @@ impl Prober {
     /// Starts to probe.
     ///
     /// # Errors
-    /// The system's error if it cannot start a thread or open a socket.
+    /// The system's error if it cannot start a thread.
     pub fn start(probed: Probed) -> std::io::Result<Self> {
         let Probed { plan, started, cookie, connection, stream, own, flows, foreign } = probed;
         let paths = cookie.and_then(|_| connection.paths().ok()).unwrap_or_default();
@@ -112,11 +112,15 @@ impl Prober {
 
     /// Probes a path with a socket of its own, so that queues take the probes for another flow than the load.
     fn probe_path(&mut self, path: &PathInfo, cookie: u64) -> std::io::Result<()> {
-        let socket = UdpSocket::bind(SocketAddr::new(path.local, 0))?;
-        socket.connect(SocketAddr::new(path.remote, path.udp_port))?;
         let table = Arc::new(Table::default());
         let (local, remote) = (path.local.to_string(), path.remote.to_string());
         self.tables.push((ProbeKind::Path { path: path.id.0, local, remote }, table.clone()));
+        let socket = UdpSocket::bind(SocketAddr::new(path.local, 0)).and_then(|socket| {
+            socket.connect(SocketAddr::new(path.remote, path.udp_port))?;
+            Ok(socket)
+        });
+        // The results show a path without probes.
+        let Ok(socket) = socket else { return Ok(()) };
         let shared = self.shared.clone();
         self.spawn("path", move || shared.probe_by_datagrams(&socket, cookie, &table))
     }
@@ -148,6 +152,13 @@ impl Drop for Prober {
     fn drop(&mut self) {
         self.shared.stop.close();
     }
+}
+
+/// Seconds between two probes of a source: by the chosen rate, but more if all sources together would take
+/// more than their share of a load of so many bytes a second. At least one probe is sent each second.
+fn spacing(rate: f64, sources: usize, load: Option<f64>) -> f64 {
+    let least = load.map_or(0.0, |load| WIRE * sources as f64 / (SHARE * load));
+    least.min(1.0).max(1.0 / rate)
 }
 
 impl Shared {
@@ -191,23 +202,21 @@ impl Shared {
         Some(due.max(window.from))
     }
 
-    /// The time after a probe at which the next one is due: later than chosen if the probes took too large a
-    /// share of the load of this phase.
+    /// The time after a probe at which the next one is due.
     fn after(&self, at: Duration) -> Duration {
-        let chosen = 1.0 / self.plan.rate;
+        let spacing = spacing(self.plan.rate, self.sources, self.measured_rate());
+        self.started.elapsed().max(at + Duration::from_secs_f64(spacing))
+    }
+
+    /// Rate of the load in this phase so far, in bytes a second; `None` without load and in the first second.
+    fn measured_rate(&self) -> Option<f64> {
         let now = self.started.elapsed();
-        let window = self.plan.windows().into_iter().find(|window| now < window.to);
-        let spacing = window.filter(|window| window.phase != Phase::Idle).and_then(|window| {
-            let edges = self.edges();
-            let before = edges.chunks(2).last().filter(|edges| edges.len() == 1)?[0];
-            let elapsed = now.checked_sub(window.from).filter(|elapsed| *elapsed > FOREIGN)?;
-            let bytes = self.load().iter().zip(before).map(|(now, before)| now - before).sum::<u64>();
-            let rate = bytes as f64 / elapsed.as_secs_f64();
-            Some(WIRE * self.sources as f64 / (SHARE * rate))
-        });
-        // Some probes are sent even if there is hardly any load.
-        let spacing = spacing.map_or(chosen, |spacing| spacing.min(1.0).max(chosen));
-        now.max(at + Duration::from_secs_f64(spacing))
+        let window = self.plan.windows().into_iter().find(|window| now < window.to)?;
+        let elapsed = now.checked_sub(window.from).filter(|elapsed| *elapsed > FOREIGN)?;
+        let edges = self.edges();
+        let before = edges.chunks(2).last().filter(|edges| edges.len() == 1)?[0];
+        let bytes = self.load().iter().zip(before).map(|(now, before)| now - before).sum::<u64>();
+        (window.phase != Phase::Idle).then(|| bytes as f64 / elapsed.as_secs_f64())
     }
 
     /// Waits for the next time to probe from `due` on; `None` once there is none.
@@ -289,5 +298,19 @@ impl Shared {
             connection.abort("the probe is over");
             due = due.max(self.started.elapsed());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_take_at_most_a_twentieth_of_the_load() {
+        // 92 bytes each: two sources of 20 a second are 3680 bytes a second.
+        assert_eq!(spacing(20.0, 2, None), 0.05);
+        assert_eq!(spacing(20.0, 2, Some(73_600.0)), 0.05);
+        assert_eq!(spacing(20.0, 2, Some(36_800.0)), 0.1);
+        assert_eq!([1.0, 0.0].map(|load| spacing(20.0, 2, Some(load))), [1.0; 2]);
     }
 }
