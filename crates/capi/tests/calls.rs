@@ -201,7 +201,7 @@ fn a_send_that_does_not_fit_changes_nothing_and_has_its_own_error() {
     let most = vec![7; 8 << 20];
     assert_eq!(pair.send(&anb_msg::default(), &most), 0);
     assert_eq!(pair.send(&anb_msg::default(), b"x"), -EAGAIN);
-    assert_eq!(pair.send(&anb_msg::default(), &vec![0; (8 << 20) + 1]), -EMSGSIZE);
+    assert_eq!(pair.send(&anb_msg::default(), &vec![0; (64 << 20) + 1]), -EMSGSIZE);
     for wrong in [
         anb_msg { stream: 999, ..Default::default() },
         anb_msg { flags: 32, ..Default::default() },
