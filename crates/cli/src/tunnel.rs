@@ -3,6 +3,7 @@
 use crate::arguments::text;
 use crate::{Failure, code, complain, interrupt, log, say};
 use clap::ArgMatches;
+use nix::sys::signal::{SigSet, Signal};
 use std::path::Path;
 use transport::printable;
 use tunnel::{ConfigError, Stop, TunnelConfig};
@@ -38,14 +39,34 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
         return Ok(code::OK);
     }
     let stop = Stop::default();
+    let hangups = config.peers.iter().any(|peer| !peer.name.is_empty()).then(hangups).flatten();
     let asked = stop.clone();
     interrupt::call(move || asked.stop());
     let print: fn(&str) = match log::start(chosen) {
         true => |line| tracing::info!(target: "anabranch_tunnel", "{}", printable(line)),
         false => complain,
     };
+    if let Some(hangups) = hangups {
+        let (file, stop) = (file.to_owned(), stop.clone());
+        std::thread::spawn(move || {
+            while hangups.wait().is_ok() {
+                match TunnelConfig::read(&file) {
+                    Ok(config) => stop.replace_peers(config.peers),
+                    Err(error) => print(&format!("the peers stay as they are: {error}")),
+                }
+            }
+        });
+    }
     tunnel::run(&config, &stop, print).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(code::OK)
+}
+
+/// The signal SIGHUP, for a thread that waits for it. Must be called before there are other threads, so that
+/// none of them gets the signal.
+fn hangups() -> Option<SigSet> {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGHUP);
+    signals.thread_block().is_ok().then_some(signals)
 }
 
 /// What this end does, in a few words.

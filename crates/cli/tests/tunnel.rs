@@ -88,3 +88,22 @@ fn sigterm_ends_a_tunnel_that_waits_for_its_uplinks_without_an_error() {
     assert!(Command::new("kill").arg(tunnel.id().to_string()).status().unwrap().success());
     assert_eq!(tunnel.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn sighup_makes_a_server_read_its_peers_again_and_a_wrong_file_changes_nothing() {
+    let scratch = Scratch::with("sighup", &[]);
+    scratch.call(&["key", "own.key"]);
+    let peer = scratch.call(&["key", "peer.key"]).1;
+    let list = format!("[{{ key = '{}', name = 'office', addresses = ['10.9.0.2/32'] }}]", peer.trim());
+    let text = format!("key = 'own.key'\nstatus = 'socket'\nuplinks = ['ana-missing']\npeers = {list}\n");
+    std::fs::write(scratch.0.join("a.toml"), text).unwrap();
+    let mut tunnel = scratch.command(&["tunnel", "a.toml"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(tunnel.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("there is no interface ana-missing")));
+    std::fs::write(scratch.0.join("a.toml"), "peers = 7").unwrap();
+    let id = tunnel.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    assert!(lines.any(|line| line.contains("the peers stay as they are: a.toml: ")));
+    assert!(Command::new("kill").arg(id).status().unwrap().success());
+    assert_eq!(tunnel.wait().unwrap().code(), Some(0));
+}

@@ -15,6 +15,7 @@ mod packet;
 mod peers;
 mod queue;
 mod redundant;
+mod roster;
 mod status;
 mod stop;
 mod tunnel;

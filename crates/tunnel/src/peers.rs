@@ -17,6 +17,13 @@ pub struct TunnelPeer {
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
+impl TunnelPeer {
+    /// True if the peer was on the list and is no longer.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.key.is_none() && !self.name.is_empty()
+    }
+}
+
 /// Finds the peer of an inner address: that of the longest prefix.
 #[derive(Debug)]
 pub(crate) struct Routes {
@@ -29,7 +36,7 @@ impl Routes {
         let mut by_length: BTreeMap<u8, BTreeMap<u128, usize>> = BTreeMap::new();
         for (n, peer) in peers.iter().enumerate() {
             let mut add = |length, bits| by_length.entry(length).or_default().insert(masked(bits, length), n);
-            if peer.addresses.is_empty() {
+            if peer.addresses.is_empty() && peer.name.is_empty() {
                 add(0, 0);
             }
             for &prefix in &peer.addresses {

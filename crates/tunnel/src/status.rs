@@ -3,6 +3,7 @@
 use crate::config::TunnelConfig;
 use crate::counters::CarrierStats;
 use crate::peers::TunnelPeer;
+use crate::roster::Roster;
 use crate::stop::Stop;
 use io::blocking::block_on;
 use io::{Connection, Endpoint, EndpointStats, PathInfo, PathState};
@@ -33,9 +34,10 @@ pub(crate) struct Board(Arc<Mutex<Vec<Json>>>);
 
 impl Board {
     /// Creates the socket and answers its clients.
-    pub(crate) fn start(config: &TunnelConfig, stop: &Stop) -> std_io::Result<Board> {
+    pub(crate) fn start(config: &TunnelConfig, roster: &Roster, stop: &Stop) -> std_io::Result<Board> {
         let begin = Snapshot::waiting("connecting", &None).json;
         let board = Board(Arc::new(Mutex::new(vec![begin; config.peers.len()])));
+        let roster = roster.clone();
         if let Some(folder) = config.status.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -52,7 +54,11 @@ impl Board {
                     thread::sleep(BREATH);
                     continue;
                 };
-                let json = answer(&config, latest.lock().unwrap_or_else(PoisonError::into_inner).clone());
+                let json = answer(
+                    &config,
+                    &roster.read(),
+                    latest.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+                );
                 // The socket buffers the text at once, even if nobody reads.
                 let _ = stream.set_write_timeout(Some(BREATH));
                 let _ = stream.write_all(format!("{json:#}\n").as_bytes());
@@ -75,6 +81,13 @@ impl Board {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)[peer] = snapshot.json;
     }
 
+    /// Adds states up to this number of peers.
+    pub(crate) fn extend(&self, peers: usize, snapshot: &Snapshot) {
+        let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = peers.saturating_sub(states.len());
+        states.extend(std::iter::repeat_n(snapshot.json.clone(), missing));
+    }
+
     /// Sets the state of all peers.
     pub(crate) fn set_all(&self, snapshot: &Snapshot) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).fill(snapshot.json.clone());
@@ -82,7 +95,7 @@ impl Board {
 }
 
 /// The answer to a client: the state, or a list of states if there are several peers.
-fn answer(config: &TunnelConfig, states: Vec<Json>) -> Json {
+fn answer(config: &TunnelConfig, peers: &[TunnelPeer], states: Vec<Json>) -> Json {
     let complete = |(mut json, peer): (Json, &TunnelPeer)| {
         json["interface"] = json!(config.interface);
         json["mtu"] = json!(config.mtu);
@@ -92,8 +105,9 @@ fn answer(config: &TunnelConfig, states: Vec<Json>) -> Json {
         }
         json
     };
-    let several = config.peers.iter().any(|peer| !peer.name.is_empty());
-    let mut states: Vec<Json> = states.into_iter().zip(&config.peers).map(complete).collect();
+    let several = peers.iter().any(|peer| !peer.name.is_empty());
+    let present = states.into_iter().zip(peers).filter(|(_, peer)| !peer.is_removed());
+    let mut states: Vec<Json> = present.map(complete).collect();
     match several {
         true => json!({ "schema": SCHEMA, "interface": config.interface, "peers": states }),
         false => states.pop().unwrap_or_default(),

@@ -1,12 +1,13 @@
-//! The end of a running tunnel: by a request, or because a thread failed.
+//! The end of a running tunnel, by a request or because a thread failed, and requests to change its peers.
 
 use crate::error::TunnelError;
+use crate::peers::TunnelPeer;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Ends a running tunnel; clones end the same tunnel.
+/// Ends a running tunnel, or changes its peers; clones belong to the same tunnel.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<Shared>);
 
@@ -21,12 +22,25 @@ struct State {
     is_over: bool,
     /// Result of the tunnel, until [`Stop::wait`] takes it. The first result counts.
     outcome: Option<Result<(), TunnelError>>,
+    /// A new list of peers, until [`Stop::new_peers`] takes it.
+    peers: Option<Vec<TunnelPeer>>,
 }
 
 impl Stop {
     /// Ends the tunnel without an error, after notifying the other end.
     pub fn stop(&self) {
         self.end(Ok(()));
+    }
+
+    /// Gives an end that waits for several other ends another list of them. Within about a second the
+    /// associations of those that are no longer on it end, and they get none again. New ones may connect.
+    pub fn replace_peers(&self, peers: Vec<TunnelPeer>) {
+        self.state().peers = Some(peers);
+    }
+
+    /// The latest list of peers that was not taken yet.
+    pub(crate) fn new_peers(&self) -> Option<Vec<TunnelPeer>> {
+        self.state().peers.take()
     }
 
     pub(crate) fn end(&self, outcome: Result<(), TunnelError>) {

@@ -7,7 +7,7 @@ use crate::counters::CarrierStats;
 use crate::device::{Batch, LONGEST, LONGEST_READ, SEGMENTS};
 use crate::error::TunnelError;
 use crate::packet::{self, Inner, TCP};
-use crate::peers::Routes;
+use crate::peers::{Routes, TunnelPeer};
 use crate::queue::{LIFETIME, Queue};
 use crate::redundant::Redundant;
 use crate::stop::Stop;
@@ -19,8 +19,9 @@ use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::io as std_io;
 use std::iter;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant as Clock};
 use tun_rs::SyncDevice;
@@ -46,10 +47,10 @@ struct Shared {
     mtu: usize,
     began: Clock,
     hasher: RandomState,
-    routes: Routes,
+    routes: RwLock<Routes>,
     redundant: Redundant,
     /// For each peer what it is sent.
-    links: Vec<Link>,
+    links: RwLock<Vec<Arc<Link>>>,
     /// Batches that no receiver uses now.
     batches: Mutex<Vec<Batch>>,
     /// Packets of the device that are no IP packets, or have no peer.
@@ -102,9 +103,9 @@ impl Carrier {
             mtu: usize::from(config.mtu),
             began: Clock::now(),
             hasher: RandomState::new(),
-            routes: Routes::new(&config.peers),
+            routes: RwLock::new(Routes::new(&config.peers)),
             redundant: config.redundant.clone(),
-            links: config.peers.iter().map(|_| Link::default()).collect(),
+            links: RwLock::new(config.peers.iter().map(|_| Arc::default()).collect()),
             batches: Mutex::default(),
             refused: AtomicU64::new(0),
         }));
@@ -113,24 +114,31 @@ impl Carrier {
         Ok(carrier)
     }
 
+    /// Knows these peers and their addresses from now on. A number means the same peer as before.
+    pub(super) fn set_peers(&self, peers: &[TunnelPeer]) {
+        let mut links = self.0.links.write().unwrap_or_else(PoisonError::into_inner);
+        links.resize_with(peers.len(), Arc::default);
+        *self.0.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(peers);
+    }
+
     /// Carries packets between the device and this association of a peer from now on.
     ///
     /// # Errors
     /// The system's error if it cannot create threads.
     pub(super) fn carry(&self, peer: usize, connection: &Connection) -> std_io::Result<()> {
-        let link = &self.0.links[peer];
+        let link = self.0.link(peer);
         {
             let mut line = link.line();
             line.clear();
             line.current = Some(connection.clone());
         }
         link.urgent_ready.notify_all();
-        let (shared, id) = (self.0.clone(), connection.id());
-        connection.send_from(move || shared.next_message(peer, id));
-        let start = |name, run: fn(&Shared, usize, &Connection)| {
-            let (shared, connection) = (self.0.clone(), connection.clone());
+        let (shared, id, source) = (self.0.clone(), connection.id(), link.clone());
+        connection.send_from(move || shared.next_message(&source, id));
+        let start = |name, run: fn(&Shared, (usize, &Link), &Connection)| {
+            let (shared, link, connection) = (self.0.clone(), link.clone(), connection.clone());
             self.0.stop.spawn(name, move || {
-                run(&shared, peer, &connection);
+                run(&shared, (peer, &link), &connection);
                 Ok(())
             })
         };
@@ -140,7 +148,7 @@ impl Carrier {
 
     /// Removes the association of a peer if it is the current one.
     pub(super) fn stop(&self, peer: usize, id: AssocId) {
-        let link = &self.0.links[peer];
+        let link = self.0.link(peer);
         let mut line = link.line();
         if line.is_current(id) {
             line.current = None;
@@ -151,19 +159,19 @@ impl Carrier {
 
     /// Stops carrying packets, and returns the current associations.
     pub(super) fn leave(&self) -> Vec<Connection> {
-        let leave = |link: &Link| {
+        let leave = |link: &Arc<Link>| {
             let current = link.line().current.take();
             link.urgent_ready.notify_all();
             current
         };
-        self.0.links.iter().filter_map(leave).collect()
+        self.0.links.read().unwrap_or_else(PoisonError::into_inner).iter().filter_map(leave).collect()
     }
 
     /// Counters of the packets to and from a peer. Those of the device that have no peer are among the
     /// refused ones of each peer.
     pub(super) fn stats(&self, peer: usize) -> CarrierStats {
         let read = |pair: &[AtomicU64; 2]| pair.each_ref().map(|counter| counter.load(Ordering::Relaxed));
-        let link = &self.0.links[peer];
+        let link = self.0.link(peer);
         let counters = &link.counters;
         let of_device = self.0.refused.load(Ordering::Relaxed);
         CarrierStats {
@@ -255,6 +263,14 @@ impl Link {
 }
 
 impl Shared {
+    fn link(&self, peer: usize) -> Arc<Link> {
+        self.links.read().unwrap_or_else(PoisonError::into_inner)[peer].clone()
+    }
+
+    fn peer_of(&self, address: IpAddr) -> Option<usize> {
+        self.routes.read().unwrap_or_else(PoisonError::into_inner).peer_of(address)
+    }
+
     fn now(&self) -> Instant {
         Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
     }
@@ -298,7 +314,7 @@ impl Shared {
         let mut packets = packets.into_iter().peekable();
         while let Some(&(peer, ..)) = packets.peek() {
             let of_peer = iter::from_fn(|| packets.next_if(|&(other, ..)| other == peer));
-            self.queue_packets(&self.links[peer], of_peer.map(|(_, inner, packet)| (inner, packet)));
+            self.queue_packets(&self.link(peer), of_peer.map(|(_, inner, packet)| (inner, packet)));
         }
     }
 
@@ -306,7 +322,7 @@ impl Shared {
     fn destination(&self, packet: &[u8]) -> Option<(usize, Inner)> {
         let inner = packet::inspect(&self.hasher, packet)?;
         let (_, destination) = packet::addresses(packet)?;
-        Some((self.routes.peer_of(destination)?, inner))
+        Some((self.peer_of(destination)?, inner))
     }
 
     /// The headers of a packet of a peer; `None` if it is no IP packet, or its source is not one of the
@@ -314,7 +330,7 @@ impl Shared {
     fn inspect_of(&self, peer: usize, packet: &[u8]) -> Option<Inner> {
         let inner = packet::inspect(&self.hasher, packet)?;
         let (source, _) = packet::addresses(packet)?;
-        (self.routes.peer_of(source) == Some(peer)).then_some(inner)
+        (self.peer_of(source) == Some(peer)).then_some(inner)
     }
 
     fn queue_packets(&self, link: &Link, packets: impl Iterator<Item = (Inner, Vec<u8>)>) {
@@ -341,8 +357,7 @@ impl Shared {
 
     /// The next packet for this association as a message. The driver calls this when the association has
     /// room.
-    fn next_message(&self, peer: usize, id: AssocId) -> Option<Message> {
-        let link = &self.links[peer];
+    fn next_message(&self, link: &Link, id: AssocId) -> Option<Message> {
         let mut line = link.line();
         if !line.is_current(id) {
             return None;
@@ -355,8 +370,8 @@ impl Shared {
         Some(message(packet, inner).reliability(left(now, since)))
     }
 
-    fn send_urgent(&self, peer: usize, connection: &Connection) {
-        let (link, mut fastest) = (&self.links[peer], Fastest::default());
+    fn send_urgent(&self, (_, link): (usize, &Link), connection: &Connection) {
+        let mut fastest = Fastest::default();
         while let Some((since, packet)) = link.next_urgent(connection.id()) {
             let (length, left) = (packet.len(), left(self.now(), since));
             let urgent_message = |packet| urgent_message(packet).reliability(left);
@@ -382,8 +397,7 @@ impl Shared {
         }
     }
 
-    fn receive(&self, peer: usize, connection: &Connection) {
-        let link = &self.links[peer];
+    fn receive(&self, (peer, link): (usize, &Link), connection: &Connection) {
         let (mut arrived, mut messages) = (Arrived::default(), Vec::new());
         while block_on(connection.recv_many(&mut messages)).is_ok_and(|number| number > 0) {
             let mut batch = self.batches().pop().unwrap_or_default();

@@ -17,16 +17,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Hooks(Mutex<State>);
 
 struct State {
-    /// The peers that are connected.
-    up: BTreeSet<usize>,
+    /// Names of the peers that are connected.
+    up: BTreeSet<String>,
     events: Sender<Event>,
 }
 
 enum Event {
-    /// Number of the peer, and its addresses.
-    Up(usize, String),
-    /// Number of the peer, and the reason.
-    Down(usize, String),
+    /// Name of the peer, and its addresses.
+    Up(String, String),
+    /// Name of the peer, and the reason.
+    Down(String, String),
     /// Reports that the earlier commands have ended.
     Done(Sender<()>),
 }
@@ -42,18 +42,26 @@ impl Hooks {
         Ok(Hooks(Mutex::new(State { up: BTreeSet::new(), events })))
     }
 
-    /// Runs the command `up`: there is an association with a peer at these addresses.
-    pub(super) fn up(&self, peer: usize, addresses: &str) {
+    /// Runs the command `up`: there is an association with the peer of this name at these addresses.
+    pub(super) fn up(&self, peer: &str, addresses: &str) {
         let mut state = self.state();
-        if state.up.insert(peer) {
-            state.tell(Event::Up(peer, addresses.to_owned()));
+        if state.up.insert(peer.to_owned()) {
+            state.tell(Event::Up(peer.to_owned(), addresses.to_owned()));
         }
     }
 
-    /// Runs the command `down`: the association with a peer is lost.
-    pub(super) fn down(&self, peer: usize, reason: &str) {
+    /// Runs the command `down`: the association with the peer of this name is lost.
+    pub(super) fn down(&self, peer: &str, reason: &str) {
         let mut state = self.state();
-        if state.up.remove(&peer) {
+        if state.up.remove(peer) {
+            state.tell(Event::Down(peer.to_owned(), reason.to_owned()));
+        }
+    }
+
+    /// Runs the command `down` for all peers that are connected.
+    pub(super) fn all_down(&self, reason: &str) {
+        let mut state = self.state();
+        for peer in std::mem::take(&mut state.up) {
             state.tell(Event::Down(peer, reason.to_owned()));
         }
     }
@@ -95,7 +103,7 @@ fn run_all(config: &TunnelConfig, log: &Log, events: &Receiver<Event>) {
             .env("ANABRANCH_INTERFACE", &config.interface)
             .env("ANABRANCH_ADDRESSES", addresses.collect::<Vec<_>>().join(" "))
             .env("ANABRANCH_MTU", config.mtu.to_string())
-            .env("ANABRANCH_PEER_NAME", &config.peers[peer].name)
+            .env("ANABRANCH_PEER_NAME", peer)
             .env(detail.0, detail.1)
             .stdin(Stdio::null())
             .status();
@@ -126,12 +134,12 @@ mod tests {
         let logged = lines.clone();
         let log: Log = Arc::new(move |line: &str| logged.lock().expect("no panic").push(line.to_owned()));
         let hooks = Hooks::start(&config, &Stop::default(), &log).expect("starts");
-        hooks.down(0, "was never up");
-        hooks.up(0, "192.0.2.1");
-        hooks.up(0, "is up");
-        hooks.down(0, "lost");
-        hooks.down(0, "is down");
-        hooks.up(0, "192.0.2.2");
+        hooks.down("", "was never up");
+        hooks.up("", "192.0.2.1");
+        hooks.up("", "is up");
+        hooks.down("", "lost");
+        hooks.down("", "is down");
+        hooks.up("", "192.0.2.2");
         hooks.finish();
         let written = std::fs::read_to_string(&file).expect("is written");
         std::fs::remove_file(&file).expect("is ours");

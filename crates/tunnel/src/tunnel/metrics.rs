@@ -57,10 +57,12 @@ fn text(tunnel: &Tunnel, of_endpoint: &mut EndpointMetrics) -> MetricText {
     let mut text = MetricText::default();
     let shown = tunnel.shown.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     block_on(of_endpoint.write(shown.as_ref().map(|(endpoint, _)| endpoint), &mut text));
-    let stats: Vec<_> = (0..tunnel.config.peers.len()).map(|peer| tunnel.carrier.stats(peer)).collect();
+    let peers = tunnel.roster.read().clone();
+    let present = peers.iter().enumerate().filter(|(_, peer)| !peer.is_removed());
+    let stats: Vec<_> = present.map(|(n, peer)| (tunnel.carrier.stats(n), peer)).collect();
     let mut of_peers = |name: &str, help: &str, value: fn(&CarrierStats) -> u64| {
         text.family(Kind::Counter, &format!("anabranch_tunnel_{name}_total"), help);
-        for (stats, peer) in stats.iter().zip(&tunnel.config.peers) {
+        for (stats, peer) in &stats {
             let label = [("peer", peer.name.as_str())];
             text.sample(if peer.name.is_empty() { &[] } else { &label }, value(stats) as f64);
         }

@@ -16,6 +16,7 @@ use crate::error::TunnelError;
 use crate::hosts::resolve;
 use crate::idle::Idle;
 use crate::peers::TunnelPeer;
+use crate::roster::Roster;
 use crate::status::{Board, Snapshot, SocketCounters};
 use crate::stop::Stop;
 use crate::uplinks::{Follower, Place, unreachable_uplinks, working};
@@ -25,7 +26,7 @@ use io::blocking::block_on_for;
 use io::{Connection, Endpoint, Identity, Listener, Peer};
 use log::{Log, Repeated};
 use metrics::Shown;
-use noise::{Noise, Peers, Stats};
+use noise::{Control, Noise, Peers, Stats};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,14 +57,15 @@ pub fn run(
     log: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<(), TunnelError> {
     let log: Log = Arc::new(log);
-    let board = Board::start(config, stop).map_err(TunnelError::Status)?;
+    let roster = Roster::new(config.peers.clone());
+    let board = Board::start(config, &roster, stop).map_err(TunnelError::Status)?;
     let requests = metrics::bind(config.metrics)?;
     // The endpoint is bound before the device exists: the association must not use the device's address.
     let waiting = match config.connect.is_empty() {
         true => match bind_patiently(config, &board, stop, &log)? {
             None => return stop.wait(),
             // Listens at once, because a peer that connects earlier is refused.
-            Some((endpoint, stats)) => Some((endpoint.listen(config.peers.len()), endpoint, stats)),
+            Some(bound) => Some((bound.endpoint.listen(config.peers.len()), bound)),
         },
         false => None,
     };
@@ -74,13 +76,13 @@ pub fn run(
     let hooks = Hooks::start(config, stop, &log)?;
     let (config, stop) = (config.clone(), stop.clone());
     let (shown, sockets) = (Shown::default(), SocketCounters::default());
-    let tunnel = Arc::new(Tunnel { config, carrier, board, sockets, shown, hooks, stop, log });
+    let tunnel = Arc::new(Tunnel { config, roster, carrier, board, sockets, shown, hooks, stop, log });
     if let Some(listener) = requests {
         metrics::serve(listener, &tunnel, &tunnel.stop)?;
     }
     let works = tunnel.clone();
     tunnel.stop.spawn("tunnel", move || match waiting {
-        Some((listener, endpoint, stats)) => works.serve(&listener, &endpoint, &stats),
+        Some((listener, bound)) => works.serve(&listener, &bound),
         None => works.call(),
     })?;
     let outcome = tunnel.stop.wait();
@@ -90,16 +92,18 @@ pub fn run(
             scope.spawn(|| say_goodbye(connection));
         }
     });
-    for peer in 0..tunnel.config.peers.len() {
-        tunnel.hooks.down(peer, "the tunnel ends");
-    }
+    tunnel.hooks.all_down("the tunnel ends");
     tunnel.hooks.finish();
     outcome
 }
 
+/// The latest association of each peer, and whether its end needs no report.
+type Latest = BTreeMap<usize, (Connection, Arc<AtomicBool>)>;
+
 /// State that the threads of a tunnel share.
 struct Tunnel {
     config: TunnelConfig,
+    roster: Roster,
     carrier: Carrier,
     board: Board,
     sockets: SocketCounters,
@@ -118,10 +122,17 @@ fn say_goodbye(connection: &Connection) {
     }
 }
 
+/// An endpoint, and the handles of its encryption.
+struct Bound {
+    endpoint: Endpoint,
+    stats: Option<Stats>,
+    control: Option<Control>,
+}
+
 /// Creates the endpoint of attempt number `attempt`. Behind NATs it has one address, another one in each
 /// attempt, and does not list it, because the peer could not use it. The other addresses join the association
 /// later, each by a request that is sent from the address.
-fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats>), TunnelError> {
+fn bind(config: &TunnelConfig, attempt: usize) -> Result<Bound, TunnelError> {
     let mut builder = Endpoint::builder()
         .udp_port(config.port)
         .remote_udp_port(config.connect_port)
@@ -146,7 +157,7 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
         builder = builder.port(options::PORT);
     }
     match &config.key {
-        None => Ok((builder.bind()?, None)),
+        None => Ok(Bound { endpoint: builder.bind()?, stats: None, control: None }),
         Some(private) => {
             let known = Peers::known(config.peers.iter().filter_map(|peer| peer.key));
             let with_psk = |peers: Peers, peer: &TunnelPeer| match (peer.key, &peer.psk) {
@@ -154,8 +165,8 @@ fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats
                 _ => peers,
             };
             let noise = Noise::new(private.clone(), config.peers.iter().fold(known, with_psk))?;
-            let stats = noise.stats();
-            Ok((builder.guard(noise).bind()?, Some(stats)))
+            let (stats, control) = (Some(noise.stats()), Some(noise.control()));
+            Ok(Bound { endpoint: builder.guard(noise).bind()?, stats, control })
         }
     }
 }
@@ -167,7 +178,7 @@ fn bind_patiently(
     board: &Board,
     stop: &Stop,
     log: &Log,
-) -> Result<Option<(Endpoint, Option<Stats>)>, TunnelError> {
+) -> Result<Option<Bound>, TunnelError> {
     let mut errors = Repeated::default();
     loop {
         match bind(config, 0) {
@@ -186,19 +197,18 @@ fn bind_patiently(
 impl Tunnel {
     /// Waits for the other ends, again and again. A new association of a peer replaces the one before,
     /// because the peer has lost it.
-    fn serve(
-        self: &Arc<Self>,
-        listener: &Listener,
-        endpoint: &Endpoint,
-        stats: &Option<Stats>,
-    ) -> Result<(), TunnelError> {
-        let mut before: BTreeMap<usize, (Connection, Arc<AtomicBool>)> = BTreeMap::new();
+    fn serve(self: &Arc<Self>, listener: &Listener, bound: &Bound) -> Result<(), TunnelError> {
+        let Bound { endpoint, stats, control } = bound;
+        let mut before = Latest::new();
         let mut strangers = trouble::Strangers::default();
         self.shown.set(endpoint, stats);
         self.board.set_all(&Snapshot::waiting("for the other end to connect", stats));
         while !self.stop.is_over() {
             strangers.look(&self.config, stats, &self.log);
             self.board.count_datagrams(stats);
+            if let (Some(list), Some(control)) = (self.stop.new_peers(), control) {
+                self.replace_peers(list, control, stats, &mut before);
+            }
             let Some(accepted) = block_on_for(listener.accept(), LOOK) else { continue };
             let connection = accepted.map_err(|_| TunnelError::Closed)?;
             let Some(peer) = self.peer_of(&connection) else {
@@ -217,15 +227,58 @@ impl Tunnel {
         Ok(())
     }
 
+    /// Takes over another list of peers.
+    fn replace_peers(
+        &self,
+        list: Vec<TunnelPeer>,
+        control: &Control,
+        stats: &Option<Stats>,
+        before: &mut Latest,
+    ) {
+        if list.iter().chain(self.roster.read().iter()).any(|peer| peer.name.is_empty()) {
+            return (self.log)("the file has no list `peers` now, or had none at the start: nothing changes");
+        }
+        let keys: Vec<_> = list.iter().filter_map(|peer| Some((peer.key?, peer.psk.clone()))).collect();
+        let (peers, removed) = self.roster.with(list);
+        self.carrier.set_peers(&peers);
+        self.board.extend(peers.len(), &Snapshot::waiting("for the other end to connect", stats));
+        for (n, key) in removed {
+            self.log_of(n, "is no longer on the list");
+            if let Some((connection, ended)) = before.remove(&n) {
+                ended.store(true, Ordering::Relaxed);
+                connection.abort("no longer on the list");
+                // The peer gets the ABORT while it has a session.
+                block_on_for(connection.closed(), LOOK);
+                self.hooks.down(&self.name_of(n), "it is no longer on the list");
+                self.board.set(n, Snapshot::waiting("for the other end to connect", stats));
+            }
+            control.revoke(key);
+        }
+        for (key, psk) in keys {
+            if let Err(error) = control.allow(key, psk) {
+                (self.log)(&format!("{key}: {error}"));
+            }
+        }
+        self.roster.set(peers);
+        (self.log)("the list of peers is that of the file now");
+    }
+
     /// The peer at the other end of a connection; without encryption there is one.
     fn peer_of(&self, connection: &Connection) -> Option<usize> {
-        let identity = connection.peer_identity();
-        self.config.peers.iter().position(|peer| peer.key.map(Identity::from) == identity)
+        if self.config.key.is_none() {
+            return Some(0);
+        }
+        let identity = connection.peer_identity()?;
+        self.roster.read().iter().position(|peer| peer.key.map(Identity::from) == Some(identity))
+    }
+
+    fn name_of(&self, peer: usize) -> String {
+        self.roster.read()[peer].name.clone()
     }
 
     /// Logs a line about a peer, with its name if there are several.
     fn log_of(&self, peer: usize, line: &str) {
-        match &self.config.peers[peer].name {
+        match self.name_of(peer) {
             name if name.is_empty() => (self.log)(line),
             name => (self.log)(&format!("{name}: {line}")),
         }
@@ -238,7 +291,7 @@ impl Tunnel {
         for number in 0.. {
             let mut pause = PAUSE;
             match self.attempt(number) {
-                Ok((endpoint, stats, connection)) => {
+                Ok((Bound { endpoint, stats, .. }, connection)) => {
                     let begin = Clock::now();
                     self.live(0, &endpoint, &stats, &connection, &AtomicBool::new(false))?;
                     if begin.elapsed() >= SETTLED {
@@ -256,7 +309,7 @@ impl Tunnel {
         Ok(())
     }
 
-    fn attempt(&self, number: usize) -> Result<(Endpoint, Option<Stats>, Connection), String> {
+    fn attempt(&self, number: usize) -> Result<(Bound, Connection), String> {
         let config = &self.config;
         let fail = |why: String, stats: &Option<Stats>| {
             self.board.set_all(&Snapshot::waiting(&why, stats));
@@ -267,17 +320,18 @@ impl Tunnel {
             Err(error) => return fail(error, &None),
         };
         unreachable_uplinks(&config.uplinks, &addresses).iter().for_each(|line| (self.log)(line));
-        let (endpoint, stats) = match bind(config, number) {
+        let bound = match bind(config, number) {
             Ok(bound) => bound,
             Err(error) => return fail(error.to_string(), &None),
         };
-        self.shown.set(&endpoint, &stats);
+        let Bound { endpoint, stats, .. } = &bound;
+        self.shown.set(endpoint, stats);
         let mut peer = Peer::from((addresses, options::PORT));
         peer.udp_port = Some(config.connect_port);
         match block_on_for(endpoint.connect(peer), ATTEMPT) {
-            Some(Ok(connection)) => Ok((endpoint, stats, connection)),
-            Some(Err(error)) => fail(format!("no connection: {error}"), &stats),
-            None => fail(trouble::no_answer(config, &stats, ATTEMPT), &stats),
+            Some(Ok(connection)) => Ok((bound, connection)),
+            Some(Err(error)) => fail(format!("no connection: {error}"), stats),
+            None => fail(trouble::no_answer(config, stats, ATTEMPT), stats),
         }
     }
 
@@ -295,7 +349,10 @@ impl Tunnel {
         follower.set_options(connection, &working(&self.config.uplinks));
         self.carrier.carry(peer, connection)?;
         let (addresses, _) = connection.peer().unwrap_or_default();
-        self.hooks.up(peer, &addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+        self.hooks.up(
+            &self.name_of(peer),
+            &addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        );
         let mut cuts = trouble::Cuts::default();
         let mut idle = Idle::new(Clock::now());
         let mut snapshot = Snapshot::default();
@@ -311,7 +368,7 @@ impl Tunnel {
                 // Another association may have begun.
                 if !ended.swap(true, Ordering::Relaxed) {
                     self.board.set(peer, Snapshot::waiting(&reason, stats));
-                    self.hooks.down(peer, &reason);
+                    self.hooks.down(&self.name_of(peer), &reason);
                 }
                 return Ok(());
             }

@@ -85,15 +85,19 @@ fn trains_of_datagrams_of_any_length_arrive_unchanged() {
     );
 }
 
-/// Runs one end of the tunnel until the process is killed or a line on standard input requests the end. An
-/// environment variable names the end.
+/// Runs one end of the tunnel until the process is killed or a line on standard input requests the end;
+/// another line requests that it reads its peers again. An environment variable names the end.
 fn end() {
     let end = std::env::var(END).expect("is set");
-    let config = TunnelConfig::read(&folder().join(&end)).expect("is right");
+    let read = |end: &str| TunnelConfig::read(&folder().join(end)).expect("is right");
+    let config = read(&end);
     let stop = Stop::default();
-    let asked = stop.clone();
+    let (asked, name) = (stop.clone(), end.clone());
     thread::spawn(move || {
-        let _ = std::io::stdin().read_line(&mut String::new());
+        for line in std::io::stdin().lines().map_while(Result::ok).take_while(|line| line != "stop") {
+            assert_eq!(line, "reload");
+            asked.replace_peers(read(&name).peers);
+        }
         asked.stop();
     });
     let file = File::options().create(true).append(true).open(log_file(&end)).expect("opens");

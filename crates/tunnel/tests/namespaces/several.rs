@@ -1,7 +1,7 @@
 //! One end that waits for several others.
 
 use crate::world::{World, folder};
-use crate::{SOON, TCP, play, wait_until};
+use crate::{SOON, TCP, log_file, play, wait_until};
 use anabranch_tunnel::{ask, render};
 use noise::PrivateKey;
 use std::fs;
@@ -60,7 +60,7 @@ fn echoes(server: IpAddr) -> Option<()> {
 fn with_two_clients(name: &'static str) {
     write_three_configs();
     let world = World::new(name);
-    let _server = world.start("tunnel", "there");
+    let mut server = world.start("tunnel", "there");
     let mut echo = world.start("echo", "there");
     echo.await_line("ready");
     let _first = world.start("tunnel", "here");
@@ -85,4 +85,21 @@ fn with_two_clients(name: &'static str) {
     assert!(echoes(servers[0]).is_some(), "the first client is still served");
     let _second = world.start("tunnel", "second");
     wait_until("an echo", || echoes(servers[1]));
+
+    let file = folder().join("there");
+    let all = fs::read_to_string(&file).expect("is written");
+    let others = all.lines().filter(|line| !line.contains("'second'"));
+    fs::write(&file, others.collect::<Vec<_>>().join("\n")).expect("can be written");
+    server.reload();
+    wait_until("the first peer alone", || states().filter(|(states, _)| states == &["\"connected\""]));
+    assert!(echoes(servers[1]).is_none(), "the second client is revoked");
+    wait_until("its refusal", || {
+        ask(&folder().join("there.sock")).ok()?["peers"][0]["encryption"]["last_stranger"].as_str().map(drop)
+    });
+    fs::write(&file, all).expect("can be written");
+    server.reload();
+    wait_until("an echo", || echoes(servers[1]));
+    assert!(echoes(servers[0]).is_some());
+    let log = fs::read_to_string(log_file("there")).expect("is written");
+    assert_eq!(log.matches("first: connected").count(), 1, "the first client kept its association: {log}");
 }

@@ -88,6 +88,11 @@ impl Running {
         self.0.wait().expect("is our child")
     }
 
+    /// Requests that the process reads its peers again, as SIGHUP does for the command.
+    pub fn reload(&mut self) {
+        self.stdin().write_all(b"reload\n").expect("it reads");
+    }
+
     /// Exit status of the process; `None` while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().expect("is our child")
