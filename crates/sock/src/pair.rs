@@ -111,8 +111,14 @@ impl Pair {
     /// Takes back a record that the program has read; it comes before those that wait. False if there are
     /// too many.
     pub fn put_back(&mut self, header: Header, data: Bytes) -> bool {
-        const MOST: usize = 4096;
-        let Some(count) = self.returned.as_mut().filter(|count| **count < MOST) else { return false };
+        // As many bytes as may lie in a pair.
+        const MOST: usize = 4 * PAIR_BUFFER;
+        let size = |record: &Record| Header::LEN + record.data.len();
+        let Some(count) = self.returned.as_mut() else { return false };
+        let held: usize = self.waiting.iter().take(*count).map(size).sum();
+        if held + Header::LEN + data.len() > MOST {
+            return false;
+        }
         self.waiting.insert(*count, Record { header, data, descriptor: None });
         *count += 1;
         true

@@ -10,8 +10,9 @@ use records::number::{self as n, SCTP};
 use sctp::{AllowReset, Config, EcnMode};
 use units::{ByteCount, Span};
 
+/// Sets an option of the stack, for later associations.
 pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(), Errno> {
-    let (config, settings) = (&mut socket.config, &mut socket.settings);
+    let config = &mut socket.config;
     match name {
         n::RTOINFO => {
             config.rto_initial = value.millis(4)?.unwrap_or(config.rto_initial);
@@ -36,20 +37,7 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
             }
         }
         n::NODELAY => config.nagle = value.u32(0)? == 0,
-        n::AUTOCLOSE if !socket.many => return Err(Errno::EOPNOTSUPP),
-        n::AUTOCLOSE => {
-            let seconds = value.u32(0)?;
-            settings.autoclose = (seconds > 0).then(|| Span::from_secs(seconds.into()));
-        }
-        n::DISABLE_FRAGMENTS => settings.whole = value.u32(0)? != 0,
-        n::FRAGMENT_INTERLEAVE => settings.interleave = value.u32(0)? != 0,
         n::MAXSEG => set_fragment(config, value.u32(4).or_else(|_| value.u32(0))?)?,
-        n::PARTIAL_DELIVERY_POINT => {
-            if u64::from(value.u32(0)?) > config.receive_buffer.first().get() {
-                return Err(Errno::EINVAL);
-            }
-            keep(socket, SCTP, name, value.0)?;
-        }
         n::ENABLE_STREAM_RESET => config.allow_reset = allowed(value.u32(4)?)?,
         n::PR_SUPPORTED => config.pr_sctp = value.u32(4)? != 0,
         n::RECONFIG_SUPPORTED => config.stream_reset = value.u32(4)? != 0,
@@ -67,29 +55,6 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
         }
         n::CMT_ON_OFF => set_cmt(config, value.u32(4)?)?,
         n::CMT_USE_DAC => config.cmt.dac = value.u32(4)? != 0,
-        n::DEFAULT_SEND_PARAM => {
-            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(4)?);
-            (settings.defaults.ppid, settings.defaults.context) = (value.u32(8)?, value.u32(12)?);
-            settings.defaults.lifetime = value.u32(16)?;
-        }
-        n::DEFAULT_SNDINFO => {
-            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(2)?);
-            (settings.defaults.ppid, settings.defaults.context) = (value.u32(4)?, value.u32(8)?);
-        }
-        n::EVENTS => {
-            if value.0.is_empty() || value.0.len() > notification::SWITCHES {
-                return Err(Errno::EINVAL);
-            }
-            settings.events[..value.0.len()].copy_from_slice(value.0);
-        }
-        n::EVENT => {
-            let place = value.u16(4)?.checked_sub(notification::FIRST).map(usize::from);
-            let on = *value.0.get(6).ok_or(Errno::EINVAL)?;
-            *place.and_then(|place| settings.events.get_mut(place)).ok_or(Errno::EINVAL)? = on;
-        }
-        n::RECVRCVINFO => settings.receive_info = value.u32(0)? != 0,
-        n::RECVNXTINFO => settings.next_info = value.u32(0)? != 0,
-        n::CONTEXT => settings.received_context = value.u32(4)?,
         n::DELAYED_SACK => {
             let (delay, frequency) = (value.u32(4)?, value.u32(8).unwrap_or(0));
             if delay > 0 {
@@ -121,6 +86,51 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
                     config.potentially_failed.map(|errors| errors.min(config.path_max_retrans));
             }
         }
+        _ => return set_setting(socket, name, value),
+    }
+    Ok(())
+}
+
+/// Sets an option of the socket.
+fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(), Errno> {
+    let settings = &mut socket.settings;
+    match name {
+        n::AUTOCLOSE if !socket.many => return Err(Errno::EOPNOTSUPP),
+        n::AUTOCLOSE => {
+            let seconds = value.u32(0)?;
+            settings.autoclose = (seconds > 0).then(|| Span::from_secs(seconds.into()));
+        }
+        n::DISABLE_FRAGMENTS => settings.whole = value.u32(0)? != 0,
+        n::FRAGMENT_INTERLEAVE => settings.interleave = value.u32(0)? != 0,
+        n::PARTIAL_DELIVERY_POINT => {
+            if u64::from(value.u32(0)?) > socket.config.receive_buffer.first().get() {
+                return Err(Errno::EINVAL);
+            }
+            keep(socket, SCTP, name, value.0)?;
+        }
+        n::DEFAULT_SEND_PARAM => {
+            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(4)?);
+            (settings.defaults.ppid, settings.defaults.context) = (value.u32(8)?, value.u32(12)?);
+            settings.defaults.lifetime = value.u32(16)?;
+        }
+        n::DEFAULT_SNDINFO => {
+            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(2)?);
+            (settings.defaults.ppid, settings.defaults.context) = (value.u32(4)?, value.u32(8)?);
+        }
+        n::EVENTS => {
+            if value.0.is_empty() || value.0.len() > notification::SWITCHES {
+                return Err(Errno::EINVAL);
+            }
+            settings.events[..value.0.len()].copy_from_slice(value.0);
+        }
+        n::EVENT => {
+            let place = value.u16(4)?.checked_sub(notification::FIRST).map(usize::from);
+            let on = *value.0.get(6).ok_or(Errno::EINVAL)?;
+            *place.and_then(|place| settings.events.get_mut(place)).ok_or(Errno::EINVAL)? = on;
+        }
+        n::RECVRCVINFO => settings.receive_info = value.u32(0)? != 0,
+        n::RECVNXTINFO => settings.next_info = value.u32(0)? != 0,
+        n::CONTEXT => settings.received_context = value.u32(4)?,
         n::ADAPTATION_LAYER | n::I_WANT_MAPPED_V4_ADDR | n::AUTO_ASCONF | n::REUSE_PORT => {
             value.u32(0)?;
             keep(socket, SCTP, name, value.0)?;
