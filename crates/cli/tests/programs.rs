@@ -159,6 +159,16 @@ const PROGRAMS: &[Program] = &[
         script: DIAMETER,
     },
     Program {
+        name: "rspserver",
+        version: "rsplib 3.4.4",
+        started: "-- rspserver -pingpong -registrar=HOST:3863",
+        works: "RSerPool: registrar, pool element and pool user (`pingpongclient`) exchange messages",
+        script: "$P rspregistrar -asap=10.0.0.1:3863 & sleep 1
+            $P rspserver -pingpong -registrar=10.0.0.1:3863 > server 2>&1 & sleep 3
+            timeout 7 $A preload -- pingpongclient -registrar=10.0.0.1:3863 > client 2>&1 || true
+            grep 'Ack #3 from' client",
+    },
+    Program {
         name: "osmo-stp",
         version: "1.6.0",
         started: "-- osmo-stp -c stp.cfg",
