@@ -495,6 +495,28 @@ static void crowd(void) {
     NEED(kilobytes > 0 && kilobytes < MEGABYTES * 1000 && seconds() - begun < MOST_SECONDS);
 }
 
+/* A program gets a socket by exec after its association has ended. */
+static void inherited(void) {
+    int client = -1, accepted, out[2];
+    char data[200];
+    pair_up(&client, &accepted);
+    NEED(send(client, "hello", 5, 0) == 5);
+    close(client);
+    pause_ms(300);
+    NEED(pipe(out) == 0);
+    if (fork() == 0) {
+        dup2(accepted, 0);
+        dup2(out[1], 1);
+        close(out[0]);
+        close(out[1]);
+        execlp("cat", "cat", NULL);
+        _exit(1);
+    }
+    close(out[1]);
+    NEED(read(out[0], data, sizeof data) == 5 && !memcmp(data, "hello", 5));
+    NEED(read(out[0], data, sizeof data) == 0);
+}
+
 static void options(void) {
     int fd = opened(SOCK_STREAM);
     struct sctp_assoc_value value = {.assoc_value = 4};
@@ -521,7 +543,7 @@ int main(int count, char **names) {
     } checks[] = {{"streams", streams},     {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
                   {"autoclose", autoclose}, {"nxtinfo", nxtinfo},     {"fragments", fragments},
                   {"large", large},         {"linger", linger},       {"mmsg", mmsg},       {"resets", resets},
-                  {"keys", keys},           {"options", options}, {"ready", ready}, {"crowd", crowd}};
+                  {"keys", keys},           {"options", options}, {"ready", ready}, {"crowd", crowd}, {"inherited", inherited}};
     for (unsigned n = 0; n < sizeof checks / sizeof *checks; n++) {
         if (count < 2)
             puts(checks[n].name);

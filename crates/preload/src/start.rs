@@ -25,8 +25,9 @@ fn is_pair(fd: c_int) -> bool {
 fn adopt(fd: c_int) {
     if is_pair(fd) {
         let cookie = real::cookie(fd);
-        if table::insert(fd, 0, cookie) && control::ask(cookie, Op::Attach, 0, 0, [&[]; 2], &mut []).0 < 0 {
-            table::remove(fd);
+        if table::insert(fd, 0, cookie) {
+            // The host process does not know a socket whose association has ended. It can still be read.
+            control::ask(cookie, Op::Attach, 0, 0, [&[]; 2], &mut []);
         }
     }
 }
