@@ -65,6 +65,11 @@ impl Pair {
         Ok(getsockopt(fd, sockopt::PeerCredentials)?)
     }
 
+    /// The process at the other end.
+    pub fn user(&self) -> io::Result<UnixCredentials> {
+        Self::credentials(&self.fd)
+    }
+
     pub fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut SourceFd(&self.fd.as_raw_fd()), token, Interest::READABLE | Interest::WRITABLE)
     }

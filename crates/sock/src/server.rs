@@ -9,6 +9,7 @@ use io::{BindError, Host, HostOptions, Ready};
 use mio::{Interest, Token, Waker, unix::SourceFd};
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::socket::{UnixAddr, bind};
 use nix::unistd::getuid;
 use records::{Header, Kind, MAX_DATA, Request};
 use sctp::Config;
@@ -101,7 +102,7 @@ pub struct Server {
     uid: u32,
     pub(crate) sockets: BTreeMap<usize, Socket>,
     /// Connections whose first record has not arrived.
-    unknown: BTreeMap<usize, OwnedFd>,
+    unknown: BTreeMap<usize, Pair>,
     cookies: BTreeMap<u64, usize>,
     pub(crate) associations: Associations,
     pub(crate) ports: Ports,
@@ -220,13 +221,9 @@ impl Server {
 
     /// Accepts the connections of programs.
     fn accept_all(&mut self) {
-        while let Some(fd) = self.accept_one() {
-            self.admit(fd);
+        while let Ok((connection, _)) = self.listener.accept() {
+            self.admit(connection.into());
         }
-    }
-
-    fn accept_one(&self) -> Option<OwnedFd> {
-        Some(self.listener.accept().ok()?.0.into())
     }
 
     /// Takes a connection of this user, which tells by its first record what it is.
@@ -238,7 +235,7 @@ impl Server {
         let key = self.new_token();
         let interest = Interest::READABLE | Interest::WRITABLE;
         if self.host.registry().register(&mut SourceFd(&fd.as_raw_fd()), Token(key), interest).is_ok() {
-            self.unknown.insert(key, fd);
+            self.unknown.insert(key, Pair::new(fd));
             self.greet(key);
         }
     }
@@ -250,9 +247,8 @@ impl Server {
 
     /// Reads the first record of a connection: a hello or a request.
     fn greet(&mut self, key: usize) {
-        let Some(fd) = self.unknown.remove(&key) else { return };
-        let credentials = Pair::credentials(&fd);
-        let mut pair = Pair::new(fd);
+        let Some(mut pair) = self.unknown.remove(&key) else { return };
+        let credentials = pair.user();
         let mut buffer = self.borrow_buffer();
         let taken = pair.take(&mut buffer);
         let record = match taken {
@@ -263,7 +259,7 @@ impl Server {
         self.return_buffer(buffer);
         match (taken, Header::parse(&record), credentials) {
             (Incoming::Nothing, ..) => {
-                self.unknown.insert(key, pair.into_fd());
+                self.unknown.insert(key, pair);
             }
             (_, Some(hello), Ok(of)) if hello.kind == Kind::Hello && record.len() == Header::LEN => {
                 let socket = self.new_socket(pair, &hello, of.uid(), of.pid());
@@ -327,16 +323,17 @@ impl Server {
         }
         let address = SockAddr::unix(&self.path).ok()?;
         let theirs = pair_socket().ok()?;
-        let me = std::process::id().cast_signed();
-        // Connections of programs may be before ours.
+        // A name that the system chooses tells our connection from those of programs, which may be before it.
+        bind(theirs.as_raw_fd(), &UnixAddr::new_unnamed()).ok()?;
+        let name = theirs.local_addr().ok()?;
         self.accept_all();
         theirs.connect(&address).ok()?;
         let ours = loop {
-            let fd = self.accept_one()?;
-            if Pair::credentials(&fd).is_ok_and(|of| of.pid() == me) {
-                break fd;
+            let (connection, from) = self.listener.accept().ok()?;
+            if from.as_abstract_namespace() == name.as_abstract_namespace() {
+                break connection.into();
             }
-            self.admit(fd);
+            self.admit(connection.into());
         };
         let key = self.new_token();
         let pair = Pair::new(ours);

@@ -35,7 +35,8 @@ impl Running {
         let server = Server::bind(ServerOptions { path: path.clone(), host, config: Config::recommended() });
         let server = server.expect("binds");
         let stopper = server.stopper();
-        Running { path, stopper, thread: std::thread::spawn(move || server.run()) }
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || server.run());
+        Running { path, stopper, thread: thread.expect("a thread") }
     }
 
     fn dial(&self) -> Socket {
@@ -145,6 +146,30 @@ fn a_program_that_ends_leaves_no_association_behind() {
     assert_eq!((kind, &ended[8..10]), (Kind::Notification, &[3, 0][..]), "SHUTDOWN_COMP");
     let room = 4_u32.to_ne_bytes();
     assert_eq!(server.ask(&listener, Op::GetOption, SCTP, GET_ASSOC_NUMBER, &room), (0, vec![0; 4]));
+    server.stop();
+}
+
+/// Clock ticks that the thread of this name has used.
+fn ticks(name: &str) -> u64 {
+    let threads = std::fs::read_dir("/proc/self/task").expect("threads").flatten();
+    let stat = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
+    let ours = stat.filter(|stat| stat.contains(&format!("({name})")));
+    let times = ours.map(|stat| {
+        let fields: Vec<u64> = stat.split(' ').map(|field| field.parse().unwrap_or(0)).collect();
+        fields[13] + fields[14]
+    });
+    times.sum()
+}
+
+#[test]
+fn a_connection_that_says_nothing_costs_nothing() {
+    let server = Running::start("silent");
+    let _silent = server.dial();
+    let _pair = server.open(1);
+    std::thread::sleep(Duration::from_millis(100));
+    let before = ticks("silent");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(ticks("silent") - before <= 2, "{} ticks", ticks("silent") - before);
     server.stop();
 }
 
