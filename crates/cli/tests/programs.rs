@@ -292,7 +292,7 @@ fn run(program: &Program) -> Result<(), String> {
         ip addr add 10.0.0.1/24 dev p0; ip link set p0 up
         trap 'kill $(jobs -p) 2> /dev/null' EXIT
         {command} sctpd --socket $PWD/s & sleep 0.5
-        A={command} P='timeout 20 {command} preload --'
+        A={command} P='timeout -k 2 20 {command} preload --'
         {}",
         program.script
     );
