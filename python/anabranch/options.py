@@ -223,9 +223,8 @@ class Options(AssociationOptions, total=False):
     receive_accounting: Literal["payload", "chunk", "packet"]
     """Bytes that are counted for one chunk in the receive buffer. Default: "payload"."""
     receive_buffer: str
-    """Receive buffer, advertised as a_rwnd. ``auto`` makes it twice what the user read and what waited for missing
-    chunks in the last round-trip time, within the budget of the endpoint. Expected: 1500 to 4294967295 bytes,
-    or auto. Default: "1048576 B"."""
+    """Receive buffer, advertised as a_rwnd. ``auto``: twice what was read and what waited in the last round-trip
+    time, within the budget of the endpoint. Expected: 1500 to 4294967295 bytes, or auto. Default: "1048576 B"."""
     reneging: bool
     """A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap (RFC 9260,
     section 6.2). Otherwise all acknowledged data is kept. Default: true."""
@@ -235,8 +234,8 @@ class Options(AssociationOptions, total=False):
     sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt", "fastest"]
     """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str
-    """Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. ``auto`` makes it twice the
-    latter. Expected: at least 1 byte, or auto. Default: "1048576 B"."""
+    """Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. ``auto``: twice the latter.
+    Expected: at least 1 byte, or auto. Default: "1048576 B"."""
     send_queue: int | Literal["none"]
     """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
     least 1, or none for no limit in messages. Default: "none"."""

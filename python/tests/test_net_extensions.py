@@ -273,12 +273,12 @@ def test_asyncio_deliveries_are_awaited_and_can_be_cancelled() -> None:
 
 def test_an_asyncio_writer_writes_a_long_message_and_aborts_when_it_is_cancelled() -> None:
     async def test(_client: aio.Endpoint, near: aio.Connection, far: aio.Connection) -> None:
-        async def write() -> None:
+        async def write(parts: int) -> None:
             async with near.writer(stream=2) as writer:
-                for n in range(30):
+                for n in range(parts):
                     await writer.write(bytes([n]) * 700_000)
 
-        task = asyncio.create_task(write())
+        task = asyncio.create_task(write(30))
         length = 0
         while (message := await far.recv()) is not None:
             length += len(message.data)
@@ -286,8 +286,8 @@ def test_an_asyncio_writer_writes_a_long_message_and_aborts_when_it_is_cancelled
                 break
         await task
         assert length == 30 * 700_000
-        # The peer does not read, so the write waits for room.
-        task = asyncio.create_task(write())
+        # The peer does not read, so the write waits for room: both buffers hold at most 64 MiB.
+        task = asyncio.create_task(write(200))
         await asyncio.sleep(0.1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
