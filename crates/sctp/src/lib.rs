@@ -66,6 +66,7 @@
 #![warn(clippy::exhaustive_enums)]
 
 mod assoc;
+mod budget;
 mod chunks;
 mod config;
 mod draws;

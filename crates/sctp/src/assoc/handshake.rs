@@ -156,9 +156,9 @@ impl Association {
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
         let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
         let interleaved = peer.extensions.has(Ext::Interleaving);
-        let budget = &self.local.budget;
-        let tsn = peer.initial_tsn;
+        let (budget, tsn) = (&self.local.budget, peer.initial_tsn);
         self.receiver = Some(Receiver::new(config, tsn, streams, nr_sack, delays, interleaved, budget));
+        self.sender.share(budget);
         self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
         self.start_re_config(peer.initial_tsn);
         self.renamed = true;

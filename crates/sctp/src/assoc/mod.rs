@@ -43,6 +43,7 @@ pub use options::AssocOptions;
 pub(crate) use path_set::Given;
 pub(crate) use restart::UnexpectedInit;
 
+use crate::budget::Budget;
 use crate::config::Config;
 use crate::error::{PathError, StreamError};
 use crate::event::{AssocId, Event};
@@ -52,7 +53,7 @@ use crate::ext::{Ext, Extensions};
 use crate::message::{Message, MessageId, Received, SendError, Unread};
 use crate::path::{Path, PathId, PathOptions, Paths};
 use crate::random::Random;
-use crate::rx::{Budget, Receiver};
+use crate::rx::Receiver;
 use crate::tx::Sender;
 use auth::AuthState;
 use control::Control;
@@ -81,7 +82,7 @@ pub(crate) struct Local {
     pub(crate) config: Arc<Config>,
     /// Derives the random numbers for AUTH.
     pub(crate) key: CookieKey,
-    /// Lets the receive buffers of all associations grow.
+    /// Lets the buffers of all associations grow.
     pub(crate) budget: Arc<Budget>,
 }
 

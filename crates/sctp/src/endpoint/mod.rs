@@ -27,7 +27,6 @@ use crate::assoc::{CookieKey, Handled, Local, Remote, precedes_cookie};
 use crate::config::Config;
 use crate::event::{AssocId, Event};
 use crate::random::Random;
-use crate::rx::Budget;
 use accept::Reply;
 use addresses::Addresses;
 use arrivals::Arrivals;
@@ -40,11 +39,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use tags::Tags;
 use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
-use units::{ByteCount, Instant};
+use units::Instant;
 use wire::{Abort, Auth, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
-
-/// Bytes by which the receive buffers of all associations together may grow beyond their first size.
-const RECEIVE_BUDGET: ByteCount = ByteCount::new(256 << 20);
 
 /// Largest number of waiting answers to packets that belong to no association.
 const ANSWERS: usize = 64;
@@ -125,7 +121,7 @@ impl Endpoint {
                 remote_udp_port: config.encapsulation.map_or(0, |encapsulation| encapsulation.remote_port),
                 config: config.config,
                 key,
-                budget: Arc::new(Budget::new(RECEIVE_BUDGET)),
+                budget: Arc::default(),
             }),
         })
     }

@@ -27,6 +27,7 @@ mod streams;
 mod tuning;
 mod window;
 
+use crate::budget::{Budget, Share};
 use crate::config::Config;
 use crate::message::{Payload, Received, Unread};
 use crate::path::PathId;
@@ -46,7 +47,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use streams::Streams;
 use transport::BufferSize;
-pub(crate) use tuning::Budget;
 use tuning::Tuning;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
@@ -166,7 +166,7 @@ impl Receiver {
         budget: &Arc<Budget>,
     ) -> Self {
         let (buffer, most) = (config.receive_buffer.first(), config.receive_buffer.most());
-        let tuning = || Box::new(Tuning::new(buffer, most, budget.clone()));
+        let tuning = || Box::new(Tuning::new(buffer, most, Share::new(budget)));
         let cost = ChunkCost::new(config.receive_accounting, interleaved);
         let reneging = config.reneging && !interleaved;
         Receiver {

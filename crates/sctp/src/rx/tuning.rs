@@ -10,11 +10,10 @@
 //! since unequal paths reorder. But a peer that sends only such chunks gains nothing by the second term.
 //! The size never falls while data arrives, since the peer was told of it.
 //!
-//! Buffers of all associations of an endpoint grow out of one [`Budget`].
+//! Buffers of all associations of an endpoint grow out of one [`budget`](crate::budget).
 
+use crate::budget::Share;
 use crate::path::PathId;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use units::{ByteCount, Instant, Span};
 
 /// Least time over which the bytes are counted.
@@ -23,36 +22,13 @@ const LEAST_PERIOD: Span = Span::from_millis(10);
 /// Pause after which the buffer has its first size again.
 const REST: Span = Span::from_secs(60);
 
-/// Bytes that the receive buffers of an endpoint may still grow by.
-#[derive(Debug)]
-pub(crate) struct Budget(AtomicU64);
-
-impl Budget {
-    pub(crate) fn new(size: ByteCount) -> Self {
-        Budget(AtomicU64::new(size.get()))
-    }
-
-    /// Takes at most half of what is left, so that something is left for every association.
-    fn take(&self, wanted: u64) -> u64 {
-        let rest = |left: u64| Some(left - wanted.min(left / 2));
-        match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest) {
-            Ok(left) | Err(left) => wanted.min(left / 2),
-        }
-    }
-
-    fn give(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
-    }
-}
-
 /// What determines the next size of a receive buffer.
 #[derive(Debug)]
 pub(super) struct Tuning {
-    budget: Arc<Budget>,
+    /// The bytes beyond the first size.
+    share: Share,
     first: u64,
     most: u64,
-    /// The present size.
-    size: u64,
     /// Begin of the present period; `None` before the first data.
     since: Option<Instant>,
     /// Bytes that the user read in the period.
@@ -64,9 +40,9 @@ pub(super) struct Tuning {
 }
 
 impl Tuning {
-    pub(super) fn new(first: ByteCount, most: ByteCount, budget: Arc<Budget>) -> Self {
+    pub(super) fn new(first: ByteCount, most: ByteCount, share: Share) -> Self {
         let (first, most) = (first.get(), most.get());
-        Tuning { budget, first, most, size: first, since: None, read: 0, held: 0, sources: 0 }
+        Tuning { share, first, most, since: None, read: 0, held: 0, sources: 0 }
     }
 
     /// Counts a chunk that arrived on `path`; the buffer holds `held` bytes now.
@@ -95,9 +71,7 @@ impl Tuning {
         let read = (self.read as f64 * round.as_secs_f64() / period.as_secs_f64()) as u64;
         let needed = (2 * (read + self.held)).min(8 * read + self.first).min(self.most);
         (self.since, self.read, self.held, self.sources) = (Some(now), 0, 0, 0);
-        let gain = self.budget.take(needed.checked_sub(self.size).filter(|&gain| gain > 0)?);
-        self.size += gain;
-        (gain > 0).then_some(self.size)
+        self.share.grow(needed.saturating_sub(self.first)).then(|| self.first + self.share.bytes())
     }
 
     /// Returns true if so much was read in the period that the round-trip time matters.
@@ -108,35 +82,24 @@ impl Tuning {
     /// Returns the first size once if no data has arrived for a minute.
     pub(super) fn rested(&mut self, now: Instant) -> Option<u64> {
         let rests = self.since.is_some_and(|since| now.since(since) >= REST);
-        if !rests || self.size == self.first {
+        if !rests || self.share.bytes() == 0 {
             return None;
         }
-        self.release();
+        self.share.release();
         (self.since, self.read, self.held, self.sources) = (None, 0, 0, 0);
         Some(self.first)
-    }
-
-    fn release(&mut self) {
-        self.budget.give(self.size - self.first);
-        self.size = self.first;
-    }
-}
-
-impl Drop for Tuning {
-    fn drop(&mut self) {
-        self.release();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     const MIB: u64 = 1 << 20;
 
-    fn tuning(budget: u64) -> (Tuning, Arc<Budget>) {
-        let budget = Arc::new(Budget::new(ByteCount::new(budget)));
-        (Tuning::new(ByteCount::new(MIB), ByteCount::new(64 * MIB), budget.clone()), budget)
+    fn tuning() -> Tuning {
+        Tuning::new(ByteCount::new(MIB), ByteCount::new(64 * MIB), Share::new(&Arc::default()))
     }
 
     /// One period of 100 ms in which the user reads `read` bytes and the buffer holds `held`.
@@ -146,12 +109,12 @@ mod tests {
         tuning.arrived(PathId(0), held);
         tuning.read(read);
         tuning.grown(at(number + 1), |_| Some(Span::from_millis(100)));
-        tuning.size
+        tuning.first + tuning.share.bytes()
     }
 
     #[test]
     fn the_buffer_is_twice_what_was_read_and_held() {
-        let (mut tuning, _) = tuning(256 * MIB);
+        let mut tuning = tuning();
         assert_eq!(period(&mut tuning, 0, 900_000, 700_000), 3_200_000);
         assert_eq!(period(&mut tuning, 1, 900_000, 600_000), 3_200_000, "it never falls");
         assert_eq!(period(&mut tuning, 2, 4_000_000, 0), 8_000_000);
@@ -160,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_peer_that_sends_only_what_cannot_be_read_gains_nothing() {
-        let (mut tuning, _) = tuning(256 * MIB);
+        let mut tuning = tuning();
         assert_eq!(period(&mut tuning, 0, 0, MIB), MIB);
         assert_eq!(period(&mut tuning, 1, 10_000, MIB), 8 * 10_000 + MIB);
     }
@@ -168,7 +131,7 @@ mod tests {
     /// A period that lasts longer counts only the share of one round-trip time.
     #[test]
     fn what_was_read_counts_for_one_round_trip_time() {
-        let (mut tuning, _) = tuning(256 * MIB);
+        let mut tuning = tuning();
         let round = |_| Some(Span::from_millis(100));
         tuning.grown(Instant::ZERO, round);
         tuning.arrived(PathId(0), 0);
@@ -177,15 +140,11 @@ mod tests {
     }
 
     #[test]
-    fn an_association_takes_half_of_the_budget_at_most_and_gives_it_back() {
-        let (mut one, budget) = tuning(8 * MIB);
-        assert_eq!(period(&mut one, 0, 30_000_000, 0), 5 * MIB);
-        let mut two = Tuning::new(ByteCount::new(MIB), ByteCount::new(64 * MIB), budget.clone());
-        assert_eq!(period(&mut two, 0, 30_000_000, 0), 3 * MIB);
-        drop(one);
-        assert_eq!(budget.0.load(Ordering::Relaxed), 6 * MIB);
-        assert_eq!(two.rested(Instant::ZERO + Span::from_secs(59)), None);
-        assert_eq!(two.rested(Instant::ZERO + Span::from_secs(61)), Some(MIB));
-        assert_eq!(budget.0.load(Ordering::Relaxed), 8 * MIB);
+    fn after_a_minute_without_data_the_buffer_has_its_first_size() {
+        let mut tuning = tuning();
+        assert_eq!(period(&mut tuning, 0, 30_000_000, 0), 60_000_000);
+        assert_eq!(tuning.rested(Instant::ZERO + Span::from_secs(59)), None);
+        assert_eq!(tuning.rested(Instant::ZERO + Span::from_secs(61)), Some(MIB));
+        assert_eq!(tuning.rested(Instant::ZERO + Span::from_secs(62)), None);
     }
 }

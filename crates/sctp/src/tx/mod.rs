@@ -43,6 +43,7 @@ pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
+use crate::budget::{Budget, Share};
 use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, TxChunk};
 use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, RtxPolicy, SackPath, StreamScheduler};
 use crate::draws::Draws;
@@ -136,6 +137,8 @@ pub(crate) struct Sender {
     /// `None` before the first message.
     account: Option<Box<Account>>,
     plain: Plain,
+    /// Present if the send buffer follows the transfer.
+    share: Option<Share>,
 }
 
 /// One value for each path, on the stack. The array has room for the maximum number of paths. Fill it in
@@ -172,6 +175,7 @@ impl Sender {
             abandons: false,
             account: None,
             plain: Plain::default(),
+            share: None,
             same_return: (config.sack_path == SackPath::Fastest).then(Box::default),
             paced: false,
             now: Instant::ZERO,
@@ -321,6 +325,7 @@ impl Sender {
         if self.queue.refuses(&message) {
             return Ok(None);
         }
+        self.tune();
         let length = message.payload.byte_count();
         let (limit, most) = (self.send_buffer().max(length), self.config.send_buffer.most());
         if length > most {
@@ -388,11 +393,28 @@ impl Sender {
         self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
 
+    /// Lets a send buffer that follows the transfer grow by `budget`.
+    pub(crate) fn share(&mut self, budget: &Arc<Budget>) {
+        self.share = (self.config.send_buffer == BufferSize::Auto).then(|| Share::new(budget));
+    }
+
     /// Size of the send buffer in bytes. If it follows the transfer, as many unsent bytes wait as sent ones:
     /// then the windows may double.
     fn send_buffer(&self) -> ByteCount {
-        let size = self.config.send_buffer;
-        (self.retained * 2).max(size.first()).min(size.most())
+        let (size, wanted) = (self.config.send_buffer, self.retained * 2);
+        let share = self.share.as_ref().map_or(0, Share::bytes);
+        wanted.max(size.first()).min(size.most()).min(size.first() + ByteCount::new(share))
+    }
+
+    /// Takes a share of the budget for the send buffer, or gives it back if all sent data is acknowledged.
+    fn tune(&mut self) {
+        let Some(share) = &mut self.share else { return };
+        if self.retained.is_zero() {
+            share.release();
+        } else {
+            let size = self.config.send_buffer;
+            share.grow((self.retained * 2).min(size.most()).get().saturating_sub(size.first().get()));
+        }
     }
 
     /// Maximum number of sent bytes that the send buffer holds. If it follows the transfer, half of it is for

@@ -128,6 +128,7 @@ impl Sender {
         }
         self.adjust_timers(now, paths, delta);
         self.after_losses(now, Cause::Sack, paths);
+        self.tune();
         let mut outcome = outcome(advanced, paths, delta);
         if let Some(p) = self.forward_answered(cum) {
             outcome.acked_paths |= 1 << p.0;

@@ -32,7 +32,7 @@ struct Report {
 const STREAMS: u16 = 4;
 
 fn budget() -> Arc<Budget> {
-    Arc::new(Budget::new(ByteCount::new(1 << 28)))
+    Arc::default()
 }
 
 impl Fixture {

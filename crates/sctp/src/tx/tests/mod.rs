@@ -15,6 +15,7 @@ mod reinjection;
 mod retransmission;
 mod samples;
 mod schedulers;
+mod send_buffer;
 mod stall;
 mod vectors;
 

@@ -1,0 +1,82 @@
+//! The bytes by which the buffers of all associations of an endpoint may grow together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes by which the buffers of an endpoint may still grow beyond their first size.
+#[derive(Debug)]
+pub(crate) struct Budget(AtomicU64);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget(AtomicU64::new(256 << 20))
+    }
+}
+
+#[cfg(test)]
+impl Budget {
+    pub(crate) fn new(bytes: u64) -> Self {
+        Budget(AtomicU64::new(bytes))
+    }
+}
+
+/// What a buffer took from the budget.
+#[derive(Debug)]
+pub(crate) struct Share {
+    budget: Arc<Budget>,
+    bytes: u64,
+}
+
+impl Share {
+    pub(crate) fn new(budget: &Arc<Budget>) -> Self {
+        Share { budget: budget.clone(), bytes: 0 }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Grows to this number of bytes, but to no more than it leaves for all other buffers. Returns true if the
+    /// share grew.
+    pub(crate) fn grow(&mut self, bytes: u64) -> bool {
+        if bytes <= self.bytes {
+            return false;
+        }
+        let before = self.bytes;
+        let gain = |left: u64| bytes.min((before + left) / 2).saturating_sub(before);
+        let rest = |left: u64| Some(left - gain(left));
+        let left = self.budget.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
+        self.bytes += gain(left.unwrap_or_else(|left| left));
+        self.bytes > before
+    }
+
+    /// Gives everything back.
+    pub(crate) fn release(&mut self) {
+        self.budget.0.fetch_add(std::mem::take(&mut self.bytes), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_takes_no_more_than_it_leaves_and_gives_it_back() {
+        let budget = Arc::new(Budget::new(800));
+        let (mut one, mut two) = (Share::new(&budget), Share::new(&budget));
+        assert!(one.grow(600) && two.grow(600));
+        assert_eq!((one.bytes(), two.bytes()), (400, 200));
+        assert!(!one.grow(600) && !two.grow(600), "asking again brings nothing");
+        drop(one);
+        assert!(two.grow(250) && !two.grow(100));
+        assert_eq!(two.bytes(), 250);
+        two.release();
+        assert_eq!(budget.0.load(Ordering::Relaxed), 800);
+    }
+}

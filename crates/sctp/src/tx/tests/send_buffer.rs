@@ -1,0 +1,48 @@
+//! A send buffer that follows the transfer.
+
+use super::*;
+use crate::budget::{Budget, Share};
+use transport::BufferSize;
+
+const MIB: u64 = 1 << 20;
+const MESSAGE: u32 = 1000;
+
+/// Gives messages until the buffer is full. Returns the bytes that it holds.
+fn fill(rig: &mut Rig) -> u64 {
+    while rig.push(Message::new(Payload::Filler(MESSAGE))).is_ok() {}
+    rig.sender.buffered().get()
+}
+
+#[track_caller]
+fn assert_full_at(bytes: u64, size: u64) {
+    assert!(bytes <= size && bytes + u64::from(MESSAGE) > size, "{bytes} of {size}");
+}
+
+#[test]
+fn a_send_buffer_is_twice_what_is_in_flight_within_the_budget() {
+    let config = Config { send_buffer: BufferSize::Auto, ..Config::default() };
+    let mut rig = Rig::new(&config, 1, 1);
+    let budget = Arc::new(Budget::new(4 * MIB));
+    rig.sender.share(&budget);
+    let first = fill(&mut rig);
+    assert_full_at(first, MIB);
+
+    let send_all = |rig: &mut Rig| {
+        rig.paths[P1].window.cwnd = ByteCount::new(64 * MIB);
+        rig.paths[P1].burst_left = u32::MAX;
+        while rig.poll().is_some() {}
+    };
+    send_all(&mut rig);
+    assert_full_at(fill(&mut rig), 2 * first);
+    send_all(&mut rig);
+    // Twice 2 MiB would need 3 MiB of the budget. It takes no more than it leaves.
+    assert_full_at(fill(&mut rig), 3 * MIB);
+
+    send_all(&mut rig);
+    let last = rig.sender.out.number(rig.sender.out.next_index() - 1);
+    rig.sack(last as u32, &[], 1);
+    assert_full_at(fill(&mut rig), MIB);
+    let mut other = Share::new(&budget);
+    other.grow(4 * MIB);
+    assert_eq!(other.bytes(), 2 * MIB, "all was given back");
+}
