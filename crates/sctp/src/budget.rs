@@ -36,8 +36,8 @@ impl Share {
         self.bytes
     }
 
-    /// Grows to this number of bytes, but to no more than it leaves for all other buffers. Returns true if the
-    /// share grew.
+    /// Grows to this number of bytes, but to no more than it leaves for all other buffers. Returns true if it
+    /// grew.
     pub(crate) fn grow(&mut self, bytes: u64) -> bool {
         if bytes <= self.bytes {
             return false;
