@@ -125,6 +125,8 @@ const PROGRAMS: &[Program] = &[
         works: "client and server; it prints state, windows and path",
         script: "$P sctp_status -H 127.0.0.1 -P 5001 -l > server & sleep 1
             $P sctp_status -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -f c -x 5 > client
+            # The server writes its lines when it ends.
+            for second in 1 2 3 4 5 6 7 8 9; do ! grep -q ESTABLISHED server || break; sleep 1; done
             grep 'ESTABLISHED.*ACTIVE' server; grep 'Sending packets.(5/5)' client",
     },
     Program {
