@@ -32,8 +32,9 @@ impl Stop {
         self.end(Ok(()));
     }
 
-    /// Gives an end that waits for several other ends another list of them. Within about a second the
-    /// associations of those that are no longer on it end, and they get none again. New ones may connect.
+    /// Gives an end that waits for several other ends another list of them. Ends that are
+    /// not on the new list lose their associations within about a second and can make no others. Ends that are
+    /// new on it may connect.
     pub fn replace_peers(&self, peers: Vec<TunnelPeer>) {
         self.state().peers = Some(peers);
     }

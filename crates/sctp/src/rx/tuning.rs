@@ -16,10 +16,10 @@ use crate::budget::Share;
 use crate::path::PathId;
 use units::{ByteCount, Instant, Span};
 
-/// Least time over which the bytes are counted.
+/// Least time over which the bytes are counted: timers of hosts make shorter counts uneven.
 const LEAST_PERIOD: Span = Span::from_millis(10);
 
-/// Pause after which the buffer has its first size again.
+/// Pause after which the buffer has its first size again: idle associations leave the budget to others.
 const REST: Span = Span::from_secs(60);
 
 /// What determines the next size of a receive buffer.
@@ -74,7 +74,8 @@ impl Tuning {
         self.share.grow(needed.saturating_sub(self.first)).then(|| self.first + self.share.bytes())
     }
 
-    /// Returns true if so much was read in the period that the round-trip time matters.
+    /// Returns true if the user read a quarter of the buffer: it may soon limit the sender, and cannot grow
+    /// without a round-trip time.
     pub(super) fn lacks_rtt(&self) -> bool {
         self.read >= self.first / 4
     }
