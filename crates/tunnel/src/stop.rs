@@ -33,8 +33,8 @@ impl Stop {
     }
 
     /// Gives an end that waits for several other ends another list of them. Ends that are
-    /// not on the new list lose their associations within about a second and can make no others. Ends that are
-    /// new on it may connect.
+    /// not on the new list lose their associations within about a second and can make no others. Ends that
+    /// are new on it may connect.
     pub fn replace_peers(&self, peers: Vec<TunnelPeer>) {
         self.state().peers = Some(peers);
     }

@@ -78,8 +78,8 @@ pub struct ClientOptions {
     pub keys: Option<Keys>,
     /// Size of on/off events: `Packed` for NetPerfMeter 2.0.3 and later.
     pub events: EventSize,
-    /// Measures latency under load. Then [`LatencyPlan::flows`] are the flows, and [`LatencyPlan::total`] is the
-    /// duration.
+    /// Measures latency under load. Then [`LatencyPlan::flows`] are the flows, and [`LatencyPlan::total`] is
+    /// the duration.
     pub latency: Option<LatencyPlan>,
 }
 
