@@ -10,8 +10,9 @@ pub enum Carrier {
     /// IP, as protocol 132 (`rfc9260`): for peers without UDP encapsulation, such as kernels and telephone
     /// networks. It works on Linux only, and the process needs `CAP_NET_RAW`.
     Ip,
-    /// UDP and IP. A peer is answered by what its packets came in. If this end connects,
-    /// [`Peer::udp_port`](crate::Peer::udp_port) decides: 0 means IP. It needs the same as [`Carrier::Ip`].
+    /// UDP and IP. An answer has the carrier of the packet that it answers. If this end connects,
+    /// [`Peer::udp_port`](crate::Peer::udp_port) decides: 0 means IP. The requirements are those of
+    /// [`Carrier::Ip`].
     Both,
 }
 

@@ -132,7 +132,7 @@ fn endpoint(local: IpAddr, own: u8, others: &[u8]) -> (Endpoint, Log) {
     (builder(local).guard(toy).bind().expect("binds"), log)
 }
 
-/// A socket between P and the server, as a NAT, from which M sends, too.
+/// A NAT between P and the server. M sends from the same socket.
 struct Gate {
     socket: UdpSocket,
     server: SocketAddr,
@@ -226,7 +226,7 @@ impl World {
         });
     }
 
-    /// Checks that P's connection works, and that M got nothing of it.
+    /// Checks that P's connection works, and that no packet of it was sent to M.
     fn assert_unharmed(&self) {
         self.exchange();
         let for_m = self.log.of(false, M);

@@ -1,5 +1,5 @@
 use super::Driver;
-use crate::shared::{Attempt, Command, Opening};
+use crate::shared::{Attempt, Command, Opening, Request};
 use crate::types::{ConnectError, Peer};
 use sctp::{AssocId, Config};
 use std::sync::Arc;
@@ -19,15 +19,9 @@ impl Driver {
 
     fn execute(&mut self, now: Instant, command: Command) {
         match command {
-            // The endpoint is closing: the answer is dropped.
-            Command::Connect(..) if self.leaving => {}
-            Command::Connect(peer, config, answer) => {
-                // If the caller is gone, `send` returns the attempt; dropping the attempt aborts the
-                // association.
-                let _ = answer.send(self.connect(now, &peer, config));
-            }
+            Command::Connect => self.begin(now),
             Command::Listen => {
-                let on = self.hub.backlog().is_open();
+                let on = self.new_connections.backlog().is_open();
                 self.endpoint.listen(if on { sctp::Listen::Ask { waiting: 64 } } else { sctp::Listen::Off });
             }
             Command::Outbox(id) => self.connections.has_messages(id),
@@ -54,6 +48,16 @@ impl Driver {
         self.transmit(now);
     }
 
+    /// Begins the association that was requested first.
+    fn begin(&mut self, now: Instant) {
+        if let Some(Request { peer, config, answer }) = self.new_connections.next_request()
+            && !self.leaving
+        {
+            // If the caller is gone, `send` returns the attempt; dropping the attempt aborts the association.
+            let _ = answer.send(self.connect(now, &peer, config));
+        }
+    }
+
     fn connect(&mut self, now: Instant, peer: &Peer, config: Option<Arc<Config>>) -> Opening {
         let config = config.unwrap_or_else(|| self.hub.config.clone());
         let (channel, identity) = match (&mut self.guard, &peer.identity) {
@@ -78,7 +82,7 @@ impl Driver {
     fn close(&mut self, now: Instant) {
         self.leaving = true;
         self.endpoint.listen(false);
-        self.hub.end_backlog();
+        self.new_connections.end_backlog();
         let all: Vec<AssocId> = self.connections.ids().collect();
         for id in all {
             self.connections.close(now, &mut self.endpoint, id);

@@ -3,7 +3,7 @@
 use super::entry::{Entry, Sent};
 use super::{Guarded, trace};
 use crate::guard::Identity;
-use crate::shared::{Handle, Hub, Mailbox, Phase, Source};
+use crate::shared::{Handle, Hub, Mailbox, NewConnections, Phase, Source};
 use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
 use sctp::{AssocId, Config, Endpoint, Event, PathState, ResetResult};
@@ -62,10 +62,10 @@ impl Connections {
         now: Instant,
         endpoint: &mut Endpoint,
         guard: Option<&Guarded>,
-        hub: &Arc<Hub>,
+        (hub, new_connections): (&Arc<Hub>, &NewConnections),
     ) -> bool {
         let Some(arrival) = endpoint.poll_arrival() else { return false };
-        if !hub.backlog().has_room() {
+        if !new_connections.backlog().has_room() {
             endpoint.refuse(arrival.id, b"backlog full");
             trace::refused(&arrival, "backlog full");
             return true;
@@ -81,13 +81,19 @@ impl Connections {
         true
     }
 
-    pub(super) fn on_event(&mut self, endpoint: &mut Endpoint, id: AssocId, event: Event) {
+    pub(super) fn on_event(
+        &mut self,
+        endpoint: &mut Endpoint,
+        new_connections: &NewConnections,
+        id: AssocId,
+        event: Event,
+    ) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         match event {
             Event::Connected { outbound_streams, peer_addresses, peer_port, .. } => {
                 entry.mailbox.open(outbound_streams, peer_addresses, peer_port);
                 if let Some(handle) = entry.arrival.take() {
-                    offer(handle);
+                    offer(handle, new_connections);
                 }
                 self.has_messages(id);
             }
@@ -245,9 +251,8 @@ impl Drop for Connections {
 }
 
 /// Adds a connection to the backlog. Without a listener, its handle releases it.
-fn offer(handle: Handle) {
-    let hub = handle.0.hub.clone();
-    let offered = hub.backlog().push(handle);
+fn offer(handle: Handle, new_connections: &NewConnections) {
+    let offered = new_connections.backlog().push(handle);
     if let Ok(listeners) = offered {
         listeners.wake();
     }

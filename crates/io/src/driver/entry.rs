@@ -158,8 +158,9 @@ impl Entry {
         let Parcel { message, receipt, .. } = parcel;
         let length = message.payload.len() as u64;
         match reliability {
-            // The lifetime of the message ended in the outbox, so the message is lost. If the stack has the
-            // first pieces of the message already, the stack gets the rest, and abandons the message.
+            // The lifetime of the message ended in the outbox, so the message is lost. If the stack already
+            // has the first pieces of the message, it also gets the rest, and then abandons the whole
+            // message.
             None if message.end_of_record && !self.incomplete => {
                 *receipt = None;
                 *lost = true;

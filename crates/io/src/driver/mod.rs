@@ -11,7 +11,7 @@ mod tapped;
 mod trace;
 
 use crate::net::{Buffers, Clock, Report, Sockets};
-use crate::shared::{Command, Hub};
+use crate::shared::{Command, Hub, NewConnections};
 pub(crate) use answering::Answering;
 use connections::Connections;
 pub(crate) use guarded::Guarded;
@@ -48,6 +48,7 @@ pub(crate) struct Driver {
     /// The beginning of the packet that an ICMP message quotes.
     quoted: Vec<u8>,
     hub: Arc<Hub>,
+    new_connections: Arc<NewConnections>,
     connections: Connections,
     trace: Trace,
     commands: Vec<Command>,
@@ -60,11 +61,12 @@ pub(crate) struct Driver {
 
 /// Reports the end of the driver to all waiting callers, also after a panic.
 #[derive(Debug)]
-struct End(Arc<Hub>);
+struct End(Arc<Hub>, Arc<NewConnections>);
 
 impl Drop for End {
     fn drop(&mut self) {
         self.0.end();
+        self.1.end();
     }
 }
 
@@ -78,7 +80,7 @@ impl Driver {
         sockets: Sockets,
         locals: Locals,
         (guard, tap, responder): (Option<Guarded>, Option<Tapped>, Option<Answering>),
-        hub: Arc<Hub>,
+        (hub, new_connections): (Arc<Hub>, Arc<NewConnections>),
     ) -> io::Result<()> {
         keep_memory();
         let mut driver = Driver {
@@ -92,8 +94,9 @@ impl Driver {
             buffers: Buffers::default(),
             packet: PacketBuf::default(),
             quoted: Vec::new(),
-            _end: End(hub.clone()),
+            _end: End(hub.clone(), new_connections.clone()),
             hub,
+            new_connections,
             connections: Connections::default(),
             trace: Trace::default(),
             commands: Vec::new(),
@@ -216,10 +219,11 @@ impl Driver {
                     self.locals.catch_up(now, &mut self.endpoint, id);
                 }
                 self.trace.on_event(&self.endpoint, id, &event);
-                self.connections.on_event(&mut self.endpoint, id, event);
+                self.connections.on_event(&mut self.endpoint, &self.new_connections, id, event);
             }
             // The events of one arrival fill the backlog before the next arrival is examined.
-            if !self.connections.accept(now, &mut self.endpoint, self.guard.as_ref(), &self.hub) {
+            let backlog = &self.new_connections;
+            if !self.connections.accept(now, &mut self.endpoint, self.guard.as_ref(), (&self.hub, backlog)) {
                 break;
             }
         }

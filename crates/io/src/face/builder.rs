@@ -6,7 +6,7 @@ use crate::driver::{Answering, Driver, Guarded, Locals, Tapped};
 use crate::guard::Guard;
 use crate::net::{Sockets, Watch, bind_raw_sockets, bind_sockets, interface_addresses};
 use crate::responder::Responder;
-use crate::shared::{Hub, OUTBOX, Places, Ports};
+use crate::shared::{Hub, NewConnections, OUTBOX, Places, Ports};
 use crate::tap::Tap;
 use crate::types::BindError;
 use sctp::{Config, Encapsulation, EndpointConfig, Seed};
@@ -87,7 +87,7 @@ impl<E> Builder<E> {
     }
 
     /// Sets the SCTP port; 0, the default, selects a free one. If the UDP port is 0, too, both ports get the
-    /// same number, which no other endpoint of this kind has at these addresses.
+    /// same number. No other endpoint that chose its ports so has this number at these addresses.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
@@ -108,8 +108,8 @@ impl<E> Builder<E> {
         self
     }
 
-    /// Sets what carries the packets, [`Carrier::Udp`] unless set. In IP a packet is 8 bytes shorter. Each
-    /// process on a host needs an SCTP port of its own there, since the kernel does not know who has which.
+    /// Sets what carries the packets, [`Carrier::Udp`] unless set. In IP a packet is 8 bytes shorter. In IP,
+    /// no two processes of a host may use the same SCTP port; the kernel does not check this.
     #[must_use]
     pub fn carrier(mut self, carrier: Carrier) -> Self {
         self.carrier = carrier;
@@ -244,13 +244,14 @@ impl<E> Builder<E> {
         let (places, ports) = (Places { addresses, counters }, Ports { sctp: port, udp: udp_port });
         let locals = Locals::new(self.locals, self.carrier, self.socket_buffers, self.config.rto_max);
         let hub = Arc::new(Hub::new(waker, places, ports, self.config, self.outbox));
+        let new_connections = Arc::new(NewConnections::new(hub.clone()));
         let between = (
             self.guard.map(Guarded::new),
             self.tap.map(|tap| Tapped::new(tap, udp_port)),
             self.responder.map(Answering::new),
         );
-        Driver::start(endpoint, sockets, locals, between, hub.clone())?;
-        Ok(Endpoint::new(hub).into())
+        Driver::start(endpoint, sockets, locals, between, (hub.clone(), new_connections.clone()))?;
+        Ok(Endpoint::new(hub, new_connections).into())
     }
 }
 

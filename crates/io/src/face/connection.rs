@@ -147,9 +147,10 @@ impl Connection {
         self.mailbox().unread(stream)
     }
 
-    /// Waits until the peer has acknowledged all messages queued so far. With a stream scheduler other than
-    /// `fcfs`, after an urgent message or a stream reset, and if the peer may reset streams, waits until
-    /// everything is acknowledged at one time.
+    /// Waits until the peer has acknowledged all messages queued so far. Messages may leave in another order
+    /// than that of queueing if there is a stream scheduler other than `fcfs`, after an urgent message or a
+    /// stream reset, and if the peer may reset streams. Then this call waits for a moment at which nothing is
+    /// unacknowledged.
     ///
     /// # Errors
     /// [`NotDelivered`] if messages queued since the last flush were lost.

@@ -1,6 +1,6 @@
 use super::{Builder, Connection, Listener};
 use crate::shared::wait::wait;
-use crate::shared::{Command, Hub};
+use crate::shared::{Command, Hub, NewConnections};
 use crate::stats::EndpointStats;
 use crate::types::{AddressError, ConnectError, ConnectionError, Peer};
 use futures_channel::oneshot;
@@ -21,6 +21,7 @@ pub struct Endpoint {
 #[derive(Debug)]
 pub(super) struct Hold {
     pub(super) hub: Arc<Hub>,
+    pub(super) new_connections: Arc<NewConnections>,
 }
 
 impl Drop for Hold {
@@ -35,8 +36,8 @@ impl Endpoint {
         Builder::default()
     }
 
-    pub(crate) fn new(hub: Arc<Hub>) -> Self {
-        Endpoint { hold: Arc::new(Hold { hub }) }
+    pub(crate) fn new(hub: Arc<Hub>, new_connections: Arc<NewConnections>) -> Self {
+        Endpoint { hold: Arc::new(Hold { hub, new_connections }) }
     }
 
     /// Connects to a peer. If the peer has several addresses, the next address is tried after 250 ms without
@@ -62,9 +63,8 @@ impl Endpoint {
     }
 
     async fn begin(&self, to: Peer, config: Option<Arc<Config>>) -> Result<Connection, ConnectError> {
-        let (answer, receiver) = oneshot::channel();
-        self.hold.hub.tell(Command::Connect(to, config, answer));
-        let attempt = receiver.await.map_err(|_| ConnectError::Failed(ConnectionError::EndpointClosed))??;
+        let opening = self.hold.new_connections.request(to, config);
+        let attempt = opening.await.map_err(|_| ConnectError::Failed(ConnectionError::EndpointClosed))??;
         attempt.opened().await.map(Connection::new).map_err(ConnectError::Failed)
     }
 

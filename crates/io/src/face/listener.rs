@@ -18,7 +18,7 @@ pub struct Listener {
 
 impl Listener {
     pub(super) fn new(hold: Arc<Hold>, backlog: usize) -> Self {
-        hold.hub.backlog().join(backlog);
+        hold.new_connections.backlog().join(backlog);
         hold.hub.tell(Command::Listen);
         Listener { hold, place: Place::default() }
     }
@@ -28,9 +28,9 @@ impl Listener {
     /// # Errors
     /// [`ConnectionError::EndpointClosed`].
     pub async fn accept(&self) -> Result<Connection, ConnectionError> {
-        let hub = &self.hold.hub;
+        let new = &self.hold.new_connections;
         let next =
-            wait(|cx, place| hub.backlog().poll_next(cx, place), |place| hub.backlog().stop_waiting(place));
+            wait(|cx, place| new.backlog().poll_next(cx, place), |place| new.backlog().stop_waiting(place));
         next.await.map(Connection::new).ok_or(ConnectionError::EndpointClosed)
     }
 }
@@ -41,14 +41,14 @@ impl Stream for Listener {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
         let Listener { hold, place } = self.get_mut();
-        let next = hold.hub.backlog().poll_next(cx, place);
+        let next = hold.new_connections.backlog().poll_next(cx, place);
         next.map(|handle| handle.map(Connection::new))
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let mut backlog = self.hold.hub.backlog();
+        let mut backlog = self.hold.new_connections.backlog();
         backlog.stop_waiting(&self.place);
         let untaken = backlog.leave();
         drop(backlog);

@@ -1,4 +1,4 @@
-use super::hub::Command;
+use super::commands::Command;
 use super::mailbox::Handle;
 use super::wait::wait;
 use crate::types::ConnectionError;

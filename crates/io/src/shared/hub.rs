@@ -1,93 +1,14 @@
 //! State shared by the driver and all handles.
 
-use super::attempt::Attempt;
-use super::backlog::Backlog;
-use super::source::Source;
+use super::commands::{Call, Command};
 use super::wait::{Place, Wakers};
 use crate::stats::SocketCounters;
-use crate::types::{AddressError, ConnectError, PathError, Peer};
-use bytes::Bytes;
-use futures_channel::oneshot;
-use sctp::{AssocId, Config};
-use std::fmt;
+use sctp::Config;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 use units::Instant;
-
-/// Immediate result of a connection attempt.
-pub(crate) type Opening = Result<Attempt, ConnectError>;
-
-/// A call that runs in the driver thread.
-pub(crate) struct Call(Work);
-
-type Work = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
-
-impl Call {
-    /// A call, and the receiver of its answer.
-    pub(crate) fn answered<T: Send + 'static>(
-        call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
-    ) -> (Self, oneshot::Receiver<T>) {
-        let (answer, receiver) = oneshot::channel();
-        let call = Box::new(move |endpoint: &mut sctp::Endpoint, now| {
-            // The send fails if the caller was dropped meanwhile.
-            let _ = answer.send(call(endpoint, now));
-        });
-        (Call(call), receiver)
-    }
-
-    pub(crate) fn make(self, endpoint: &mut sctp::Endpoint, now: Instant) {
-        self.0(endpoint, now);
-    }
-}
-
-impl fmt::Debug for Call {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Call")
-    }
-}
-
-/// A request of a handle to the driver.
-pub(crate) enum Command {
-    /// Begin an association, with options of its own if there are any.
-    Connect(Peer, Option<Arc<Config>>, oneshot::Sender<Opening>),
-    /// Let peers begin associations if there is a listener.
-    Listen,
-    /// There are messages in the outbox or in the source.
-    Outbox(AssocId),
-    /// Take messages from this source, too.
-    Source(AssocId, Source),
-    /// There is room in the inbox.
-    Inbox(AssocId),
-    /// Answer once the peer has acknowledged everything that was given so far; false if some of it was lost.
-    Flush(AssocId, oneshot::Sender<bool>),
-    /// Send a heartbeat to an address of the peer, and answer with its round-trip time.
-    Heartbeat(AssocId, IpAddr, oneshot::Sender<Result<Duration, PathError>>),
-    /// Shut the association down once everything is delivered.
-    Shutdown(AssocId),
-    /// The last handle of a connection was dropped: shut it down, or give up the attempt.
-    Release(AssocId),
-    /// End the association at once.
-    Abort(AssocId, Bytes),
-    /// Run a call with the endpoint.
-    Call(Call),
-    /// Add a local address, on an interface if one is named.
-    AddAddress(IpAddr, Option<String>, oneshot::Sender<Result<(), AddressError>>),
-    /// Remove a local address.
-    RemoveAddress(IpAddr, oneshot::Sender<Result<(), AddressError>>),
-    /// The last handle of the endpoint was dropped: end once all connections have ended.
-    Leave,
-    /// Shut all associations down, then end.
-    Close,
-}
-
-impl fmt::Debug for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Command")
-    }
-}
 
 /// State shared by the driver and all handles.
 #[derive(Debug)]
@@ -96,7 +17,6 @@ pub(crate) struct Hub {
     /// True if the driver sleeps or is about to sleep.
     asleep: AtomicBool,
     waker: mio::Waker,
-    backlog: Mutex<Backlog>,
     places: Mutex<Places>,
     pub(crate) ports: Ports,
     /// The options of the endpoint.
@@ -140,7 +60,6 @@ impl Hub {
             queue: Mutex::default(),
             asleep: AtomicBool::new(false),
             waker,
-            backlog: Mutex::default(),
             places: Mutex::new(places),
             ports,
             config,
@@ -157,16 +76,12 @@ impl Hub {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn backlog(&self) -> MutexGuard<'_, Backlog> {
-        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Passes a command to the driver. If the driver has ended, the command and its answer channel are
-    /// dropped.
-    pub(crate) fn tell(&self, command: Command) {
+    /// Passes a command to the driver. If the driver has ended, drops the command with its answer channel and
+    /// returns false.
+    pub(crate) fn tell(&self, command: Command) -> bool {
         let mut queue = self.queue();
         if queue.ended {
-            return;
+            return false;
         }
         queue.commands.push(command);
         drop(queue);
@@ -174,6 +89,7 @@ impl Hub {
             // The call fails only if the driver's poll is gone.
             let _ = self.waker.wake();
         }
+        true
     }
 
     /// Runs a call in the driver thread; `None` if the driver has ended.
@@ -207,7 +123,7 @@ impl Hub {
         self.asleep.store(false, Ordering::SeqCst);
     }
 
-    /// Records the end of the driver: drops queued and later commands, wakes all callers, ends the backlog.
+    /// Records the end of the driver: drops queued and later commands, wakes all callers.
     pub(crate) fn end(&self) {
         let mut queue = self.queue();
         queue.ended = true;
@@ -218,15 +134,6 @@ impl Hub {
         // connections.
         drop(dropped);
         watchers.wake();
-        self.end_backlog();
-    }
-
-    /// Closes the backlog after the last listener was dropped.
-    pub(crate) fn end_backlog(&self) {
-        let (untaken, listeners) = self.backlog().end();
-        // Dropping the handles releases their connections, which must not happen under the lock.
-        drop(untaken);
-        listeners.wake();
     }
 
     /// Ready once the driver has ended.

@@ -1,7 +1,8 @@
 //! State shared by the driver and the handles of one connection.
 
+use super::commands::{Call, Command};
 use super::event_queue::{EventQueue, Reader};
-use super::hub::{Call, Command, Hub};
+use super::hub::Hub;
 use super::inbox::Inbox;
 use super::outbox::{Item, Outbox, Parcel, Ticket};
 use super::wait::{Place, Wakers, Woken};

@@ -1,6 +1,6 @@
 //! Messages on their way from the callers to the stack.
 
-use super::hub::Call;
+use super::commands::Call;
 use super::wait::Woken;
 use futures_channel::oneshot;
 use sctp::{Message, Reliability};

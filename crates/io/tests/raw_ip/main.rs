@@ -32,7 +32,7 @@ const PORT: u16 = 5001;
 const MESSAGE: usize = 20_000;
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs the test of this name in a namespace of its own, or its server in the other one.
+/// Runs the test of this name in one network namespace, and its server in another.
 fn in_a_namespace(test: &str, body: fn(&Network)) {
     match std::env::var(ROLE).as_deref() {
         Ok("here") => {
@@ -231,7 +231,7 @@ fn peers_in_ip_and_in_udp_reach_one_endpoint_and_wildcard_sockets_know_their_add
             assert_eq!(connection.paths().expect("is open")[0].udp_port, udp_port);
             assert_eq!(transfer(&mut both, &connection, 20), report(20, udp_port));
         }
-        // An address that comes has a raw socket, too, and takes over from one that goes.
+        // An added address gets a raw socket, too, and carries the data after the old address was removed.
         let connection = endpoint.connect(Peer::from((v4(2, 1), PORT)).udp_port(0)).expect("connects");
         endpoint.add_local_address(v4(1, 2)).expect("is an address of this host");
         assert_eq!(endpoint.stats().sockets.len(), 3);
@@ -306,7 +306,8 @@ fn one_port_at_one_address_has_one_raw_socket() {
 /// Where Debian's libusrsctp-examples has tsctp.
 const TSCTP: &str = "/usr/lib/usrsctp/tsctp";
 
-/// Starts tsctp in the other host, without UDP. It writes much, and would stop if nobody read that.
+/// Starts tsctp in the other host, without UDP. Its output is discarded, because tsctp would block on a full
+/// pipe.
 fn tsctp(network: &Network, arguments: &str) -> Running {
     let line = format!("exec {TSCTP} -E 0 -L 10.9.2.1 -p {PORT} {arguments} >/dev/null 2>&1");
     Running::start(network.there("sh").args(["-c", &line]))
