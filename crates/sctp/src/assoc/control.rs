@@ -1,4 +1,4 @@
-use super::packet_drop::Damaged;
+use super::damaged::Damaged;
 use crate::path::PathId;
 use std::collections::VecDeque;
 use wire::{

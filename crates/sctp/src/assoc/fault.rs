@@ -2,9 +2,8 @@
 
 use super::Association;
 use super::control::Pending;
-use super::mtu::PROBE;
+use super::heartbeat_info::{HeartbeatInfo, Kind};
 use super::phase::Phase;
-use super::sack_path::RETURN;
 use crate::error::PathError;
 use crate::event::{CloseReason, Event};
 use crate::path::{HeartbeatTimer, Path, PathId, PathState};
@@ -14,12 +13,6 @@ use units::{Instant, Span};
 
 /// Reason in the ABORT to a peer that no longer answers.
 const TOO_MANY_ERRORS: &[u8] = b"too many transmissions without an answer";
-
-/// Bytes of our Heartbeat Info: path, kind, number of repetitions and nonce.
-pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
-
-/// Bytes of a HEARTBEAT chunk: chunk header, parameter header and Heartbeat Info.
-pub(super) const HEARTBEAT_LEN: usize = 8 + HEARTBEAT_INFO_LEN;
 
 /// Longest interval between heartbeats on a path in UDP, because a NAT removes the mapping of an idle port
 /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10).
@@ -32,15 +25,6 @@ pub(super) struct Probes {
     until: Instant,
     /// The first path to be checked for a due heartbeat.
     turn: usize,
-}
-
-/// The Heartbeat Info: path, kind of heartbeat, number of earlier transmissions, nonce.
-pub(super) fn heartbeat_info(p: PathId, kind: u8, repeats: u16, nonce: u64) -> [u8; HEARTBEAT_INFO_LEN] {
-    let mut info = [0; HEARTBEAT_INFO_LEN];
-    (info[0], info[1]) = (p.0, kind);
-    info[2..4].copy_from_slice(&repeats.to_be_bytes());
-    info[4..].copy_from_slice(&nonce.to_be_bytes());
-    info
 }
 
 impl Association {
@@ -307,26 +291,30 @@ impl Association {
         Ok(())
     }
 
-    pub(super) fn heartbeat_info(&self, p: PathId) -> Option<[u8; HEARTBEAT_INFO_LEN]> {
+    /// The Heartbeat Info of the HEARTBEAT to which path `p` awaits an answer.
+    pub(super) fn heartbeat_info(&self, p: PathId) -> Option<HeartbeatInfo> {
         let (nonce, repeats) = self.paths[p].heartbeat.nonce()?;
-        Some(heartbeat_info(p, 0, repeats, nonce))
+        Some(HeartbeatInfo { path: p, kind: Kind::Path, repeats, nonce })
     }
 
     /// Processes a HEARTBEAT ACK. The chunk contains the path of the heartbeat, which may differ from the
     /// path on which the HEARTBEAT ACK arrived.
     pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
-        let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
-        let [path, kind @ (0 | PROBE | RETURN), high, low, nonce @ ..] = *info else { return };
-        let (p, repeats, nonce) = (PathId(path), u16::from_be_bytes([high, low]), u64::from_be_bytes(nonce));
+        let Some(HeartbeatInfo { path: p, kind, repeats, nonce }) = HeartbeatInfo::parse(info) else {
+            return;
+        };
         if p.index() >= self.paths.len() {
             return;
         }
-        if kind == PROBE {
-            return self.on_probe_ack(now, p, nonce);
+        match kind {
+            Kind::Path => self.on_path_answer(now, p, repeats, nonce),
+            Kind::Mtu => self.on_probe_ack(now, p, nonce),
+            Kind::Return => self.paths[p].returns.iter_mut().for_each(|way| way.answered(now, nonce)),
         }
-        if kind == RETURN {
-            return self.paths[p].returns.iter_mut().for_each(|way| way.answered(now, nonce));
-        }
+    }
+
+    /// Processes the answer to a HEARTBEAT of fault management on path `p`.
+    fn on_path_answer(&mut self, now: Instant, p: PathId, repeats: u16, nonce: u64) {
         let Some(answer) = self.paths[p].heartbeat.answered(now, nonce, repeats) else { return };
         if let Some(rtt) = answer.rtt {
             if let Some(way) = &mut self.paths[p].returns {

@@ -1,7 +1,7 @@
 //! The handshake on the side that started it (`rfc9260#section-5.1`).
 
 use super::control::Pending;
-use super::fault::HEARTBEAT_LEN;
+use super::heartbeat_info::HEARTBEAT_LEN;
 use super::phase::{Begun, Farewell, Phase, Retry};
 use super::{Association, Offer, OfferError, Peer};
 use crate::config::LEAST_WINDOW;

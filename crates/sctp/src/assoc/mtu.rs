@@ -4,7 +4,7 @@
 //! sign of congestion nor an error of the path, and the limit on heartbeats does not apply to it.
 
 use super::Association;
-use super::fault::heartbeat_info;
+use super::heartbeat_info::{HeartbeatInfo, Kind};
 use crate::config::MTU;
 use crate::error::PathError;
 use crate::event::Event;
@@ -13,9 +13,6 @@ use std::net::IpAddr;
 use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{Heartbeat, PacketWriter, Pad};
-
-/// Kind in the Heartbeat Info of a probe. The kind of a heartbeat is zero.
-pub(super) const PROBE: u8 = 1;
 
 impl Association {
     /// The next deadline of path MTU discovery.
@@ -66,7 +63,7 @@ impl Association {
         let probe = |path: &Path| Self::probed(path)?.probe(now);
         let (p, size) = self.paths.ids().find_map(|p| Some((p, probe(&self.paths[p])?)))?;
         let nonce = self.random.number();
-        let info = heartbeat_info(p, PROBE, 0, nonce);
+        let info = HeartbeatInfo { path: p, kind: Kind::Mtu, repeats: 0, nonce }.to_bytes();
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), size);
         let mut place = None;
         self.push_authenticated(Heartbeat::TYPE, &mut w, &mut place, |_, w| {

@@ -301,7 +301,7 @@ impl Association {
             }
             (Pending::ShutdownAck, ..) => w.push(&ShutdownAck),
             (Pending::Heartbeat, ..) => {
-                self.heartbeat_info(path).is_some_and(|info| w.push(&Heartbeat { info: &info }))
+                self.heartbeat_info(path).is_some_and(|info| w.push(&Heartbeat { info: &info.to_bytes() }))
             }
             (Pending::HeartbeatAck(info), ..) => w.push(&HeartbeatAck { info }),
             (Pending::ReConfig(bytes), ..) => w.push(&ReConfig { bytes }),

@@ -5,57 +5,20 @@
 
 use super::Association;
 use super::control::Pending;
+use super::damaged::Damaged;
 use super::phase::Phase;
 use crate::ext::Ext;
 use crate::path::PathId;
 use crate::rx::Receiver;
-use transport::{Datagram, Octets};
+use transport::Datagram;
 use units::{Instant, Span};
 use wire::{
-    Asconf, Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, ForwardTsn, Heartbeat, IForwardTsn, NrSack,
-    Packet, PacketDrop, ReConfig, Sack, Shutdown, ShutdownAck,
+    Asconf, Chunk, CookieEcho, DroppedChunk, ForwardTsn, Heartbeat, IForwardTsn, NrSack, Packet, PacketDrop,
+    ReConfig, Sack, Shutdown, ShutdownAck,
 };
 
 /// Largest number of reports per second on a path.
 const REPORTS: u8 = 10;
-
-/// Bytes of a damaged packet that a report always repeats, by which the sender recognises a DATA chunk.
-const LEAST_COPY: usize = CommonHeader::LEN + Data::HEADER_LEN + 32;
-
-/// A packet that arrived damaged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Damaged {
-    /// The packet or its first bytes.
-    copy: Vec<u8>,
-    /// Length of the whole packet.
-    length: usize,
-}
-
-impl Damaged {
-    /// Copies a packet for a report of at most `limit` bytes and, if possible, of at most its own length.
-    fn of(packet: Octets<'_>, limit: usize) -> Self {
-        let length = packet.len();
-        let overhead = CommonHeader::LEN + PacketDrop::FIXED_LEN;
-        let most = length.saturating_sub(overhead).max(LEAST_COPY).min(limit.saturating_sub(overhead));
-        let (copy, _) = packet.split_at(length.min(most));
-        Damaged { copy: copy.to_vec(), length }
-    }
-
-    /// Returns the chunk that reports the packet.
-    pub(super) fn report(&self, receiver: &Receiver) -> PacketDrop<'_> {
-        let (max_rate, on_queue) = receiver.buffer();
-        let truncated = self.copy.len() < self.length;
-        PacketDrop {
-            from_middlebox: false,
-            bad_checksum: true,
-            truncated,
-            max_rate,
-            on_queue,
-            truncated_length: if truncated { u16::try_from(self.length).unwrap_or(u16::MAX) } else { 0 },
-            packet: &self.copy,
-        }
-    }
-}
 
 /// Start of the current second and number of reports in it, by path.
 #[derive(Debug, Default)]

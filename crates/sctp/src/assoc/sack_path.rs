@@ -2,15 +2,12 @@
 
 use super::Association;
 use super::auth::AuthPlace;
-use super::fault::heartbeat_info;
+use super::heartbeat_info::{HeartbeatInfo, Kind};
 use crate::config::SackPath;
 use crate::path::PathId;
 use crate::rx::Receiver;
 use units::{Instant, Span};
 use wire::{Heartbeat, PacketWriter};
-
-/// Kind in the Heartbeat Info of a probe of the path of SACKs, which is bundled with a SACK.
-pub(super) const RETURN: u8 = 2;
 
 /// Most SACKs on a faster path in the mean round-trip time of the two paths. More SACKs hardly help.
 const IN_A_ROUND_TRIP: u64 = 16;
@@ -114,7 +111,7 @@ impl Association {
             return;
         }
         let nonce = self.random.number();
-        let info = heartbeat_info(path, RETURN, 0, nonce);
+        let info = HeartbeatInfo { path, kind: Kind::Return, repeats: 0, nonce }.to_bytes();
         let probe = Heartbeat { info: &info };
         if self.push_authenticated(Heartbeat::TYPE, w, place, |_, w| w.push(&probe))
             && let Some(way) = &mut self.paths[path].returns

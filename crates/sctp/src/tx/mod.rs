@@ -15,6 +15,7 @@ mod delivery;
 mod delta;
 mod ecn;
 mod first_come;
+mod held;
 mod limits;
 mod missing_reports;
 mod moved;

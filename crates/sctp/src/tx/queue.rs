@@ -4,8 +4,8 @@
 //! never used takes no memory.
 
 use super::first_come::FirstCome;
+use super::held::Held;
 use super::pieces::{Piece, PieceId, Pieces};
-use super::reset_queue::Held;
 use super::turns::{Front, Turns};
 use crate::chunks::{Fragment, RecordId, Tag};
 use crate::config::Config;

@@ -2,105 +2,48 @@
 //! (`rfc6525#section-5.1.2`, A1). Messages that were queued before the reset are sent first.
 
 use super::Sender;
+use super::held::Waiting;
 use super::queue::SendQueue;
-use crate::chunks::{Outstanding, RecordId, Tag};
-use crate::message::Message;
+use crate::chunks::Outstanding;
 use crate::path::Paths;
 use crate::per_stream::StreamSet;
-use std::collections::{BTreeSet, VecDeque};
 use units::ByteCount;
 use wire::{StreamId, Tsn};
-
-/// Messages for streams under reset (held streams), in the order in which the user gave them.
-#[derive(Debug, Default)]
-pub(super) struct Held {
-    /// Streams held by a reset that lists them.
-    listed: BTreeSet<StreamId>,
-    /// Number of resets that hold all streams.
-    all: u32,
-    waiting: VecDeque<Waiting>,
-    bytes: ByteCount,
-    /// True if the messages can be queued when the user completes the unfinished message.
-    due: bool,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    message: Message,
-    beginning: bool,
-    tag: Tag,
-    record: RecordId,
-}
-
-impl Held {
-    pub(super) fn holds(&self, stream: StreamId) -> bool {
-        self.all > 0 || self.listed.contains(&stream)
-    }
-
-    /// True if the last waiting message is not complete.
-    fn ends_unfinished(&self) -> bool {
-        self.waiting.back().is_some_and(|last| !last.message.end_of_record)
-    }
-
-    pub(super) fn push(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
-        self.bytes += message.payload.byte_count();
-        self.waiting.push_back(Waiting { message, beginning, tag, record });
-    }
-}
 
 impl SendQueue {
     /// Makes messages for these streams wait until [`Self::release`].
     fn hold(&mut self, streams: &StreamSet) {
-        let held = self.held.get_or_insert_default();
-        held.all += u32::from(streams.is_all());
-        held.listed.extend(streams.streams());
+        self.held.get_or_insert_default().hold(streams);
     }
 
     /// Queues the waiting messages of these streams, except for streams that another reset holds, too.
     fn release(&mut self, streams: &StreamSet) {
         let unfinished = self.is_closed_to_others();
-        let Some(held) = &mut self.held else { return };
-        held.all -= u32::from(streams.is_all());
-        for stream in streams.streams() {
-            held.listed.remove(stream);
-        }
-        // Pieces of a message have successive TSNs, so no other message may be queued between them.
-        held.due = unfinished && !held.ends_unfinished();
-        if !held.due {
-            self.release_due();
+        if self.held.as_mut().is_some_and(|held| held.release(streams, unfinished)) {
+            self.queue_released();
         }
     }
 
     /// Queues the messages that waited until the user completed the unfinished message.
     pub(super) fn release_behind_message(&mut self) {
-        if !self.is_closed_to_others() && self.held.as_ref().is_some_and(|held| held.due) {
-            self.release_due();
+        if !self.is_closed_to_others() && self.held.as_ref().is_some_and(|held| held.is_due()) {
+            self.queue_released();
         }
     }
 
-    fn release_due(&mut self) {
+    fn queue_released(&mut self) {
         let Some(mut held) = self.held.take() else { return };
-        held.due = false;
-        for waiting in std::mem::take(&mut held.waiting) {
-            if held.holds(waiting.message.stream) {
-                held.waiting.push_back(waiting);
-            } else {
-                held.bytes -= waiting.message.payload.byte_count();
-                let Waiting { message, beginning, tag, record } = waiting;
-                self.enqueue(message, beginning, tag, record);
-            }
+        for Waiting { message, beginning, tag, record } in held.take_released() {
+            self.enqueue(message, beginning, tag, record);
         }
-        if held.all > 0 || !held.listed.is_empty() {
-            self.held = Some(held);
-        }
+        self.held = Some(held).filter(|held| held.holds_any());
     }
 
     /// Ends the hold of all streams, even if resets are in progress.
     pub(super) fn release_all(&mut self) {
         if let Some(held) = &mut self.held {
-            held.listed.clear();
-            held.all = 0;
-            self.release_due();
+            held.release_all();
+            self.queue_released();
         }
     }
 
@@ -110,12 +53,12 @@ impl SendQueue {
 
     /// Number of held messages or pieces of messages.
     pub(super) fn held_len(&self) -> usize {
-        self.held.as_ref().map_or(0, |held| held.waiting.len())
+        self.held.as_ref().map_or(0, |held| held.len())
     }
 
     /// User bytes of the held messages.
     pub(super) fn held_bytes(&self) -> ByteCount {
-        self.held.as_ref().map_or(ByteCount::ZERO, |held| held.bytes)
+        self.held.as_ref().map_or(ByteCount::ZERO, |held| held.bytes())
     }
 
     /// True if the stream is being reset, and all its earlier data was sent.
@@ -221,7 +164,7 @@ mod tests {
     use super::*;
     use crate::chunks::Fragment;
     use crate::config::Config;
-    use crate::message::Payload;
+    use crate::message::{Message, Payload};
 
     fn queue(streams: u16) -> SendQueue {
         SendQueue::new(&Config { outbound_streams: streams, ..Config::default() })

@@ -1,0 +1,101 @@
+//! Messages for streams under reset, which are not numbered yet (`rfc6525#section-5.1.2`, A1).
+
+use crate::chunks::{RecordId, Tag};
+use crate::message::Message;
+use crate::per_stream::StreamSet;
+use std::collections::{BTreeSet, VecDeque};
+use units::ByteCount;
+use wire::StreamId;
+
+/// Messages for streams under reset (held streams), in the order in which the user gave them.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Streams held by a reset that lists them.
+    listed: BTreeSet<StreamId>,
+    /// Number of resets that hold all streams.
+    all: u32,
+    waiting: VecDeque<Waiting>,
+    bytes: ByteCount,
+    /// True if the messages can be queued when the user completes the unfinished message.
+    due: bool,
+}
+
+/// A message or a piece of one, and what the queue needs to number it.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) message: Message,
+    pub(super) beginning: bool,
+    pub(super) tag: Tag,
+    pub(super) record: RecordId,
+}
+
+impl Held {
+    pub(super) fn holds(&self, stream: StreamId) -> bool {
+        self.all > 0 || self.listed.contains(&stream)
+    }
+
+    /// True if a reset holds a stream.
+    pub(super) fn holds_any(&self) -> bool {
+        self.all > 0 || !self.listed.is_empty()
+    }
+
+    /// True if the last waiting message is not complete.
+    fn ends_unfinished(&self) -> bool {
+        self.waiting.back().is_some_and(|last| !last.message.end_of_record)
+    }
+
+    pub(super) fn push(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
+        self.bytes += message.payload.byte_count();
+        self.waiting.push_back(Waiting { message, beginning, tag, record });
+    }
+
+    /// Holds these streams until [`Self::release`].
+    pub(super) fn hold(&mut self, streams: &StreamSet) {
+        self.all += u32::from(streams.is_all());
+        self.listed.extend(streams.streams());
+    }
+
+    /// Ends one hold of these streams. True if released messages can be queued now; `unfinished` is true if
+    /// the user has not completed a queued message.
+    pub(super) fn release(&mut self, streams: &StreamSet, unfinished: bool) -> bool {
+        self.all -= u32::from(streams.is_all());
+        for stream in streams.streams() {
+            self.listed.remove(stream);
+        }
+        // Pieces of a message have successive TSNs, so no other message may be queued between them.
+        self.due = unfinished && !self.ends_unfinished();
+        !self.due
+    }
+
+    /// Ends all holds.
+    pub(super) fn release_all(&mut self) {
+        self.listed.clear();
+        self.all = 0;
+    }
+
+    /// True if the messages can be queued when the user completes the unfinished message.
+    pub(super) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// Removes and returns the messages of streams that are no longer held.
+    pub(super) fn take_released(&mut self) -> VecDeque<Waiting> {
+        self.due = false;
+        let waiting = std::mem::take(&mut self.waiting);
+        let (still, released): (VecDeque<_>, VecDeque<_>) =
+            waiting.into_iter().partition(|waiting| self.holds(waiting.message.stream));
+        self.waiting = still;
+        self.bytes -= released.iter().map(|waiting| waiting.message.payload.byte_count()).sum();
+        released
+    }
+
+    /// Number of messages or pieces of messages.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// User bytes of the messages.
+    pub(super) fn bytes(&self) -> ByteCount {
+        self.bytes
+    }
+}
