@@ -1,7 +1,7 @@
 //! Runs a scenario, and changed copies of it that may be faster.
 
 use super::report;
-use super::words::{Facts, Subject, WORTH};
+use super::words::{Facts, Subject, Tried, WORTH};
 use crate::{Failure, code, complain, interrupt, run, say};
 use clap::ArgMatches;
 use lab::explain::{Alternative, Diagnosis, Kind, alternatives};
@@ -12,18 +12,6 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use transport::Limit;
-
-/// A change that was run.
-pub(super) struct Tried {
-    pub(super) kind: Kind,
-    pub(super) change: String,
-    /// As [`Alternative::without`].
-    pub(super) without: Vec<&'static str>,
-    /// Name of the path that is used alone.
-    pub(super) path: Option<String>,
-    /// Payload received per second in bit/s, or the reason why the run failed.
-    pub(super) throughput: Result<f64, String>,
-}
 
 /// Share of the time limited by the application above which no change but more data can help a flow.
 const IDLE: f64 = 0.9;

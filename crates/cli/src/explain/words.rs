@@ -1,6 +1,5 @@
 //! Explains a flow in sentences.
 
-use super::scenario::Tried;
 use crate::show;
 use lab::explain::{self, Diagnosis, Kind, PathDiagnosis};
 use lab::output::FlowPaths;
@@ -198,6 +197,18 @@ impl Subject<'_> {
 
 /// Throughput divided by the rate of a link from which the link counts as full: headers take a few percent.
 const FULL: f64 = 0.9;
+
+/// A change that was run.
+pub(super) struct Tried {
+    pub(super) kind: Kind,
+    pub(super) change: String,
+    /// As [`Alternative::without`].
+    pub(super) without: Vec<&'static str>,
+    /// Name of the path that is used alone.
+    pub(super) path: Option<String>,
+    /// Payload received per second in bit/s, or the reason why the run failed.
+    pub(super) throughput: Result<f64, String>,
+}
 
 impl Tried {
     /// The change in words, with a remark if it leaves out paths.

@@ -1,10 +1,31 @@
+use super::link::Links;
 use super::quantity::{self as q, Quantity};
-use super::report::{RowWriter, RunContext};
+use super::rows::RowWriter;
 use crate::app::{Fate, Flow, Measured, Meter, Tally, Window};
 use crate::host::{Ending, PathCounts, Side};
-use net::LinkDir;
+use net::{LinkDir, Network};
+use std::collections::BTreeMap;
 use transport::LimitTimes;
 use units::{ByteCount, Span};
+
+/// The parts of a run that the rows of one window need.
+pub(super) struct RunContext<'a> {
+    pub(super) network: &'a Network,
+    pub(super) links: &'a Links,
+    /// True for the flows' own measurement, which also reports quantities of the whole run.
+    pub(super) whole_run: bool,
+}
+
+impl RunContext<'_> {
+    /// The sum of the rates of the tightest links on these paths, each link counted once, in bit/s.
+    pub(super) fn tightest(&self, ways: &[Vec<LinkDir>]) -> f64 {
+        let rate = |&direction: &LinkDir| self.links.rate(direction);
+        let tight =
+            ways.iter().filter_map(|way| way.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b))));
+        let distinct: BTreeMap<LinkDir, f64> = tight.map(|link| (link, rate(&link))).collect();
+        distinct.values().sum()
+    }
+}
 
 /// Rates of a flow in a window, for the sums over all flows.
 #[derive(Debug, Default)]

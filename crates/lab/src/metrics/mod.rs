@@ -7,6 +7,7 @@ mod nat;
 mod path_names;
 pub mod quantity;
 mod report;
+mod rows;
 mod transfers;
 mod windows;
 

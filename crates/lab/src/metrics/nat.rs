@@ -1,5 +1,5 @@
 use super::quantity as q;
-use super::report::RowWriter;
+use super::rows::RowWriter;
 use crate::output::Scalar;
 use net::Network;
 

@@ -1,58 +1,16 @@
 //! The rows of a run: for each window the rows of flows, links, and all flows together.
 
 use super::fairness::fairness;
-use super::flow::{self, Achieved, ratio};
+use super::flow::{self, Achieved, RunContext, ratio};
 use super::link::{LinkCounts, Links};
 use super::quantity as q;
+use super::rows::RowWriter;
 use super::windows::Windows;
 use crate::app::{Flow, Measured, Window};
 use crate::output::Scalar;
-use net::{LinkDir, Network};
+use net::Network;
 use std::collections::BTreeMap;
 use units::Instant;
-
-/// The parts of a run that the rows of one window need.
-pub(super) struct RunContext<'a> {
-    pub(super) network: &'a Network,
-    pub(super) links: &'a Links,
-    /// True for the flows' own measurement, which also reports quantities of the whole run.
-    pub(super) whole_run: bool,
-}
-
-impl RunContext<'_> {
-    /// The sum of the rates of the tightest links on these paths, each link counted once, in bit/s.
-    pub(super) fn tightest(&self, ways: &[Vec<LinkDir>]) -> f64 {
-        let rate = |&direction: &LinkDir| self.links.rate(direction);
-        let tight =
-            ways.iter().filter_map(|way| way.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b))));
-        let distinct: BTreeMap<LinkDir, f64> = tight.map(|link| (link, rate(&link))).collect();
-        distinct.values().sum()
-    }
-}
-
-/// Writes the rows of one flow, link or group of flows in one window.
-pub(super) struct RowWriter<'a> {
-    pub(super) window: &'a str,
-    pub(super) flow: &'a str,
-    pub(super) out: &'a mut Vec<Scalar>,
-}
-
-impl RowWriter<'_> {
-    pub(super) fn write(&mut self, quantity: &'static str, value: f64) {
-        self.write_path(quantity, None, value);
-    }
-
-    pub(super) fn write_path(&mut self, quantity: &'static str, path: Option<usize>, value: f64) {
-        self.out.push(Scalar {
-            flow: self.flow.to_owned(),
-            window: self.window.to_owned(),
-            path: path.map(|path| path as u8),
-            quantity,
-            // The empty sum is -0; adding zero makes it 0.
-            value: value + 0.0,
-        });
-    }
-}
 
 /// All scalars of a run.
 pub(crate) fn of_run(network: &Network, flows: &[Flow], links: &Links, windows: &Windows) -> Vec<Scalar> {

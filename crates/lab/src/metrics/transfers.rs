@@ -2,7 +2,7 @@
 
 use super::flow::ratio;
 use super::quantity as q;
-use super::report::RowWriter;
+use super::rows::RowWriter;
 use super::windows::Windows;
 use crate::app::{Done, TransferSource};
 use crate::output::{Scalar, Series};

@@ -1,24 +1,15 @@
 //! Runs in other processes: parts of a sweep, and single runs for a cluster.
 
-use super::pool::{self, Job};
+use super::job::{Job, Task};
+use super::pool;
+use super::record::RunRecord;
 use super::stopwatch::Stopwatch;
-use super::store::{RunRecord, Store};
+use super::store::Store;
 use super::{Progress, SweepError, SweepOptions, all_jobs};
 use crate::scenario::{Recipe, Sweep};
 use crate::world;
 use std::path::Path;
 use std::sync::Arc;
-
-/// A run that the store does not contain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// [`Variant::number`](crate::scenario::Variant::number).
-    pub variant: usize,
-    /// Replica, from 0.
-    pub replica: u32,
-    /// Name of the run's folder in the store.
-    pub hash: String,
-}
 
 /// Performs runs outside the threads of this process, for example on a cluster.
 pub trait Elsewhere {

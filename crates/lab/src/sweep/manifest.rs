@@ -1,6 +1,6 @@
 //! `manifest.json`: the inputs of a result.
 
-use super::store::RunRecord;
+use super::record::RunRecord;
 use crate::output::FlowPaths;
 use crate::results::{OUTPUTS, number_column};
 use crate::scenario::{Axis, AxisValue, Sweep};

@@ -3,7 +3,8 @@
 use super::SweepError;
 use super::manifest::{self, CIRCUMSTANCES};
 use super::parts;
-use super::store::{self, RunRecord, Store};
+use super::record::RunRecord;
+use super::store::{self, Store};
 use super::tables;
 use crate::results::{MANIFEST, OUTPUTS, ResultFolder, RunKey, sealed, sums, unsealed};
 use crate::scenario::{Axis, AxisValue};

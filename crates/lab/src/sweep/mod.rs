@@ -6,20 +6,24 @@
 //! for the wall times in manifests.
 
 mod elsewhere;
+mod job;
 mod manifest;
 mod merge;
 mod order;
 mod parts;
 mod pool;
+mod record;
 mod stopwatch;
 mod store;
 mod tables;
 mod until;
 
-pub use elsewhere::{Elsewhere, Part, Task, places, run_part, run_stored};
+pub use elsewhere::{Elsewhere, Part, places, run_part, run_stored};
+pub use job::Task;
 pub use manifest::{RESULTS_VERSION, paths_of};
 pub use merge::{MergeError, Merged, merge};
-pub use store::{CAPTURE_LIMIT, RunRecord};
+pub use record::RunRecord;
+pub use store::CAPTURE_LIMIT;
 pub use until::{Until, Wide};
 
 use crate::output::{RunControl, RunError, RunOutput};
@@ -27,7 +31,7 @@ use crate::results::{MANIFEST, OUTPUTS, RunKey, Table, TableError};
 use crate::results::{scalars_of, sealed, series_of, sums, sweep_table};
 use crate::scenario::{Scenario, Sweep, Variant};
 use crate::world;
-use pool::Job;
+use job::Job;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

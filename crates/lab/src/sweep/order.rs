@@ -1,7 +1,7 @@
 //! The order in which several threads perform the runs of a sweep: long runs first. Otherwise one thread
 //! could end with a long run while the others are idle.
 
-use super::pool::Job;
+use super::job::Job;
 use crate::scenario::Scenario;
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;

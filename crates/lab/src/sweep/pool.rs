@@ -1,44 +1,17 @@
 //! The threads of a sweep. Each thread performs the next run of the [`Order`]. The output of a run goes to
 //! the store, and only a short record stays in memory.
 
-use super::elsewhere::Task;
+use super::job::Job;
 use super::order::Order;
+use super::record::RunRecord;
 use super::stopwatch::Stopwatch;
-use super::store::{self, RunRecord, Store};
+use super::store::Store;
 use super::{Progress, Simulate, SweepError, SweepOptions};
 use crate::output::RunError;
-use crate::results::RunKey;
-use crate::scenario::Variant;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// One run of a sweep.
-pub(super) struct Job<'s> {
-    pub run: u32,
-    pub variant: &'s Variant,
-    pub replica: u32,
-}
-
-impl Job<'_> {
-    pub fn key(&self) -> RunKey<'_> {
-        RunKey { run: self.run, replica: self.replica, parameters: &self.variant.parameters }
-    }
-
-    /// The description of the run for another process.
-    pub fn task(&self) -> Task {
-        let hash = store::hash(&self.variant.scenario, self.replica);
-        Task { variant: self.variant.number, replica: self.replica, hash }
-    }
-
-    /// The name of the run in messages.
-    fn name(&self) -> String {
-        let parameters: Vec<_> =
-            self.variant.parameters.iter().map(|(axis, value)| format!(", {axis} = {value}")).collect();
-        format!("replica {} (seed {}{})", self.replica, self.variant.scenario.seed, parameters.concat())
-    }
-}
 
 /// Largest number of threads of a sweep.
 const MOST_THREADS: usize = 1024;

@@ -2,7 +2,8 @@
 
 use super::SweepError;
 use super::parts;
-use super::store::{RunRecord, Store};
+use super::record::RunRecord;
+use super::store::Store;
 use crate::results::{CsvWriter, Kind, ParquetWriter, RunKey, Table, TableError};
 use crate::results::{scalars_of, series_of, sweep_table};
 use crate::scenario::Axis;

@@ -1,5 +1,5 @@
 use super::links::networks_between;
-use super::{Nodes, has_room, is_count, is_name, is_new, limits, members, node_indices};
+use super::{FlowGroup, Nodes, has_room, is_count, is_name, is_new, limits, members, node_indices};
 use crate::decode::At;
 use crate::diagnostic::{Faults, expected_one_of};
 use crate::file::{FlowTable, PrimaryPathWord, TrafficTable};
@@ -11,12 +11,6 @@ use sctp::Reliability;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use units::{ByteCount, Probability, Span};
-
-/// The name of a flow table, and the indices of the flows it describes.
-pub(super) struct Group {
-    pub name: String,
-    pub flows: Range<usize>,
-}
 
 /// Option sets by name.
 pub(super) struct OptionSets {
@@ -31,8 +25,8 @@ pub(super) fn resolve(
     links: &[Link],
     options: &OptionSets,
     faults: &mut Faults,
-) -> Option<(Vec<Flow>, Vec<Group>)> {
-    let (mut flows, mut groups): (Vec<Flow>, Vec<Group>) = (Vec::new(), Vec::new());
+) -> Option<(Vec<Flow>, Vec<FlowGroup>)> {
+    let (mut flows, mut groups): (Vec<Flow>, Vec<FlowGroup>) = (Vec::new(), Vec::new());
     let mut right = true;
     for table in tables {
         right &= is_name(&table.name, faults);
@@ -52,7 +46,7 @@ pub(super) fn resolve(
             let [client, server] = [&ends.client, &ends.server].map(|nodes| nodes.start + i % nodes.len());
             flows.push(Flow { name, client, server, ..template.clone() });
         }
-        groups.push(Group { name: template.name, flows: first..flows.len() });
+        groups.push(FlowGroup { name: template.name, flows: first..flows.len() });
     }
     right = right
         && same_server_options(tables, &flows, &groups, faults)
@@ -162,7 +156,7 @@ fn flow(
     })
 }
 
-/// Notes a fault, and is `None`, if the client resets streams and cannot.
+/// Checks that a client that resets streams has the options for it. If not, notes a fault and returns `None`.
 fn can_reset_streams(table: &FlowTable, options: &sctp::Config, faults: &mut Faults) -> Option<()> {
     let Some(first) = table.stream_request_time.first() else { return Some(()) };
     if table.protocol.value != Protocol::Sctp || !options.stream_reset {
@@ -449,7 +443,12 @@ fn expected_network(reachable: &BTreeSet<u16>) -> String {
 }
 
 /// Checks that all flows to a port of a server have the same server options: the port has one endpoint.
-fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], faults: &mut Faults) -> bool {
+fn same_server_options(
+    tables: &[FlowTable],
+    flows: &[Flow],
+    groups: &[FlowGroup],
+    faults: &mut Faults,
+) -> bool {
     let mut servers: BTreeMap<(Protocol, usize, u16), &Flow> = BTreeMap::new();
     let mut right = true;
     for (table, group) in tables.iter().zip(groups) {
@@ -474,7 +473,7 @@ fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], f
 }
 
 /// Gives each flow its client port: `local_port` of its table, or the first free port from 9000.
-fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[Group], faults: &mut Faults) -> bool {
+fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[FlowGroup], faults: &mut Faults) -> bool {
     let mut taken: BTreeSet<(Protocol, usize, u16)> =
         flows.iter().map(|flow| (flow.protocol, flow.server, flow.remote_port)).collect();
     let mut right = true;

@@ -1,5 +1,5 @@
 use super::Nodes;
-use super::flows::{self, Group};
+use super::{FlowGroup, flows};
 use crate::decode::{At, OneOrMore};
 use crate::diagnostic::Faults;
 use crate::file::{FileTable, HostTable, RealTable};
@@ -171,7 +171,7 @@ fn one_for_each_link(found: usize, ends: usize, span: &Range<usize>, faults: &mu
 pub(super) fn flows(
     file: &FileTable,
     flows: &[Flow],
-    groups: &[Group],
+    groups: &[FlowGroup],
     hosts: &[RealHost],
     faults: &mut Faults,
 ) -> bool {

@@ -1,7 +1,7 @@
 //! Limits of a scenario, so that no scenario uses all memory. The limits are far above the sizes that can be
 //! simulated in a day.
 
-use super::flows::Group;
+use super::FlowGroup;
 use crate::decode::At;
 use crate::diagnostic::Faults;
 use crate::file::{FileTable, TrafficTable};
@@ -105,7 +105,12 @@ pub(super) fn rows(probe: &Probe, end: PlannedEnd) -> u64 {
 }
 
 /// Notes a scenario that uses too much memory in total, or in which nothing is sent.
-pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], faults: &mut Faults) -> bool {
+pub(super) fn scenario(
+    file: &FileTable,
+    scenario: &Scenario,
+    groups: &[FlowGroup],
+    faults: &mut Faults,
+) -> bool {
     let before = faults.len();
     let silent = |flow: &Flow| flow.forward.is_none() && flow.back.is_none();
     if scenario.flows.iter().all(silent) && scenario.transfers.is_empty() && scenario.real.is_empty() {

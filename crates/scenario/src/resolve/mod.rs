@@ -27,6 +27,12 @@ struct Nodes {
     groups: Vec<NodeGroup>,
 }
 
+/// The name of a flow table, and the indices of the flows it describes.
+struct FlowGroup {
+    name: String,
+    flows: Range<usize>,
+}
+
 struct NodeGroup {
     name: String,
     members: Range<usize>,

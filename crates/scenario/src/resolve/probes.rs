@@ -1,4 +1,4 @@
-use super::flows::Group;
+use super::FlowGroup;
 use super::limits::{self, PlannedEnd};
 use super::links::named;
 use crate::decode::At;
@@ -10,7 +10,7 @@ use units::{Instant, Span};
 
 /// The flows, links and windows that probes can name.
 pub(super) struct Names<'a> {
-    pub groups: &'a [Group],
+    pub groups: &'a [FlowGroup],
     pub nodes: &'a [Node],
     pub links: &'a [Link],
     pub windows: &'a [Window],
@@ -158,8 +158,9 @@ fn times(table: &ProbeTable, windows: &[Window], faults: &mut Faults) -> Option<
 
 /// All flows of a group, the one flow whose number is at the end of the name, or all flows whose names fit a
 /// pattern.
-fn flow_targets(name: &At<String>, groups: &[Group], faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
-    let numbered = |group: &Group, flow: usize| format!("{}-{}", group.name, flow - group.flows.start + 1);
+fn flow_targets(name: &At<String>, groups: &[FlowGroup], faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
+    let numbered =
+        |group: &FlowGroup, flow: usize| format!("{}-{}", group.name, flow - group.flows.start + 1);
     let mut found = Vec::new();
     for group in groups {
         let whole = matches(&name.value, &group.name);

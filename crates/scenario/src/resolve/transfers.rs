@@ -1,4 +1,5 @@
-use super::flows::{Group, OptionSets, host, networks, options};
+use super::FlowGroup;
+use super::flows::{OptionSets, host, networks, options};
 use super::{Nodes, is_name, is_new, limits};
 use crate::decode::At;
 use crate::diagnostic::Faults;
@@ -12,7 +13,7 @@ use units::{Probability, Span};
 /// The sources of short transfers; `None` if a fault was noted.
 pub(super) fn resolve(
     tables: &[TransfersTable],
-    groups: &[Group],
+    groups: &[FlowGroup],
     nodes: &Nodes,
     links: &[Link],
     sets: &OptionSets,

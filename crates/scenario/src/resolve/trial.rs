@@ -1,4 +1,4 @@
-use super::flows::Group;
+use super::FlowGroup;
 use crate::decode::At;
 use crate::diagnostic::Faults;
 use crate::file::{FileTable, FlowTable, TransfersTable};
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) fn scenario(
     file: &FileTable,
     scenario: &Scenario,
-    groups: &[Group],
+    groups: &[FlowGroup],
     new_trial: NewTrial,
     faults: &mut Faults,
 ) -> bool {
