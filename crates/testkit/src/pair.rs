@@ -192,8 +192,8 @@ impl Pair {
         self.udp_ports.insert((side, net), port);
     }
 
-    /// Sets the channel of the other side at `side`, as if a guard authenticated it. Packets that `side`
-    /// sends on another channel do not reach the other side.
+    /// Sets the channel on which `side` knows the other side, as if a guard had authenticated it. Packets
+    /// that `side` sends on another channel do not reach the other side.
     pub fn set_channel(&mut self, side: Side, channel: Channel) {
         self.node(side).peer = channel;
     }
