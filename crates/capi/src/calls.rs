@@ -351,7 +351,7 @@ pub unsafe extern "C" fn anb_ep_paths(
         let paths = inner.paths(now, assoc)?;
         let number = paths.len() as c_int;
         if let Some(told) = told {
-            // SAFETY: there are `n` elements of that size, as the caller promises.
+            // SAFETY: the caller promises room for `n` elements of that size.
             unsafe { told.write_all(n, paths.into_iter()) }
         }
         Ok(number)

@@ -70,9 +70,8 @@ pub(crate) struct Output<T> {
 }
 
 impl<T: Versioned> Output<T> {
-    /// # Safety
-    /// `at` is null or points to as many readable and writable bytes as the size that it begins with, with
-    /// any alignment, as long as the value exists.
+    /// # Safety `at` is null or points to a struct that begins with its size in bytes. These bytes are
+    /// readable and writable while the value exists. Any alignment will do.
     pub(crate) unsafe fn new(at: *mut T) -> Result<Self, Fault> {
         // SAFETY: a readable size, as the caller promises.
         Ok(Output { at, size: unsafe { size_at(at)? } })
@@ -160,8 +159,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// # Safety
-    /// `at` is null or points to `len` writable bytes, as long as the value exists.
+    /// # Safety `at` is null or points to `len` bytes that are writable while the value exists.
     pub(crate) unsafe fn new(at: *mut u8, len: usize) -> Result<Self, Fault> {
         match at.is_null() {
             true if len > 0 => Err(EFAULT.into()),

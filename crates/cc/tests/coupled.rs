@@ -158,8 +158,9 @@ fn olia_remembers_the_bytes_between_two_losses() {
 
 #[test]
 fn olia_selects_the_best_path_by_either_measure() {
-    // Path 2 has 3 times the l and 2 times the r of path 1, so 4.5 times its l²/r and 0.75 times its l/r².
-    // The path that is not `p` has the largest window.
+    // l is the number of bytes between losses, r the RTT. Path 2 has 3 times the l and 2 times the r of path
+    // 1, so 4.5 times its l²/r, but only 0.75 times its l/r²: each measure chooses another best path. The
+    // path that is not `p` has the largest window.
     let shifted = |best, p: usize| {
         let mut setup = setup(GrowthRule::Rfc4960, 2);
         setup.knobs.olia.best = best;

@@ -6,7 +6,8 @@ use clap::ArgMatches;
 use noise::{PrivateKey, Secret};
 use std::path::Path;
 
-/// Prints only the public key, or the secret, to standard output, for scripts.
+/// Creates a key or a secret. Standard output has nothing but the public key or the secret, so that scripts
+/// can read it.
 pub fn key(chosen: &ArgMatches) -> Result<i32, Failure> {
     if chosen.get_flag("psk") {
         let secret = Secret::generate().map_err(|error| Failure::failed(error.to_string()))?;

@@ -163,7 +163,7 @@ impl<E: Copy> Kernel<E> {
 
     /// Moves the horizon back if too many events are near: the later half becomes far. Returns the horizon.
     ///
-    /// Events at the new horizon keep their order, since later events of that instant are far, too.
+    /// All events at the new horizon are far, so they keep their order.
     #[cold]
     fn draw_horizon_in(&mut self) -> Instant {
         for entry in self.near.spill() {

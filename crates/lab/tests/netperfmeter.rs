@@ -208,7 +208,7 @@ fn the_given_fraction_of_messages_is_not_retransmitted() {
     for unordered in [0.0, 1.0] {
         assert_eq!(fraction_lost(0.0, unordered), 0.0);
         for unreliable in [0.3, 1.0] {
-            // 12,500 messages are counted as offered, but 15,000 messages can be lost.
+            // 12,500 messages are offered while the counters run, but 15,000 are sent in all and can be lost.
             let (lost, expected) = (fraction_lost(unreliable, unordered), 0.05 * unreliable * 15.0 / 12.5);
             assert!((lost / expected - 1.0).abs() < 0.2, "{unreliable} {unordered}: {lost}, not {expected}");
         }

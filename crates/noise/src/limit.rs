@@ -90,7 +90,7 @@ fn network(address: IpAddr) -> u64 {
     }
 }
 
-/// One event in each interval on average, and so many at once that they fill `burst`.
+/// A token bucket: one event per interval on average, and `burst / interval` events at once.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     interval: Span,

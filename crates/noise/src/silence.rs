@@ -4,7 +4,7 @@ use units::{Instant, Span};
 
 /// Time after which a peer that answers no packets may have lost its keys.
 const SILENCE: Span = Span::from_secs(5);
-/// The same for a peer to which packets are sent without a pause of this length.
+/// The shorter time that counts while packets are sent to the peer without a pause of this length.
 const STEADY_SILENCE: Span = Span::from_secs(1);
 
 /// Packets sent to the peer since the last packet from it.

@@ -6,7 +6,8 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
 
 const SIZE: usize = 65_536;
-/// A lock that is not released after so many turns was held by a thread that fork did not copy.
+/// Number of attempts to take a lock. If it is still taken then, its holder was a thread that fork did not
+/// copy.
 const TURNS: usize = 100_000;
 
 /// A socket of ours. All zero: the descriptor is not ours.

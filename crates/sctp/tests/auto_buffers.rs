@@ -41,8 +41,8 @@ fn told(pair: &mut Pair, client: AssocId) -> u64 {
     endpoint.stats(client).expect("an association").peer_rwnd.get() + flight
 }
 
-/// The window of the sender grows to several times the first size of the buffers, and no further than to
-/// what is read and held in a round-trip time, twice.
+/// The sender's window grows to several times the first size of the buffers, and to at most twice the bytes
+/// that are read and held in a round-trip time.
 #[test]
 fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
     let (mut pair, [client, _]) = connected();

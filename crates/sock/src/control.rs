@@ -59,7 +59,8 @@ impl Server {
         if let Some(key) = key {
             self.pump(key);
             if let Some(socket) = self.sockets.get(&key) {
-                // It has another descriptor, or messages of it have not been read.
+                // The socket still exists: the program has another descriptor of it, or has not read all
+                // messages.
                 return socket.pair.is_closed();
             }
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Ports {
     pub all: BTreeMap<u16, Port>,
-    /// The last port that was given to a socket bound to any.
+    /// The port given last to a socket that did not ask for a certain one.
     pub next: u16,
 }
 

@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = "libanabranch_preload.so";
 
-/// The library, which lies beside this program, or in the folder `lib` or `lib/anabranch` next to that of
-/// this program. For the Python package the program is the script.
+/// Finds the library: in the folder of this program, or in `lib` or `lib/anabranch` beside that folder. In
+/// the Python package the program is the script `anabranch`.
 pub fn find() -> Result<PathBuf, Failure> {
     let programs = std::env::current_exe().into_iter().chain(std::env::args_os().take(2).map(PathBuf::from));
     let mut candidates = Vec::new();

@@ -61,8 +61,8 @@ quantities! {
     SACKS = "sack_packets";
     /// [`SACKS`] / [`DATA_PACKETS_RECEIVED`]: 0.5 when every second packet is acknowledged.
     SACKS_PER_DATA_PACKET = "sacks_per_data_packet";
-    /// Bytes of packets with a SACK and no data that the receiving endpoint sent, with IP headers, of the
-    /// flow and of each path.
+    /// Bytes, with IP headers, of the packets with a SACK but no data that the receiving endpoint sent; of
+    /// the flow and of each path.
     ACK_BYTES = "ack_bytes";
     /// [`ACK_BYTES`] / [`RECEIVED_BYTES`].
     ACK_SHARE = "ack_share";

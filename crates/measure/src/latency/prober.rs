@@ -154,8 +154,9 @@ impl Drop for Prober {
     }
 }
 
-/// Seconds between two probes of a source: by the chosen rate, but more if all sources together would take
-/// more than their share of a load of so many bytes a second. At least one probe is sent each second.
+/// Seconds between two probes of a source: the inverse of the chosen rate, or more if the probes of all
+/// sources together would exceed [`SHARE`] of the load (bytes per second). At least one probe is sent each
+/// second.
 fn spacing(rate: f64, sources: usize, load: Option<f64>) -> f64 {
     let least = load.map_or(0.0, |load| WIRE * sources as f64 / (SHARE * load));
     least.min(1.0).max(1.0 / rate)

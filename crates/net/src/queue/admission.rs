@@ -42,7 +42,7 @@ pub enum Verdict {
 }
 
 impl Parcel {
-    /// The data of the packet for an admission.
+    /// What an admission control sees of the packet: its size and whether it is ECN-capable.
     #[inline]
     pub(crate) fn offered(self) -> Offered {
         Offered { size: ByteCount::new(u64::from(self.size())), ecn_capable: self.is_ecn_capable() }

@@ -21,7 +21,7 @@ pub type DelaySeries = Series<Span>;
 
 /// Why a list of values, or a file, is not a [`Series`].
 ///
-/// The number is that of the value, counted from 1, or in a file that of the line.
+/// The number counts values or, in a file, lines, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeriesFault {
     /// There is no value.

@@ -263,8 +263,9 @@ impl Association {
     }
 }
 
-/// The next path after `failed`, in cyclic order, to another address of the peer of the same family, or
-/// `failed`. The states of the paths are ignored, because the ASCONF has another source address.
+/// The next path after `failed`, in cyclic order, to another address of the peer in the same address family;
+/// `failed` if there is none. The states of the paths are ignored, because the ASCONF has another source
+/// address.
 fn next_towards(paths: &Paths, failed: PathId) -> PathId {
     let before = paths[failed].remote;
     let other = |p: &PathId| {

@@ -97,8 +97,8 @@ impl Association {
         other.has_peer() && !open
     }
 
-    /// Holds the cookie back until T1 expires, since another association waits for the answer to an older
-    /// cookie of this peer, and this cookie could restart it. A cookie that answers the peer's own INIT is
+    /// Sends the COOKIE ECHO only when T1 expires. Another association with this peer waits for its COOKIE
+    /// ACK, and this COOKIE ECHO could restart that association. A cookie that answers the peer's own INIT is
     /// not held back.
     pub(crate) fn hold_cookie(&mut self) {
         if let Phase::CookieEchoed { t1, .. } = &self.phase

@@ -153,10 +153,11 @@ impl Association {
         self.close(reason, reachable.then_some(abort));
     }
 
-    /// Reports the messages that the peer did not acknowledge to the user.
+    /// Reports to the user the abandoned messages, and then those that the peer did not acknowledge. The
+    /// events of the end follow.
     pub(super) fn fail_messages(&mut self) {
         while let Some(failure) = self.sender.next_abandoned() {
-            self.events.push(failed(failure)); // before the events of the end
+            self.events.push(failed(failure));
         }
         self.sender.failed(|failure| self.events.push(failed(failure)));
     }

@@ -176,7 +176,7 @@ impl Endpoint {
             auth,
         };
         let outbound_streams = peer.outbound_streams;
-        // The extension that the peer requests can at most double the lifetime.
+        // The peer may ask for a longer lifetime (Cookie Preservative), up to twice ours.
         let extra = offer.preservative.unwrap_or(Span::ZERO).min(config.valid_cookie_life);
         let cookie = Cookie {
             expires: Cookie::expiry(now, config.valid_cookie_life + extra),

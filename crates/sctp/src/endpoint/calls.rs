@@ -259,8 +259,8 @@ impl Endpoint {
         self.get(id)?.next_message_len()
     }
 
-    /// Counts the messages and bytes that [`Self::receive`] would return, by stream, without messages that
-    /// wait for earlier messages. The cost is proportional to the number of counted messages.
+    /// Counts, by stream, the messages and bytes that [`Self::receive`] would return now. Messages that wait
+    /// for earlier ones do not count. The cost is proportional to the number of counted messages.
     pub fn unread(&self, id: AssocId) -> BTreeMap<StreamId, Unread> {
         self.get(id).map(Association::unread).unwrap_or_default()
     }

@@ -10,9 +10,9 @@ impl Endpoint {
     /// The message must quote at least the first 8 bytes of a packet with the verification tag of an
     /// association, or 20 bytes of an INIT whose association waits for the INIT ACK, because anybody can send
     /// ICMP messages (`rfc9260#section-10`). "Packet too big" is a hint for path MTU discovery. An
-    /// unreachable protocol or UDP port refuses an INIT; the association ends if all addresses refused it.
-    /// After the INIT ACK, and for other unreachable messages, the message is an error of the path, at most
-    /// one per RTO. Messages about associations with a [channel](Channel) have no effect, since they quote
+    /// unreachable protocol or UDP port refuses an INIT; the association ends if all addresses refused it. An
+    /// unreachable message after the INIT ACK, or of another kind, counts as an error of the path, at most
+    /// once per RTO. Messages about associations with a [channel](Channel) have no effect, since they quote
     /// protected datagrams.
     pub fn on_icmp(&mut self, now: Instant, news: IcmpNews<'_>) -> bool {
         let Some(quote) = Quote::read(news.quoted) else { return false };

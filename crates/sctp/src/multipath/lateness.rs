@@ -8,11 +8,11 @@ use units::{Instant, Span};
 /// number. So the sender detects the end of an outage after at most a further quarter of its length.
 const PROBES: u64 = 4;
 
-/// A path may have failed if nothing is acknowledged in the time that this number of packets takes.
+/// A path may have failed if nothing is acknowledged in the time in which it delivers this number of packets.
 const SILENT_PACKETS: f64 = 16.0;
 
-/// Time by which a path with data in flight must answer: a probe timeout (`rfc8985#section-7.2`), or
-/// when the chunk sent first is overdue, if nothing was acknowledged for the [`least_silence`] by then.
+/// Time by which a path with data in flight must answer: after a probe timeout (`rfc8985#section-7.2`), or
+/// earlier, as soon as the chunk sent first is overdue and nothing was acknowledged for [`least_silence`].
 pub(crate) fn answer_due(now: Instant, path: &Path, out: &Outstanding, sack_delay: Span) -> Instant {
     let first = first_sent(path, out);
     let delay = delay_of_lone(path, first, sack_delay);

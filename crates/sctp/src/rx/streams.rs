@@ -114,7 +114,7 @@ pub(super) enum Place {
     Late(u64),
 }
 
-/// Maximum capacity, in messages, of the one empty lane that is kept.
+/// One empty lane is kept for reuse, if its capacity is at most this number of messages.
 const KEPT: usize = 64;
 
 /// Maximum number of messages that a packet releases. The others are released as the user reads.

@@ -30,7 +30,7 @@ pub(super) struct Plain {
 }
 
 impl Account {
-    /// The present limit of the flow. Then, for each path, its limit and whether the path blocks the flow.
+    /// The present limit of the flow, and for each path its limit and whether the path blocks the flow.
     fn present(&self) -> (Option<Limit>, Vec<(Option<Limit>, bool)>) {
         let of_path = |path: &PathAccount| (path.limits.present(), path.blocks.since().is_some());
         (self.flow.present(), self.paths.iter().map(of_path).collect())
@@ -207,8 +207,8 @@ impl Sender {
         (!self.out.is_empty()).then(|| self.out[self.out.first_index()].path)
     }
 
-    /// True if a missing chunk blocks the flow: `held` bytes wait at the receiver for the earliest
-    /// outstanding chunk, more than the flight size of all paths other than the path of that chunk.
+    /// True if a missing chunk blocks the flow: `held`, the bytes that wait at the receiver for the earliest
+    /// outstanding chunk, exceeds the flight size of all paths other than the path of that chunk.
     fn is_blocked(&self, held: ByteCount, paths: &Paths) -> bool {
         let Some(blocking) = self.blocking_path() else { return false };
         let others = paths.ids().filter(|&p| p != blocking).map(|p| paths[p].flight);

@@ -288,7 +288,7 @@ impl Sender {
         !paths[p].space().is_zero() && !self.rests(p, paths)
     }
 
-    /// The first time at which a resting path, or a path that its pacer delays, may send again.
+    /// The earliest time at which a path that rests, or waits for its pacer, may send again.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
         if self.user.is_new() || (!rescheduling::is_on(&self.cmt) && !self.paced) {
             return None;

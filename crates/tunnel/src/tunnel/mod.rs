@@ -129,9 +129,9 @@ struct Bound {
     control: Option<Control>,
 }
 
-/// Creates the endpoint of attempt number `attempt`. Behind NATs it has one address, another one in each
-/// attempt, and does not list it, because the peer could not use it. The other addresses join the association
-/// later, each by a request that is sent from the address.
+/// Creates the endpoint of attempt number `attempt`. Behind NATs the endpoint begins with one address, a
+/// different one in each attempt, and its INIT lists none, because the peer could not use it. The other
+/// addresses join the association later, each by a request that is sent from the address.
 fn bind(config: &TunnelConfig, attempt: usize) -> Result<Bound, TunnelError> {
     let mut builder = Endpoint::builder()
         .udp_port(config.port)

@@ -80,7 +80,8 @@ impl Fragments {
         (waiting.cost, self.cost) = (waiting.cost + cost, self.cost + cost);
         waiting.length += ip.payload_length;
         waiting.headers += ip.length - ip.payload_length;
-        // If two packets have the same identification, the later packet can still become complete.
+        // A second fragment at the same offset belongs to a later packet with the same identification. It
+        // replaces the first, so that the later packet can become complete.
         if let Some((length, bytes)) = waiting.parts.insert(fragment.offset, part) {
             let cost = bytes.len() + OVERHEAD;
             (waiting.cost, self.cost) = (waiting.cost - cost, self.cost - cost);

@@ -53,7 +53,8 @@ pub(super) fn of_frame<'a>(frame: &Frame<'a>) -> Result<Option<IpPacket<'a>>, Un
     innermost(packet(bytes)?)
 }
 
-/// The innermost packet in tunnels, or the first fragment on the way; `None` for control messages of tunnels.
+/// Unwraps tunnels: returns the innermost packet or, if a packet on the way to it is a fragment, that
+/// fragment. `None` for a control message of a tunnel.
 pub(super) fn innermost(mut ip: IpPacket<'_>) -> Result<Option<IpPacket<'_>>, Undecoded> {
     for _ in 0..MOST_HEADERS {
         if ip.fragment.is_some() {

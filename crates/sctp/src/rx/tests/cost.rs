@@ -103,8 +103,8 @@ fn parked(tsn: u32, k: u32) -> Data<'static> {
 #[test]
 fn evictions_are_cheap() {
     play(|attack, most| {
-        // The highest TSNs arrive in order. Then lower TSNs in reverse, and lower ones shuffled, evict the
-        // highest.
+        // First the highest TSNs arrive, in order. Then lower TSNs arrive in descending order, and after them
+        // still lower ones in random order; each evicts the highest TSN.
         let base = 3 * most;
         attack.flood((0..most).map(|k| parked(base + k, k)));
         attack.flood((0..most).rev().map(|k| parked(2 * most + k, most + k)));

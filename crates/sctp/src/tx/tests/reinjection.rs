@@ -166,7 +166,8 @@ fn copies_take_the_fastest_path_that_has_room() {
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
 }
 
-/// No timer runs for a copy. If a copy is overdue and no later chunk arrived, its path may have failed, too.
+/// No timer runs for a copy. If a copy is overdue and no chunk sent after it on its path arrived, that path
+/// may have failed, too.
 #[test]
 fn a_path_that_carries_copies_in_vain_falls_silent() {
     for (later, silent) in [(false, true), (true, false)] {

@@ -35,7 +35,7 @@ fn a_send_buffer_is_twice_what_is_in_flight_within_the_budget() {
     send_all(&mut rig);
     assert_full_at(fill(&mut rig), 2 * first);
     send_all(&mut rig);
-    // Twice 2 MiB would need 3 MiB of the budget. It takes no more than it leaves.
+    // A buffer of 4 MiB would take 3 MiB of the budget of 4 MiB, but a buffer takes no more than it leaves.
     assert_full_at(fill(&mut rig), 3 * MIB);
 
     send_all(&mut rig);
