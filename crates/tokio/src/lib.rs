@@ -30,6 +30,7 @@
 //! let connection = client.connect(peer).await?;
 //! connection.send("hello").await?;
 //! assert_eq!(connection.recv().await?.expect("an answer").data, "hello");
+//! println!("{}", connection.paths().await?[0]);
 //! # Ok(())
 //! # }
 //! ```
