@@ -27,6 +27,7 @@ LOADS = {
     "CMT": Look("CMT", BLUE, "-", "o"),
     "mulTCP": Look("mulTCP(2)", PINK, "-.", "v"),
 }
+WORDS = "TCPS: TCP with SACK. TCPNR: TCP NewReno. fb: followed by"
 CAPACITY = 100.0
 """Mbit/s of the bottleneck link of section 5."""
 RTT = 0.09
@@ -87,7 +88,7 @@ def _measures(data: FigureData, flows: dict[str, Look]) -> Figure:
     order = ", ".join(f"{leading_number(rate):g}" for rate in rates)
     order = f"from left to right: {order} Mbit/s" if len(rates) > 1 else f"{order} Mbit/s"
     panels[0].set_title(order, loc="right", fontsize=6, color="0.35")
-    panels[-1].set_xlabel("TCPS: TCP with SACK. TCPNR: TCP NewReno. fb: followed by", fontsize=7)
+    panels[-1].set_xlabel(WORDS, fontsize=7)
     data.foot(figure)
     return figure
 
@@ -111,9 +112,9 @@ def table_3(data: FigureData) -> Figure:
 def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
     found = {name: data.summary(name) for name in ("fairness", "link", "system")}
     rates = found["link"]["rate"].unique(maintain_order=True).to_list()
-    short = [f"{leading_number(rate):g}" for rate in rates]
+    short = [f"{leading_number(rate):g}\nMbit/s" for rate in rates]
     names = ("fairness index", "link utilisation", "system utilisation")
-    head = ["scheme, rates in Mbit/s"]
+    head = ["first flow,\nsecond flow"]
     for name in names:
         head += [f"{name}:\nthe paper", *short]
     rows: list[list[str]] = []
@@ -125,7 +126,8 @@ def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
             row += [paper, *(f"{mean:.3f}" for mean in means)]
         rows.append(row)
     figure = plots.TableFigure(head, rows, 0.5 + 0.2 * (2 + len(stated)))
-    data.foot(figure, "mean")
+    widest = max(width for summary in found.values() for width in summary["half_width"])
+    data.foot(figure, f"means, 95 % intervals of at most ± {widest:.3f}. {WORDS}")
     return figure
 
 

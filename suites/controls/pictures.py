@@ -14,7 +14,10 @@ from matplotlib.figure import Figure
 from anabranch import plots, sweep
 from anabranch.suites.fairness.measure import controls, with_controls
 
-LOOKS = [plots.Look("path 0", plots.VERMILION, "-"), plots.Look("path 1", plots.BLUE, (0, (4, 1)))]
+LOOKS = [
+    plots.Look("path 0, beside two TCP flows in the grey time", plots.VERMILION, "-"),
+    plots.Look("path 1, alone", plots.BLUE, (0, (4, 1))),
+]
 UNTIL = 90.0
 COMPANY = (30.0, 60.0)
 LONG = 780.0
@@ -23,7 +26,7 @@ LONG_MEMORY = ("ledbat", "ledbat-mp")
 
 
 def draw(series: pl.DataFrame, until: float) -> Figure:
-    """Windows of both paths above, queues of both links below, and the time in which a TCP flow shares path 0."""
+    """Windows of both paths above, queues of both links below, and the time in which two TCP flows share path 0."""
     figure = plots.new_figure(5.2, 2.7)
     windows, queues = figure.subplots(2, 1, sharex=True)
     for number, look in enumerate(LOOKS):
@@ -36,8 +39,9 @@ def draw(series: pl.DataFrame, until: float) -> Figure:
         axes.set(ylabel=label, xlim=(0, until))
         axes.set_ylim(bottom=0)
     windows.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
-    windows.set_title("two TCP flows on path 0 in the grey time", loc="left", fontsize=7)
     queues.set_xlabel("time [s]")
+    network = "each path: 10 Mbit/s, RTT 40 ms without queues, drop-tail queue of 125 packets; one run"
+    figure.supxlabel(network, fontsize=6, color="0.35")
     return figure
 
 
