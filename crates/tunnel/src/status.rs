@@ -81,7 +81,7 @@ impl Board {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)[peer] = snapshot.json;
     }
 
-    /// Adds states up to this number of peers.
+    /// Adds copies of `snapshot` until there is a state for each of `peers` peers.
     pub(crate) fn extend(&self, peers: usize, snapshot: &Snapshot) {
         let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = peers.saturating_sub(states.len());

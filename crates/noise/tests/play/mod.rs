@@ -66,7 +66,7 @@ impl World {
                     datagram[at] ^= bits;
                 });
             }
-            // A datagram again, to its receiver or back to its sender.
+            // Delivers an earlier datagram once more: to its receiver, or back to its sender.
             4 => {
                 let at = usize::from(next());
                 if let Some((from, datagram)) = self.sent.get(at % self.sent.len().max(1)).cloned() {

@@ -29,7 +29,7 @@ SUM = 0.95
 RERUNS = 8
 """Number of further runs of a draw below the target. They show whether it is below on average, or in one run only."""
 LATER = 0.001
-"""In a further run the best path alone starts later by this time, in seconds. It shows how chance changes the ratio."""
+"""The best path alone runs once more, and begins this number of seconds later: what chance does to the ratio."""
 MOST_ACKS = 0.03
 """Bytes of acknowledgements for each byte of data at most."""
 MOST_RETURN = 0.6
