@@ -115,6 +115,9 @@ class Options(AssociationOptions, total=False):
 
     accounting: Literal["payload", "chunk", "packet"]
     """Bytes that are counted for one chunk in the flight size. Default: "chunk"."""
+    adaptation: int | Literal["none"]
+    """A number that tells the peer's upper layer what ours is (RFC 5061, section 4.2.6). None: it is not sent.
+    Default: "none"."""
     allow_reset: Literal["none", "streams", "add", "all"]
     """Resets and additions of streams that the peer may request of its own accord. Default: "none"."""
     asconf: bool
@@ -208,6 +211,10 @@ class Options(AssociationOptions, total=False):
     """Reports packets that arrive with a wrong checksum. Retransmits the chunks of packets that the peer reports,
     without a reduction of cwnd. Both ends must support these reports (draft-stewart-sctp-pktdrprep-16; INET:
     ``packetDrop``). Default: false."""
+    partial_delivery_point: str | Literal["none"]
+    """Bytes of an incomplete message that are delivered before the rest has arrived
+    (``SCTP_PARTIAL_DELIVERY_POINT``). None: a message is delivered in parts only if it fills the receive buffer.
+    Expected: more than zero, or none. Default: "none"."""
     paths: Literal["addresses", "pairs", "same-subnet"]
     """Definition of a path: an address of the peer, or a pair of a local and a remote address. Default:
     "addresses"."""

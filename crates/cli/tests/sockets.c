@@ -1,64 +1,13 @@
-/* SCTP sockets as Linux has them (RFC 6458): each check is a command. Exit code 0: all is as expected. */
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <linux/sctp.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* SCTP sockets as Linux has them (RFC 6458). */
+#include "sockets.h"
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-#define NEED(condition)                                                                                       \
-    do {                                                                                                      \
-        if (!(condition)) {                                                                                   \
-            fprintf(stderr, "line %d: %s (errno %d)\n", __LINE__, #condition, errno);                         \
-            exit(1);                                                                                          \
-        }                                                                                                     \
-    } while (0)
-#define FAILS(call, number) NEED((call) == -1 && errno == (number))
-
-enum { PORT = 5001 };
-
-static struct sockaddr_in at(int port, const char *ip) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-    inet_pton(AF_INET, ip, &address.sin_addr);
-    return address;
-}
-
-static void set(int fd, int name, const void *value, socklen_t len) {
-    NEED(setsockopt(fd, IPPROTO_SCTP, name, value, len) == 0);
-}
-
-static void set_int(int fd, int name, int value) { set(fd, name, &value, sizeof value); }
 
 static void events(int fd) {
     unsigned char all[14];
     memset(all, 1, sizeof all);
     set(fd, SCTP_EVENTS, all, sizeof all);
-}
-
-static int opened(int style) {
-    int fd = socket(AF_INET, style, IPPROTO_SCTP);
-    NEED(fd >= 0);
-    return fd;
-}
-
-static int server(int style) {
-    int fd = opened(style);
-    struct sockaddr_in address = at(PORT, "127.0.0.1");
-    NEED(bind(fd, (void *)&address, sizeof address) == 0);
-    NEED(listen(fd, 9) == 0);
-    return fd;
-}
-
-static void join(int fd) {
-    struct sockaddr_in address = at(PORT, "127.0.0.1");
-    NEED(connect(fd, (void *)&address, sizeof address) == 0);
 }
 
 /* A message with SCTP_SNDINFO; `to` may be null. */
@@ -73,30 +22,6 @@ static ssize_t post(int fd, const void *data, size_t len, int stream, int id, st
     head->cmsg_len = CMSG_LEN(sizeof info);
     memcpy(CMSG_DATA(head), &info, sizeof info);
     return sendmsg(fd, &message, MSG_NOSIGNAL);
-}
-
-static struct sctp_nxtinfo next_info;
-static int last_flags, last_id;
-
-/* Receives a message or notification. */
-static ssize_t take(int fd, void *data, size_t len) {
-    char control[512];
-    struct iovec part = {data, len};
-    struct msghdr message = {0, 0, &part, 1, control, sizeof control, 0};
-    struct pollfd ready = {fd, POLLIN, 0};
-    NEED(poll(&ready, 1, 5000) == 1);
-    ssize_t got = recvmsg(fd, &message, 0);
-    memset(&next_info, 0, sizeof next_info);
-    last_flags = message.msg_flags;
-    if (got < 0)
-        return got;
-    for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
-        if (head->cmsg_type == SCTP_NXTINFO)
-            memcpy(&next_info, CMSG_DATA(head), sizeof next_info);
-        if (head->cmsg_type == SCTP_RCVINFO)
-            last_id = ((struct sctp_rcvinfo *)CMSG_DATA(head))->rcv_assoc_id;
-    }
-    return got;
 }
 
 /* Waits for a notification of this type, or SCTP_ASSOC_CHANGE with this state. */
@@ -116,8 +41,6 @@ static void pair_up(int *client, int *accepted) {
     NEED((*accepted = accept(listener, 0, 0)) >= 0);
     close(listener);
 }
-
-static void pause_ms(long ms) { poll(0, 0, ms); }
 
 static double seconds(void) {
     struct timespec now;
@@ -537,18 +460,10 @@ static void options(void) {
 }
 
 int main(int count, char **names) {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } checks[] = {{"streams", streams},     {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
-                  {"autoclose", autoclose}, {"nxtinfo", nxtinfo},     {"fragments", fragments},
-                  {"large", large},         {"linger", linger},       {"mmsg", mmsg},       {"resets", resets},
-                  {"keys", keys},           {"options", options}, {"ready", ready}, {"crowd", crowd}, {"inherited", inherited}};
-    for (unsigned n = 0; n < sizeof checks / sizeof *checks; n++) {
-        if (count < 2)
-            puts(checks[n].name);
-        else if (!strcmp(names[1], checks[n].name))
-            return checks[n].run(), 0;
-    }
-    return count < 2 ? 0 : 2;
+    static const struct check checks[] = {
+        {"streams", streams}, {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
+        {"autoclose", autoclose}, {"nxtinfo", nxtinfo}, {"fragments", fragments}, {"large", large},
+        {"linger", linger},   {"mmsg", mmsg},           {"resets", resets},   {"keys", keys},
+        {"options", options}, {"ready", ready},         {"crowd", crowd},     {"inherited", inherited}};
+    return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -1,4 +1,4 @@
-//! The socket calls of sockets.c by the preloaded library, each check in a network namespace of its own.
+//! The socket calls of sockets.c and notifications.c by the preloaded library, each check in a network namespace of its own.
 #![cfg(target_os = "linux")]
 
 #[path = "../../io/tests/common/namespace.rs"]
@@ -11,28 +11,38 @@ use std::process::Command;
 
 #[test]
 fn sockets_behave_as_those_of_linux() {
+    check("sockets");
+}
+
+#[test]
+fn programs_see_the_notifications_that_they_subscribe_to() {
+    check("notifications");
+}
+
+/// Compiles a program of checks, and runs each of them.
+fn check(name: &str) {
     if which("gcc").is_none() || in_new_namespace().is_none() {
         return skip("socket calls", "gcc or network namespaces");
     }
     build_library();
-    let folder = std::env::temp_dir().join(format!("anabranch-sockets-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let program = folder.join("sockets");
-    let source = root().join("crates/cli/tests/sockets.c");
+    let program = folder.join(name);
+    let source = root().join("crates/cli/tests").join(name).with_extension("c");
     let arguments = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-o"];
     let built = Command::new("gcc").args(arguments).args([&program, &source]).status().expect("gcc runs");
-    assert!(built.success(), "sockets.c is compiled");
+    assert!(built.success(), "{name}.c is compiled");
     let names = Command::new(&program).output().expect("it runs").stdout;
     let names = String::from_utf8(names).expect("names");
     let failed: Vec<String> = names
         .lines()
-        .filter_map(|name| {
+        .filter_map(|check| {
             let mut bash = in_new_namespace().expect("checked before");
-            let script = "ip link set lo up; timeout 60 $A preload -- ./sockets $0";
-            bash.args(["bash", "-c", script, name]).current_dir(&folder).env_remove("ANABRANCH_SOCKET");
+            let script = "ip link set lo up; timeout 60 $A preload -- $0 $1";
+            bash.args(["bash", "-c", script]).arg(&program).arg(check).env_remove("ANABRANCH_SOCKET");
             let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            (!output.status.success()).then(|| format!("{name}: {}\n{told}", output.status))
+            (!output.status.success()).then(|| format!("{check}: {}\n{told}", output.status))
         })
         .collect();
     // A folder that stays does no harm.

@@ -140,13 +140,12 @@ fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &
     }
 }
 
-/// Reads the records that continue a message, while they are there and the buffers have room.
+/// Reads the records that continue a message or notification, while they are there and the buffers have room.
 fn join(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, message: &mut Got) {
-    let continues = |header: &Header| header.kind == Kind::Data && header.flags & flags::END == 0;
-    while message.whole && continues(&message.header) && message.bytes < vectors.total {
+    while message.whole && message.header.flags & flags::END == 0 && message.bytes < vectors.total {
         let mut rest = vectors.part(message.bytes, usize::MAX);
         let next = next_header(fd).filter(|next| next.association == message.header.association);
-        if next.is_none_or(|next| next.kind != Kind::Data) {
+        if next.is_none_or(|next| next.kind != message.header.kind) {
             return;
         }
         let Outcome::Message(more) = attempt(fd, locked, &mut rest, false) else { return };

@@ -84,6 +84,9 @@ options! {
         stream_reset: bool = false;
         /// Resets and additions of streams that the peer may request of its own accord.
         allow_reset: AllowReset = AllowReset::None;
+        /// A number that tells the peer's upper layer what ours is (`rfc5061#section-4.2.6`). None: it is not
+        /// sent.
+        adaptation: Option<u32> = None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
         /// How packets carry their send time, so that a peer that supports it reports one-way delays.
@@ -109,6 +112,11 @@ options! {
         /// Sends I-DATA chunks (`rfc8260`) if the peer supports them too. Fragments of messages on different
         /// streams may then alternate, so that a long message does not delay messages on other streams.
         interleaving: bool = false;
+        /// Bytes of an incomplete message that are delivered before the rest has arrived
+        /// (`SCTP_PARTIAL_DELIVERY_POINT`). None: a message is delivered in parts only if it fills the
+        /// receive buffer.
+        partial_delivery_point: Option<ByteCount> = None, "more than zero, or none"
+            if |point| point != Some(ByteCount::ZERO);
         /// Receive buffer, advertised as a_rwnd. `auto`: twice what was read and what waited in the last
         /// round-trip time, within the budget of the endpoint.
         receive_buffer: BufferSize = BufferSize::fixed(1 << 20), "1500 to 4294967295 bytes, or auto"

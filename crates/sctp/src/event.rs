@@ -114,6 +114,16 @@ pub enum Event {
         /// True if the peer made the change.
         accepted: bool,
     },
+    /// The peer's upper layer says what it is (`rfc5061#section-4.2.6`); comes after [`Event::Connected`].
+    Adaptation {
+        /// The number that both upper layers know.
+        code: u32,
+    },
+    /// The peer authenticates packets with another key than before.
+    AuthKeyUsed {
+        /// The identifier of the key.
+        id: u16,
+    },
     /// A key for AUTH is deactivated, and no chunk that was sent with it is outstanding.
     AuthKeyUnused {
         /// The identifier of the key.

@@ -294,6 +294,8 @@ fn keys_of_the_user_are_used_changed_and_told_as_unused() {
     assert_eq!(pair.events(Side::Client), []);
     pair.run_for(ms(2000));
     assert!(pair.events(Side::Client).contains(&Event::AuthKeyUnused { id: 5 }));
+    let told = pair.events(Side::Server);
+    assert!(told.contains(&Event::AuthKeyUsed { id: 0 }), "{told:?}");
     assert_eq!(read(&mut pair, Side::Server), 20_000);
     assert!(pair.endpoint(Side::Client).remove_auth_key(client, 5).is_ok());
     // Now the server's packets cannot be verified.

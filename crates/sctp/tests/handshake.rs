@@ -589,6 +589,28 @@ fn init_advertises_what_is_configured() {
     assert_eq!(init.parameters.as_bytes(), ipv4_only, "a single address is not listed, and options are off");
 }
 
+// rfc5061#section-4.2.6
+#[test]
+fn an_adaptation_layer_indication_is_told_after_the_handshake() {
+    let config = |code| Config { adaptation: code, ..Config::default() };
+    for codes in [[Some(7), Some(u32::MAX)], [None, Some(0)], [Some(0), None]] {
+        let [client, server] = codes.map(config);
+        let mut pair =
+            Pair::of(endpoint_config(Side::Client, 2, &client), endpoint_config(Side::Server, 2, &server));
+        pair.connect(Side::Client, 1);
+        pair.run_for(Span::from_secs(1));
+        for (side, code) in [(Side::Client, codes[1]), (Side::Server, codes[0])] {
+            let events = pair.events(side);
+            assert!(matches!(events[0], Event::Connected { .. }), "{events:?}");
+            let told = events.iter().find_map(|event| match event {
+                Event::Adaptation { code } => Some(*code),
+                _ => None,
+            });
+            assert_eq!(told, code, "{side:?}");
+        }
+    }
+}
+
 // rfc9653#section-5.1, rfc9653#section-5.3: an endpoint announces a method only if it implements the
 // method, and accepts a zero checksum only if it announced one.
 #[test]

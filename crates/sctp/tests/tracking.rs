@@ -112,6 +112,24 @@ fn at_an_abort_each_tracked_message_fails_once_and_tells_whether_all_of_it_was_s
 }
 
 #[test]
+fn no_part_of_a_message_that_waited_whole_in_parts_was_sent() {
+    let mut pair = Pair::new(1, &Config::default());
+    let (client, _) = pair.establish();
+    pair.on_wire(|sent| if sent.from == Side::Client { Fate::Lost } else { Fate::Arrives });
+    assert!(send(&mut pair, client, tracked(0, 0, 20_000)).is_ok());
+    let piece = Message { end_of_record: false, ..tracked(0, 1, 500) };
+    assert!(send(&mut pair, client, piece).is_ok());
+    assert!(send(&mut pair, client, tracked(0, 1, 500)).is_ok());
+    pair.endpoint(Side::Client).abort(client, b"enough");
+    pair.drain();
+    let sent = pair.events(Side::Client).into_iter().filter_map(|event| match event {
+        Event::SendFailed { length, sent, .. } => Some((length, sent)),
+        _ => None,
+    });
+    assert_eq!(sent.collect::<Vec<_>>(), [(20_000, true), (1000, false)]);
+}
+
+#[test]
 fn a_message_without_its_end_fails_although_all_that_was_given_of_it_was_acknowledged() {
     let mut pair = Pair::new(1, &Config::default());
     let (client, _) = pair.establish();

@@ -162,9 +162,13 @@ impl Server {
     fn send(&mut self, key: usize, header: Header, data: Bytes) -> bool {
         let now = self.host.now();
         let Some(number) = self.target(key, &header) else { return true };
-        let Some(defaults) = self.sockets.get(&key).map(|socket| socket.settings.defaults) else {
-            return true;
-        };
+        let Some(socket) = self.sockets.get(&key) else { return true };
+        let defaults = socket.settings.defaults;
+        // One notification a message that fails, not one a chunk.
+        let tracked = socket.wants(kind::SEND_FAILED) || socket.wants(kind::SEND_FAILED_EVENT);
+        if socket.wants(kind::SENDER_DRY) {
+            self.sending.insert(number);
+        }
         if let Some(association) = self.associations.get_mut(number) {
             association.active = now;
         }
@@ -175,6 +179,7 @@ impl Server {
         }
         if !data.is_empty() {
             let mut message = Message::new(Payload::Bytes(data.clone()));
+            message.tracked = tracked;
             message.end_of_record = header.flags & flags::END != 0;
             message.immediate_sack = header.flags & flags::SACK_NOW != 0;
             if header.flags & flags::DEFAULTS != 0 {

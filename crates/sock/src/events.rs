@@ -1,22 +1,17 @@
 //! What the stack reports of associations.
 
-use crate::address;
 use crate::associations::Association;
 use crate::data::set_peer;
 use crate::server::Server;
 use crate::socket::{Phase, Socket};
 use bytes::Bytes;
 use nix::errno::Errno;
-use records::notification::{self, AssocState, kind};
-use records::{Header, Kind, flags};
+use records::notification::{self, AssocState, KeyState, kind};
+use records::{Header, Kind};
 use sctp::{AssocId, CloseReason, Event, PathState, ResetResult};
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::Channel;
-use wire::StreamId;
-
-/// Most records that wait for room in a pair before notifications are dropped.
-const NOTIFICATIONS: usize = 1024;
 
 impl Server {
     /// Handles all events and arrivals.
@@ -147,11 +142,19 @@ impl Server {
                     association.inbound = association.inbound.saturating_add(incoming);
                     association.outbound = association.outbound.saturating_add(outgoing);
                 }
-                let flags = outcome(result);
-                self.tell(number, kind::STREAM_CHANGE, |number, of| {
-                    notification::stream_change(flags, number, of.inbound, of.outbound)
+                self.tell_streams(number, result);
+            }
+            Event::SendFailed { sent, message, .. } => self.tell_failed(number, sent, &message),
+            Event::PeerError { causes } => {
+                self.tell(number, kind::REMOTE_ERROR, |number, _| {
+                    notification::remote_error(number, &causes)
                 });
             }
+            Event::Adaptation { code } => {
+                self.tell(number, kind::ADAPTATION, |number, _| notification::adaptation(number, code));
+            }
+            Event::AuthKeyUsed { id } => self.tell_key(number, KeyState::New, id),
+            Event::AuthKeyUnused { id } => self.tell_key(number, KeyState::Free, id),
             Event::ShutdownReceived => {
                 self.deliver(number, false);
                 self.tell(number, kind::SHUTDOWN, |number, _| notification::shutdown(number));
@@ -159,27 +162,6 @@ impl Server {
             Event::Closed { reason } => self.on_closed(number, &reason),
             _ => {}
         }
-    }
-
-    /// Tells of a reset of streams, or of the whole association if both directions are reset.
-    fn tell_reset(
-        &mut self,
-        number: i32,
-        incoming: bool,
-        outgoing: bool,
-        streams: &[StreamId],
-        result: ResetResult,
-    ) {
-        if incoming && outgoing {
-            let flags = outcome(result);
-            return self
-                .tell(number, kind::ASSOC_RESET, |number, _| notification::assoc_reset(flags, number));
-        }
-        let flags = u16::from(incoming) | u16::from(outgoing) << 1 | outcome(result);
-        let streams: Vec<u16> = streams.iter().map(|stream| stream.0).collect();
-        self.tell(number, kind::STREAM_RESET, |number, _| {
-            notification::stream_reset(flags, number, &streams)
-        });
     }
 
     fn on_connected(&mut self, number: i32) {
@@ -195,14 +177,14 @@ impl Server {
             Phase::Listening { .. } if !socket.many => self.hand_over(key, number),
             Phase::Connecting => {
                 socket.phase = if socket.many { Phase::Idle } else { Phase::Connected };
-                self.tell_change(number, AssocState::CommUp, &[]);
+                self.tell_up(number);
                 self.pump(key);
             }
             _ => {
                 if !socket.many {
                     socket.phase = Phase::Connected;
                 }
-                self.tell_change(number, AssocState::CommUp, &[]);
+                self.tell_up(number);
             }
         }
     }
@@ -232,7 +214,7 @@ impl Server {
         if let Some(socket) = self.sockets.get_mut(&listener) {
             socket.pair.put(header, Bytes::new(), Some(descriptor));
         }
-        self.tell_change(number, AssocState::CommUp, &[]);
+        self.tell_up(number);
         self.deliver(number, false);
     }
 
@@ -277,38 +259,6 @@ impl Server {
         self.release_port(association.port, usize::MAX);
     }
 
-    fn tell_change(&mut self, number: i32, state: AssocState, causes: &[u8]) {
-        let error = causes.first_chunk().map_or(0, |&code| u16::from_ne_bytes(code));
-        self.tell(number, kind::ASSOC_CHANGE, |number, of| {
-            notification::assoc_change(state, error, of.outbound, of.inbound, number, causes)
-        });
-    }
-
-    fn tell_address(&mut self, number: i32, address: IpAddr, state: u32) {
-        let Some(association) = self.associations.get(number) else { return };
-        let owner = association.owner.and_then(|key| self.sockets.get(&key));
-        let maps = owner.is_some_and(|socket| socket.maps());
-        let bytes = address::write(address, association.peer_port, maps);
-        self.tell(number, kind::PEER_ADDR_CHANGE, |number, _| {
-            notification::peer_addr_change(&bytes, state, number)
-        });
-    }
-
-    /// Writes a notification if the program subscribed to it.
-    fn tell(&mut self, number: i32, kind: u16, make: impl FnOnce(i32, &Association) -> Vec<u8>) {
-        let Some(association) = self.associations.get(number) else { return };
-        let Some(socket) = association.owner.and_then(|key| self.sockets.get_mut(&key)) else { return };
-        let listens = matches!(socket.phase, Phase::Listening { .. }) && !socket.many;
-        // A program that does not read loses notifications rather than taking all memory.
-        if socket.wants(kind) && !listens && socket.pair.backlog() < NOTIFICATIONS {
-            let mut header = Header::new(Kind::Notification);
-            header.flags = flags::END;
-            header.association = number;
-            set_peer(&mut header, association);
-            socket.pair.put(header, make(number, association).into(), None);
-        }
-    }
-
     /// Aborts the associations whose program has ended and that do not end, and shuts idle ones down.
     pub(crate) fn on_timers(&mut self) {
         let now = self.host.now();
@@ -341,15 +291,6 @@ impl Server {
             }
         }
         self.host.transmit();
-    }
-}
-
-/// The flags of a notification about a request to reset or add streams.
-fn outcome(result: ResetResult) -> u16 {
-    match result {
-        ResetResult::Performed => 0,
-        ResetResult::Denied => 4,
-        _ => 8,
     }
 }
 

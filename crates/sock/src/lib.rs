@@ -15,6 +15,7 @@ mod data;
 mod events;
 mod fields;
 mod general;
+mod notifications;
 mod options;
 mod pair;
 mod peel;

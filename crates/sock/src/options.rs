@@ -7,6 +7,7 @@ use crate::sctp_options::{get_sctp, set_named, set_sctp};
 use crate::server::Server;
 use nix::errno::Errno;
 use nix::libc::SOL_SOCKET;
+use records::notification::kind;
 use records::number::{self as n, SCTP};
 use sctp::AssocOptions;
 
@@ -53,7 +54,18 @@ impl Server {
             _ => keep(socket, level, name, value)?,
         }
         self.apply(key);
+        if level == SCTP && matches!(name, n::EVENTS | n::EVENT) {
+            self.watch_sending(key);
+        }
         Ok(())
+    }
+
+    /// A program that subscribes to `SCTP_SENDER_DRY_EVENT` is told at once if nothing is outstanding.
+    fn watch_sending(&mut self, key: usize) {
+        if let Some(socket) = self.sockets.get(&key).filter(|socket| socket.wants(kind::SENDER_DRY)) {
+            let up = |number: &&i32| self.associations.get(**number).is_some_and(|of| of.up);
+            self.sending.extend(socket.associations.iter().filter(up));
+        }
     }
 
     /// Applies the options of a socket to its associations and to its listening endpoint.

@@ -53,6 +53,14 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
                 config.auth_chunks.push(kind);
             }
         }
+        n::ADAPTATION_LAYER => config.adaptation = Some(value.u32(0)?),
+        n::PARTIAL_DELIVERY_POINT => {
+            let point = ByteCount::new(value.u32(0)?.into());
+            if point > config.receive_buffer.first() {
+                return Err(Errno::EINVAL);
+            }
+            config.partial_delivery_point = Some(point).filter(|point| !point.is_zero());
+        }
         n::CMT_ON_OFF => set_cmt(config, value.u32(4)?)?,
         n::CMT_USE_DAC => config.cmt.dac = value.u32(4)? != 0,
         n::DELAYED_SACK => {
@@ -102,12 +110,6 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
         }
         n::DISABLE_FRAGMENTS => settings.whole = value.u32(0)? != 0,
         n::FRAGMENT_INTERLEAVE => settings.interleave = value.u32(0)? != 0,
-        n::PARTIAL_DELIVERY_POINT => {
-            if u64::from(value.u32(0)?) > socket.config.receive_buffer.first().get() {
-                return Err(Errno::EINVAL);
-            }
-            keep(socket, SCTP, name, value.0)?;
-        }
         n::DEFAULT_SEND_PARAM => {
             (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(4)?);
             (settings.defaults.ppid, settings.defaults.context) = (value.u32(8)?, value.u32(12)?);
@@ -131,7 +133,7 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
         n::RECVRCVINFO => settings.receive_info = value.u32(0)? != 0,
         n::RECVNXTINFO => settings.next_info = value.u32(0)? != 0,
         n::CONTEXT => settings.received_context = value.u32(4)?,
-        n::ADAPTATION_LAYER | n::I_WANT_MAPPED_V4_ADDR | n::AUTO_ASCONF | n::REUSE_PORT => {
+        n::I_WANT_MAPPED_V4_ADDR | n::AUTO_ASCONF | n::REUSE_PORT => {
             value.u32(0)?;
             keep(socket, SCTP, name, value.0)?;
         }
@@ -204,9 +206,11 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
             written.u32(millis(config.sack_delay)).u32(on | 8 | 0x20_u32).pad_to(156)
         }
         n::I_WANT_MAPPED_V4_ADDR => kept_or(socket, name, 1),
-        n::ADAPTATION_LAYER | n::PARTIAL_DELIVERY_POINT | n::AUTO_ASCONF | n::REUSE_PORT => {
-            kept_or(socket, name, 0)
+        n::ADAPTATION_LAYER => Written::default().u32(config.adaptation.unwrap_or(0)),
+        n::PARTIAL_DELIVERY_POINT => {
+            Written::default().u32(config.partial_delivery_point.map_or(0, ByteCount::get))
         }
+        n::AUTO_ASCONF | n::REUSE_PORT => kept_or(socket, name, 0),
         _ => return Err(Errno::ENOPROTOOPT),
     };
     Ok(written.0)

@@ -110,6 +110,8 @@ pub struct Server {
     next_token: usize,
     /// Sockets with more records to read.
     pub(crate) again: BTreeSet<usize>,
+    /// Associations with unacknowledged data whose programs subscribed to its end.
+    pub(crate) sending: BTreeSet<i32>,
     buffer: Vec<u8>,
     stop: Arc<AtomicU8>,
 }
@@ -152,6 +154,7 @@ impl Server {
             config,
             next_token: Host::FIRST_TOKEN.0 + 1,
             again: BTreeSet::new(),
+            sending: BTreeSet::new(),
             buffer: vec![0; Header::LEN + 4 * MAX_DATA],
             stop: Arc::new(AtomicU8::new(RUNNING)),
         })
@@ -197,6 +200,7 @@ impl Server {
                 self.pump(key);
             }
             self.on_events();
+            self.tell_dry();
             self.on_timers();
             self.host.transmit();
         }

@@ -16,6 +16,8 @@ pub(super) struct AuthState {
     /// None unless both ends support AUTH.
     agreed: Option<Authentication>,
     shared: SharedKeys,
+    /// The key of the last authentic packet.
+    peer_key: u16,
 }
 
 /// Place of the AUTH chunk in a packet that is being written; none until a chunk needs one.
@@ -104,7 +106,7 @@ impl Association {
     #[cold]
     fn finish_signed(&self, w: PacketWriter<'_>, place: &Range<usize>) {
         w.finish_with(self.checksum, |packet| {
-            if let Some(AuthState { agreed: Some(agreed), shared }) = self.auth.as_deref() {
+            if let Some(AuthState { agreed: Some(agreed), shared, .. }) = self.auth.as_deref() {
                 agreed.sign(shared, &mut packet[place.start..]);
             }
         });
@@ -119,9 +121,16 @@ impl Association {
     /// Processes an AUTH chunk; false if it and the `rest` of its packet are to be discarded.
     #[cold]
     pub(super) fn on_auth(&mut self, answer: PathId, auth: &Auth<'_>, rest: Octets<'_>) -> bool {
-        let Some(AuthState { agreed: Some(agreed), shared }) = self.auth.as_deref() else { return false };
+        let Some(AuthState { agreed: Some(agreed), shared, peer_key }) = self.auth.as_deref_mut() else {
+            return false;
+        };
         match agreed.verify(shared, auth, rest) {
-            Ok(()) => return true,
+            Ok(()) => {
+                if std::mem::replace(peer_key, auth.key_id) != auth.key_id {
+                    self.events.auth_key_used(auth.key_id);
+                }
+                return true;
+            }
             Err(AuthFault::Algorithm) => {
                 self.report(answer, &Cause::UnsupportedHmac { hmac_id: auth.hmac_id })
             }

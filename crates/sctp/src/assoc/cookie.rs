@@ -77,6 +77,8 @@ const TIED: u8 = 1;
 const LISTED: u8 = 2;
 /// Flag: the bits of [`Extensions`] follow the numbers.
 const WIDE: u8 = 0x80;
+/// Flag together with `WIDE`: the Adaptation Layer Indication follows the extensions.
+const ADAPTED: u8 = 4;
 /// Without `WIDE`, the flags between `LISTED` and `WIDE` are the low bits of [`Extensions`].
 const EXTENSIONS_SHIFT: u32 = 2;
 const NARROW: u16 = 0x1f;
@@ -104,8 +106,10 @@ impl Cookie {
         let mut out = vec![0; MAC_LEN];
         let (tied, listed) = (self.ties != TieTags::NONE, !self.peer.addresses.is_empty());
         let extensions = self.peer.extensions.to_bits();
-        let wide = extensions & !NARROW != 0;
-        let narrow = if wide { WIDE } else { (extensions as u8) << EXTENSIONS_SHIFT };
+        let adaptation = self.peer.adaptation;
+        let wide = extensions & !NARROW != 0 || adaptation.is_some();
+        let adapted = u8::from(adaptation.is_some()) * ADAPTED;
+        let narrow = if wide { WIDE | adapted } else { (extensions as u8) << EXTENSIONS_SHIFT };
         out.push((u8::from(tied) * TIED) | (u8::from(listed) * LISTED) | narrow);
         // 56 bits of microseconds hold any time of 64 bits of nanoseconds.
         out.extend_from_slice(&(self.expires.as_nanos() / 1000).to_be_bytes()[1..]);
@@ -117,6 +121,9 @@ impl Cookie {
         }
         if wide {
             out.extend_from_slice(&extensions.to_be_bytes());
+        }
+        if let Some(code) = adaptation {
+            out.extend_from_slice(&code.to_be_bytes());
         }
         if tied {
             out.extend_from_slice(&self.ties.local.to_be_bytes());
@@ -154,6 +161,8 @@ impl Cookie {
         let (outbound_streams, inbound_streams) = (body.half()?, body.half()?);
         let narrow = u16::from(flags >> EXTENSIONS_SHIFT) & NARROW;
         let extensions = if flags & WIDE != 0 { body.half()? } else { narrow };
+        let adapted = flags & (WIDE | ADAPTED) == WIDE | ADAPTED;
+        let adaptation = if adapted { Some(u32::from_be_bytes(body.take()?)) } else { None };
         let mut ties = TieTags::NONE;
         if flags & TIED != 0 {
             let [local, peer] = body.words()?;
@@ -187,6 +196,7 @@ impl Cookie {
                 addresses,
                 extensions: Extensions::from_bits(extensions),
                 auth,
+                adaptation,
             },
         })
     }
@@ -279,6 +289,7 @@ mod tests {
                 addresses: vec![[10, 2, 0, 1].into(), Ipv6Addr::LOCALHOST.into()],
                 extensions: Extensions::from_bits(1),
                 auth: None,
+                adaptation: None,
             },
         }
     }
@@ -312,6 +323,13 @@ mod tests {
             cookie.peer.auth = cookie.peer.extensions.has(Ext::Auth).then(terms);
             cookie
         };
+        let adapted = |bits| {
+            let mut cookie = with(bits);
+            cookie.peer.adaptation = Some(7);
+            cookie
+        };
+        assert_eq!(Cookie::open(&key, &adapted(0).seal(&key), &envelope()), Some(adapted(0)));
+        assert_eq!(Cookie::open(&key, &adapted(0xffff).seal(&key), &envelope()), Some(adapted(0xffff)));
         for cookie in [cookie(), plain(), with(0x1f), with(0x20), with(0x8001), with(0xffff)] {
             assert_eq!(Cookie::open(&key, &cookie.seal(&key), &envelope()), Some(cookie));
         }

@@ -91,6 +91,12 @@ impl Events {
         self.queue.iter().filter(resets).count() >= RESETS
     }
 
+    /// Reports the key that the peer uses now. The report replaces a waiting one.
+    pub(crate) fn auth_key_used(&mut self, id: u16) {
+        self.queue.retain(|event| !matches!(event, Event::AuthKeyUsed { .. }));
+        self.push(Event::AuthKeyUsed { id });
+    }
+
     pub(crate) fn restarted(&mut self) {
         if !self.queue.contains(&Event::Restarted) {
             self.push(Event::Restarted);

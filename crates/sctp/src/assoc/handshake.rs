@@ -59,6 +59,7 @@ impl Association {
             addresses: offer.addresses,
             extensions,
             auth,
+            adaptation: offer.adaptation,
         };
         let unanswered = self.unanswered_addresses(source);
         self.adopt(&peer, datagram, false);
@@ -151,6 +152,7 @@ impl Association {
         self.peer_tag = peer.tag;
         self.peer_port = peer.port;
         self.extensions = peer.extensions;
+        self.adaptation = peer.adaptation;
         self.agree_on_auth(peer);
         self.begin_asconf(peer);
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
@@ -216,7 +218,7 @@ impl Association {
         if begun.shutdown {
             self.sender.shutdown_pending();
         }
-        self.events.push(self.connected());
+        self.tell_connected();
         self.errors = 0;
         self.start_heartbeats(now);
     }

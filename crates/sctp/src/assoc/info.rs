@@ -122,6 +122,8 @@ pub struct AssocStats {
     pub unauthenticated: u64,
     /// Messages abandoned (`rfc7496#section-4.4`).
     pub abandoned: Abandoned,
+    /// True if both ends announced [`auth`](crate::Config::auth).
+    pub auth: bool,
     /// True if both ends announced [`interleaving`](crate::Config::interleaving) and send I-DATA chunks.
     pub interleaving: bool,
     /// RE-CONFIG requests sent, retransmissions included.
@@ -209,6 +211,7 @@ impl Association {
             errors: self.errors,
             unauthenticated: self.unauthenticated,
             abandoned: self.sender.abandoned_in_all().total(),
+            auth: self.extensions.has(Ext::Auth),
             interleaving: self.extensions.has(Ext::Interleaving),
             reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
             resets: self.re_config.as_ref().map_or(0, |config| config.resets),

@@ -107,6 +107,8 @@ pub(crate) struct Peer {
     pub(crate) extensions: Extensions,
     /// The announcements of the peer for AUTH; none unless both sides support it.
     pub(crate) auth: Option<Terms>,
+    /// The Adaptation Layer Indication of the peer.
+    pub(crate) adaptation: Option<u32>,
 }
 
 /// Channel, source address and ports of a peer's packets.
@@ -187,6 +189,8 @@ pub(crate) struct Association {
     path_options: Vec<(IpAddr, PathOptions)>,
     /// State of AUTH; none until a key is set or AUTH is agreed on.
     auth: Option<Box<AuthState>>,
+    /// The Adaptation Layer Indication of the peer.
+    adaptation: Option<u32>,
     /// State of ASCONF; none unless both ends support it.
     asconf: Option<Box<AsconfState>>,
     /// T4 of the outstanding ASCONF.
@@ -236,7 +240,7 @@ impl Association {
         let at = (cookie.peer.port, cookie.channel);
         let mut association = Self::new(now, local, config, cookie.local_tag, at, random);
         association.begin_anew(now, cookie, datagram);
-        association.events.push(association.connected());
+        association.tell_connected();
         association
     }
 
@@ -268,6 +272,7 @@ impl Association {
             gained_locals: Vec::new(),
             path_options: Vec::new(),
             auth: None,
+            adaptation: None,
             asconf: None,
             t4: None,
             unauthenticated: 0,
@@ -301,6 +306,14 @@ impl Association {
 
     fn config(&self) -> &Config {
         self.sender.config()
+    }
+
+    /// Reports that the handshake is complete.
+    fn tell_connected(&mut self) {
+        self.events.push(self.connected());
+        if let Some(code) = self.adaptation {
+            self.events.push(Event::Adaptation { code });
+        }
     }
 
     fn connected(&self) -> Event {

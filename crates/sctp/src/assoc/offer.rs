@@ -17,6 +17,7 @@ pub(crate) struct Offer<'a> {
     pub(crate) address_types: SupportedAddressTypes,
     pub(crate) extensions: Extensions,
     pub(crate) auth: AuthOffer<'a>,
+    pub(crate) adaptation: Option<u32>,
     /// Unrecognized parameters that must be reported.
     pub(crate) unknown: ParameterList,
 }
@@ -44,6 +45,7 @@ impl<'a> Offer<'a> {
             address_types: ALL_TYPES,
             extensions: Extensions::default(),
             auth: AuthOffer::default(),
+            adaptation: None,
             unknown: ParameterList::new(),
         };
         for parameter in parameters.iter() {
@@ -84,6 +86,7 @@ impl<'a> Offer<'a> {
                 Parameter::ForwardTsnSupported => {
                     offer.extensions = offer.extensions.and(Extensions::alone(Ext::PrSctp));
                 }
+                Parameter::Adaptation(code) => offer.adaptation = offer.adaptation.or(Some(code)),
                 // rfc9653#section-5.2: both ends need an alternate error detection method. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}
                 // These have no meaning here.

@@ -330,6 +330,9 @@ impl Association {
         }
         parameters.push(&Parameter::SupportedAddressTypes(self.local.address_types()));
         Extensions::of(config).push(&mut parameters);
+        if let Some(code) = config.adaptation {
+            parameters.push(&Parameter::Adaptation(code));
+        }
         if config.auth {
             let random = self.local.key.random_of(self.local_tag, self.initial_tsn);
             Terms::ours(config, random).push(&mut parameters);

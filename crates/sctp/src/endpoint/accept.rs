@@ -174,6 +174,7 @@ impl Endpoint {
             addresses: offer.addresses.iter().copied().filter(|&listed| listed != reply.way.dst).collect(),
             extensions,
             auth,
+            adaptation: offer.adaptation,
         };
         let outbound_streams = peer.outbound_streams;
         // The peer may ask for a longer lifetime (Cookie Preservative), up to twice ours.
@@ -190,6 +191,9 @@ impl Endpoint {
         let cookie = cookie.seal(&self.secrets.key);
         let announce = |list: &mut ParameterList| {
             extensions.push(list);
+            if let Some(code) = config.adaptation {
+                list.push(&Parameter::Adaptation(code));
+            }
             if extensions.has(Ext::Auth) {
                 Terms::ours(config, self.secrets.key.random_of(name.tag, name.tsn)).push(list);
             }

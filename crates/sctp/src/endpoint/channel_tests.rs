@@ -35,6 +35,7 @@ fn endpoint() -> (Endpoint, Cookie) {
             addresses: Vec::new(),
             extensions: Default::default(),
             auth: None,
+            adaptation: None,
         },
     };
     (endpoint, cookie)

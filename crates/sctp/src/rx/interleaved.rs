@@ -176,6 +176,12 @@ impl Interleaved {
         (tsn <= cumulative && !self.partial.contains_key(&key.stream)).then_some(key)
     }
 
+    /// Bytes at the beginning of the message that `oldest` returns.
+    pub(super) fn oldest_len(&self, cumulative: u64) -> usize {
+        let run = self.oldest(cumulative).and_then(|key| self.runs.get(&(key, 0)));
+        run.map_or(0, |run| run.length as usize)
+    }
+
     /// Starts the partial delivery of the message that `oldest` returns. The rest is delivered as it arrives.
     pub(super) fn begin_partial(&mut self) -> Option<Piece> {
         let (_, key) = self.heads.pop_first()?;

@@ -142,6 +142,8 @@ pub(crate) struct Receiver {
     interleaved: Option<Box<Interleaved>>,
     /// Number of streams that the peer may use.
     inbound_streams: u16,
+    /// Bytes of an incomplete message from which on it is delivered in parts.
+    partial_point: Option<ByteCount>,
     /// The order of messages within each stream.
     streams: Streams,
     /// Messages that can be read.
@@ -174,6 +176,7 @@ impl Receiver {
             reassembly: Reassembly::new(cost, buffer),
             inbound_streams,
             interleaved: interleaved.then(|| Box::new(Interleaved::new(cost, buffer))),
+            partial_point: config.partial_delivery_point,
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
@@ -399,14 +402,27 @@ impl Receiver {
         self.stats.user_bytes -= length.into();
     }
 
-    /// Starts a partial delivery if the user can read no message and the rest of a message has no room.
-    /// Without interleaving, a gap prevents this: the receiver reneges on the chunks above the gap.
+    /// Starts a partial delivery if the user can read no message and the rest of a message has no room, or
+    /// the message has reached the partial delivery point.
+    /// Without interleaving, a gap means room: the receiver reneges on the chunks above the gap.
     #[inline]
     fn relieve(&mut self) {
         let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();
-        if self.window.is_tight() && self.ready.is_empty() && !reneges(self) {
+        let needs_room = |this: &Self| this.window.is_tight() && !reneges(this);
+        if self.ready.is_empty() && (needs_room(self) || self.has_reached_point()) {
             self.hand_out_head();
         }
+    }
+
+    /// True if the partial delivery point is set, and the message at the first missing TSN has as many bytes.
+    fn has_reached_point(&self) -> bool {
+        let Some(point) = self.partial_point else { return false };
+        let cumulative = self.tsns.cumulative();
+        let length = match &self.interleaved {
+            Some(interleaved) => interleaved.oldest_len(cumulative),
+            None => self.reassembly.head_len(cumulative),
+        };
+        ByteCount::from(length) >= point
     }
 
     /// Delivers the beginning of the message to which the first missing TSN belongs (`rfc9260#section-6.9`).

@@ -290,6 +290,12 @@ impl Reassembly {
         self.store.as_ref()?.head(cumulative).map(|run| run.label)
     }
 
+    /// Bytes of the message that `head` returns.
+    pub(super) fn head_len(&self, cumulative: u64) -> usize {
+        let head = self.store.as_ref().and_then(|store| store.head(cumulative));
+        head.map_or(0, |run| run.length as usize)
+    }
+
     /// Starts the partial delivery of the message that `head` returns. The rest is delivered as it arrives.
     pub(super) fn begin_partial(&mut self, cumulative: u64) -> Option<Piece> {
         let store = self.store.as_deref_mut()?;

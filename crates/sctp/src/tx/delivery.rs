@@ -145,7 +145,6 @@ impl Sender {
                 ended: wholly_sent,
             });
             all.failure.tsn = all.failure.tsn.or(tsn.filter(|_| all.ended));
-            all.failure.sent |= failure.sent;
             all.failure.message = failure.message;
             all.payloads.push(payload);
         };

@@ -53,6 +53,8 @@ pub const ECN_CAPABLE: u16 = 0x8000;
 pub const ZERO_CHECKSUM_ACCEPTABLE: u16 = 0x8001;
 /// Type of the Supported Extensions parameter.
 pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
+/// Type of the Adaptation Layer Indication parameter.
+pub const ADAPTATION: u16 = 0xc006;
 
 /// A parameter, as a view of its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +97,9 @@ pub enum Parameter<'a> {
     HmacAlgorithms(&'a [u8]),
     /// Type 0xc000: the sender supports FORWARD TSN (rfc3758#section-3.1).
     ForwardTsnSupported,
+    /// Type 0xc006: what the sender's upper layer says of itself (rfc5061#section-4.2.6). A value that is not
+    /// 4 bytes long makes it an unknown parameter.
+    Adaptation(u32),
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
 }
@@ -127,6 +132,9 @@ impl<'a> Parameter<'a> {
             SUPPORTED_EXTENSIONS => Some(Parameter::SupportedExtensions(value)),
             // In rfc3758#section-3.1 this parameter has no value. A value is ignored.
             FORWARD_TSN_SUPPORTED => Some(Parameter::ForwardTsnSupported),
+            ADAPTATION if value.len() == 4 => {
+                value.try_into().ok().map(|code| Parameter::Adaptation(u32::from_be_bytes(code)))
+            }
             _ => Some(Parameter::Unknown(UnknownParameter::new(tlv))),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
@@ -160,6 +168,7 @@ impl<'a> Parameter<'a> {
             }
             Parameter::SupportedExtensions(types) => append(SUPPORTED_EXTENSIONS, types),
             Parameter::ForwardTsnSupported => append(FORWARD_TSN_SUPPORTED, &[]),
+            Parameter::Adaptation(code) => append(ADAPTATION, &code.to_be_bytes()),
             Parameter::Unknown(unknown) => append(unknown.parameter_type(), unknown.value()),
         }
     }
@@ -190,6 +199,7 @@ mod tests {
             (hex("8003 0006 c180"), Parameter::ChunkList(&[0xc1, 0x80])),
             (hex("8004 0008 0003 0001"), Parameter::HmacAlgorithms(&[0, 3, 0, 1])),
             (hex("c000 0004"), Parameter::ForwardTsnSupported),
+            (hex("c006 0008 0000abcd"), Parameter::Adaptation(0xabcd)),
             (hex("8000 0004"), Parameter::EcnCapable),
             (hex("8001 0008 00000001"), Parameter::ZeroChecksumAcceptable(1)),
             (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),

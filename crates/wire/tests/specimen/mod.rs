@@ -212,6 +212,7 @@ fn parameters() -> impl Strategy<Value = ParameterList> {
                 10 => Parameter::EcnCapable,
                 11 => Parameter::ZeroChecksumAcceptable(number),
                 12 => Parameter::ForwardTsnSupported,
+                13 => Parameter::Adaptation(number),
                 _ => Parameter::SupportedExtensions(&bytes),
             };
             assert!(list.push(&parameter));

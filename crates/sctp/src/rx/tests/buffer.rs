@@ -135,6 +135,24 @@ fn a_message_longer_than_the_buffer_arrives_in_parts() {
     assert_eq!(f.rx.window.held(), 0);
 }
 
+// rfc6458#section-8.1.21
+#[test]
+fn a_message_that_reaches_the_partial_delivery_point_is_read_before_it_is_complete() {
+    let point = Some(ByteCount::new(2500));
+    let mut f = Fixture::started(&Config { partial_delivery_point: point, ..with_buffer(60_000) }, 100);
+    f.take(chunk("B", 101, 2, 0, 1000));
+    f.take(chunk("", 102, 2, 0, 1000));
+    // The third fragment is missing.
+    f.take(chunk("", 104, 2, 0, 1000));
+    assert!(!f.rx.readable());
+    f.take(chunk("", 103, 2, 0, 1000));
+    let part = f.rx.read(usize::MAX).expect("the first part");
+    assert_eq!((part.payload.len(), part.end_of_record), (4000, false));
+    f.take(chunk("E", 105, 2, 0, 1000));
+    let part = f.rx.read(usize::MAX).expect("the rest");
+    assert_eq!((part.payload.len(), part.end_of_record), (1000, true));
+}
+
 #[test]
 fn as_long_as_a_message_has_room_it_arrives_whole() {
     let mut f = Fixture::started(&with_buffer(6000), 100);

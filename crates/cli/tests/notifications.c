@@ -1,0 +1,255 @@
+/* Notifications of SCTP sockets (RFC 6458, section 6). */
+#include "sockets.h"
+#include "raw_peer.h"
+
+static void subscribe(int fd, int type) {
+    struct sctp_event event = {.se_type = type, .se_on = 1};
+    set(fd, SCTP_EVENT, &event, sizeof event);
+}
+
+/* Receives a notification of this type, a long one in parts; whatever comes before it is an error. */
+static ssize_t next(int fd, int type, void *what, size_t len) {
+    ssize_t got = 0;
+    do {
+        ssize_t more = take(fd, (char *)what + got, len - got);
+        NEED(more > 0 && (last_flags & MSG_NOTIFICATION));
+        got += more;
+    } while (!(last_flags & MSG_EOR));
+    NEED(got >= 8);
+    union sctp_notification *head = what;
+    NEED(head->sn_header.sn_type == type && head->sn_header.sn_length == got);
+    return got;
+}
+
+static int is_quiet(int fd) {
+    struct pollfd ready = {fd, POLLIN, 0};
+    return poll(&ready, 1, 200) == 0;
+}
+
+/* Data and parameters of messages that a peer refuses, and of those that an ABORT keeps from being sent. */
+static void failed(void) {
+    static union {
+        union sctp_notification what;
+        struct sctp_send_failed_event event;
+        char bytes[400000];
+    } got;
+    int many = opened(SOCK_SEQPACKET);
+    struct sockaddr_in nobody = at(5999, "127.0.0.1");
+    struct sctp_sndinfo usual = {.snd_sid = 2, .snd_flags = SCTP_UNORDERED, .snd_ppid = htonl(5), .snd_context = 77};
+    set(many, SCTP_DEFAULT_SNDINFO, &usual, sizeof usual);
+    subscribe(many, SCTP_SEND_FAILED_EVENT);
+    subscribe(many, SCTP_SEND_FAILED);
+    NEED(sendto(many, "hello", 5, 0, (void *)&nobody, sizeof nobody) == 5);
+    next(many, SCTP_SEND_FAILED, &got, sizeof got);
+    struct sctp_send_failed *old = &got.what.sn_send_failed;
+    NEED(old->ssf_flags == SCTP_DATA_UNSENT && old->ssf_length == sizeof *old + 5);
+    NEED(old->ssf_info.sinfo_stream == 2 && old->ssf_info.sinfo_ppid == htonl(5));
+    NEED(old->ssf_info.sinfo_flags == SCTP_UNORDERED && old->ssf_info.sinfo_context == 77);
+    NEED(old->ssf_assoc_id > 2 && !memcmp(old->ssf_data, "hello", 5));
+    next(many, SCTP_SEND_FAILED_EVENT, &got, sizeof got);
+    NEED(got.event.ssf_length == sizeof got.event + 5 && got.event.ssf_assoc_id > 2);
+    NEED(got.event.ssfe_info.snd_sid == 2 && got.event.ssfe_info.snd_context == 77);
+    NEED(got.event.ssfe_info.snd_ppid == htonl(5) && got.event.ssfe_info.snd_flags == SCTP_UNORDERED);
+    NEED(!memcmp(got.event.ssf_data, "hello", 5) && is_quiet(many));
+
+    /* The window has room for the first messages only. The last one is longer than a record. */
+    enum { MESSAGES = 80, LAST_SIZE = 300000 };
+    static char data[LAST_SIZE];
+    int listener = server(SOCK_STREAM), small = 20000, client = opened(SOCK_STREAM), accepted;
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    subscribe(client, SCTP_SEND_FAILED_EVENT);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    for (unsigned n = 1; n <= MESSAGES; n++) {
+        struct sctp_sndinfo info = {.snd_context = n};
+        set(client, SCTP_DEFAULT_SNDINFO, &info, sizeof info);
+        memset(data, 'a' + n % 26, sizeof data);
+        ssize_t len = n == MESSAGES ? LAST_SIZE : 10000;
+        NEED(send(client, data, len, 0) == len);
+        pause_ms(n == 1 ? 200 : 1);
+    }
+    pause_ms(300);
+    struct linger abort = {1, 0};
+    NEED(setsockopt(accepted, SOL_SOCKET, SO_LINGER, &abort, sizeof abort) == 0);
+    close(accepted);
+    unsigned context = 0;
+    do {
+        ssize_t len = next(client, SCTP_SEND_FAILED_EVENT, &got, sizeof got);
+        NEED(context == 0 ? got.event.ssfe_info.snd_context > 1 : got.event.ssfe_info.snd_context == context + 1);
+        context = got.event.ssfe_info.snd_context;
+        for (ssize_t at = sizeof got.event; at < len; at++)
+            NEED(got.bytes[at] == (char)('a' + context % 26));
+        NEED(context < MESSAGES || len == (ssize_t)sizeof got.event + LAST_SIZE);
+    } while (context < MESSAGES);
+    NEED(got.event.ssf_flags == SCTP_DATA_UNSENT);
+    FAILS(take(client, data, 8), ECONNRESET);
+}
+
+/* Told at the subscription if nothing is outstanding, and each time that all is acknowledged. */
+static void dry(void) {
+    int listener = server(SOCK_STREAM), small = 20000, client = opened(SOCK_STREAM), accepted;
+    union sctp_notification what;
+    static char data[200000];
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    subscribe(client, SCTP_SENDER_DRY_EVENT);
+    NEED(next(client, SCTP_SENDER_DRY_EVENT, &what, sizeof what) == sizeof what.sn_sender_dry_event);
+    NEED(what.sn_sender_dry_event.sender_dry_assoc_id > 2 && is_quiet(client));
+    NEED(send(client, "x", 1, 0) == 1);
+    next(client, SCTP_SENDER_DRY_EVENT, &what, sizeof what);
+    NEED(send(client, data, sizeof data, 0) == sizeof data);
+    NEED(is_quiet(client));
+    for (size_t all = 0; all < 1 + sizeof data;) {
+        ssize_t got = take(accepted, data, sizeof data);
+        NEED(got > 0);
+        all += got;
+    }
+    next(client, SCTP_SENDER_DRY_EVENT, &what, sizeof what);
+    NEED(is_quiet(client));
+}
+
+static void remote_error(void) {
+    int listener = server(SOCK_SEQPACKET);
+    union {
+        union sctp_notification what;
+        char bytes[64];
+    } got;
+    subscribe(listener, SCTP_REMOTE_ERROR);
+    struct raw_peer peer = raw_peer(6001);
+    /* Unrecognized chunk: one of type 0x3f. */
+    static const unsigned char error[] = {9, 0, 0, 12, 0, 6, 0, 8, 0x3f, 0, 0, 4};
+    raw_send(&peer, error, sizeof error);
+    ssize_t len = next(listener, SCTP_REMOTE_ERROR, &got, sizeof got);
+    struct sctp_remote_error *told = &got.what.sn_remote_error;
+    NEED(told->sre_error == htons(6) && told->sre_assoc_id > 2);
+    NEED(len == sizeof *told + 8 && !memcmp(told->sre_data, error + 4, 8));
+}
+
+static void adaptation(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted, code = 0;
+    socklen_t len = sizeof code;
+    union sctp_notification what;
+    set_int(client, SCTP_ADAPTATION_LAYER, 0x1234);
+    set_int(listener, SCTP_ADAPTATION_LAYER, 0x5678);
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_ADAPTATION_LAYER, &code, &len) == 0 && code == 0x1234);
+    subscribe(client, SCTP_ADAPTATION_INDICATION);
+    subscribe(client, SCTP_ASSOC_CHANGE);
+    subscribe(listener, SCTP_ADAPTATION_INDICATION);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    next(client, SCTP_ASSOC_CHANGE, &what, sizeof what);
+    next(client, SCTP_ADAPTATION_INDICATION, &what, sizeof what);
+    NEED(what.sn_adaptation_event.sai_adaptation_ind == 0x5678);
+    NEED(what.sn_adaptation_event.sai_assoc_id == last_id || last_id == 0);
+    next(accepted, SCTP_ADAPTATION_INDICATION, &what, sizeof what);
+    NEED(what.sn_adaptation_event.sai_adaptation_ind == 0x1234);
+    close(listener), close(client), close(accepted);
+    pause_ms(200);
+
+    listener = server(SOCK_SEQPACKET);
+    subscribe(listener, SCTP_ADAPTATION_INDICATION);
+    subscribe(listener, SCTP_AUTHENTICATION_EVENT);
+    raw_peer(6001);
+    /* The peer does not have AUTH. */
+    next(listener, SCTP_AUTHENTICATION_EVENT, &what, sizeof what);
+    NEED(what.sn_authkey_event.auth_indication == SCTP_AUTH_NO_AUTH);
+    next(listener, SCTP_ADAPTATION_INDICATION, &what, sizeof what);
+    NEED(what.sn_adaptation_event.sai_adaptation_ind == 0xabcd);
+}
+
+static void give_key(int fd, int number, int id) {
+    char value[64] = {0};
+    struct sctp_authkey *key = (void *)value;
+    *key = (struct sctp_authkey){.sca_assoc_id = id, .sca_keynumber = number, .sca_keylength = 6};
+    memcpy(key->sca_key, "secret", 6);
+    set(fd, SCTP_AUTH_KEY, key, sizeof *key + 6);
+}
+
+static void told_key(int fd, int number, int indication) {
+    union sctp_notification what;
+    next(fd, SCTP_AUTHENTICATION_EVENT, &what, sizeof what);
+    NEED(what.sn_authkey_event.auth_keynumber == number && what.sn_authkey_event.auth_altkeynumber == 0);
+    NEED(what.sn_authkey_event.auth_indication == (unsigned)indication);
+    NEED(what.sn_authkey_event.auth_assoc_id > 2);
+}
+
+/* The peer uses a new key; nothing that was sent with the old one is outstanding. */
+static void keys(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted;
+    struct sctp_authchunk data_chunk = {.sauth_chunk = 0};
+    struct sctp_authkeyid key = {.scact_keynumber = 1};
+    char data[8];
+    for (int n = 1; n <= 2; n++)
+        give_key(client, n, 0), give_key(listener, n, 0);
+    for (int n = 0; n < 2; n++) {
+        int fd = n ? client : listener;
+        set(fd, SCTP_AUTH_CHUNK, &data_chunk, sizeof data_chunk);
+        set(fd, SCTP_AUTH_ACTIVE_KEY, &key, sizeof key);
+    }
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    NEED(send(client, "x", 1, 0) == 1 && take(accepted, data, 8) == 1);
+    subscribe(client, SCTP_AUTHENTICATION_EVENT);
+    subscribe(accepted, SCTP_AUTHENTICATION_EVENT);
+    key.scact_keynumber = 2;
+    set(client, SCTP_AUTH_ACTIVE_KEY, &key, sizeof key);
+    NEED(is_quiet(accepted));
+    NEED(send(client, "y", 1, 0) == 1);
+    /* The packet tells its key before its data. */
+    told_key(accepted, 2, SCTP_AUTH_NEW_KEY);
+    NEED(take(accepted, data, 8) == 1 && data[0] == 'y');
+    key.scact_keynumber = 1;
+    set(client, SCTP_AUTH_DEACTIVATE_KEY, &key, sizeof key);
+    told_key(client, 1, SCTP_AUTH_FREE_KEY);
+    NEED(is_quiet(client) && is_quiet(accepted));
+}
+
+/* A part of a message arrives early; its end comes, or the peer gives the message up. */
+static void parts(void) {
+    int listener = server(SOCK_SEQPACKET), point = 0;
+    unsigned char data[8000];
+    socklen_t len = sizeof point;
+    union sctp_notification what;
+    set_int(listener, SCTP_PARTIAL_DELIVERY_POINT, 2000);
+    NEED(getsockopt(listener, IPPROTO_SCTP, SCTP_PARTIAL_DELIVERY_POINT, &point, &len) == 0 && point == 2000);
+    subscribe(listener, SCTP_PARTIAL_DELIVERY_EVENT);
+    struct raw_peer peer = raw_peer(6001);
+    raw_data(&peer, FIRST, 0);
+    NEED(is_quiet(listener));
+    raw_data(&peer, 0, 0);
+    NEED(take(listener, data, sizeof data) == 2000 && !(last_flags & MSG_EOR) && data[1999] == data[0] + 1);
+    raw_data(&peer, LAST, 0);
+    NEED(take(listener, data, sizeof data) == 1000 && (last_flags & MSG_EOR));
+    raw_data(&peer, FIRST, 1);
+    raw_data(&peer, 0, 1);
+    NEED(take(listener, data, sizeof data) == 2000 && !(last_flags & MSG_EOR));
+    /* FORWARD TSN: the rest does not come. */
+    const unsigned char skip[] = {0xc0, 0, 0, 12, 0, 0, 0, peer.tsn, 0, 0, 0, 1};
+    raw_send(&peer, skip, sizeof skip);
+    next(listener, SCTP_PARTIAL_DELIVERY_EVENT, &what, sizeof what);
+    NEED(what.sn_pdapi_event.pdapi_indication == SCTP_PARTIAL_DELIVERY_ABORTED);
+    peer.tsn++;
+    raw_data(&peer, FIRST | LAST, 2);
+    NEED(take(listener, data, sizeof data) == 1000 && (last_flags & MSG_EOR));
+
+    /* Without the point a message waits for its end. */
+    set_int(listener, SCTP_PARTIAL_DELIVERY_POINT, 0);
+    close(peer.fd);
+    close(listener);
+    pause_ms(200);
+    listener = server(SOCK_SEQPACKET);
+    peer = raw_peer(6002);
+    raw_data(&peer, FIRST, 0);
+    raw_data(&peer, 0, 0);
+    raw_data(&peer, 0, 0);
+    NEED(is_quiet(listener));
+    raw_data(&peer, LAST, 0);
+    NEED(take(listener, data, sizeof data) == 4000 && (last_flags & MSG_EOR));
+}
+
+int main(int count, char **names) {
+    static const struct check checks[] = {{"failed", failed},         {"dry", dry},   {"remote_error", remote_error},
+                                          {"adaptation", adaptation}, {"keys", keys}, {"parts", parts}};
+    return run(count, names, checks, sizeof checks / sizeof *checks);
+}
