@@ -14,5 +14,5 @@ install -m 755 "$build/libanabranch_capi.so" "$root/lib/libanabranch.so.$version
 ln -sf "libanabranch.so.$version" "$root/lib/libanabranch.so.$abi"
 ln -sf "libanabranch.so.$abi" "$root/lib/libanabranch.so"
 install -m 644 "$build/libanabranch_capi.a" "$root/lib/libanabranch.a"
-install -m 644 "$here/include/anabranch/anabranch.h" "$root/include/anabranch/anabranch.h"
+install -m 644 "$here"/include/anabranch/*.h "$root/include/anabranch/"
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$here/anabranch.pc.in" >"$root/lib/pkgconfig/anabranch.pc"

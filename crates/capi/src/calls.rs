@@ -45,7 +45,7 @@ fn returned<T: Returned>(result: Result<T, Fault>) -> T {
 ///
 /// # Safety
 /// `why` is null or points to an `anb_why`.
-unsafe fn explained(result: Result<c_int, Fault>, why: *mut anb_why) -> c_int {
+pub(crate) unsafe fn explained(result: Result<c_int, Fault>, why: *mut anb_why) -> c_int {
     if !why.is_null() {
         let told = result.as_ref().map_or_else(|fault| cut(fault.sentence(), ANB_WHY - 1), |_| "");
         // SAFETY: a pointer to `ANB_WHY` bytes, as the caller promises.

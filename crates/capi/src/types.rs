@@ -129,6 +129,26 @@ versioned! {
         flags: u32,
     }
 
+    /// How to run the stack of SCTP sockets.
+    anb_host_setup through options {
+        /// [`ANB_ABI`] of the header with which the caller was compiled.
+        abi: u32,
+        /// Our UDP port; 0: any free one.
+        udp_port: u16,
+        /// UDP port of peers that have not sent a packet yet; 0: 9899.
+        remote_udp_port: u16,
+        /// [`ANB_RECOMMENDED`] or [`ANB_RFC9260`].
+        profile: u32,
+        /// Our addresses; null: all of the host.
+        addresses: *const anb_ip,
+        /// Number of addresses, at most 16.
+        n_addresses: u32,
+        /// Reserved.
+        zero: u32,
+        /// Options as lines of a scenario; null: none.
+        options: *const c_char,
+    }
+
     /// Whom to connect to.
     anb_peer through addresses {
         /// SCTP port.

@@ -3,8 +3,9 @@
 
 mod tools;
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 const C: &[&str] = &["cc", "-std=c99"];
@@ -104,11 +105,32 @@ fn a_simulator_of_another_project_runs_the_protocol_on_its_clock() {
 }
 
 #[test]
+fn messages_come_back_to_a_client_of_sockets() {
+    for mut server in programs(C, "echo.c") {
+        let mut client = Command::new(server.get_program());
+        client.env("LD_LIBRARY_PATH", installed().join("usr/local/lib"));
+        let free = std::net::UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.local_addr());
+        let port = free.expect("a free port").port().to_string();
+        let mut serving = server.args(["server", &port]).stdout(Stdio::piped()).spawn().expect("a server");
+        let mut told = BufReader::new(serving.stdout.take().expect("its output"));
+        let mut first = String::new();
+        told.read_line(&mut first).expect("a line");
+        assert_eq!(first, "serving\n");
+        let text = tools::run(client.args(["client", "127.0.0.1", &port]));
+        assert!(text.contains("1000 messages, ") && text.contains("association up"), "{text}");
+        let mut rest = String::new();
+        told.read_to_string(&mut rest).expect("text");
+        assert!(serving.wait().expect("it ends").success());
+        assert!(rest.contains("1000 messages sent back"), "{rest}");
+    }
+}
+
+#[test]
 fn code_of_the_page_is_that_of_the_examples() {
     let root = tools::here().join("../..");
     let read = |name: &str| std::fs::read_to_string(root.join(name)).expect(name);
-    let examples =
-        ["sansio.c", "paths.cc", "virtual_clock.cc"].map(|name| read(&format!("examples/c/{name}")));
+    let examples = ["sansio.c", "paths.cc", "virtual_clock.cc", "echo.c"]
+        .map(|name| read(&format!("examples/c/{name}")));
     let lines: Vec<&str> = examples.iter().flat_map(|text| text.lines()).collect();
     let page = read("docs/c.md");
     let mut quoted = page.split("\n```").skip(1).step_by(2).filter_map(|block| {

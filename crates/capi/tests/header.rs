@@ -1,6 +1,6 @@
 //! The header against the library: a compiler of C and one of C++ check the size and the place of each field,
 //! and the types of each function.
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 
 mod table;
 mod tools;
@@ -11,7 +11,7 @@ use std::process::Command;
 /// A program that compiles if the header is that of the library.
 fn program() -> String {
     let mut text = String::from(
-        "#include <anabranch/anabranch.h>\n\
+        "#include <anabranch/sockets.h>\n\
          #ifdef __cplusplus\n#define SAME(a, b) static_assert((a) == (b), #a)\n\
          #else\n#define SAME(a, b) extern char same_[(a) == (b) ? 1 : -1]\n#endif\n\
          int main(void);\n",
@@ -40,6 +40,8 @@ fn compiles(compiler: &[&str], file: &str, change: impl Fn(String) -> String) ->
     let header = std::fs::read_to_string(tools::here().join("include/anabranch/anabranch.h")).unwrap();
     std::fs::create_dir_all(folder.join("anabranch")).unwrap();
     std::fs::write(folder.join("anabranch/anabranch.h"), change(header)).unwrap();
+    let sockets = tools::here().join("include/anabranch/sockets.h");
+    std::fs::copy(sockets, folder.join("anabranch/sockets.h")).unwrap();
     std::fs::write(folder.join(file), program()).unwrap();
     let done = Command::new(compiler[0])
         .args(&compiler[1..])

@@ -9,7 +9,6 @@ use io::{HostOptions, sctp::Config};
 use sock::{Server, ServerOptions};
 use std::ffi::OsString;
 use std::net::IpAddr;
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,7 +41,7 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
         let error = command.exec();
         return Err(Failure { code: CANNOT_RUN, message: format!("{}: {error}", program.display()) });
     }
-    let path = socket_path()?;
+    let path = sock::private_path(&format!("preload-{}", std::process::id())).map_err(Failure::failed)?;
     command.env(SOCKET, &path);
     run_beside(command, &program, chosen, path)
 }
@@ -141,21 +140,4 @@ fn config(chosen: &ArgMatches) -> Result<Config, Failure> {
         chosen.get_many::<String>("set").into_iter().flatten().map(|s| format!("{s}\n")).collect();
     lab::scenario::sctp_options_over(base, &lines, "options of SCTP")
         .map_err(|error| Failure::usage(error.to_string()))
-}
-
-/// A path for the socket of this process, in a folder that only this user can enter.
-fn socket_path() -> Result<PathBuf, Failure> {
-    let folder = match std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => PathBuf::from(folder).join("anabranch"),
-        None => std::env::temp_dir().join(format!("anabranch-{}", file::user())),
-    };
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| Failure::failed(format!("{}: {}", folder.display(), crate::reason(&error))))?;
-    if !file::is_private(&folder) {
-        return Err(Failure::failed(format!(
-            "{}: expected a folder of this user that no other user can enter",
-            folder.display()
-        )));
-    }
-    Ok(folder.join(format!("preload-{}", std::process::id())))
 }

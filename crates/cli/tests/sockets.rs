@@ -1,4 +1,5 @@
-//! The socket calls of sockets.c and notifications.c by the preloaded library, each check in a network namespace of its own.
+//! The socket calls of sockets.c and notifications.c by the preloaded library, each check in a network
+//! namespace of its own.
 #![cfg(target_os = "linux")]
 
 #[path = "../../io/tests/common/namespace.rs"]

@@ -1,21 +1,33 @@
-//! A library for `LD_PRELOAD` that gives an unmodified program SCTP sockets, which a host process runs.
-//!
-//! An SCTP socket of the program is one end of a pair (crate `records`), so that `poll`, `select`, `epoll`,
-//! `fork` and `exec` work as they do for any descriptor. No function here allocates, starts a thread or holds
-//! a lock while it waits.
+//! A library for `LD_PRELOAD` that gives an unmodified program SCTP sockets, which a host process runs: the
+//! functions of crate `client` under the names of those of the C library.
 #![allow(clippy::missing_safety_doc, reason = "the functions are those of the C library")]
+#![allow(missing_docs, reason = "the functions are those of the C library")]
 #![cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 
-mod connect;
-mod control;
-mod descriptors;
-mod host;
-mod message;
-mod options;
-mod peel;
-mod real;
-mod receive;
-mod send;
-mod start;
-mod table;
-mod vectors;
+use libc::{c_int, c_uint, c_ulong, c_void, iovec, mmsghdr, msghdr, off_t, sockaddr, socklen_t, timespec};
+
+macro_rules! replace {
+    ($($name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name($($argument: $kind),*) -> $result {
+            // SAFETY: the arguments are those of the program.
+            unsafe { client::$name($($argument),*) }
+        }
+    )*};
+}
+
+client::each_call!(replace);
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn closefrom(first: c_int) {
+    // SAFETY: the call has no conditions.
+    unsafe { client::closefrom(first) }
+}
+
+extern "C" fn start() {
+    client::adopt_inherited();
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;

@@ -14,6 +14,7 @@ mod control;
 mod data;
 mod events;
 mod fields;
+mod folder;
 mod general;
 mod notifications;
 mod options;
@@ -27,5 +28,6 @@ mod server;
 mod socket;
 mod statistics;
 
+pub use folder::private_path;
 pub use report::status;
 pub use server::{Server, ServerError, ServerOptions, Stopper};

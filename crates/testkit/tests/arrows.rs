@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("net", &["des", "transport"]),
     ("scenario", &["sctp", "tcp", "net"]),
     ("lab", &["scenario"]),
-    ("capi", &["scenario"]),
+    ("capi", &["scenario", "sock", "client"]),
     ("playground", &["lab"]),
     ("measure", &["lab", "noise"]),
     ("emulate", &["lab"]),
@@ -28,7 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tunnel", &["noise"]),
     ("records", &[]),
     ("sock", &["io", "records", "scenario"]),
-    ("preload", &["records"]),
+    ("client", &["records"]),
+    ("preload", &["client"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 

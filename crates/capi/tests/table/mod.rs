@@ -1,7 +1,7 @@
 //! All structs and functions of the library as Rust compiles them, written as C.
 
 use anabranch_capi::*;
-use libc::ssize_t;
+use libc::{iovec, msghdr, sockaddr, ssize_t};
 use std::ffi::{c_char, c_int, c_void};
 
 /// A struct with the place of each field.
@@ -45,6 +45,9 @@ pub fn structs() -> Vec<Struct> {
         anb_setup {
             size abi port remote_udp_port max_associations addresses n_addresses profile seed seed_kind flags
         }
+        anb_host_setup {
+            size abi udp_port remote_udp_port profile addresses n_addresses zero options
+        }
         anb_peer { size port zero udp_port n_addresses addresses }
         anb_msg { size stream flags ppid context reliability value path }
         anb_info { size stream flags ppid tsn mid ssn zero left }
@@ -79,6 +82,9 @@ in_c! {
     () = "void"
     c_int = "int"
     u32 = "uint32_t"
+    iovec = "struct iovec"
+    msghdr = "struct msghdr"
+    sockaddr = "struct sockaddr"
     i64 = "int64_t"
     usize = "size_t"
     ssize_t = "ssize_t"
@@ -87,6 +93,7 @@ in_c! {
     anb_ep = "anb_ep"
     anb_why = "anb_why"
     anb_setup = "anb_setup"
+    anb_host_setup = "anb_host_setup"
     anb_peer = "anb_peer"
     anb_msg = "anb_msg"
     anb_info = "anb_info"
@@ -130,6 +137,8 @@ functions_of_c! {
     A B C D;
     A B C D E;
     A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
 }
 
 fn written<F: FunctionOfC>(name: &'static str, _: F) -> Function {
@@ -164,5 +173,35 @@ pub fn functions() -> Vec<Function> {
         anb_ep_on_timeout(_, _);
         anb_ep_paths(_, _, _, _, _);
         anb_ep_stats(_, _, _, _);
+        anb_host_attach(_);
+        anb_host_start(_, _);
+        anb_host_stop();
+        anb_socket(_, _, _);
+        anb_bind(_, _, _);
+        anb_connect(_, _, _);
+        anb_listen(_, _);
+        anb_accept(_, _, _);
+        anb_accept4(_, _, _, _);
+        anb_shutdown(_, _);
+        anb_close(_);
+        anb_dup(_);
+        anb_recv(_, _, _, _);
+        anb_recvfrom(_, _, _, _, _, _);
+        anb_recvmsg(_, _, _);
+        anb_send(_, _, _, _);
+        anb_sendto(_, _, _, _, _, _);
+        anb_sendmsg(_, _, _);
+        anb_getsockopt(_, _, _, _, _);
+        anb_setsockopt(_, _, _, _, _);
+        anb_getsockname(_, _, _);
+        anb_getpeername(_, _, _);
+        anb_bindx(_, _, _, _);
+        anb_connectx(_, _, _, _);
+        anb_peeloff(_, _);
+        anb_getpaddrs(_, _, _);
+        anb_getladdrs(_, _, _);
+        anb_freeaddrs(_);
+        anb_sendv(_, _, _, _, _, _, _, _);
+        anb_recvv(_, _, _, _, _, _, _, _);
     }
 }

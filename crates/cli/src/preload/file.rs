@@ -19,14 +19,8 @@ fn is_executable(path: &Path) -> bool {
 }
 
 /// The user of this process.
-pub fn user() -> u32 {
+fn user() -> u32 {
     std::fs::metadata("/proc/self").map_or(0, |data| data.uid())
-}
-
-/// True if only this user can enter a folder.
-pub fn is_private(folder: &Path) -> bool {
-    let data = std::fs::symlink_metadata(folder);
-    data.is_ok_and(|data| data.is_dir() && data.uid() == user() && data.mode() & 0o077 == 0)
 }
 
 /// Finds the reasons why a preloaded library does not reach a program.

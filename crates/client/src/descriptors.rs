@@ -8,7 +8,6 @@ use libc::{c_int, c_uint, c_ulong, c_void};
 use records::{Op, switches};
 use std::sync::atomic::Ordering;
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
     let lingers = table::find(fd).filter(|entry| entry.has(switches::LINGERS));
     let cookie = lingers.map(|entry| entry.cookie.load(Ordering::Relaxed));
@@ -43,7 +42,6 @@ fn linger(cookie: u64, seconds: u32) {
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     const CLOSE_ON_EXEC: c_int = 4;
     if flags & CLOSE_ON_EXEC == 0 {
@@ -53,14 +51,12 @@ pub unsafe extern "C-unwind" fn close_range(first: c_uint, last: c_uint, flags: 
     unsafe { real::close_range(first, last, flags) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn closefrom(first: c_int) {
     table::remove_range(first.max(0).cast_unsigned(), c_uint::MAX);
     // SAFETY: the call has no conditions.
     unsafe { real::close_range(first.max(0).cast_unsigned(), c_uint::MAX, 0) };
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     // A socket that sends no more can still receive what the peer has sent.
     let how = if table::find(fd).is_some() && how == libc::SHUT_RDWR { libc::SHUT_WR } else { how };
@@ -68,19 +64,16 @@ pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     unsafe { real::shutdown(fd, how) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn dup(fd: c_int) -> c_int {
     // SAFETY: the call has no conditions.
     copied(fd, unsafe { real::dup(fd) })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn dup2(fd: c_int, to: c_int) -> c_int {
     // SAFETY: the call has no conditions.
     copied(fd, unsafe { real::dup2(fd, to) })
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int {
     // SAFETY: the call has no conditions.
     copied(fd, unsafe { real::dup3(fd, to, flags) })
@@ -96,14 +89,12 @@ fn copied(from: c_int, to: c_int) -> c_int {
 // The third argument of these is in the same register whether the function is variadic or not (x86-64 and
 // arm64 Linux).
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: c_ulong) -> c_int {
     // SAFETY: the arguments are those of the program.
     let result = unsafe { real::fcntl(fd, command, argument) };
     if is_dup(command) { copied(fd, result) } else { result }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fcntl64(fd: c_int, command: c_int, argument: c_ulong) -> c_int {
     // SAFETY: the arguments are those of the program.
     let result = unsafe { real::fcntl64(fd, command, argument) };
@@ -114,7 +105,6 @@ fn is_dup(command: c_int) -> bool {
     matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC)
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     // SAFETY: the arguments are those of the program.
     unsafe {

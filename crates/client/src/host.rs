@@ -2,11 +2,27 @@
 
 use libc::{sa_family_t, sockaddr_un, socklen_t};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+type Address = (sockaddr_un, socklen_t);
+
+/// The address that [`attach`] gave; null: that of the environment.
+static ATTACHED: AtomicPtr<Address> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The address of the host process; none if there is none.
 pub fn host() -> Option<(&'static sockaddr_un, socklen_t)> {
-    static HOST: OnceLock<Option<(sockaddr_un, socklen_t)>> = OnceLock::new();
-    HOST.get_or_init(find_host).as_ref().map(|(address, len)| (address, *len))
+    static HOST: OnceLock<Option<Address>> = OnceLock::new();
+    // SAFETY: an attached address is never freed.
+    let attached = unsafe { ATTACHED.load(Ordering::Acquire).as_ref() };
+    attached.or_else(|| HOST.get_or_init(find_host).as_ref()).map(|(address, len)| (address, *len))
+}
+
+/// Makes the host process that serves a path, or an abstract name behind `@`, that of all later sockets.
+/// False if the path is empty or too long. The address stays in memory until the process ends.
+pub fn attach(path: &[u8]) -> bool {
+    let Some(address) = address_of(path) else { return false };
+    ATTACHED.store(Box::into_raw(Box::new(address)), Ordering::Release);
+    true
 }
 
 /// True if TCP sockets of the program become SCTP sockets.
@@ -16,7 +32,7 @@ pub fn takes_tcp() -> bool {
     *TAKES.get_or_init(|| unsafe { !libc::getenv(c"ANABRANCH_TCP_AS_SCTP".as_ptr()).is_null() })
 }
 
-fn find_host() -> Option<(sockaddr_un, socklen_t)> {
+fn find_host() -> Option<Address> {
     // SAFETY: the name ends with NUL; the value, too.
     let path = unsafe {
         let path = libc::getenv(c"ANABRANCH_SOCKET".as_ptr());
@@ -25,6 +41,10 @@ fn find_host() -> Option<(sockaddr_un, socklen_t)> {
         }
         std::ffi::CStr::from_ptr(path).to_bytes()
     };
+    address_of(path)
+}
+
+fn address_of(path: &[u8]) -> Option<Address> {
     let mut address = sockaddr_un { sun_family: libc::AF_UNIX as sa_family_t, sun_path: [0; 108] };
     if path.is_empty() || path.len() >= address.sun_path.len() {
         return None;

@@ -16,7 +16,6 @@ fn is_native(level: c_int, name: c_int) -> bool {
     level == libc::SOL_SOCKET && matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO | libc::SO_PASSCRED)
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,
     level: c_int,
@@ -42,7 +41,6 @@ fn cookie(entry: &Entry) -> u64 {
     entry.cookie.load(Ordering::Relaxed)
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn getsockopt(
     fd: c_int,
     level: c_int,
@@ -115,7 +113,6 @@ unsafe fn name_of(entry: &Entry, op: Op, address: *mut sockaddr, len: *mut sockl
     done.min(0)
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn getsockname(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -126,7 +123,6 @@ pub unsafe extern "C-unwind" fn getsockname(fd: c_int, address: *mut sockaddr, l
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn getpeername(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     // SAFETY: the arguments are those of the program.
     unsafe {

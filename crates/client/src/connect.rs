@@ -15,7 +15,6 @@ use std::sync::atomic::Ordering;
 const BALLAST: usize = 262_144;
 static ZEROS: [u8; BALLAST] = [0; BALLAST];
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     if !is_wanted(domain, kind, protocol) || host::host().is_none() {
         // SAFETY: the call has no conditions.
@@ -89,7 +88,6 @@ fn request(entry: &Entry, op: Op, first: c_int, body: &[u8]) -> c_int {
     ask(entry.cookie.load(Ordering::Relaxed), op, first, 0, [body, &[]], &mut []).0
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -100,7 +98,6 @@ pub unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, len: s
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
     match table::find(fd) {
         Some(entry) => {
@@ -117,7 +114,6 @@ pub unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -165,7 +161,6 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -176,7 +171,6 @@ pub unsafe extern "C-unwind" fn accept(fd: c_int, address: *mut sockaddr, len: *
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn accept4(
     fd: c_int,
     address: *mut sockaddr,

@@ -91,7 +91,6 @@ unsafe fn simple(fd: c_int, entry: &Entry, buffer: *const c_void, len: usize, fl
     unsafe { transmit(fd, entry, &mut Vectors::one(buffer.cast_mut(), len), header(), flags) }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn write(fd: c_int, buffer: *const c_void, len: usize) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -102,7 +101,6 @@ pub unsafe extern "C-unwind" fn write(fd: c_int, buffer: *const c_void, len: usi
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn writev(fd: c_int, vectors: *const iovec, count: c_int) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -112,7 +110,6 @@ pub unsafe extern "C-unwind" fn writev(fd: c_int, vectors: *const iovec, count: 
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn send(fd: c_int, buffer: *const c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -123,7 +120,6 @@ pub unsafe extern "C-unwind" fn send(fd: c_int, buffer: *const c_void, len: usiz
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sendto(
     fd: c_int,
     buffer: *const c_void,
@@ -146,7 +142,6 @@ pub unsafe extern "C-unwind" fn sendto(
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -164,7 +159,6 @@ pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sendmmsg(
     fd: c_int,
     messages: *mut mmsghdr,
@@ -190,7 +184,6 @@ pub unsafe extern "C-unwind" fn sendmmsg(
 
 // A file would go into the pair without a header. Programs that get this error read and write instead.
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sendfile(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize {
     match table::find(to) {
         Some(_) => fail(libc::EINVAL) as isize,
@@ -199,7 +192,6 @@ pub unsafe extern "C-unwind" fn sendfile(to: c_int, from: c_int, place: *mut off
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sendfile64(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize {
     match table::find(to) {
         Some(_) => fail(libc::EINVAL) as isize,

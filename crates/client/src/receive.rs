@@ -191,7 +191,6 @@ unsafe fn simple(fd: c_int, entry: &Entry, buffer: *mut c_void, len: usize, flag
     receive(fd, entry, &mut Vectors::one(buffer, len), flags, &mut None)
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn read(fd: c_int, buffer: *mut c_void, len: usize) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -202,7 +201,6 @@ pub unsafe extern "C-unwind" fn read(fd: c_int, buffer: *mut c_void, len: usize)
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __read_chk(fd: c_int, buffer: *mut c_void, len: usize, size: usize) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -213,7 +211,6 @@ pub unsafe extern "C-unwind" fn __read_chk(fd: c_int, buffer: *mut c_void, len: 
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn readv(fd: c_int, vectors: *const iovec, count: c_int) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -227,7 +224,6 @@ pub unsafe extern "C-unwind" fn readv(fd: c_int, vectors: *const iovec, count: c
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn recv(fd: c_int, buffer: *mut c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -238,7 +234,6 @@ pub unsafe extern "C-unwind" fn recv(fd: c_int, buffer: *mut c_void, len: usize,
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __recv_chk(
     fd: c_int,
     buffer: *mut c_void,
@@ -274,7 +269,6 @@ unsafe fn from(
     received
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn recvfrom(
     fd: c_int,
     buffer: *mut c_void,
@@ -292,7 +286,6 @@ pub unsafe extern "C-unwind" fn recvfrom(
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __recvfrom_chk(
     fd: c_int,
     buffer: *mut c_void,
@@ -311,7 +304,6 @@ pub unsafe extern "C-unwind" fn __recvfrom_chk(
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize {
     // SAFETY: the arguments are those of the program.
     unsafe {
@@ -332,7 +324,6 @@ pub unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: 
     }
 }
 
-#[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn recvmmsg(
     fd: c_int,
     messages: *mut mmsghdr,

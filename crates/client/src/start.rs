@@ -32,12 +32,9 @@ fn adopt(fd: c_int) {
     }
 }
 
-extern "C" fn start() {
+/// Takes the sockets of ours that this process got from the program before it.
+pub fn adopt_inherited() {
     if host().is_some() {
         (0..INHERITED).for_each(adopt);
     }
 }
-
-#[used]
-#[unsafe(link_section = ".init_array")]
-static START: extern "C" fn() = start;

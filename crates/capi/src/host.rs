@@ -1,0 +1,133 @@
+//! The process or thread that runs the stack of SCTP sockets.
+//!
+//! A caller promises of each pointer what the header says.
+#![allow(clippy::missing_safety_doc, reason = "the promise is the same for all: see above")]
+
+use crate::calls::explained;
+use crate::fault::Fault;
+use crate::handle::guarded;
+use crate::inner::address;
+use crate::memory::{array, read, text};
+use crate::types::{ANB_ABI, ANB_RECOMMENDED, ANB_RFC9260, anb_host_setup, anb_why};
+use libc::{EALREADY, EINVAL, EPROTO};
+use sock::{Server, ServerOptions, Stopper};
+use std::ffi::{c_char, c_int};
+use std::net::IpAddr;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+
+/// Where a host process serves unless told otherwise.
+const USUAL: &str = "/run/anabranch/sctp";
+/// Most addresses of a host.
+const ADDRESSES: usize = 16;
+
+struct Host {
+    stopper: Stopper,
+    thread: JoinHandle<std::io::Result<()>>,
+}
+
+/// The thread of [`anb_host_start`].
+static HOST: Mutex<Option<Host>> = Mutex::new(None);
+
+fn failed(errno: c_int) -> c_int {
+    // SAFETY: errno of this thread is always valid.
+    unsafe { *libc::__errno_location() = errno };
+    -1
+}
+
+fn host() -> std::sync::MutexGuard<'static, Option<Host>> {
+    HOST.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Uses a host process, `anabranch sctpd`, for the sockets of this process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anb_host_attach(path: *const c_char) -> c_int {
+    let environment = std::env::var("ANABRANCH_SOCKET").ok().filter(|path| !path.is_empty());
+    let path = match path.is_null() {
+        true => environment.unwrap_or_else(|| USUAL.to_owned()),
+        // SAFETY: as the caller promises.
+        false => match unsafe { text(path) } {
+            Ok(text) => text.to_owned(),
+            Err(fault) => return failed(fault.errno),
+        },
+    };
+    if !client::attach(path.as_bytes()) {
+        return failed(EINVAL);
+    }
+    // A socket shows whether somebody serves there.
+    // SAFETY: the calls have no conditions.
+    unsafe {
+        let probe = client::socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_SCTP);
+        if probe < 0 { -1 } else { client::close(probe) }
+    }
+}
+
+/// Runs the stack in a thread of this process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anb_host_start(setup: *const anb_host_setup, why: *mut anb_why) -> c_int {
+    // SAFETY: as the caller promises.
+    let started = guarded(|| unsafe { read(setup).and_then(|setup| start(&setup)) });
+    let started = started.unwrap_or_else(|| Err(libc::EIO.into())).map(|()| 0);
+    // SAFETY: as the caller promises.
+    let result = unsafe { explained(started, why) };
+    if result < 0 { failed(-result) } else { result }
+}
+
+/// # Safety
+/// The pointers of the setup are those of the caller.
+unsafe fn start(setup: &anb_host_setup) -> Result<(), Fault> {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    if setup.abi != ANB_ABI {
+        return Err(EPROTO.into());
+    }
+    let mut running = host();
+    if running.is_some() {
+        return Err(Fault::new(EALREADY, "the host is running: stop it first"));
+    }
+    // SAFETY: as the caller promises.
+    let ips = unsafe { array(setup.addresses, setup.n_addresses, ADDRESSES)? };
+    let locals = ips.iter().map(address).collect::<Result<Vec<IpAddr>, Fault>>()?;
+    let base = match setup.profile {
+        ANB_RECOMMENDED => sctp::Config { pmtud: true, ..sctp::Config::recommended() },
+        ANB_RFC9260 => sctp::Config::default(),
+        _ => return Err(Fault::new(EINVAL, "profile: expected ANB_RECOMMENDED or ANB_RFC9260")),
+    };
+    let options = match setup.options.is_null() {
+        true => "",
+        // SAFETY: as the caller promises.
+        false => unsafe { text(setup.options)? },
+    };
+    let config =
+        scenario::sctp_options_over(base, options, "options").map_err(|error| Fault::new(EINVAL, error))?;
+    let usual = io::HostOptions::default();
+    let remote_udp_port = match setup.remote_udp_port {
+        0 => usual.remote_udp_port,
+        port => port,
+    };
+    let name = format!("library-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+    let path = sock::private_path(&name).map_err(|sentence| Fault::new(libc::EACCES, sentence))?;
+    let host = io::HostOptions { locals, udp_port: setup.udp_port, remote_udp_port, tap: None };
+    let server = Server::bind(ServerOptions { path: path.clone(), host, config }).map_err(|error| {
+        let in_use = matches!(error, sock::ServerError::PortInUse(_));
+        Fault::new(if in_use { libc::EADDRINUSE } else { EINVAL }, error)
+    })?;
+    let stopper = server.stopper();
+    let thread = std::thread::Builder::new().name("anabranch".to_owned()).spawn(move || server.run());
+    let thread = thread.map_err(|error| Fault::new(libc::EAGAIN, error))?;
+    *running = Some(Host { stopper, thread });
+    client::attach(path.as_os_str().as_bytes());
+    Ok(())
+}
+
+/// Waits until the associations of closed sockets have ended, 10 s at most, and ends the thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn anb_host_stop() -> c_int {
+    let Some(Host { stopper, thread }) = host().take() else { return failed(libc::ESRCH) };
+    stopper.stop_when_idle();
+    match thread.join() {
+        Ok(Ok(())) => 0,
+        _ => failed(libc::EIO),
+    }
+}

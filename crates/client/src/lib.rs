@@ -1,0 +1,31 @@
+//! SCTP sockets of a program whose stack is in a host process: the socket calls of the C library.
+//!
+//! An SCTP socket is one end of a pair (crate `records`), so that `poll`, `select`, `epoll`, `fork` and
+//! `exec` work as they do for any descriptor; with any other descriptor the calls do what the C library does.
+//! No call allocates, starts a thread or holds a lock while it waits.
+#![allow(clippy::missing_safety_doc, reason = "the functions are those of the C library")]
+#![allow(missing_docs, reason = "the functions are those of the C library")]
+#![cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
+
+mod calls;
+mod connect;
+mod control;
+mod descriptors;
+mod host;
+mod message;
+mod options;
+mod peel;
+mod real;
+mod receive;
+mod send;
+mod start;
+mod table;
+mod vectors;
+
+pub use connect::{accept, accept4, bind, connect, listen, socket};
+pub use descriptors::{close, close_range, closefrom, dup, dup2, dup3, fcntl, fcntl64, ioctl, shutdown};
+pub use host::attach;
+pub use options::{getpeername, getsockname, getsockopt, setsockopt};
+pub use receive::{__read_chk, __recv_chk, __recvfrom_chk, read, readv, recv, recvfrom, recvmmsg, recvmsg};
+pub use send::{send, sendfile, sendfile64, sendmmsg, sendmsg, sendto, write, writev};
+pub use start::adopt_inherited;
