@@ -6,12 +6,14 @@ mod library;
 use crate::{Failure, code, complain, interrupt};
 use clap::ArgMatches;
 use io::{HostOptions, sctp::Config};
+use measure::{CaptureFile, Captured, Recorder};
 use sock::{Server, ServerOptions};
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use units::ByteCount;
 
 /// The variable with the path of the host process's socket.
 const SOCKET: &str = "ANABRANCH_SOCKET";
@@ -20,6 +22,8 @@ const TCP: &str = "ANABRANCH_TCP_AS_SCTP";
 /// Exit code if the program cannot be run, as of a shell.
 const CANNOT_RUN: i32 = 126;
 const NOT_FOUND: i32 = 127;
+/// Largest capture.
+const CAPTURE: ByteCount = ByteCount::new(1 << 30);
 
 /// Runs a program with the library, and its sockets in this process unless a host process is named.
 pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
@@ -63,7 +67,8 @@ fn run_beside(
     chosen: &ArgMatches,
     path: PathBuf,
 ) -> Result<i32, Failure> {
-    let server = bind(chosen, path)?;
+    let recorder = recorder(chosen)?;
+    let server = bind(chosen, path, recorder.clone())?;
     let stopper = server.stopper();
     // The terminal sends Ctrl-C to the program, too, which decides what follows.
     interrupt::call(|| {});
@@ -75,7 +80,7 @@ fn run_beside(
         stopper.stop_when_idle();
         status
     });
-    server.run().map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
+    serve(server, recorder)?;
     match waiter.join() {
         Ok(Ok(status)) => {
             Ok(status.code().or_else(|| status.signal().map(|n| 128 + n)).unwrap_or(code::FAILED))
@@ -94,16 +99,38 @@ pub fn sctpd(chosen: &ArgMatches) -> Result<i32, Failure> {
         println!("{}", sock::status(&path).map_err(failed)?);
         return Ok(code::OK);
     }
-    let server = bind(chosen, path.clone())?;
+    let recorder = recorder(chosen)?;
+    let server = bind(chosen, path.clone(), recorder.clone())?;
     complain(&format!("serving {} at UDP port {}", path.display(), server.udp_port()));
     let stopper = server.stopper();
     interrupt::call(move || stopper.stop_now());
-    server.run().map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
+    serve(server, recorder)?;
     Ok(code::OK)
 }
 
+/// Serves until the end, and ends the capture.
+fn serve(server: Server, recorder: Option<Recorder>) -> Result<(), Failure> {
+    server.run().map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
+    let Some(Captured { file, left_out, failure, .. }) = recorder.map(Recorder::finish) else {
+        return Ok(());
+    };
+    let file = file.display();
+    if left_out > 0 {
+        complain(&format!("{file} reached its limit: the last {left_out} packets are not in it"));
+    }
+    failure.map_or(Ok(()), |why| Err(Failure::failed(format!("cannot write {file}: {why}"))))
+}
+
+/// Begins the capture that the command line asks for.
+fn recorder(chosen: &ArgMatches) -> Result<Option<Recorder>, Failure> {
+    let Some(file) = chosen.get_one::<String>("capture") else { return Ok(None) };
+    let recorder = Recorder::create(&CaptureFile { file: file.into(), limit: CAPTURE }, false);
+    let cannot = |error| Failure::failed(format!("cannot write {file}: {}", crate::reason(&error)));
+    recorder.map(Some).map_err(cannot)
+}
+
 /// Starts a server with the options of the command line. Without `--udp-port`, a port in use gives way.
-fn bind(chosen: &ArgMatches, path: PathBuf) -> Result<Server, Failure> {
+fn bind(chosen: &ArgMatches, path: PathBuf, recorder: Option<Recorder>) -> Result<Server, Failure> {
     let locals = chosen.get_many::<String>("local").into_iter().flatten().map(|text| {
         text.parse::<IpAddr>().map_err(|_| Failure::usage(format!("--local {text}: expected an IP address")))
     });
@@ -111,7 +138,10 @@ fn bind(chosen: &ArgMatches, path: PathBuf) -> Result<Server, Failure> {
     let port = |name| chosen.get_one::<u16>(name).copied();
     let defaults = HostOptions::default();
     let remote_udp_port = port("remote-udp-port").unwrap_or(defaults.remote_udp_port);
-    let host = |udp_port| HostOptions { locals: locals.clone(), udp_port, remote_udp_port, tap: None };
+    let host = |udp_port| {
+        let tap = recorder.clone().map(|recorder| Box::new(recorder) as Box<dyn io::Tap>);
+        HostOptions { locals: locals.clone(), udp_port, remote_udp_port, tap }
+    };
     let config = config(chosen)?;
     let start = |udp_port| {
         Server::bind(ServerOptions { path: path.clone(), host: host(udp_port), config: config.clone() })

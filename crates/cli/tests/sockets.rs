@@ -8,6 +8,7 @@ mod preloaded;
 
 use namespace::{in_new_namespace, skip};
 use preloaded::{build_library, root, which};
+use std::path::PathBuf;
 use std::process::Command;
 
 #[test]
@@ -20,14 +21,41 @@ fn programs_see_the_notifications_that_they_subscribe_to() {
     check("notifications");
 }
 
+#[test]
+fn a_capture_has_the_packets_of_the_program() {
+    if which("python3").is_none() || in_new_namespace().is_none() {
+        return skip("captures of programs", "python3 or network namespaces");
+    }
+    build_library();
+    let folder = scratch("capture");
+    let file = folder.join("all.pcapng");
+    let code = "import socket
+listener = socket.socket(2, 1, 132); listener.bind(('127.0.0.1', 5001)); listener.listen()
+client = socket.socket(2, 1, 132); client.connect(('127.0.0.1', 5001))
+accepted = listener.accept()[0]; client.send(b'x' * 5000); assert accepted.recv(9000) == b'x' * 5000";
+    let mut bash = in_new_namespace().expect("checked before");
+    let script = "ip link set lo up; timeout 60 $A preload --capture $0 -- python3 -c \"$1\"; $A explain $0";
+    bash.args(["bash", "-c", script]).arg(&file).arg(code).env_remove("ANABRANCH_SOCKET");
+    let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("5001"), "{told}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
 /// Compiles a program of checks, and runs each of them.
 fn check(name: &str) {
     if which("gcc").is_none() || in_new_namespace().is_none() {
         return skip("socket calls", "gcc or network namespaces");
     }
     build_library();
-    let folder = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let folder = scratch(name);
     let program = folder.join(name);
     let source = root().join("crates/cli/tests").join(name).with_extension("c");
     let arguments = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-o"];

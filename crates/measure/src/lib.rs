@@ -35,7 +35,7 @@ pub use counters::{Amount, Counters, Direction};
 pub use keys::Keys;
 pub use latency::{Confidence, Latency, LatencyPlan, Phase, PhaseLatency, ProbeKind, Probes, Spread, Worst};
 pub use paths::{Association, Limits, PathSample};
-pub use pcap::{CaptureFile, Captured};
+pub use pcap::{CaptureFile, Captured, Recorder};
 pub use peer::PeerPaths;
 pub use report::{FlowReport, Interval, PeerReport, Report, SCHEMA};
 pub use server::{Notice, Server, ServerError, ServerOptions};

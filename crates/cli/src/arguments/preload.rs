@@ -62,4 +62,5 @@ fn with_options(command: Command) -> Command {
             value("set", "OPTION=VALUE", "Any option of SCTP, as in scenarios; may be repeated")
                 .action(ArgAction::Append),
         )
+        .arg(value("capture", "FILE", "Write all packets to this file (pcapng), 1 GiB at most"))
 }

@@ -21,7 +21,8 @@ pub fn find() -> Result<PathBuf, Failure> {
             path.display()
         ))),
         None => Err(Failure::failed(format!(
-            "{NAME} is not beside this program: `cargo build -p anabranch-preload` makes it"
+            "{NAME} is not beside this program: the Debian package has it, a Python wheel has not, and `cargo build --release -p \
+             anabranch-preload` makes it"
         ))),
     }
 }
