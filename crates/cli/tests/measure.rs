@@ -1,5 +1,8 @@
 //! Tests of `anabranch measure`: a client and a server in two processes on this host.
 
+#[cfg(target_os = "linux")]
+#[path = "../../io/tests/common/namespace.rs"]
+mod namespace;
 mod scratch;
 
 use scratch::Scratch;
@@ -98,6 +101,25 @@ fn verbose_prints_events_with_timestamps_to_standard_error() {
     for event in ["INFO anabranch_io: path state", "DEBUG anabranch_io: path MTU changed"] {
         assert!(debug.contains(event), "{debug}");
     }
+}
+
+// Nobody serves UDP port 1.
+#[cfg(target_os = "linux")]
+#[test]
+fn sctp_directly_in_ip_is_measured() {
+    let Some(mut bash) = namespace::in_new_namespace() else {
+        return namespace::skip("measurement in IP", "network namespaces");
+    };
+    let script = "ip link set lo up
+        timeout 30 $A measure -s -1 --carrier ip --local 127.0.0.1 > /dev/null & sleep 1
+        timeout 20 $A measure 127.0.0.1 --carrier ip --udp-port 1 -t 1 --json; wait";
+    bash.args(["bash", "-c", script]).env("A", env!("CARGO_BIN_EXE_anabranch"));
+    let output = bash.output().expect("bash runs");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let report: Json = serde_json::from_str(&told).expect("JSON");
+    let path = &report["intervals"][0]["associations"][0]["paths"][0];
+    assert!(path["user_bytes"].as_u64().is_some_and(|bytes| bytes > 100_000), "{report}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use ::measure::{
     CaptureFile, ClientOptions, FlowSpec, Keys, LatencyPlan, Load, Planned, ServerOptions, Transport, sctp,
 };
 use clap::ArgMatches;
+use io::Carrier;
 use noise::{PrivateKey, parse_peers};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -24,12 +25,18 @@ fn port(chosen: &ArgMatches, name: &str) -> u16 {
     chosen.get_one::<u16>(name).copied().unwrap_or_default()
 }
 
+/// True for SCTP directly in IP. A server then takes both, so that it answers each client in its way.
+fn in_ip(chosen: &ArgMatches) -> bool {
+    text(chosen, "carrier") == Some("ip")
+}
+
 /// The options of a server.
 pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
     Ok(ServerOptions {
         locals: locals(chosen)?,
         port: port(chosen, "port"),
         udp_port: port(chosen, "udp-port"),
+        carrier: if in_ip(chosen) { Carrier::Both } else { Carrier::Udp },
         config: config(chosen, 1)?,
         one: chosen.get_flag("one-off"),
         longest: seconds(chosen, "max-time"),
@@ -106,6 +113,7 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         peers: resolve(host)?,
         port: port(chosen, "port"),
         udp_port: port(chosen, "udp-port"),
+        carrier: if in_ip(chosen) { Carrier::Ip } else { Carrier::Udp },
         locals: locals(chosen)?,
         flows,
         config: config(chosen, streams)?,
@@ -157,6 +165,9 @@ fn capture(chosen: &ArgMatches, sctp: usize) -> Result<Option<CaptureFile>, Fail
     let Some(file) = text(chosen, "pcap") else { return Ok(None) };
     if sctp == 0 {
         return Err(Failure::usage(format!("--pcap {file} captures SCTP, but no flow is one of SCTP")));
+    }
+    if in_ip(chosen) {
+        return Err(Failure::usage(format!("--pcap {file} captures SCTP in UDP: leave --carrier ip out")));
     }
     let limit = number("--pcap-limit", text(chosen, "pcap-limit").unwrap_or_default(), 1024.0)?;
     Ok(Some(CaptureFile { file: file.into(), limit: ByteCount::round_f64(limit) }))

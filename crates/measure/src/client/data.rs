@@ -170,6 +170,7 @@ pub(super) fn bind(options: &ClientOptions, recorder: Option<&Recorder>) -> Resu
         .locals(locals)
         .udp_port(0)
         .remote_udp_port(options.udp_port)
+        .carrier(options.carrier)
         .config(options.config.clone());
     if let Some(keys) = &options.keys {
         builder = builder.guard(keys.guard().map_err(|error| error.to_string())?);

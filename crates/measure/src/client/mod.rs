@@ -16,6 +16,7 @@ use crate::pcap::{CaptureFile, Captured, Recorder};
 use crate::peer::Samples;
 use crate::report::Report;
 use crate::spec::{BadFlow, FlowSpec, Transport};
+use io::Carrier;
 use io::blocking::{Connection, Endpoint};
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
@@ -50,6 +51,8 @@ pub struct ClientOptions {
     pub port: u16,
     /// The peer's UDP port of SCTP (RFC 6951).
     pub udp_port: u16,
+    /// What carries SCTP.
+    pub carrier: Carrier,
     /// Local addresses: all for SCTP; the first one of the peer's family for TCP and UDP. If empty, the
     /// system chooses.
     pub locals: Vec<IpAddr>,

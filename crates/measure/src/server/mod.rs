@@ -18,8 +18,8 @@ use crate::keys::Keys;
 use crate::report::Report;
 use crate::sockets;
 use echo::Echoes;
-use io::BindError;
 use io::blocking::Endpoint;
+use io::{BindError, Carrier};
 use noise::NoiseError;
 use registry::Registry;
 use session::Session;
@@ -39,6 +39,8 @@ pub struct ServerOptions {
     pub port: u16,
     /// UDP port of SCTP (RFC 6951); 0: any port.
     pub udp_port: u16,
+    /// What carries SCTP.
+    pub carrier: Carrier,
     /// Options of SCTP.
     pub config: sctp::Config,
     /// True if the server ends after one measurement.
@@ -58,6 +60,7 @@ impl Default for ServerOptions {
             locals: Vec::new(),
             port: 9000,
             udp_port: sctp::Encapsulation::PORT,
+            carrier: Carrier::Udp,
             config: sctp::Config { pmtud: true, ..sctp::Config::recommended() },
             one: false,
             longest: Duration::from_secs(3600),
@@ -187,6 +190,7 @@ impl Server {
             .locals(options.locals)
             .port(port)
             .udp_port(options.udp_port)
+            .carrier(options.carrier)
             .config(options.config)
             .responder(echoes.clone())
             .max_associations(limits::CONNECTIONS);

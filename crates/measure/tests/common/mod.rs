@@ -90,6 +90,7 @@ pub fn client(peer: IpAddr, [port, udp_port]: [u16; 2], flows: &[&str]) -> Clien
         peers: vec![peer],
         port,
         udp_port,
+        carrier: io::Carrier::Udp,
         locals: Vec::new(),
         flows: flows.iter().map(plan).collect(),
         config: ServerOptions::default().config,
