@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-peers bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean latency-picture
+.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture qlog-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-peers bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean latency-picture
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -84,6 +84,11 @@ video-picture: $(VENV)/.module
 # The picture of docs/addresses.md.
 handover-picture: $(VENV)/.module
 	$(PY) suites/handover/picture.py docs/figures/handover.png
+
+# The picture of docs/qlog.md.
+qlog-picture: $(VENV)/.module
+	$(VENV)/bin/anabranch run return --qlog out/qlog -q
+	$(PY) suites/qlog/picture.py out/qlog/transfer-client.sqlog docs/figures/qlog.png
 
 # The pictures of docs/queues.md.
 queue-pictures: $(VENV)/.module

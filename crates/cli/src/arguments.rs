@@ -99,6 +99,7 @@ fn run() -> Command {
         .arg(file("SCENARIO", SCENARIO))
         .arg(number("replica", "N", "Replica: each draws other random numbers").default_value("0"))
         .arg(value("out", "DIR", "Write tables, manifest and captures to this folder"))
+        .arg(value("qlog", "DIR", "Write a log of each SCTP association in the format qlog to this folder"))
         .args(choice())
         .arg(flag("csv", "Write tables as CSV, too"))
         .args(shown())

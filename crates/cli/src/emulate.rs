@@ -25,7 +25,7 @@ pub fn emulate(chosen: &ArgMatches) -> Result<i32, Failure> {
     };
     let out = chosen.get_one::<String>("out").map(PathBuf::from);
     run::prepare_out(out.as_deref(), scenario)?;
-    let run = RunControl { cancel: interrupt::flag(), captures: out.clone(), capture_limit: None };
+    let run = RunControl { cancel: interrupt::flag(), captures: out.clone(), ..RunControl::default() };
     let control = Control { time, spin: chosen.get_flag("spin"), run };
     let ready = |ways: &[String]| {
         ways.iter().for_each(|way| complain(way));

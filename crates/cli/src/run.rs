@@ -16,7 +16,12 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
     let out = chosen.get_one::<String>("out").map(PathBuf::from);
     let scenario = &sweep.variants()[0].scenario;
     prepare_out(out.as_deref(), scenario)?;
-    let control = RunControl { cancel: interrupt::flag(), captures: out.clone(), capture_limit: None };
+    let qlog = chosen.get_one::<String>("qlog").map(PathBuf::from);
+    if let Some(folder) = &qlog {
+        check_folder("--qlog", folder)?;
+    }
+    let cancel = interrupt::flag();
+    let control = RunControl { cancel, captures: out.clone(), qlog, ..RunControl::default() };
     let report = match run_single(&sweep, replica, &control) {
         Ok(report) => report,
         Err(RunError::Cancelled) => {

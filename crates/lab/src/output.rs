@@ -14,6 +14,8 @@ pub struct RunControl {
     pub captures: Option<PathBuf>,
     /// Largest size of a capture, unless the scenario sets a limit.
     pub capture_limit: Option<ByteCount>,
+    /// Folder of the logs of SCTP associations in the format qlog; `None`: no logs are written.
+    pub qlog: Option<PathBuf>,
 }
 
 impl RunControl {
@@ -32,7 +34,7 @@ pub enum RunError {
     /// The scenario cannot be built or its run failed; the text has the reason.
     #[error("{0}")]
     Failed(String),
-    /// A capture could not be written.
+    /// A capture could not be written, or the folder of logs could not be created.
     #[error("cannot write {}: {source}", path.display())]
     Capture {
         /// The file.

@@ -23,6 +23,7 @@ mod netperfmeter;
 mod options;
 mod paths;
 mod probes;
+mod qlog;
 mod return_paths;
 mod scenario_files;
 mod tcp;

@@ -85,7 +85,7 @@ mod rx;
 mod steps;
 mod tx;
 
-pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
+pub use assoc::{AssocOptions, AssocStats, Observed, ObservedPath, Observer, Observers, PathInfo, State};
 pub use config::{
     Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection, PathSelection, PathSet,
     Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
@@ -101,7 +101,7 @@ pub use message::{
     Abandoned, AbandonedByPolicy, Message, MessageId, Payload, Received, Reliability, SendError, Unread,
 };
 pub use pair::AddressPair;
-pub use path::{PathId, PathOptions, PathState, PathStats};
+pub use path::{Loss, LossTrigger, PathId, PathOptions, PathState, PathStats};
 pub use random::Seed;
 #[cfg(feature = "system-seed")]
 pub use random::SeedError;

@@ -142,6 +142,7 @@ fn results() -> Vec<Arg> {
         value("pcap", "FILE", "Capture the packets of SCTP at this side in a pcapng file")
             .conflicts_with("server"),
         value("pcap-limit", "BYTES", "Largest size of that file").default_value("100M").requires("pcap"),
+        value("qlog", "DIR", "Write a log of each SCTP association in the format qlog to this folder"),
         value("npmp-events", "BYTES", "Size of on/off events: 36 for NetPerfMeter 2.0.3 and later")
             .value_parser(["40", "36"])
             .default_value("40"),

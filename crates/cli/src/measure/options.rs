@@ -42,6 +42,7 @@ pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
         longest: seconds(chosen, "max-time"),
         metrics: text(chosen, "metrics").map(metrics).transpose()?,
         keys: server_keys(chosen)?,
+        qlog: text(chosen, "qlog").map(PathBuf::from),
     })
 }
 
@@ -129,6 +130,7 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         scalars: file("scalar")?,
         vectors: file("vector")?,
         capture,
+        qlog: text(chosen, "qlog").map(PathBuf::from),
         keys: client_keys(chosen, most)?,
         events: if text(chosen, "npmp-events") == Some("36") { EventSize::Packed } else { EventSize::Padded },
         latency,

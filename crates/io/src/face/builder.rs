@@ -13,6 +13,7 @@ use sctp::{Config, Encapsulation, EndpointConfig, Seed};
 use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use transport::Checksum;
 use units::ByteCount;
@@ -38,6 +39,7 @@ pub struct Builder<E = Endpoint> {
     guard: Option<Box<dyn Guard>>,
     tap: Option<Box<dyn Tap>>,
     responder: Option<Box<dyn Responder>>,
+    qlog: Option<PathBuf>,
     endpoint: PhantomData<fn() -> E>,
 }
 
@@ -58,6 +60,7 @@ impl<E> Default for Builder<E> {
             guard: None,
             tap: None,
             responder: None,
+            qlog: None,
             endpoint: PhantomData,
         }
     }
@@ -189,6 +192,16 @@ impl<E> Builder<E> {
         self
     }
 
+    /// Writes a log in the format qlog for each association, into this folder, which is created if it does
+    /// not exist. The logs grow until their association ends. A log that cannot be written ends, with a
+    /// warning on standard error, and the association goes on. The stack waits while the driver's thread
+    /// writes.
+    #[must_use]
+    pub fn qlog(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.qlog = Some(dir.into());
+        self
+    }
+
     /// Binds the sockets and starts the driver.
     ///
     /// # Errors
@@ -233,7 +246,11 @@ impl<E> Builder<E> {
             config.checksum = Checksum::Offloaded;
         }
         config.max_associations = self.max_associations.unwrap_or(config.max_associations);
-        let endpoint = sctp::Endpoint::new(config)?;
+        let mut endpoint = sctp::Endpoint::new(config)?;
+        if let Some(dir) = self.qlog {
+            let folder = qlog::Folder::create(&dir).map_err(|source| BindError::Log { dir, source })?;
+            endpoint.observe(folder);
+        }
 
         let own = sockets.iter().filter(|socket| socket.is_udp() || !self.carrier.has_udp());
         let counters = own.map(|socket| socket.counters.clone()).collect();

@@ -3,6 +3,7 @@ use crate::guard::GuardError;
 use sctp::{CloseReason, ConfigError, SeedError};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use wire::StreamId;
 
 /// Reason why an endpoint could not be bound.
@@ -28,6 +29,14 @@ pub enum BindError {
     /// The endpoint has a guard, whose packets are not SCTP, and a carrier other than UDP.
     #[error("a guard needs UDP: its packets are not SCTP, as those of IP protocol 132 are")]
     GuardNeedsUdp,
+    /// The folder of logs could not be created ([`Builder::qlog`](crate::Builder::qlog)).
+    #[error("cannot create the folder {} for logs: {source}", dir.display())]
+    Log {
+        /// The folder.
+        dir: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The host has no address to use.
     #[error("this host has no unicast address: name one with `local`")]
     NoAddress,

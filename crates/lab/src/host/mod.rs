@@ -39,6 +39,8 @@ pub(crate) struct Hosts {
     /// Ports by node.
     ports: Vec<Ports>,
     buf: PacketBuf,
+    /// The logs of associations, if they are wanted.
+    qlog: Option<qlog::Folder>,
 }
 
 /// An endpoint with its socket, adjacent in memory to reduce cache misses.
@@ -107,12 +109,15 @@ pub(crate) struct Surroundings<'a, E, A> {
 
 impl Hosts {
     /// Hosts without endpoints, for a network of `nodes` nodes.
-    pub(crate) fn new(nodes: usize) -> Self {
-        Hosts { slots: Vec::new(), ports: vec![Ports::default(); nodes], buf: PacketBuf::default() }
+    pub(crate) fn new(nodes: usize, qlog: Option<qlog::Folder>) -> Self {
+        Hosts { slots: Vec::new(), ports: vec![Ports::default(); nodes], buf: PacketBuf::default(), qlog }
     }
 
     /// Binds an endpoint to `port` of `node`, which must be free.
-    pub(crate) fn add(&mut self, node: NodeId, port: u16, endpoint: Endpoint) -> EndpointId {
+    pub(crate) fn add(&mut self, node: NodeId, port: u16, mut endpoint: Endpoint) -> EndpointId {
+        if let (Endpoint::Sctp(endpoint), Some(folder)) = (&mut endpoint, &self.qlog) {
+            endpoint.observe(folder.clone());
+        }
         let id = EndpointId(self.slots.len() as u32);
         self.ports[node.index()].set(endpoint.protocol(), port, id);
         let socket = Socket {
@@ -453,7 +458,7 @@ mod tests {
         let node = builder.add_node("server", NodeKind::Host { jitter: Span::ZERO });
         let mut network = builder.configure(&Streams::new(1, 0)).unwrap();
         let (mut kernel, mut recorder) = (Kernel::<Any>::new(), Recorder::default());
-        let mut hosts = Hosts::new(1);
+        let mut hosts = Hosts::new(1, None);
         let endpoint = udp::Endpoint::new(9000, vec![server], Checksum::Offloaded);
         let id = hosts.add(node, 9000, Endpoint::Udp(endpoint));
         hosts.expect(id, &[client], 9001, 7);

@@ -78,7 +78,8 @@ impl Store {
         let part = parts::of(&self.runs.join(&hash));
         fs::create_dir_all(&part).map_err(|error| refused(&part, error))?;
         let captures = (!scenario.captures.is_empty()).then(|| part.clone());
-        let control = RunControl { cancel: cancel.clone(), captures, capture_limit: Some(CAPTURE_LIMIT) };
+        let capture_limit = Some(CAPTURE_LIMIT);
+        let control = RunControl { cancel: cancel.clone(), captures, capture_limit, ..RunControl::default() };
         let watch = Stopwatch::start();
         let output = simulate(scenario, replica, &control).map_err(|source| {
             // The files of a failed run are useless.

@@ -1,6 +1,6 @@
 //! Builds the simulated world of a scenario, at time zero.
 
-use super::{LINGER, LabEvent, World, dial, endpoints, topology};
+use super::{LINGER, LabEvent, World, dial, endpoints, logs, topology};
 use crate::app::{Dial, Flow, Meter, Plan, Source, Step, TransferSource};
 use crate::host::{EndpointId, Hosts};
 use crate::metrics::{Links, Windows};
@@ -34,7 +34,8 @@ impl World {
             callers.push(dial::bind_server(&transfers.like, scenario, &network, &nodes, &mut bindings)?);
         }
         let checksum = topology::checksum(scenario);
-        let mut hosts = Hosts::new(nodes.len());
+        let qlog = control.qlog.as_deref().map(|dir| logs::folder(dir, scenario, &dials)).transpose()?;
+        let mut hosts = Hosts::new(nodes.len(), qlog);
         let placed = bindings.create(&streams, checksum, &network, &mut hosts)?;
         let mut flows = Vec::with_capacity(dials.len());
         let mut until = Instant::ZERO;

@@ -10,6 +10,7 @@ mod endpoints;
 mod event;
 mod flows;
 mod live;
+mod logs;
 mod simulation;
 mod topology;
 mod transfers;

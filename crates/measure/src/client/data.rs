@@ -178,6 +178,9 @@ pub(super) fn bind(options: &ClientOptions, recorder: Option<&Recorder>) -> Resu
     if let Some(recorder) = recorder {
         builder = builder.tap(recorder.clone());
     }
+    if let Some(dir) = &options.qlog {
+        builder = builder.qlog(dir);
+    }
     builder.bind().map_err(|error| error.to_string())
 }
 

@@ -76,6 +76,8 @@ pub struct ClientOptions {
     pub vectors: Option<PathBuf>,
     /// Capture file for the SCTP packets of this side.
     pub capture: Option<CaptureFile>,
+    /// Folder of the logs of this side's associations in the format qlog; `None`: no logs.
+    pub qlog: Option<PathBuf>,
     /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always
     /// are. With keys, all flows of SCTP have the same association.
     pub keys: Option<Keys>,

@@ -25,6 +25,7 @@ use registry::Registry;
 use session::Session;
 use sessions::Sessions;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -52,6 +53,8 @@ pub struct ServerOptions {
     /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always
     /// are.
     pub keys: Option<Keys>,
+    /// Folder of the logs of associations in the format qlog; `None`: no logs.
+    pub qlog: Option<PathBuf>,
 }
 
 impl Default for ServerOptions {
@@ -66,6 +69,7 @@ impl Default for ServerOptions {
             longest: Duration::from_secs(3600),
             metrics: None,
             keys: None,
+            qlog: None,
         }
     }
 }
@@ -196,6 +200,9 @@ impl Server {
             .max_associations(limits::CONNECTIONS);
         if let Some(keys) = &options.keys {
             builder = builder.guard(keys.guard()?);
+        }
+        if let Some(dir) = options.qlog {
+            builder = builder.qlog(dir);
         }
         let endpoint = builder.bind()?;
         let shared = Arc::new(Shared {

@@ -102,6 +102,7 @@ pub fn client(peer: IpAddr, [port, udp_port]: [u16; 2], flows: &[&str]) -> Clien
         scalars: None,
         vectors: None,
         capture: None,
+        qlog: None,
         keys: None,
         events: Default::default(),
         latency: None,

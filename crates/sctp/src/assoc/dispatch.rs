@@ -59,7 +59,7 @@ impl Association {
         let Some(from) = self.arrived_on(datagram) else {
             return self.handle_stranger(now, datagram, chunks);
         };
-        self.packets_received += 1;
+        self.count_received(now, datagram);
         let whole = self.take_chunks(now, from, datagram, chunks, false);
         self.settle_inline(now);
         if whole { Handled::Here } else { Handled::CutShort }
@@ -79,6 +79,14 @@ impl Association {
         Some(path)
     }
 
+    #[inline]
+    fn count_received(&mut self, now: Instant, datagram: &Datagram<'_>) {
+        self.packets_received += 1;
+        if self.is_observed() {
+            self.tell_received(now, datagram);
+        }
+    }
+
     /// True if the peer has named this address, with or without a path to it.
     pub(super) fn is_of_peer(&self, address: IpAddr) -> bool {
         let named = self.unused.contains(&address)
@@ -92,13 +100,13 @@ impl Association {
         let (all, from_peer) = (chunks.clone(), self.may_be_peer(chunks.clone()));
         match (&self.phase, chunks.next(), chunks.next()) {
             (Phase::CookieWait { .. }, Some(Ok(Chunk::InitAck(ack))), None) => {
-                self.packets_received += 1;
+                self.count_received(now, datagram);
                 self.on_init_ack(now, datagram, &ack);
                 self.settle(now);
                 Handled::Here
             }
             _ if from_peer => {
-                self.packets_received += 1;
+                self.count_received(now, datagram);
                 let from = self.paths.default_path();
                 let whole = self.take_chunks(now, from, datagram, all, false);
                 self.settle(now);
@@ -494,8 +502,9 @@ impl Association {
     }
 
     /// Processes the first chunk of a packet with the peer's own tag. Only ABORT and SHUTDOWN COMPLETE with
-    /// the T bit may have it (`rfc9260#section-8.5.1`). `to`: the local address at which the packet arrived.
-    pub(crate) fn handle_reflected(&mut self, now: Instant, to: IpAddr, chunk: &Chunk<'_>) {
+    /// the T bit may have it (`rfc9260#section-8.5.1`).
+    pub(crate) fn handle_reflected(&mut self, now: Instant, datagram: &Datagram<'_>, chunk: &Chunk<'_>) {
+        let to = datagram.dst;
         match chunk {
             // The ABORT answers a packet from a local address that the peer deleted (`rfc9260#section-8.4`).
             Chunk::Abort(_) if self.has_left(to) => return,
@@ -507,7 +516,7 @@ impl Association {
             Chunk::ShutdownComplete(complete) if complete.reflected_tag => self.on_shutdown_complete(),
             _ => return,
         }
-        self.packets_received += 1;
+        self.count_received(now, datagram);
         self.settle(now);
     }
 
@@ -553,7 +562,7 @@ impl Association {
         chunks: Chunks<'_>,
         authenticated: bool,
     ) -> bool {
-        self.packets_received += 1;
+        self.count_received(now, datagram);
         let from = self.paths.of(datagram);
         let whole = from.is_none_or(|from| self.take_chunks(now, from, datagram, chunks, authenticated));
         self.settle(now);

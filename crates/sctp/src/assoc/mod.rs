@@ -22,6 +22,7 @@ mod icmp;
 mod info;
 mod locals;
 mod mtu;
+mod observer;
 mod offer;
 mod options;
 mod output;
@@ -40,6 +41,7 @@ pub(crate) use collision::TieTags;
 pub(crate) use cookie::{Cookie, CookieKey, Envelope};
 pub(crate) use dispatch::Handled;
 pub use info::{AssocStats, PathInfo, State};
+pub use observer::{Observed, ObservedPath, Observer, Observers};
 pub(crate) use offer::{Offer, OfferError, push_addresses};
 pub use options::AssocOptions;
 pub(crate) use path_set::Given;
@@ -160,6 +162,9 @@ pub(crate) struct Association {
     packets_sent: u64,
     /// Set when the association gets its slot.
     pub(crate) id: AssocId,
+    /// True if our user began the association.
+    began: bool,
+    observer: Option<Box<dyn Observer>>,
 
     sender: Sender,
     /// None until the peer's initial TSN is known.
@@ -216,6 +221,7 @@ impl Association {
         random: Random,
     ) -> Self {
         let mut association = Self::new(now, local, config, tag, (peer_port, channel), random);
+        association.began = true;
         let remotes = given.remotes();
         association.given = given;
         let udp_port = association.local.remote_udp_port;
@@ -258,6 +264,8 @@ impl Association {
         Association {
             phase: Phase::CookieWait { t1, begun, preservative: None },
             id: AssocId(0),
+            began: false,
+            observer: None,
             local_tag: tag,
             peer_tag: 0,
             peer_port,
@@ -345,6 +353,9 @@ impl Association {
         }
         if !self.phase.is_closed() && self.sender.take_writable() {
             self.events.writable();
+        }
+        if self.observer.is_some() {
+            self.tell_change(now);
         }
     }
 

@@ -20,6 +20,7 @@ impl Association {
         let sender = Sender::new(self.sender.shared_config(), self.random.number(), cookie.local_tsn);
         let old = std::mem::replace(&mut self.sender, sender);
         self.sender.track_after(old);
+        self.sender.log_losses(self.is_observed());
         self.receiver = None;
         self.errors = 0;
         self.control.clear();

@@ -175,6 +175,9 @@ impl Association {
         if self.is_readable() {
             self.events.readable();
         }
+        if let Some(observer) = &mut self.observer {
+            observer.closed(&reason);
+        }
         self.events.push(Event::Closed { reason });
     }
 }

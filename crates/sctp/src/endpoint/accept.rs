@@ -367,7 +367,7 @@ impl Endpoint {
             Listen::Accept => {
                 let random = self.secrets.random.fork();
                 let (local, config) = (self.local.clone(), self.local.config.clone());
-                self.associations.insert(Association::accept(now, local, config, &cookie, datagram, random))
+                self.place(now, Association::accept(now, local, config, &cookie, datagram, random))
             }
             Listen::Ask { waiting } => {
                 self.discarded.refused += u64::from(!self.arrivals.push(now, cookie, datagram, waiting));

@@ -23,7 +23,7 @@ pub use discarded::Discarded;
 pub use open::{AcceptError, ConnectError, PairFault};
 pub use transport::ConfigError;
 
-use crate::assoc::{CookieKey, Handled, Local, Remote, precedes_cookie};
+use crate::assoc::{CookieKey, Handled, Local, Observers, Remote, precedes_cookie};
 use crate::config::Config;
 use crate::event::{AssocId, Event};
 use crate::random::Random;
@@ -82,6 +82,7 @@ pub struct Endpoint {
     arrivals: Arrivals,
     discarded: Discarded,
     max_associations: usize,
+    observers: Option<Box<dyn Observers>>,
 }
 
 /// Secrets of the endpoint. They are large and only needed when associations start, so they are stored apart.
@@ -114,6 +115,7 @@ impl Endpoint {
             addresses: Addresses::default(),
             agenda: Agenda::default(),
             answers: VecDeque::new(),
+            observers: None,
             local: Arc::new(Local {
                 port: config.port,
                 addresses: config.addresses,
@@ -154,6 +156,11 @@ impl Endpoint {
     /// [`Listen::Off`].
     pub fn listen(&mut self, who: impl Into<Listen>) {
         self.listen = who.into();
+    }
+
+    /// Observes later associations, for example to log them.
+    pub fn observe(&mut self, observers: impl Observers + 'static) {
+        self.observers = Some(Box::new(observers));
     }
 
     /// The packets discarded so far, by cause.
@@ -267,7 +274,7 @@ impl Endpoint {
         if matches!(first, Chunk::ShutdownAck(_)) && association.is_opening() {
             self.on_out_of_the_blue(datagram, packet);
         } else if association.peer_tag() == header.verification_tag && association.peer_tag() != 0 {
-            association.handle_reflected(now, datagram.dst, first);
+            association.handle_reflected(now, datagram, first);
             self.schedule(slot);
         } else if !confirmed && !matches!(first, Chunk::InitAck(_)) {
             // A peer that lists the address of another host must not suppress our answers to that host.
@@ -304,7 +311,13 @@ impl Endpoint {
             let mut ended = false;
             if let Some(association) = self.associations.get_mut(slot) {
                 if let Some(transmit) = association.poll_transmit(now, buf) {
+                    if association.is_observed() {
+                        association.tell_sent(now, &transmit, buf.as_octets());
+                    }
                     return Some(Transmit { channel: association.channel(), ..transmit });
+                }
+                if association.is_observed() {
+                    association.tell_change(now);
                 }
                 if let Some(at) = association.poll_timeout() {
                     self.agenda.arm(slot, at);

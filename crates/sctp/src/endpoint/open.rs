@@ -205,7 +205,7 @@ impl Endpoint {
         let local = self.local.clone();
         let at = (remote_port, channel);
         let association = Association::connect(now, local, config, tag, at, given, random);
-        self.insert(association).ok_or(ConnectError::TooManyAssociations { limit })
+        self.insert(now, association).ok_or(ConnectError::TooManyAssociations { limit })
     }
 
     /// Returns the next peer that requests an association from an endpoint that listens with
@@ -260,7 +260,7 @@ impl Endpoint {
         }
         let random = self.secrets.random.fork();
         let association = Association::accept(now, self.local.clone(), config, cookie, &datagram, random);
-        self.insert(association).ok_or(AcceptError::TooManyAssociations { limit: self.max_associations })
+        self.insert(now, association).ok_or(AcceptError::TooManyAssociations { limit: self.max_associations })
     }
 
     /// Refuses an arrival with an ABORT that contains the reason; false if the arrival is gone.
@@ -285,9 +285,18 @@ impl Endpoint {
     }
 
     /// Adds an association to the endpoint; none if there is no free slot.
-    fn insert(&mut self, association: Association) -> Option<AssocId> {
-        let slot = self.associations.insert(association)?;
+    fn insert(&mut self, now: Instant, association: Association) -> Option<AssocId> {
+        let slot = self.place(now, association)?;
         self.schedule(slot);
         self.associations.get(slot).map(|association| association.id)
+    }
+
+    /// Assigns a slot to an association, and begins its observation; `None` if all slots are used.
+    pub(super) fn place(&mut self, now: Instant, association: Association) -> Option<u32> {
+        let slot = self.associations.insert(association)?;
+        if let (Some(observers), Some(association)) = (&mut self.observers, self.associations.get_mut(slot)) {
+            association.observe(now, &mut **observers);
+        }
+        Some(slot)
     }
 }

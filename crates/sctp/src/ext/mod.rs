@@ -49,6 +49,25 @@ pub(crate) enum Ext {
     Dummy = 15,
 }
 
+impl Ext {
+    const fn name(self) -> &'static str {
+        match self {
+            Ext::NrSack => "nr-sack",
+            Ext::Delays => "delays",
+            Ext::Auth => "auth",
+            Ext::Asconf => "asconf",
+            Ext::Ecn => "ecn",
+            Ext::PacketDrop => "packet-drop",
+            Ext::Interleaving => "interleaving",
+            Ext::InterleavedSkipping => "i-forward-tsn",
+            Ext::ReConfig => "re-config",
+            Ext::PrSctp => "pr-sctp",
+            #[cfg(test)]
+            Ext::Dummy => "dummy",
+        }
+    }
+}
+
 /// The announcement of an extension.
 struct Line {
     ext: Ext,
@@ -151,6 +170,11 @@ impl Extensions {
         if !types.is_empty() {
             list.push(&Parameter::SupportedExtensions(&types));
         }
+    }
+
+    /// The names of the extensions.
+    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
+        TABLE.iter().map(|line| line.ext).filter(move |&ext| self.has(ext)).map(Ext::name)
     }
 
     /// Bits for a cookie; zero for the empty set.

@@ -4,6 +4,7 @@ mod cuc;
 mod heartbeat;
 mod list;
 mod liveness;
+mod loss;
 mod model;
 mod options;
 mod pacer;
@@ -18,6 +19,7 @@ pub(crate) use list::{List, NIL};
 #[cfg(test)]
 pub(crate) use liveness::Life;
 pub(crate) use liveness::Liveness;
+pub use loss::{Loss, LossTrigger};
 pub(crate) use options::Agreed;
 pub use options::PathOptions;
 pub(crate) use pacer::RateControl;
@@ -82,6 +84,17 @@ impl PathState {
 pub(crate) enum LossCause {
     FastRetransmit,
     Timeout,
+}
+
+impl LossCause {
+    pub(crate) fn of(trigger: LossTrigger) -> Self {
+        match trigger {
+            LossTrigger::MissingReports | LossTrigger::TimeThreshold | LossTrigger::PacketDrop => {
+                LossCause::FastRetransmit
+            }
+            LossTrigger::ProbeTimeout | LossTrigger::T3 | LossTrigger::PathRemoved => LossCause::Timeout,
+        }
+    }
 }
 
 /// Counters of a path since the association began.

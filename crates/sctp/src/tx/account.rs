@@ -243,6 +243,11 @@ impl Sender {
         }
     }
 
+    /// The present limit of the flow.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        self.account.as_ref()?.flow.present()
+    }
+
     pub(crate) fn limits(&self) -> LimitTimes {
         self.account.as_ref().map(|account| account.flow).unwrap_or_default()
     }

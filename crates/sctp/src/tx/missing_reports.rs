@@ -2,8 +2,8 @@
 
 use super::dac;
 use super::sack::LOSS_WEIGHT;
-use super::{COMMON_HEADER, ChunkState, MISSING_REPORTS, Mark, SackDelta, Sender};
-use crate::path::{LossCause, NIL, Paths};
+use super::{COMMON_HEADER, ChunkState, MISSING_REPORTS, Mark, Outstanding, SackDelta, Sender};
+use crate::path::{Loss, LossCause, LossTrigger, NIL, Paths};
 use crate::steps;
 use units::ByteCount;
 
@@ -47,24 +47,24 @@ impl Sender {
                 }
                 chunk.missing += if counts_packets { evidence.reports(i) } else { 1 };
                 if chunk.missing >= MISSING_REPORTS {
-                    delta[p].hit |= self.mark_lost_in_steps(i, paths);
+                    delta[p].hit |= self.mark_lost_in_steps(i, LossTrigger::MissingReports, paths);
                 }
                 i = next;
             }
         }
     }
 
-    /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to
-    /// find the position of the chunk in the list of lost chunks, returns false. The chunk then still needs
-    /// one more missing report to be lost.
-    pub(super) fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
+    /// Marks chunk `i`, which is in flight, as lost before T3-rtx expires. If this packet has no steps left
+    /// to find the position of the chunk in the list of lost chunks, returns false. The chunk then still
+    /// needs one more missing report to be lost.
+    pub(super) fn mark_lost_in_steps(&mut self, i: u64, trigger: LossTrigger, paths: &mut Paths) -> bool {
         if self.out[i].is(Mark::Abandoned) {
             self.lose_abandoned(i, paths);
             return true;
         }
         let lost = &paths[self.out[i].path].lost_fast;
         match self.out.place(lost, i, &mut self.limits.steps) {
-            Some(before) => self.mark_lost_after(before, i, LossCause::FastRetransmit, paths),
+            Some(before) => self.mark_lost_after(before, i, trigger, paths),
             None => {
                 self.limits.steps = 0;
                 self.out[i].missing = MISSING_REPORTS - 1;
@@ -85,16 +85,17 @@ impl Sender {
     }
 
     /// Marks chunk `i`, in flight, as lost. The chunk then waits for retransmission, unless it is abandoned.
-    pub(super) fn mark_lost(&mut self, i: u64, cause: LossCause, paths: &mut Paths) {
+    pub(super) fn mark_lost(&mut self, i: u64, trigger: LossTrigger, paths: &mut Paths) {
         if self.out[i].is(Mark::Abandoned) {
             return self.lose_abandoned(i, paths);
         }
-        let lost = paths[self.out[i].path].lost(cause);
+        let lost = paths[self.out[i].path].lost(LossCause::of(trigger));
         let before = self.out.place(lost, i, &mut { u32::MAX }).unwrap_or(lost.tail);
-        self.mark_lost_after(before, i, cause, paths);
+        self.mark_lost_after(before, i, trigger, paths);
     }
 
-    fn mark_lost_after(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
+    fn mark_lost_after(&mut self, before: u64, i: u64, trigger: LossTrigger, paths: &mut Paths) {
+        let cause = LossCause::of(trigger);
         if cause == LossCause::Timeout {
             self.forget_resent(i);
         }
@@ -117,11 +118,15 @@ impl Sender {
         if let Some(rate) = &mut path.rate {
             rate.estimator.on_lost(ByteCount::new(u64::from(chunk.flight_size)));
         }
-        self.queue_lost(before, i, cause, paths);
+        self.queue_lost(before, i, trigger, paths);
     }
 
     /// Queues chunk `i`, in flight, for retransmission after chunk `before` of the list of lost chunks.
-    pub(super) fn queue_lost(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
+    pub(super) fn queue_lost(&mut self, before: u64, i: u64, trigger: LossTrigger, paths: &mut Paths) {
+        let cause = LossCause::of(trigger);
+        if let Some(losses) = &mut self.losses {
+            losses.push(Loss { path: self.out[i].path, tsn: Outstanding::tsn(i), trigger });
+        }
         self.out[i].state = ChunkState::Lost(cause);
         self.out[i].missing = 0;
         self.take_from_flight(i, paths);

@@ -52,7 +52,7 @@ use crate::error::StreamError;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::multipath::copies::Copies;
 use crate::multipath::same_return::SameReturn;
-use crate::path::{Path, PathId, Paths, RateControl};
+use crate::path::{Loss, Path, PathId, Paths, RateControl};
 use account::{Account, Plain};
 use acked::Acked;
 use acked_paths::AckedPaths;
@@ -69,7 +69,7 @@ use queue::SendQueue;
 use rack::Remembered;
 use std::sync::Arc;
 use transport::BufferSize;
-use units::{ByteCount, Instant};
+use units::{BitRate, ByteCount, Instant};
 use user::User;
 use wire::{Data, IData, StreamId, Tsn};
 
@@ -109,6 +109,8 @@ pub(crate) struct Sender {
     /// Present only if SACKs return on the fastest path.
     same_return: Option<Box<SameReturn>>,
     ecn: Marks,
+    /// Chunks that count as lost since the observer of the association was last told.
+    losses: Option<Vec<Loss>>,
     /// True if a SACK of this packet was processed: a peer puts one SACK in a packet (`rfc9260#section-6.2`).
     sack_taken: bool,
     acked: Acked,
@@ -164,6 +166,7 @@ impl Sender {
             heard: false,
             heard_at: Instant::ZERO,
             ecn: Marks::default(),
+            losses: None,
             sack_taken: false,
             fragment: 0,
             extra: 0,
@@ -488,6 +491,21 @@ impl Sender {
                 rate.pacer.set_rate(now, control.pacing_rate(p), path.mtu);
             }
         }
+    }
+
+    /// Begins or ends the log of lost chunks.
+    pub(crate) fn log_losses(&mut self, log: bool) {
+        self.losses = log.then(Vec::new);
+    }
+
+    /// The log of lost chunks, if there is one.
+    pub(crate) fn losses(&mut self) -> Option<&mut Vec<Loss>> {
+        self.losses.as_mut()
+    }
+
+    /// The rate at which the packets of path `p` are paced, if they are.
+    pub(crate) fn pacing_rate(&self, p: PathId) -> Option<BitRate> {
+        self.control.as_ref().filter(|_| self.paced)?.pacing_rate(p.index())
     }
 
     pub(crate) fn partial_bytes_acked(&self, p: PathId) -> ByteCount {

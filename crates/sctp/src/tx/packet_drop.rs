@@ -1,7 +1,7 @@
 //! Data that the peer or a middlebox reported as dropped (draft-stewart-sctp-pktdrprep-16).
 
 use super::{ChunkState, Mark, Sender};
-use crate::path::{LossCause, PathId, Paths};
+use crate::path::{LossTrigger, PathId, Paths};
 use cc::{CongestionWindow, WindowRule};
 use units::{ByteCount, Instant};
 use wire::Tsn;
@@ -31,7 +31,7 @@ impl Sender {
             self.limits.steps = 0;
             return;
         };
-        self.queue_lost(before, i, LossCause::FastRetransmit, paths);
+        self.queue_lost(before, i, LossTrigger::PacketDrop, paths);
         paths[p].stats.reported_drops += 1;
         paths[p].t3 = Some(now + paths[p].rto.current());
     }

@@ -10,7 +10,7 @@
 
 use super::partial::Cause;
 use super::{ChunkState, Mark, Sender};
-use crate::path::{LossCause, NIL, PathId, Paths};
+use crate::path::{LossTrigger, NIL, PathId, Paths};
 use units::Instant;
 
 impl Sender {
@@ -24,7 +24,7 @@ impl Sender {
         }
         let last = if path.fresh.tail == NIL { path.resent.tail } else { path.fresh.tail };
         if !path.has_lost() && !self.out[last].is(Mark::Abandoned) {
-            self.mark_lost(last, LossCause::Timeout, paths);
+            self.mark_lost(last, LossTrigger::ProbeTimeout, paths);
             self.after_losses(now, Cause::Timeout, paths);
         }
         let path = &mut paths[p];

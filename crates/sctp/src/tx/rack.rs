@@ -12,7 +12,7 @@
 //! have proved needless, cwnd and ssthresh are restored (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
 
 use super::{ChunkState, Mark, SackDelta, Sender};
-use crate::path::{LossCause, NIL, Path, PathId, Paths, Rack};
+use crate::path::{LossCause, LossTrigger, NIL, Path, PathId, Paths, Rack};
 use crate::tx::partial::Cause;
 use std::collections::BTreeMap;
 use units::{Instant, Span};
@@ -189,7 +189,7 @@ impl Sender {
                 let sent_at = self.out[i].sent_at;
                 let behind = (sent_at, i) < newest;
                 if behind && sent_at + allowed <= now {
-                    if !self.mark_lost_in_steps(i, paths) {
+                    if !self.mark_lost_in_steps(i, LossTrigger::TimeThreshold, paths) {
                         break;
                     }
                     found = true;

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::partial::Cause;
-use crate::path::{LossCause, NIL, PathId, Paths};
+use crate::path::{LossTrigger, NIL, PathId, Paths};
 use cc::LossKind;
 use units::{Instant, Span};
 
@@ -34,7 +34,7 @@ impl Sender {
         {
             next[usize::from(next[0] != i)] = self.out.following(i);
             if now.since(self.out[i].sent_at) >= spared {
-                self.mark_lost(i, LossCause::Timeout, paths);
+                self.mark_lost(i, LossTrigger::T3, paths);
             }
         }
         paths[p].timed_out = true;
@@ -54,7 +54,7 @@ impl Sender {
         while let i = paths[p].earliest()
             && i != NIL
         {
-            self.mark_lost(i, LossCause::Timeout, paths);
+            self.mark_lost(i, LossTrigger::PathRemoved, paths);
         }
         let path = &mut paths[p];
         path.t3 = None;

@@ -106,7 +106,7 @@ fn a_lost_chunk_that_is_abandoned_is_not_retransmitted() {
 fn t3_stops_when_the_last_lost_chunk_is_abandoned() {
     let mut rig = flying(&cmt(Cmt::default()), 1);
     rig.paths[P1].t3 = None;
-    rig.sender.mark_lost(rig.index(1), crate::path::LossCause::FastRetransmit, &mut rig.paths);
+    rig.sender.mark_lost(rig.index(1), crate::LossTrigger::MissingReports, &mut rig.paths);
     rig.paths[P1].t3 = Some(rig.now);
     rig.abandon(1);
     assert_eq!((rig.paths[P1].t3, rig.sender.peer.lost_chunks()), (None, 0));

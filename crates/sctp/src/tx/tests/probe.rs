@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::config::{LossDetection, Reinjection};
-use crate::path::LossCause;
 
 fn ms(n: u64) -> Span {
     Span::from_millis(n)
@@ -79,7 +78,7 @@ fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
 fn the_window_is_not_cut_for_what_was_sent_again_before_the_probe() {
     let mut rig = alone();
     send(&mut rig, 1);
-    rig.sender.mark_lost(rig.index(1), LossCause::FastRetransmit, &mut rig.paths);
+    rig.sender.mark_lost(rig.index(1), crate::LossTrigger::MissingReports, &mut rig.paths);
     assert_eq!(rig.poll(), Some((P1, vec![1])));
     rig.pass(ms(1));
     send(&mut rig, 1);

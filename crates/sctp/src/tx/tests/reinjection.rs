@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::config::{PathSelection, Reinjection, RtxPolicy};
-use crate::path::LossCause;
 
 const P3: PathId = PathId(2);
 
@@ -261,7 +260,7 @@ fn a_path_is_silent_once_the_chunk_that_left_first_is_overdue() {
         rig.transmit(p);
         rig.pass(ms(wait));
     }
-    rig.sender.mark_lost(rig.index(1), LossCause::FastRetransmit, &mut rig.paths);
+    rig.sender.mark_lost(rig.index(1), crate::LossTrigger::MissingReports, &mut rig.paths);
     assert_eq!(rig.poll(), Some((P1, vec![1])));
     rig.pass(ms(5));
     rig.sack(0, &[(2, 2)], 1);

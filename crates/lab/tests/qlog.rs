@@ -1,0 +1,153 @@
+//! Logs of associations in the format qlog.
+
+use crate::common;
+
+use anabranch_lab as lab;
+use common::*;
+use lab::output::{RunControl, RunOutput};
+use lab::scenario::{Every, Outage, Probe, ProbeQuantity, ProbeTarget, Scenario};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use units::{BitRate, Instant, Span};
+
+/// Ten seconds of CMT over two paths of 10 Mbit/s with losses, of which the first fails for a second. A probe
+/// records cwnd.
+fn scenario(paths: u8) -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), paths);
+    if paths > 1 {
+        enable_cmt(&mut scenario.flows[0]);
+        scenario.links[1].down.push(Outage { from: at(5), to: at(6) });
+    }
+    (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::ZERO, Span::from_secs(10));
+    scenario.probes.push(Probe {
+        quantity: ProbeQuantity::Cwnd,
+        target: ProbeTarget::Flow(0),
+        from: at(1),
+        to: Some(at(9)),
+        every: Every::Change,
+        gap: Span::ZERO,
+    });
+    scenario
+}
+
+/// The output of a run, and the contents of the logs of client and server.
+fn logged(scenario: &Scenario, name: &str) -> (RunOutput, [Vec<u8>; 2]) {
+    let folder = folder(name);
+    let control = RunControl { qlog: Some(folder.clone()), ..RunControl::default() };
+    let output = lab::world::run(scenario, 0, &control).expect("the scenario can be simulated");
+    let files = ["flow-client.sqlog", "flow-server.sqlog"];
+    let logs = files.map(|file| std::fs::read(folder.join(file)).expect("the log exists"));
+    std::fs::remove_dir_all(folder).expect("the folder can be removed");
+    (output, logs)
+}
+
+fn folder(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("anabranch-lab-qlog-{name}-{}", std::process::id()))
+}
+
+/// The records up to the last line feed.
+fn records(log: &[u8]) -> Vec<Value> {
+    let whole = log.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    let lines = log[..whole].split_inclusive(|&byte| byte == b'\n');
+    let parse = |line: &[u8]| {
+        let (&first, object) = line.split_first().expect("no line is empty");
+        assert_eq!(first, 0x1e);
+        serde_json::from_slice(object).expect("each record is JSON")
+    };
+    lines.map(parse).collect()
+}
+
+fn named<'v>(records: &'v [Value], name: &str) -> impl Iterator<Item = &'v Value> {
+    records.iter().filter(move |record| record["name"] == name)
+}
+
+fn path(record: &Value) -> u8 {
+    record["tuple"].as_str().map_or(0, |tuple| tuple.parse().expect("a number"))
+}
+
+/// The values of cwnd by time in microseconds, without repetitions.
+fn course(values: impl Iterator<Item = (u64, f64)>) -> Vec<(u64, f64)> {
+    let last_of_each_time: BTreeMap<u64, f64> = values.collect();
+    let mut course: Vec<_> = last_of_each_time.into_iter().collect();
+    course.dedup_by_key(|point| point.1);
+    course
+}
+
+#[test]
+fn every_cwnd_in_a_log_is_that_of_the_probe_and_a_log_changes_nothing() {
+    let scenario = scenario(2);
+    let (output, [client, server]) = logged(&scenario, "cwnd");
+    assert_eq!(output.digest, run(&scenario).digest);
+    let records = records(&client);
+    for series in &output.series {
+        let number = series.path.expect("a series of a path");
+        let micros = |at: Instant| (at.since(Instant::ZERO).as_nanos() + 500) / 1000;
+        let probed = course(series.points.iter().map(|&(at, value)| (micros(at), value)));
+        let logged = named(&records, "sctp:recovery_metrics_updated").filter(|record| path(record) == number);
+        let logged = logged.filter_map(|record| {
+            let time = record["time"].as_f64().expect("a time");
+            Some(((time * 1000.0).round() as u64, record["data"]["congestion_window"].as_f64()?))
+        });
+        let logged = course(logged);
+        let first = logged.partition_point(|&(at, _)| at <= 1_000_000) - 1;
+        let last = logged.partition_point(|&(at, _)| at <= 9_000_000);
+        assert!(probed.len() > 100, "{}", probed.len());
+        assert_eq!(probed[0].1, logged[first].1);
+        assert_eq!(probed[1..], logged[first + 1..last]);
+    }
+    assert!(named(&records, "sctp:packet_lost").any(|record| record["data"]["trigger"] == "t3"));
+    let markers: Vec<_> =
+        named(&records, "simulation:marker").map(|record| &record["data"]["type"]).collect();
+    assert_eq!(markers, ["link west1-east1 fails", "link west1-east1 is repaired"]);
+    let mut states = named(&records, "sctp:association_state_updated").map(|record| &record["data"]["new"]);
+    assert!(states.any(|state| state == "ESTABLISHED"));
+    assert_eq!(records.last().expect("a record")["data"]["trigger"], "graceful");
+    let times: Vec<f64> =
+        records[1..].iter().map(|record| record["time"].as_f64().expect("a time")).collect();
+    assert!(times.is_sorted());
+    assert!(self::records(&server).len() > 1000);
+}
+
+#[test]
+fn packets_and_losses_of_a_log_are_those_of_the_run() {
+    let (output, [client, server]) = logged(&scenario(2), "packets");
+    let (client, server) = (records(&client), records(&server));
+    let data = |records: &[Value], name: &str| {
+        let packets = named(records, name).filter(|record| {
+            let mut chunks = record["data"]["chunks"].as_array().expect("a list").iter();
+            chunks.any(|chunk| chunk.get("chunk_type").is_none())
+        });
+        packets.count()
+    };
+    let (sent, received) = (data(&client, "sctp:packet_sent"), data(&server, "sctp:packet_received"));
+    assert!(sent > 10_000 && received < sent, "{received} of {sent}");
+    let value = |quantity: &str| -> f64 {
+        let mut all = output.scalars.iter().filter(|s| s.window.is_empty() && s.path.is_none());
+        all.find(|s| s.flow == "flow" && s.quantity == quantity).expect("a quantity").value
+    };
+    // The flow is measured from 0 s to its end, and retransmits each lost chunk but the last ones.
+    let lost: u64 = named(&client, "sctp:packet_lost")
+        .flat_map(|record| record["data"]["tsn"].as_array().expect("ranges"))
+        .map(|range| range[1].as_u64().unwrap_or(0) - range[0].as_u64().unwrap_or(0) + 1)
+        .sum();
+    let resent = value("fast_retransmissions") + value("timer_retransmissions");
+    assert!((lost as f64 - resent).abs() <= 0.05 * resent, "{lost} lost, {resent} retransmitted");
+}
+
+#[test]
+fn a_truncated_log_is_readable_up_to_the_last_line_feed() {
+    let (_, [client, _]) = logged(&scenario(1), "truncated");
+    let all = records(&client);
+    let half = records(&client[..client.len() / 2]);
+    assert!(half.len() > all.len() / 3 && half[..] == all[..half.len()]);
+}
+
+#[test]
+fn an_event_takes_at_most_120_bytes_on_average() {
+    let (_, logs) = logged(&scenario(1), "size");
+    let bytes: usize = logs.iter().map(Vec::len).sum();
+    let events: usize = logs.iter().map(|log| records(log).len()).sum();
+    let average = bytes / events;
+    assert!(events > 10_000 && average <= 120, "{average} bytes in each of {events} events");
+}
