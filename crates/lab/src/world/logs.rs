@@ -2,7 +2,7 @@
 
 use crate::app::Dial;
 use crate::output::RunError;
-use crate::scenario::{NodeKind, Scenario};
+use crate::scenario::{NodeKind, Protocol, Scenario};
 use qlog::{Folder, Marker};
 use std::path::Path;
 use units::Instant;
@@ -11,7 +11,9 @@ use units::Instant;
 pub(super) fn folder(dir: &Path, scenario: &Scenario, dials: &[Dial]) -> Result<Folder, RunError> {
     let created = Folder::create(dir);
     let folder = created.map_err(|source| RunError::Capture { path: dir.to_owned(), source })?;
-    let flows = scenario.flows.iter().zip(dials).flat_map(|(flow, dial)| {
+    // Flows of other protocols may have the same addresses and ports.
+    let flows = scenario.flows.iter().zip(dials).filter(|(flow, _)| flow.protocol == Protocol::Sctp);
+    let flows = flows.flat_map(|(flow, dial)| {
         let addresses = dial.callers.iter().chain(&dial.locals);
         addresses.map(|&address| ((address, flow.local_port), flow.name.clone()))
     });
