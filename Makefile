@@ -89,6 +89,8 @@ handover-picture: $(VENV)/.module
 qlog-picture: $(VENV)/.module
 	$(VENV)/bin/anabranch run return --qlog out/qlog -q
 	$(PY) suites/qlog/picture.py out/qlog/transfer-client.sqlog docs/figures/qlog.png
+	$(VENV)/bin/anabranch run return --set resume=return --qlog out/resume -q
+	$(PY) suites/qlog/picture.py out/resume/transfer-client.sqlog docs/figures/resume.png 24.5 27
 
 # The pictures of docs/queues.md.
 queue-pictures: $(VENV)/.module

@@ -235,6 +235,9 @@ class Options(AssociationOptions, total=False):
     reneging: bool
     """A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap (RFC 9260,
     section 6.2). Otherwise all acknowledged data is kept. Default: true."""
+    resume: Literal["off", "return", "full"]
+    """Which paths begin near the rate that an earlier path between their addresses had (RFC 9959). The control bbr
+    begins as without. Default: "off"."""
     rp_min: int
     """Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4). Expected: at least 1.
     Default: 4."""

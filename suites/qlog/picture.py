@@ -1,6 +1,7 @@
 """The windows of an association, from its log: `python suites/qlog/picture.py transfer-client.sqlog picture.png`.
 
-It needs matplotlib only. `make qlog-picture` draws that of docs/qlog.md.
+It needs matplotlib only. Two more arguments are the first and the last second that the picture shows. `make qlog-picture`
+draws those of docs/qlog.md and docs/resume.md.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def draw(file: Path) -> Figure:
             axes.plot(*zip(*losses[path], strict=True), "x", color=colour, markersize=4, label=f"losses of path {path}")
     for time, what in markers:
         axes.axvline(time, color="0.6", linewidth=0.8, linestyle="--")
-        axes.text(time, 0.02, f" {what}", transform=axes.get_xaxis_transform(), fontsize=7, color="0.3", rotation=90)
+        axes.text(time, 0.02, f" {what}", transform=axes.get_xaxis_transform(), fontsize=7, color="0.3", rotation=90, clip_on=True)
     axes.set(xlabel="time [s]", ylabel="cwnd [kB]")
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=7, ncols=2)
@@ -53,4 +54,7 @@ def draw(file: Path) -> Figure:
 
 if __name__ == "__main__":
     with rc_context({"font.family": "serif", "font.size": 8}):
-        draw(Path(sys.argv[1])).savefig(sys.argv[2], dpi=140)
+        picture = draw(Path(sys.argv[1]))
+        if len(sys.argv) > 3:
+            picture.axes[0].set_xlim(float(sys.argv[3]), float(sys.argv[4]))
+        picture.savefig(sys.argv[2], dpi=140)

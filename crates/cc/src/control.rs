@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use units::{BitRate, ByteCount, Instant};
 
-use crate::{CongestionWindow, LossKind, PathAck, PathView, WindowRule};
+use crate::{CongestionWindow, LossKind, PathAck, PathView, SavedPath, WindowRule};
 
 /// The congestion control of one association: one controller sees all paths.
 ///
@@ -67,6 +67,31 @@ pub trait CongestionControl: Send + Debug {
     fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
         let _ = all;
         w[p] = rule.apply(w[p]);
+    }
+
+    /// Reports that path `p` answers again after it had failed. `w` holds the window that SCTP prescribes.
+    fn on_return(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
+        let _ = (now, all, p, w);
+    }
+
+    /// What path `p` carried; `None` if nothing can be concluded from it, or if the controller does not
+    /// [resume](crate::resumed).
+    fn saved(&self, p: usize) -> Option<SavedPath> {
+        let _ = p;
+        None
+    }
+
+    /// Lets path `p`, which is new, resume what an earlier path between its addresses carried. The path may
+    /// have the number of a removed one, of which the controller then forgets what it carried.
+    fn resume(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        saved: Option<SavedPath>,
+        w: &mut [CongestionWindow],
+    ) {
+        let _ = (now, all, p, saved, w);
     }
 
     /// True if the controller needs rate samples. Called once, before the first path is added.

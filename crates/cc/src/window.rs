@@ -1,6 +1,6 @@
 //! Paths and acknowledgements that a transport reports, and windows that a controller sets.
 
-use units::{ByteCount, Span};
+use units::{ByteCount, Instant, Span};
 
 use crate::{OneWayDelay, RateSample};
 
@@ -70,6 +70,22 @@ pub struct PathAck {
     pub lost: ByteCount,
     /// The delivery rate. `None` unless the controller wants rate samples.
     pub rate: Option<RateSample>,
+}
+
+/// What a path carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedPath {
+    /// Bytes that the path delivered in a round trip.
+    pub cwnd: ByteCount,
+    /// The least round-trip time.
+    pub rtt: Span,
+    /// Time from which on the set is too old.
+    pub until: Instant,
+}
+
+impl SavedPath {
+    /// Time after the last measurement for which a set may be used.
+    pub const LIFETIME: Span = Span::from_secs(3600);
 }
 
 /// A window that the transport's specification prescribes for every algorithm.

@@ -161,6 +161,9 @@ options! {
         /// delivered in one of its last ten round trips. New data that is paced is not limited to `max_burst`
         /// packets.
         pacing: bool = false;
+        /// Which paths begin near the rate that an earlier path between their addresses had (`rfc9959`). The
+        /// control bbr begins as without.
+        resume: Resume = Resume::Off;
         /// The RFC that determines how cwnd grows: by RFC 2960 and 4960 only if the cumulative TSN advances.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
         /// Bytes that are counted for one chunk in the flight size.
@@ -438,6 +441,19 @@ named! {
         /// all pairs if either side has one address. An address of the peer without a local address in its
         /// subnet has the same path as with `addresses`.
         SameSubnet = "same-subnet",
+    }
+}
+
+named! {
+    /// Which paths resume the rate of an earlier path between their addresses.
+    #[non_exhaustive]
+    "resume" Resume {
+        /// None: each begins with the initial window.
+        Off = "off",
+        /// Those that return within an association: after an outage, or when an address is added again.
+        Return = "return",
+        /// Also those of new associations.
+        Full = "full",
     }
 }
 

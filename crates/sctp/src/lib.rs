@@ -82,13 +82,14 @@ mod path;
 mod per_stream;
 mod random;
 mod rx;
+mod saved;
 mod steps;
 mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, Observed, ObservedPath, Observer, Observers, PathInfo, State};
 pub use config::{
     Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection, PathSelection, PathSet,
-    Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
+    Reinjection, Resume, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
@@ -106,5 +107,6 @@ pub use random::Seed;
 #[cfg(feature = "system-seed")]
 pub use random::SeedError;
 pub use rx::ReceiveStats;
+pub use saved::RestoreError;
 pub use transport::{BufferSize, Channel, Datagram, Limit, LimitTimes, Stopwatch, Transmit, UnknownName};
 pub use wire::asconf::AddressChange;

@@ -252,7 +252,7 @@ impl Association {
             }
             None => {
                 let p = self.paths.add(path)?;
-                self.sender.path_added(p, &mut self.paths);
+                self.sender.path_added(now, p, &mut self.paths);
                 p
             }
         };

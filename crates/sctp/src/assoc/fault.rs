@@ -326,10 +326,13 @@ impl Association {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt: answer.after });
         }
         self.sender.end_silence(now, &mut self.paths[p]);
-        let failing = self.paths[p].state == PathState::PotentiallyFailed;
+        let before = self.paths[p].state;
         self.path_works(p);
-        if failing {
+        if before == PathState::PotentiallyFailed {
             self.sender.on_path_back(now, p, &mut self.paths);
+        }
+        if matches!(before, PathState::PotentiallyFailed | PathState::Inactive) {
+            self.sender.on_return(now, p, &mut self.paths);
         }
         let period = self.idle_period(p);
         self.paths[p].heartbeat.rest(now, period);

@@ -62,7 +62,7 @@ impl Association {
             adaptation: offer.adaptation,
         };
         let unanswered = self.unanswered_addresses(source);
-        self.adopt(&peer, datagram, false);
+        self.adopt(now, &peer, datagram, false);
         self.distrust(&unanswered);
         self.adopted = true;
         let path = self.paths.primary;
@@ -147,7 +147,7 @@ impl Association {
     /// flight. Addresses that the user gave are confirmed; so is the source if it has `proven`, by a cookie,
     /// that it received our INIT ACK (`rfc9260#section-5.4`). With a cookie, the UDP port of `datagram` is
     /// the port of all addresses; otherwise it is the port of the source only.
-    pub(super) fn adopt(&mut self, peer: &Peer, datagram: &Datagram<'_>, proven: bool) {
+    pub(super) fn adopt(&mut self, now: Instant, peer: &Peer, datagram: &Datagram<'_>, proven: bool) {
         let again = self.receiver.is_some();
         self.peer_tag = peer.tag;
         self.peer_port = peer.port;
@@ -161,6 +161,7 @@ impl Association {
         let (budget, tsn) = (&self.local.budget, peer.initial_tsn);
         self.receiver = Some(Receiver::new(config, tsn, streams, nr_sack, delays, interleaved, budget));
         self.sender.share(budget);
+        self.sender.resume_from(&self.local.saved);
         self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
         self.start_re_config(peer.initial_tsn);
         self.renamed = true;
@@ -195,7 +196,7 @@ impl Association {
         }
         self.sender.agree_on_forward_tsn(self.extensions.may_skip());
         let extra = self.ahead_of_data();
-        self.sender.establish(peer.a_rwnd, peer.outbound_streams, extra, &mut self.paths);
+        self.sender.establish(now, peer.a_rwnd, peer.outbound_streams, extra, &mut self.paths);
     }
 
     pub(super) fn on_cookie_ack(&mut self, now: Instant) {

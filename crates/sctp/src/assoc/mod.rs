@@ -58,6 +58,7 @@ use crate::message::{Message, MessageId, Received, SendError, Unread};
 use crate::path::{Path, PathId, PathOptions, Paths};
 use crate::random::Random;
 use crate::rx::Receiver;
+use crate::saved::Saved;
 use crate::tx::Sender;
 use auth::AuthState;
 use control::Control;
@@ -88,6 +89,8 @@ pub(crate) struct Local {
     pub(crate) key: CookieKey,
     /// Lets the buffers of all associations grow.
     pub(crate) budget: Arc<Budget>,
+    /// What earlier paths carried.
+    pub(crate) saved: Saved,
 }
 
 /// The parameters of an INIT or INIT ACK, with the negotiated numbers of streams.

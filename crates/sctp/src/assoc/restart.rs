@@ -24,7 +24,7 @@ impl Association {
         self.receiver = None;
         self.errors = 0;
         self.control.clear();
-        self.adopt(&cookie.peer, datagram, true);
+        self.adopt(now, &cookie.peer, datagram, true);
         self.control.push_first(self.paths.primary, Pending::CookieAck);
         self.phase = Phase::Established;
         self.start_heartbeats(now);
@@ -40,7 +40,7 @@ impl Association {
             Some(Action::Collision) if !self.is_opening() => false,
             Some(Action::Collision) => {
                 self.promised = cookie.peer.tag;
-                self.adopt(&cookie.peer, datagram, true);
+                self.adopt(now, &cookie.peer, datagram, true);
                 self.adopted = true;
                 self.accept_cookie(now, datagram)
             }

@@ -168,6 +168,7 @@ impl Association {
             return;
         }
         self.phase = Phase::Closed { farewell };
+        self.sender.save_all(&self.paths);
         self.control.clear();
         self.forget_wishes();
         self.tell_of_marks();

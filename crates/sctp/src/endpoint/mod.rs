@@ -27,6 +27,7 @@ use crate::assoc::{CookieKey, Handled, Local, Observers, Remote, precedes_cookie
 use crate::config::Config;
 use crate::event::{AssocId, Event};
 use crate::random::Random;
+use crate::saved::{RestoreError, Saved};
 use accept::Reply;
 use addresses::Addresses;
 use arrivals::Arrivals;
@@ -124,6 +125,7 @@ impl Endpoint {
                 config: config.config,
                 key,
                 budget: Arc::default(),
+                saved: Saved::default(),
             }),
         })
     }
@@ -156,6 +158,20 @@ impl Endpoint {
     /// [`Listen::Off`].
     pub fn listen(&mut self, who: impl Into<Listen>) {
         self.listen = who.into();
+    }
+
+    /// What paths of ended associations carried, as bytes for [`Self::restore_paths`] of a later endpoint.
+    /// Paths are saved with the option `resume` only, at most 1024, and for an hour.
+    pub fn saved_paths(&self, now: Instant) -> Vec<u8> {
+        self.local.saved.encode(now)
+    }
+
+    /// Adds what [`Self::saved_paths`] of an earlier endpoint returned. Never pass bytes of a peer.
+    ///
+    /// # Errors
+    /// [`RestoreError`]; nothing changes then.
+    pub fn restore_paths(&mut self, now: Instant, bytes: &[u8]) -> Result<(), RestoreError> {
+        self.local.saved.decode(now, bytes)
     }
 
     /// Observes later associations, for example to log them.

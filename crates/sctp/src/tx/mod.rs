@@ -29,6 +29,7 @@ mod queue;
 mod rack;
 mod ranges;
 mod reset_queue;
+mod resume;
 mod sack;
 mod send;
 mod silence;
@@ -46,13 +47,16 @@ pub(crate) use send::Plan;
 
 use crate::budget::{Budget, Share};
 use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, TxChunk};
-use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, RtxPolicy, SackPath, StreamScheduler};
+use crate::config::{
+    Accounting, Cmt, Config, Cuc, LossDetection, Resume, RtxPolicy, SackPath, StreamScheduler,
+};
 use crate::draws::Draws;
 use crate::error::StreamError;
 use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::multipath::copies::Copies;
 use crate::multipath::same_return::SameReturn;
 use crate::path::{Loss, Path, PathId, Paths, RateControl};
+use crate::saved::Saved;
 use account::{Account, Plain};
 use acked::Acked;
 use acked_paths::AckedPaths;
@@ -111,6 +115,8 @@ pub(crate) struct Sender {
     ecn: Marks,
     /// Chunks that count as lost since the observer of the association was last told.
     losses: Option<Vec<Loss>>,
+    /// Present if paths resume what earlier ones carried.
+    saved: Option<Saved>,
     /// True if a SACK of this packet was processed: a peer puts one SACK in a packet (`rfc9260#section-6.2`).
     sack_taken: bool,
     acked: Acked,
@@ -167,6 +173,7 @@ impl Sender {
             heard_at: Instant::ZERO,
             ecn: Marks::default(),
             losses: None,
+            saved: None,
             sack_taken: false,
             fragment: 0,
             extra: 0,
@@ -212,6 +219,7 @@ impl Sender {
     /// Sets the windows of all paths after the handshake. Each packet with data keeps `extra` bytes free.
     pub(crate) fn establish(
         &mut self,
+        now: Instant,
         peer_rwnd: u32,
         outbound_streams: u16,
         extra: usize,
@@ -236,23 +244,36 @@ impl Sender {
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };
         let control = self.config.congestion_control.build(&setup);
-        let control = cc::paced(control, &setup);
-        self.start_control(control, paths);
+        let mut control = cc::paced(control, &setup);
+        if self.saved.is_some() {
+            control = cc::resumed(control, &setup);
+        }
+        self.start_control(now, control, paths);
     }
 
-    fn start_control(&mut self, control: Box<dyn CongestionControl>, paths: &mut Paths) {
+    fn start_control(&mut self, now: Instant, control: Box<dyn CongestionControl>, paths: &mut Paths) {
         if control.wants_rate_samples() {
             self.out.keep_records();
         }
         self.paced = control.is_paced();
         self.control = Some(control);
         for p in paths.ids() {
-            self.path_added(p, paths);
+            self.add_window(p, paths);
+        }
+        if self.config.resume == Resume::Full {
+            for p in paths.ids() {
+                self.resume(now, p, paths);
+            }
         }
     }
 
-    /// Sets the window of an added path. Does nothing before [`Self::establish`].
-    pub(crate) fn path_added(&mut self, p: PathId, paths: &mut Paths) {
+    /// Sets the window of a path that is added to the association. Does nothing before [`Self::establish`].
+    pub(crate) fn path_added(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        self.add_window(p, paths);
+        self.resume(now, p, paths);
+    }
+
+    fn add_window(&mut self, p: PathId, paths: &mut Paths) {
         let Some(control) = &mut self.control else { return };
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
         let path = &mut paths[p];
@@ -278,6 +299,7 @@ impl Sender {
         }
         self.begin_rack(&mut paths[p]);
         self.copies.forget(p);
+        self.resume(now, p, paths);
         self.fit_fragments(paths);
     }
 

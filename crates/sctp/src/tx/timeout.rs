@@ -51,6 +51,7 @@ impl Sender {
 
     /// Marks all chunks in flight on removed path `p` as lost, without informing the congestion control.
     pub(crate) fn on_path_removed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        self.save(p, paths);
         while let i = paths[p].earliest()
             && i != NIL
         {

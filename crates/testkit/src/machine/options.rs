@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
     Accounting, AllowReset, BufferSide, Cmt, Config, Cuc, EcnMode, LossDetection, PathSelection, PathSet,
-    Reinjection, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
+    Reinjection, Resume, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 use units::{ByteCount, Span};
 
@@ -41,6 +41,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         config.lean_sacks = bit(15);
     }
     config.pacing = bit(12) && bit(13);
+    config.resume = Resume::ALL[(bits >> 16) as usize % Resume::ALL.len()];
     let streams = config.receive_buffer.most().get();
     config.interleaving = streams & 1 == 1;
     config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];

@@ -66,7 +66,7 @@ impl Rig {
             paths.add(path);
         }
         let mut sender = Sender::new(Arc::new(config.clone()), 7, Tsn(first));
-        sender.establish(1 << 30, 1, 0, &mut paths);
+        sender.establish(Instant::ZERO, 1 << 30, 1, 0, &mut paths);
         let now = Instant::ZERO + Span::from_secs(1);
         Rig { sender, paths, delta: SackDelta::default(), now, buf: PacketBuf::default() }
     }

@@ -43,7 +43,7 @@ impl Paced {
         };
         let told = Arc::<Mutex<Told>>::default();
         let control = Paced { inner: control.into().build(&setup), rates, told: told.clone() };
-        rig.sender.start_control(Box::new(control), &mut rig.paths);
+        rig.sender.start_control(Instant::ZERO, Box::new(control), &mut rig.paths);
         told
     }
 

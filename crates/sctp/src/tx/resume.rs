@@ -1,0 +1,49 @@
+//! Paths that resume what earlier paths between their addresses carried (`rfc9959`).
+
+use super::Sender;
+use crate::config::Resume;
+use crate::path::{PathId, Paths};
+use crate::saved::Saved;
+use units::Instant;
+
+impl Sender {
+    /// Keeps what paths carried in `saved`, and resumes it, if the options say so. Must be called before
+    /// [`Self::establish`].
+    pub(crate) fn resume_from(&mut self, saved: &Saved) {
+        self.saved = (self.config.resume != Resume::Off).then(|| saved.clone());
+    }
+
+    /// Lets path `p`, which is new, resume what the last path between its addresses carried.
+    pub(super) fn resume(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let Some(saved) = self.saved.as_ref().filter(|_| self.control.is_some()) else { return };
+        let set = saved.take(now, (paths[p].local, paths[p].remote));
+        self.control(now, paths, |control, views, windows| {
+            control.resume(now, views, p.index(), set, windows);
+        });
+    }
+
+    /// Lets path `p`, which answers again after it had failed, resume what it carried before.
+    pub(crate) fn on_return(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        if self.saved.is_some() {
+            self.control(now, paths, |control, views, windows| {
+                control.on_return(now, views, p.index(), windows);
+            });
+        }
+    }
+
+    /// Keeps what path `p` carried, before it is removed.
+    pub(super) fn save(&self, p: PathId, paths: &Paths) {
+        if let (Some(saved), Some(control)) = (&self.saved, &self.control)
+            && let Some(set) = control.saved(p.index())
+        {
+            saved.put((paths[p].local, paths[p].remote), set);
+        }
+    }
+
+    /// Keeps what all paths carried, at the end of the association.
+    pub(crate) fn save_all(&self, paths: &Paths) {
+        for p in paths.ids().filter(|&p| !paths[p].removed) {
+            self.save(p, paths);
+        }
+    }
+}
