@@ -394,6 +394,7 @@ fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u64) -> Scenario {
         links,
         flows,
         transfers: Vec::new(),
+        changes: Vec::new(),
         windows: Vec::new(),
         probes: Vec::new(),
         captures: Vec::new(),

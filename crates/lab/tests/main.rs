@@ -5,6 +5,7 @@ mod addresses;
 mod auto_buffers;
 mod bbr;
 mod capture;
+mod changes;
 mod common;
 mod controls;
 mod deep_queue;

@@ -10,7 +10,7 @@ use crate::topology::{ChannelSpec, LinkSpec, NodeKind};
 use crate::transmitter::Transmitter;
 use crate::wire::Wire;
 use des::Streams;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use thiserror::Error;
 use units::Instant;
@@ -23,6 +23,7 @@ pub struct NetworkBuilder {
     overrides: Vec<(NodeId, LinkId, IpAddr)>,
     spares: Vec<(NodeId, LinkId)>,
     nats: BTreeMap<NodeId, NatSpec>,
+    changing: BTreeSet<LinkId>,
 }
 
 /// Error: why a network cannot be built.
@@ -102,6 +103,12 @@ impl NetworkBuilder {
         self.spares.push((node, link));
     }
 
+    /// Lets the parameters of a link change during the run ([`Network::change`]). Its packets then cost one
+    /// more event, also in queues whose discipline is an [`Admission`](crate::Admission).
+    pub fn let_change(&mut self, link: LinkId) {
+        self.changing.insert(link);
+    }
+
     /// Makes a router a NAT.
     pub fn set_nat(&mut self, router: NodeId, spec: NatSpec) {
         self.nats.insert(router, spec);
@@ -124,9 +131,12 @@ impl NetworkBuilder {
         let nats = self.nats.iter().map(|(&node, spec)| (node.0, self.nat(node, spec, &hosts, &mut routes)));
         let nats = nats.collect();
         let mut channels = Vec::with_capacity(self.links.len() * 2);
-        for (spec, name) in self.links.iter().zip(&names) {
-            channels.push(self.channel(streams, &spec.forward, spec.b, &format!("{name} forward")));
-            channels.push(self.channel(streams, &spec.backward, spec.a, &format!("{name} backward")));
+        for ((number, spec), name) in (0..).zip(&self.links).zip(&names) {
+            let changes = self.changing.contains(&LinkId(number));
+            let directions = [(&spec.forward, spec.b, "forward"), (&spec.backward, spec.a, "backward")];
+            for (channel, to, way) in directions {
+                channels.push(self.channel(streams, channel, to, &format!("{name} {way}"), changes));
+            }
         }
         let nodes =
             self.nodes.into_iter().zip(hosts).map(|((name, _), host)| NodeInfo { name, host }).collect();
@@ -266,12 +276,22 @@ impl NetworkBuilder {
         Nat::new(spec.timeout, outward.0, interface as u32, routes.take(node.0, spec.outside.0))
     }
 
-    fn channel(&self, streams: &Streams, spec: &ChannelSpec, to: NodeId, name: &str) -> Channel {
+    fn channel(
+        &self,
+        streams: &Streams,
+        spec: &ChannelSpec,
+        to: NodeId,
+        name: &str,
+        changes: bool,
+    ) -> Channel {
         let small = |bytes: units::ByteCount| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
         let framing = small(spec.framing);
         let mut queue = spec.queue.build(&Site { rate: spec.mean_rate(), streams, name });
         if let Some(policer) = spec.policer {
             queue = queue.behind_policer(policer, framing);
+        }
+        if changes {
+            queue = queue.waiting();
         }
         let mut transmitter = Transmitter::new(&spec.transmitter, framing, streams, name);
         if let Some(shaper) = spec.shaper {
@@ -285,15 +305,16 @@ impl NetworkBuilder {
             }),
             _ => None,
         };
-        let (delay, changes) = spec.delay.build(streams, name);
-        let lateness = match (changes, host) {
+        let (delay, varying) = spec.delay.build(streams, name);
+        let lateness = match (varying, host) {
             (Some(segments), host) => {
                 Lateness::Delay(Box::new(ChangingDelay { segments, last_arrival: Instant::ZERO, host }))
             }
             (None, Some(host)) => Lateness::Host(host),
             (None, None) => Lateness::None,
         };
-        let wire = (!spec.impairments.is_perfect())
+        // The wire keeps the order of packets when the delay changes.
+        let wire = (changes || !spec.impairments.is_perfect())
             .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
         Channel::new(Parts {
             transmitter,

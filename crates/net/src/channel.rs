@@ -1,4 +1,5 @@
 use crate::capture::Tap;
+use crate::change::ChannelChange;
 use crate::counters::{Counters, DropCause};
 use crate::flights::Flights;
 use crate::parcel::Parcel;
@@ -250,6 +251,16 @@ impl Channel {
             Kind::DropTail(_) | Kind::Server(_) => None,
             Kind::Red(red) => red.average(),
             Kind::Admission(other) => other.average(),
+        }
+    }
+
+    /// Changes the parameters of the packets whose transmission starts from now on.
+    pub fn change(&mut self, change: &ChannelChange) {
+        let ChannelChange { rate, delay, .. } = *change;
+        rate.into_iter().for_each(|rate| self.transmitter.change_rate(rate));
+        self.delay = delay.unwrap_or(self.delay);
+        if let Some(wire) = &mut self.wire {
+            wire.change(change);
         }
     }
 

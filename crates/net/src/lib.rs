@@ -44,6 +44,7 @@ mod address;
 mod bucket;
 mod builder;
 mod capture;
+mod change;
 mod channel;
 mod counters;
 mod delay;
@@ -71,6 +72,7 @@ pub use capture::{
     CaptureDirection, CaptureError, CaptureOptions, CaptureReader, DatagramCapture, FinishPacket, Fragment,
     Fragments, Frame, IpPacket, Reassembled, Undecoded, is_capture,
 };
+pub use change::ChannelChange;
 pub use counters::{Counters, DropCause};
 pub use delay::{DelayModel, DelaySpec};
 pub use event::{NetEvent, Schedule};

@@ -1,4 +1,5 @@
 mod captures;
+mod changes;
 mod forward;
 mod real;
 mod serve;

@@ -1,3 +1,4 @@
+use crate::change::ChannelChange;
 use crate::impairments::Impairments;
 use des::Random;
 use units::{Instant, Span};
@@ -28,6 +29,13 @@ impl Wire {
         let good_bits = random.geometric(impairments.bit_errors);
         let is_bad = impairments.loss_bursts.is_some_and(|bursts| random.uniform() < bursts.share_of_bad());
         Wire { impairments, random, good_bits, is_bad, last_arrival: Instant::ZERO }
+    }
+
+    pub fn change(&mut self, change: &ChannelChange) {
+        let own = &mut self.impairments;
+        own.loss = change.loss.unwrap_or(own.loss);
+        own.reordering = change.reordering.unwrap_or(own.reordering);
+        own.reordering_delay = change.reordering_delay.unwrap_or(own.reordering_delay);
     }
 
     pub fn loses(&mut self) -> bool {

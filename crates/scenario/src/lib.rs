@@ -4,6 +4,7 @@
 //! combination of them. [`schema`] is the JSON Schema of such files.
 #![forbid(unsafe_code)]
 
+mod change;
 mod decode;
 mod detour;
 mod diagnostic;
@@ -24,6 +25,7 @@ mod trial;
 mod vary;
 mod window;
 
+pub use change::{Effect, RunChange, Trigger};
 pub use diagnostic::{Diagnostic, ScenarioError, expected_one_of, nearest, render};
 pub use file::{assoc_options_over, sctp_options, sctp_options_over};
 pub use flow::{

@@ -1,4 +1,4 @@
-use super::{Capture, Flow, Link, Probe, RealHost, Transfers, Window};
+use super::{Capture, Flow, Link, Probe, RealHost, RunChange, Transfers, Window};
 use units::{Instant, Span};
 
 /// One experiment in which all names are resolved and all defaults are filled in.
@@ -18,6 +18,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Short transfers.
     pub transfers: Vec<Transfers>,
+    /// Changes of links and flows during the run.
+    pub changes: Vec<RunChange>,
     /// Additional intervals in which all flows are measured.
     pub windows: Vec<Window>,
     /// Quantities recorded over time.

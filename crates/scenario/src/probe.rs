@@ -87,6 +87,40 @@ named! {
         /// Lengths in packets of the bursts that arrive at the queue of a link. A burst consists of packets
         /// of one flow, each at most `gap` after the previous one.
         Bursts = "bursts",
+        /// Of a control with a model of the path, the number of its state: 0 startup, 1 drain, 2 down, 3 cruise, 4
+        /// refill, 5 up, 6 probe-rtt.
+        CcState = "cc:state",
+        /// Largest delivery rate of the model of a control, bit/s.
+        CcMaxBw = "cc:max_bw",
+        /// Short-term bound of the delivery rate, bit/s; infinite while there is none.
+        CcBwShortterm = "cc:bw_shortterm",
+        /// Long-term bound of the bytes in flight; infinite while there is none.
+        CcInflightLongterm = "cc:inflight_longterm",
+        /// Short-term bound of the bytes in flight; infinite while there is none.
+        CcInflightShortterm = "cc:inflight_shortterm",
+        /// Allowance for aggregated acknowledgements, bytes.
+        CcExtraAcked = "cc:extra_acked",
+        /// Least round-trip time of the model, seconds.
+        CcMinRtt = "cc:min_rtt",
+        /// Round trips without growth of the delivery rate.
+        CcFullBwCount = "cc:full_bw_count",
+        /// 1 once the delivery rate stopped growing or losses ended startup, otherwise 0.
+        CcFullBwReached = "cc:full_bw_reached",
+        /// Gain of the pacing rate.
+        CcPacingGain = "cc:pacing_gain",
+        /// Gain of the window.
+        CcCwndGain = "cc:cwnd_gain",
+        /// Round trips so far.
+        CcRound = "cc:round",
+        /// Pacing rate, bit/s.
+        CcPacingRate = "cc:pacing_rate",
+    }
+}
+
+impl ProbeQuantity {
+    /// The name of an inner quantity of the congestion control, of each path; `None` for other quantities.
+    pub fn inner(self) -> Option<&'static str> {
+        self.name().strip_prefix("cc:")
     }
 }
 

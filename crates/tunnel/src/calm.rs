@@ -226,6 +226,10 @@ impl CongestionControl for Calm {
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {
         self.control.partial_bytes_acked(p)
     }
+
+    fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        self.control.inspect(p, show);
+    }
 }
 
 #[cfg(test)]

@@ -191,4 +191,10 @@ impl CongestionControl for Bbr {
     fn pacing_rate(&self, p: usize) -> Option<BitRate> {
         self.paths.get(p).map(Flow::pacing_rate)
     }
+
+    fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(flow) = self.paths.get(p) {
+            flow.inspect(show);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 use super::source::{Source, SourceCounters};
 use crate::host::{ConnId, Counted, Ending, EndpointId, Event, Service, Transport};
+use crate::scenario::Pace;
 use units::{Instant, Span};
 
 /// NetPerfMeter at one end of a flow.
@@ -68,6 +69,18 @@ impl Meter {
         self.sending = self.conn.is_some();
         self.refill(now, endpoint);
         self.frame(now, endpoint)
+    }
+
+    /// Changes the pace of the frames. Returns the wait until the next frame, if one was sent now.
+    pub(crate) fn set_pace(
+        &mut self,
+        now: Instant,
+        endpoint: &mut impl Transport,
+        pace: Pace,
+    ) -> Option<Span> {
+        let due = self.source.as_mut()?.set_pace(pace);
+        self.refill(now, endpoint);
+        if due { self.frame(now, endpoint) } else { None }
     }
 
     /// Stops sending new messages.

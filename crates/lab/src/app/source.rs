@@ -1,6 +1,6 @@
 use super::bounds::Bounds;
 use crate::host::{ConnId, Service, Transport};
-use crate::scenario::Traffic;
+use crate::scenario::{Pace, Traffic};
 use crate::traffic::{Draft, Generator, Schedule};
 use des::Random;
 use units::{Instant, Span};
@@ -18,6 +18,8 @@ pub(crate) struct Source {
     is_on: bool,
     /// A frame became due while the source was off.
     held: bool,
+    /// The next frame is planned.
+    planned: bool,
     generator: Generator,
     schedule: Schedule,
     /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of
@@ -44,6 +46,7 @@ impl Source {
         Source {
             is_on: schedule.starts_on(),
             held: false,
+            planned: false,
             schedule,
             generator: Generator::new(traffic, random),
             message: Draft::default(),
@@ -70,6 +73,7 @@ impl Source {
     /// Sends the next frame of a paced source and drops the messages that do not fit the queue. Returns the
     /// wait until the following frame; `None` if the source is saturated.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) -> Option<Span> {
+        self.planned = false;
         if self.generator.is_saturated() {
             return None;
         }
@@ -92,9 +96,17 @@ impl Source {
                 }
             }
             if self.generator.frame_is_complete() {
-                return self.generator.wait(now);
+                let wait = self.generator.wait(now);
+                self.planned = wait.is_some();
+                return wait;
             }
         }
+    }
+
+    /// Changes the pace of the frames. Returns true if the next frame is due now.
+    pub(crate) fn set_pace(&mut self, pace: Pace) -> bool {
+        self.generator.set_pace(pace);
+        !self.planned
     }
 
     /// The next time at which the source is turned on or off, from the start of transmission.

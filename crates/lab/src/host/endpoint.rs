@@ -40,6 +40,9 @@ pub(crate) trait Transport {
     fn limit(&self, id: ConnId) -> Option<Limit>;
     /// Calls `show` with the state of each path of a connection.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
+    /// Calls `show` with the inner quantities of the congestion control of a path
+    /// ([`CongestionControl::inspect`](cc::CongestionControl::inspect)).
+    fn inspect(&self, _id: ConnId, _path: usize, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
 /// How a message is delivered. Only SCTP supports other services than the plain one.
@@ -248,5 +251,9 @@ impl Transport for Endpoint {
 
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
         with!(self, it => Transport::paths(it, id, show));
+    }
+
+    fn inspect(&self, id: ConnId, path: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        with!(self, it => Transport::inspect(it, id, path, show));
     }
 }

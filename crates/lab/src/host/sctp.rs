@@ -129,6 +129,10 @@ impl Transport for Endpoint {
             });
         }
     }
+
+    fn inspect(&self, id: ConnId, path: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        Endpoint::inspect(self, AssocId(id.0), path, show);
+    }
 }
 
 impl Protocolled for Endpoint {

@@ -104,6 +104,12 @@ impl Transport for Endpoint {
             });
         }
     }
+
+    fn inspect(&self, id: ConnId, path: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        if path == 0 {
+            Endpoint::inspect(self, tcp::ConnId(id.0), show);
+        }
+    }
 }
 
 impl Protocolled for Endpoint {

@@ -20,6 +20,8 @@ pub(crate) struct ProbeView<'a> {
 pub(super) enum ProbeSource {
     /// A quantity of each path of a flow's client.
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
+    /// An inner quantity of the congestion control on each path of a flow's client.
+    Inner { flow: usize, quantity: ProbeQuantity, name: &'static str },
     /// The last chunk sent on each path of a flow's client, with the number of packets sent before.
     Tsn { flow: usize, before: Vec<u64> },
     /// The chunks of a flow's client one by one.
@@ -90,6 +92,10 @@ impl ProbeSource {
                     Throughput => Ok(ProbeSource::Received { flow, before: Meter::default() }),
                     SentThroughput => Ok(ProbeSource::Sent { flow, before: Vec::new() }),
                     Queue | QueueAverage | Drops | Bursts => Err("a flow has no queue: name a link"),
+                    quantity => match quantity.inner() {
+                        Some(name) => Ok(ProbeSource::Inner { flow, quantity, name }),
+                        None => Err("this quantity belongs to no flow"),
+                    },
                 }
             }
             ProbeTarget::Link { link, back } => {
@@ -100,8 +106,7 @@ impl ProbeSource {
                     Drops => Ok(ProbeSource::Drops { direction }),
                     QueueAverage => Ok(ProbeSource::QueueAverage { direction }),
                     Throughput => Ok(ProbeSource::Carried { direction, before: Meter::default() }),
-                    Cwnd | Ssthresh | Flight | Srtt | Rto | Tsn | Limit | PeerRwnd | SentThroughput
-                    | Sequence => Err("a link has no paths: name a flow"),
+                    _ => Err("a link has no paths: name a flow"),
                 }
             }
         }
@@ -111,6 +116,7 @@ impl ProbeSource {
     pub(super) fn name(&self) -> &'static str {
         match self {
             ProbeSource::Paths { name, .. } => name,
+            ProbeSource::Inner { quantity, .. } => quantity.name(),
             ProbeSource::Tsn { .. } => "tsn",
             ProbeSource::Sequence(_) => "sequence",
             ProbeSource::Limit { .. } => "limit",
@@ -158,6 +164,20 @@ impl ProbeSource {
                     }
                     number += 1;
                 });
+            }
+            ProbeSource::Inner { flow, name, .. } => {
+                let client = view.flows[*flow].end(Side::Client);
+                let Some(conn) = client.conn else { return };
+                let endpoint = view.hosts.endpoint(client.endpoint);
+                let mut paths = 0;
+                endpoint.paths(conn, &mut |_| paths += 1);
+                for path in 0..paths {
+                    endpoint.inspect(conn, path, &mut |shown, value| {
+                        if shown == *name {
+                            show(Some(path as u8), value);
+                        }
+                    });
+                }
             }
             ProbeSource::Tsn { flow, before } => {
                 let client = view.flows[*flow].end(Side::Client);

@@ -95,6 +95,12 @@ impl Generator {
         self.saturated
     }
 
+    /// Sends the following frames at another pace.
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.traffic.pace = pace;
+        self.saturated = pace == Pace::Saturated;
+    }
+
     /// True if the last message ended its frame, or there was none yet.
     #[inline]
     pub fn frame_is_complete(&self) -> bool {

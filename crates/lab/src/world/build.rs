@@ -1,5 +1,6 @@
 //! Builds the simulated world of a scenario, at time zero.
 
+use super::changes::Changes;
 use super::{LINGER, LabEvent, World, dial, endpoints, logs, topology};
 use crate::app::{Dial, Flow, Meter, Plan, Source, Step, TransferSource};
 use crate::host::{EndpointId, Hosts};
@@ -70,6 +71,7 @@ impl World {
         let (probes, first) = Probes::new(scenario, &links, &flows, &mut network)?;
         first.into_iter().for_each(|(at, probe)| kernel.schedule(at, LabEvent::Probe(probe)));
         Ok(World {
+            changes: Changes::new(&scenario.changes, &links, &mut kernel),
             links: Links::new(scenario, &links),
             directions: links.iter().flat_map(|link| [link.forward(), link.backward()]).collect(),
             windows: Windows::new(scenario),

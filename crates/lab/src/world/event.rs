@@ -19,6 +19,8 @@ pub(crate) enum LabEvent {
     Transfer(u32),
     /// A window begins or ends.
     Window(u32),
+    /// A change of a link or of a flow begins or ends.
+    Change { change: u32, ends: bool },
     /// A probe records.
     Probe(u32),
 }

@@ -135,7 +135,7 @@ impl World {
     }
 
     /// Lets one end offer data, and schedules the next frame after the wait that `offer` returns.
-    fn offer(
+    pub(super) fn offer(
         &mut self,
         index: usize,
         side: Side,

@@ -5,6 +5,7 @@
 //! therefore give the same output on any machine.
 
 mod build;
+mod changes;
 mod dial;
 mod endpoints;
 mod event;
@@ -27,6 +28,7 @@ use crate::metrics::{self, Links, Windows};
 use crate::output::{FlowPaths, RunControl, RunError, RunOutput};
 use crate::probe::{ProbeView, Probes};
 use crate::scenario::Scenario;
+use changes::Changes;
 use des::{Kernel, Streams};
 use net::{LinkDir, LinkId, Network, NodeId};
 use transport::Checksum;
@@ -50,6 +52,7 @@ struct World {
     streams: Streams,
     checksum: Checksum,
     probes: Probes,
+    changes: Changes,
     links: Links,
     /// Both directions of each link, in the order of the scenario.
     directions: Vec<LinkDir>,
@@ -120,6 +123,9 @@ impl World {
         if !self.signals.is_empty() {
             self.handle_signals();
         }
+        if self.changes.watch() {
+            self.watch_states();
+        }
         if self.probes.watch_changes() {
             self.record_changes();
         }
@@ -142,6 +148,7 @@ impl World {
         let mut warnings = scenario.warnings();
         let unroutable = self.network.unroutable();
         warnings.extend(metrics::warnings(&self.flows, &self.transfers, &self.windows, unroutable));
+        warnings.extend(self.changes.warnings(&self.flows));
         RunOutput {
             scalars,
             series,
@@ -188,6 +195,7 @@ impl World {
             LabEvent::Flow(flow, step) => self.step(flow as usize, step),
             LabEvent::Transfer(source) => self.transfer(source as usize),
             LabEvent::Window(window) => self.reach(window),
+            LabEvent::Change { change, ends } => self.change(change, ends),
             LabEvent::Probe(probe) => {
                 let (probes, view) = self.view();
                 if let Some(again) = probes.record(probe, view) {

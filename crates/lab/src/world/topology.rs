@@ -3,7 +3,7 @@
 use super::LabEvent;
 use crate::host::{encapsulation, udp};
 use crate::output::{RunControl, RunError};
-use crate::scenario::{self, Attachment, RealHost, Renumbering, Scenario};
+use crate::scenario::{self, Attachment, Effect, RealHost, Renumbering, Scenario};
 use des::{Kernel, Streams};
 use net::{
     CaptureOptions, FinishPacket, LinkId, LinkSpec, NatSpec, NetEvent, Network, NetworkBuilder, NodeId,
@@ -37,6 +37,11 @@ pub(super) fn build(scenario: &Scenario, streams: &Streams) -> Result<Built, Run
             forward: link.forward.clone(),
             backward: link.back.clone(),
         }));
+    }
+    for change in &scenario.changes {
+        if let Effect::Link { link, .. } = change.effect {
+            builder.let_change(links[link]);
+        }
     }
     for (node, &router) in scenario.nodes.iter().zip(&nodes) {
         if let scenario::NodeKind::Nat { outside, timeout, .. } = node.kind {

@@ -32,6 +32,7 @@ pub fn disjoint_paths(rate: BitRate, paths: u8) -> Scenario {
         links,
         flows: vec![saturated_flow("flow")],
         transfers: Vec::new(),
+        changes: Vec::new(),
         windows: Vec::new(),
         probes: Vec::new(),
         captures: Vec::new(),

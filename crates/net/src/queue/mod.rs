@@ -27,6 +27,7 @@ mod policed;
 mod server;
 #[cfg(test)]
 mod testing;
+mod waiting;
 
 pub use admission::{Admission, Offered, Verdict};
 pub use server::{Drops, Queued, Server};

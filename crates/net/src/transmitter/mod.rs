@@ -180,6 +180,11 @@ impl Transmitter {
         self.busy_until
     }
 
+    /// Sets the rate of the transmissions that follow, of a transmitter with a constant rate.
+    pub fn change_rate(&mut self, rate: BitRate) {
+        (self.pace, self.carry) = (rate.pace(), 0);
+    }
+
     /// Ends the current transmission and all planned transmissions, because the link failed.
     pub fn reset(&mut self, now: Instant) {
         (self.busy_until, self.carry) = (now, 0);

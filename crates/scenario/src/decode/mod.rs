@@ -5,7 +5,7 @@ mod table;
 mod values;
 mod words;
 
-pub(crate) use table::{property, table};
+pub(crate) use table::{key, property, table};
 pub(crate) use values::decode_quantity;
 pub(crate) use words::{set_word, words};
 

@@ -21,6 +21,11 @@ pub(crate) fn property(value: Json, doc: &str, default: Option<Json>) -> Json {
     property
 }
 
+/// The key of a field. A field whose name is a keyword of Rust is written `r#for`.
+pub(crate) fn key(field: &'static str) -> &'static str {
+    field.strip_prefix("r#").unwrap_or(field)
+}
+
 /// Declares a table of the file: its keys with their types, defaults and documentation. The schema contains
 /// the documentation. `+` adds the keys of another record.
 macro_rules! table {
@@ -37,7 +42,7 @@ macro_rules! table {
         impl $crate::decode::Record for $name {
             fn keys() -> Vec<&'static str> {
                 #[allow(unused_mut, reason = "only records that include another add to it")]
-                let mut keys = vec![$(stringify!($field)),*];
+                let mut keys = vec![$($crate::decode::key(stringify!($field))),*];
                 $(keys.extend(<$record as $crate::decode::Record>::keys());)?
                 keys
             }
@@ -60,11 +65,11 @@ macro_rules! table {
                     let schema = <$type as $crate::decode::Decode>::schema(definitions);
                     let default = $crate::decode::table!(@show $type $(, $default)?);
                     if default.is_none() && <$type as $crate::decode::Decode>::absent().is_none() {
-                        required.push(stringify!($field));
+                        required.push($crate::decode::key(stringify!($field)));
                     }
                     let doc = concat!($($field_doc),*);
                     into.insert(
-                        stringify!($field).to_owned(),
+                        $crate::decode::key(stringify!($field)).to_owned(),
                         $crate::decode::property(schema, doc, default),
                     );
                 })*
@@ -87,10 +92,10 @@ macro_rules! table {
         }
     };
     (@take $fields:ident, $faults:ident, $field:ident) => {
-        $fields.take(stringify!($field), $faults)
+        $fields.take($crate::decode::key(stringify!($field)), $faults)
     };
     (@take $fields:ident, $faults:ident, $field:ident, $default:expr) => {
-        $fields.take_or(stringify!($field), $default, $faults)
+        $fields.take_or($crate::decode::key(stringify!($field)), $default, $faults)
     };
     (@show $type:ty) => { None };
     (@show $type:ty, $default:expr) => {{

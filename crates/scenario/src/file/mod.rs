@@ -1,6 +1,7 @@
 //! The tables of a scenario file, decoded but with unresolved names.
 
 mod bucket;
+mod change;
 mod checked;
 mod flow;
 mod host;
@@ -15,6 +16,7 @@ mod transfers;
 mod wire;
 
 pub(super) use bucket::BucketTable;
+pub(super) use change::{ChangeTable, WhenTable};
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use host::{HostTable, RealTable, Socket};
 pub(super) use link::{DirectionTable, LinkTable, RenumberTable};
@@ -50,6 +52,8 @@ table! {
         flow: Vec<FlowTable>;
         /// Short transfers.
         transfers: Vec<TransfersTable>;
+        /// Changes of links and flows during the run.
+        change: Vec<ChangeTable>;
         /// Additional intervals in which all flows are measured.
         window: Vec<WindowTable>;
         /// Quantities recorded over time.

@@ -1,6 +1,7 @@
 //! Resolves the tables of a file to a scenario: looks up names, fills in defaults that depend on other
 //! values, and rejects flows that cannot work on the network.
 
+mod changes;
 mod files;
 mod flows;
 mod hosts;
@@ -66,6 +67,7 @@ pub(super) fn scenario(
     let nodes = groups.all;
     let names = probes::Names { groups: &flow_groups, nodes: &nodes, links: &links, windows: &windows, end };
     let probes = probes::probes(&file.probe, &names, faults);
+    let changes = changes::resolve(&file.change, &flows, &names, faults);
     let captures = probes::captures(&file.capture, &nodes, &links, faults);
     let scenario = Scenario {
         title: file.title.clone(),
@@ -75,6 +77,7 @@ pub(super) fn scenario(
         links,
         flows,
         transfers,
+        changes: changes?,
         windows,
         probes: probes?,
         captures: captures?,

@@ -199,6 +199,10 @@ impl Association {
         })
     }
 
+    pub(crate) fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        self.sender.inspect(p, show);
+    }
+
     pub(crate) fn stats(&self) -> AssocStats {
         AssocStats {
             packets_sent: self.packets_sent,

@@ -300,6 +300,14 @@ impl Endpoint {
         self.get(id).map(Association::all_path_infos)
     }
 
+    /// Calls `show` with the inner quantities of the congestion control of path number `path`
+    /// ([`CongestionControl::inspect`](cc::CongestionControl::inspect)).
+    pub fn inspect(&self, id: AssocId, path: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(association) = self.get(id) {
+            association.inspect(path, show);
+        }
+    }
+
     /// The counters and state of an association; none if it has ended and all data was read.
     pub fn stats(&self, id: AssocId) -> Option<AssocStats> {
         self.get(id).map(Association::stats)

@@ -533,6 +533,10 @@ impl Sender {
     pub(crate) fn partial_bytes_acked(&self, p: PathId) -> ByteCount {
         self.control.as_ref().map_or(ByteCount::ZERO, |control| control.partial_bytes_acked(p.index()))
     }
+
+    pub(crate) fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
+        self.control.iter().for_each(|control| control.inspect(p, show));
+    }
 }
 
 #[inline]

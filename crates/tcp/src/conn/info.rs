@@ -11,6 +11,10 @@ impl Connection {
         self.sender.stats
     }
 
+    pub(crate) fn inspect(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.sender.inspect(show);
+    }
+
     pub(crate) fn info(&self) -> Info {
         let sender = &self.sender;
         Info {

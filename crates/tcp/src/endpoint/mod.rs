@@ -347,6 +347,14 @@ impl Endpoint {
         self.get(id).map(Connection::info)
     }
 
+    /// Calls `show` with the inner quantities of the congestion control of a connection
+    /// ([`CongestionControl::inspect`](cc::CongestionControl::inspect)).
+    pub fn inspect(&self, id: ConnId, show: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(connection) = self.get(id) {
+            connection.inspect(show);
+        }
+    }
+
     /// Counters of a connection; `None` if the connection is gone.
     pub fn stats(&self, id: ConnId) -> Option<Stats> {
         self.get(id).map(Connection::stats)

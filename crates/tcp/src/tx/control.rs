@@ -73,6 +73,10 @@ impl Sender {
         self.set_pace(now);
     }
 
+    pub(crate) fn inspect(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.control.iter().for_each(|control| control.inspect(0, show));
+    }
+
     /// Sets the window to one segment, as TCP prescribes for every algorithm.
     pub(super) fn restart_window(&mut self, now: Instant) {
         let rule = WindowRule::Set(ByteCount::new(u64::from(self.smss)));

@@ -8,7 +8,7 @@ use super::bounds::{Bounds, Latest};
 use super::cycle::Cycle;
 use super::filters::{Aggregation, MaxRate, MinRtt};
 use super::rounds::{FullPipe, Rounds};
-use crate::RateSample;
+use crate::{ModelState, RateSample};
 
 /// State of a path in the state machine of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,18 @@ impl State {
             State::Up => 2.25,
             State::ProbeRtt => 0.5,
             _ => 2.0,
+        }
+    }
+
+    fn model_state(self) -> ModelState {
+        match self {
+            State::Startup => ModelState::Startup,
+            State::Drain { .. } => ModelState::Drain,
+            State::Down => ModelState::Down,
+            State::Cruise => ModelState::Cruise,
+            State::Refill => ModelState::Refill,
+            State::Up => ModelState::Up,
+            State::ProbeRtt => ModelState::ProbeRtt,
         }
     }
 
@@ -194,6 +206,29 @@ impl Flow {
         self.set_rate(self.state.pacing_gain());
         self.set_window(event);
         self.window
+    }
+
+    /// Shows the model for probes.
+    pub(super) fn inspect(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let bound = |bytes: ByteCount| if bytes == ByteCount::MAX { f64::INFINITY } else { bytes.as_f64() };
+        show("state", self.state.model_state().number());
+        show("max_bw", self.rates.get() * 8.0);
+        show("bw_shortterm", self.bounds.rate * 8.0);
+        show("inflight_longterm", bound(self.bounds.long_term));
+        show("inflight_shortterm", bound(self.bounds.short_term));
+        show("extra_acked", self.extra_acked());
+        self.rtt.get().into_iter().for_each(|rtt| show("min_rtt", rtt.as_secs_f64()));
+        show("full_bw_count", f64::from(self.full.rounds));
+        show("full_bw_reached", f64::from(u8::from(self.full.reached)));
+        show("pacing_gain", self.state.pacing_gain());
+        show("cwnd_gain", self.window_gain());
+        show("round", self.rounds.count as f64);
+        show("pacing_rate", self.rate * 8.0);
+    }
+
+    /// The largest excess of acknowledged bytes: of the last 10 round trips, in Startup of the last one.
+    fn extra_acked(&self) -> f64 {
+        self.extra.get(self.rounds.count, if self.full.reached { 10 } else { 1 })
     }
 
     /// Updates the model and the state from a rate sample.
@@ -357,8 +392,7 @@ impl Flow {
         {
             self.window = self.window.max(saved);
         }
-        let rounds = if self.full.reached { 10 } else { 1 };
-        let extra = ByteCount::round_f64(self.extra.get(self.rounds.count, rounds));
+        let extra = ByteCount::round_f64(self.extra_acked());
         let most = self.with_burst(self.volume(self.window_gain()) + extra);
         let grown = self.window + event.acked;
         if self.full.reached {

@@ -39,7 +39,7 @@ const GROWTH: f64 = 1.25;
 pub(super) struct FullPipe {
     /// The rate from which growth is measured.
     rate: f64,
-    rounds: u32,
+    pub(super) rounds: u32,
     /// The rate has stopped growing since the last reset.
     pub(super) now: bool,
     /// The rate stopped growing at any time, or losses ended Startup.
