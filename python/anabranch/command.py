@@ -90,13 +90,17 @@ def _declared() -> Iterator[tuple[str, list[str], str | None, str, list[str]]]:
     from .report import command as report
     from .suites import command as suites
     from .suites import fairness
+    from .suites.bbr import command as bbr
     from .suites.bonding import command as bonding
+    from .suites.evaluate import command as evaluate
 
     parsers = {
         "reproduce": reproduce_command.declared(count),
         "papers": _papers_declared(),
         "fairness": suites.parser(fairness.SUITE, count),
         "bonding": bonding.declared(count),
+        "bbr-cases": bbr.declared(count),
+        "evaluate": evaluate.declared(count),
         "report": report.declared(),
         "overlay": overlay.declared(count),
     }
@@ -156,6 +160,18 @@ def _bonding(arguments: Sequence[str]) -> int:
     return command.run(arguments, count)
 
 
+def _bbr_cases(arguments: Sequence[str]) -> int:
+    from .suites.bbr import command
+
+    return command.run(arguments, count)
+
+
+def _evaluate(arguments: Sequence[str]) -> int:
+    from .suites.evaluate import command
+
+    return command.run(arguments, count)
+
+
 def _overlay(arguments: Sequence[str]) -> int:
     from .overlay import command
 
@@ -173,6 +189,8 @@ _COMMANDS = {
     "papers": _papers,
     "fairness": _fairness,
     "bonding": _bonding,
+    "bbr-cases": _bbr_cases,
+    "evaluate": _evaluate,
     "report": _report,
     "overlay": _overlay,
 }

@@ -93,6 +93,17 @@ impl RateEstimator {
         self.lost += bytes;
     }
 
+    /// Bytes declared lost so far.
+    pub fn lost(&self) -> ByteCount {
+        self.lost
+    }
+
+    /// Takes back the losses since `before` bytes had been declared lost: they were spurious.
+    pub fn undo_lost(&mut self, before: ByteCount) {
+        self.lost = before;
+        self.lost_taken = before;
+    }
+
     /// True if [`Self::take_lost`] would return bytes.
     pub fn has_lost(&self) -> bool {
         self.lost > self.lost_taken

@@ -51,6 +51,9 @@ options! {
         /// RACK detects losses by time, and tail loss probes those of the last segments (`rfc8985`), for the
         /// variant `sack`.
         rack_tlp: bool = true;
+        /// Restores the window after a recovery or timeout that was spurious: the acknowledgement echoes the
+        /// timestamp of the original segment (`rfc3522`). Needs `timestamps`.
+        undo: bool = false;
         /// Sends a new segment for each of the first two duplicate acknowledgements (`rfc3042`).
         limited_transmit: bool = true;
         /// Send buffer: bytes not yet sent plus bytes not yet acknowledged.

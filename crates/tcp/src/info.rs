@@ -85,6 +85,8 @@ pub struct Stats {
     pub timeouts: u64,
     /// Loss recoveries without a timeout, including the fast retransmissions of Tahoe.
     pub recoveries: u64,
+    /// Recoveries and timeouts that were spurious and undone.
+    pub undone_reductions: u64,
     /// Duplicate acknowledgements received (`rfc5681#section-2`).
     pub dup_acks: u64,
     /// Window reductions because the peer reported congestion by ECN.

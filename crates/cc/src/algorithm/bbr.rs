@@ -1,6 +1,6 @@
 //! BBR, version 3. Each path has its own model of bandwidth and delay, which sets pacing rate and window.
 //!
-//! Source: draft-ietf-ccwg-bbr-04. The model of a path has these values:
+//! Source: draft-ietf-ccwg-bbr-06. The model of a path has these values:
 //!
 //! - B: the largest delivery rate of the last two probing cycles; b: the short-term bound of the rate.
 //! - r: the least RTT of the last 10 s.
@@ -23,15 +23,21 @@
 //! loss    h = max(x, 0.7 min(B r, window))   if d > 0.02 x in REFILL or UP
 //!         b = max(rate of the last round trip, 0.7 b)     after a round trip with loss in other states
 //!         l = max(bytes of the last round trip, 0.7 l)
+//! undo    spurious losses: window, b, l and h as before them; back to Startup, or to REFILL, if they ended
+//!         Startup or UP
 //! ```
+//!
+//! After a probe that lost too much, the next UP ends as soon as h bytes are in flight. If that one loses
+//! little, REFILL follows at once.
 //!
 //! Deviations from the draft:
 //!
 //! - The loss rate d/x is computed for acknowledged packets, not for each lost packet.
 //! - An acknowledgement that reports losses is one loss event.
 //! - A mark (ECN) has the effect of a loss rate above the threshold.
-//! - After a timeout the window grows from one segment by the bytes acknowledged. It is not restored.
-//! - A spurious recovery restores the bounds and the window, not the state.
+//! - After a timeout the window grows from one segment by the bytes acknowledged. Only a timeout that the
+//!   transport finds spurious restores it.
+//! - What was saved at the first loss of a recovery is kept until it ends; the draft saves in each round trip.
 //! - Hashes of the time and of the bytes delivered replace random numbers.
 
 mod bounds;
@@ -150,7 +156,10 @@ impl CongestionControl for Bbr {
             // `on_sack` receives the bytes lost with the acknowledgements.
             LossKind::FastRetransmit => {}
             LossKind::Mark => w[p].cwnd = self.paths[p].on_mark(now, all[p].flight, w[p].cwnd),
-            LossKind::Timeout => w[p].cwnd = self.setup.segment(all[p].mtu),
+            LossKind::Timeout => {
+                self.paths[p].on_timeout(w[p].cwnd);
+                w[p].cwnd = self.setup.segment(all[p].mtu);
+            }
         }
     }
 
@@ -161,8 +170,8 @@ impl CongestionControl for Bbr {
         window: CongestionWindow,
         w: &mut [CongestionWindow],
     ) {
-        self.paths[p].bounds.restore();
-        w[p].cwnd = w[p].cwnd.max(window.cwnd);
+        let before = self.paths[p].undo();
+        w[p].cwnd = w[p].cwnd.max(window.cwnd).max(before);
     }
 
     /// Does not change the model.

@@ -1,6 +1,6 @@
 //! Coupled BBR: ours. The paths of a group together take what one flow of BBR would take.
 //!
-//! It equals BBR (draft-ietf-ccwg-bbr-04) except for the window gain k in Drain and ProbeBW. B is the
+//! It equals BBR (draft-ietf-ccwg-bbr-06) except for the window gain k in Drain and ProbeBW. B is the
 //! bandwidth of a path, k the gain in BBR, srtt the smoothed and r the least RTT:
 //!
 //! ```text

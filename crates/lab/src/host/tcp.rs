@@ -62,7 +62,7 @@ impl Transport for Endpoint {
             packet_bytes: stats.transport_bytes_sent,
             ack_bytes: None,
             needless_retransmissions: 0,
-            undone_recoveries: 0,
+            undone_recoveries: stats.undone_reductions,
             fast_retransmissions: stats.fast_retransmissions,
             timer_retransmissions: stats.timeout_retransmissions,
             fast_recoveries: stats.recoveries,

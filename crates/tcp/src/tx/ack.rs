@@ -74,6 +74,7 @@ impl Sender {
         {
             rack.duplicate(ack.to, self.flight.nxt());
         }
+        self.check_undo(now, ack);
         self.judge_probe(now, ack.to, quiet && ack.blocks.is_empty(), dsack);
         if delta.acked > 0 || delta.delivered > 0 {
             self.arm_probe(now);
@@ -170,7 +171,7 @@ impl Sender {
 
 impl Ack {
     /// False if the echoed timestamp is older than `sent_at`: then an earlier transmission is acknowledged.
-    fn answers(&self, sent_at: Instant) -> Option<bool> {
+    pub(super) fn answers(&self, sent_at: Instant) -> Option<bool> {
         self.echo.map(|ms| ms >= sent_at.as_nanos() / 1_000_000)
     }
 }

@@ -342,6 +342,17 @@ impl Flight {
         self.judged = self.next_index();
     }
 
+    /// Counts all lost segments as in flight again: they were only late.
+    pub(crate) fn find_lost(&mut self) {
+        for i in std::mem::take(&mut self.lost) {
+            let segment = &mut self.segments[(i - self.first) as usize];
+            segment.state = SentState::InFlight;
+            segment.copies = 1;
+            self.in_flight += u64::from(segment.len);
+        }
+        self.lost_bytes = 0;
+    }
+
     /// Discards all selective acknowledgements, since the peer may have reneged.
     pub(crate) fn forget_sacks(&mut self) {
         let sacked = std::mem::take(&mut self.sacked);

@@ -13,6 +13,7 @@ mod send;
 mod tests;
 mod timers;
 mod trains;
+mod undo;
 
 pub(crate) use ack::Ack;
 pub(crate) use send::Plan;
@@ -30,6 +31,7 @@ use recovery::Recovery;
 use std::sync::Arc;
 use timers::Timers;
 use transport::Payload;
+use undo::Undo;
 use units::{ByteCount, Instant};
 
 #[derive(Debug)]
@@ -57,6 +59,7 @@ pub(crate) struct Sender {
     /// SND.UNA at the last expiry, until everything sent before it is acknowledged.
     timed_out: Option<u64>,
     recovery: Option<Recovery>,
+    undo: Option<Undo>,
     dup_acks: u32,
     /// Position up to which a loss was answered (`rfc6582#section-3.2`, recover): duplicate acknowledgements
     /// below it begin no recovery.
@@ -142,6 +145,7 @@ impl Sender {
             expiries: 0,
             timed_out: None,
             recovery: None,
+            undo: None,
             dup_acks: 0,
             recover: ORIGIN,
             rack: None,

@@ -64,7 +64,9 @@ impl Sender {
         let Some(rate) = &mut self.rate else { return };
         if held {
             self.timers.pacing = rate.pacer.ready_at().filter(|_| waiting);
-        } else if room && rate.samples {
+        }
+        // A pacer that holds nothing back does not limit the sender.
+        if room && rate.samples && !(held && waiting) {
             rate.estimator.on_app_limited(flight);
         }
     }

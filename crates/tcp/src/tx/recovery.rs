@@ -80,6 +80,7 @@ impl Sender {
 
     fn begin_recovery(&mut self, now: Instant, delta: &AckDelta) {
         self.stats.recoveries += 1;
+        self.note_undo();
         let point = self.flight.nxt();
         let smss = u64::from(self.smss);
         // Segments of limited transmit beyond the window are not counted (rfc5681#section-3.2, step 2).

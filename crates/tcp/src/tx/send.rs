@@ -186,6 +186,7 @@ impl Sender {
     fn resend(&mut self, now: Instant, i: u64) -> Plan {
         let flight = self.flight.in_flight();
         self.flight.resend(i, now);
+        self.note_resent(now);
         let sent = self.flight[i];
         self.count_sent(now, i, sent.data_len(), flight);
         let push = sent.start + u64::from(sent.data_len()) == self.end;

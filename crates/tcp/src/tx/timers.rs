@@ -54,6 +54,7 @@ impl Sender {
     /// Retransmits after an expiry of the timer (`rfc6298#section-5`, 5.4 to 5.6; `rfc5681#section-3.1`).
     fn on_rto(&mut self, now: Instant) {
         self.stats.timeouts += 1;
+        self.note_undo();
         self.expiries += 1;
         self.account_for_timeout(now);
         // A second timeout of the same segment does not reduce the window again (rfc5681#section-3.1).

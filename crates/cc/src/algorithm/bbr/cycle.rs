@@ -2,7 +2,7 @@
 
 use units::{ByteCount, Instant, Span};
 
-use super::flow::{Event, Flow, State};
+use super::flow::{Event, Flow, Left, State};
 use crate::RateSample;
 
 /// The packets that the current acknowledgements cover, in relation to a probe.
@@ -131,6 +131,7 @@ impl Flow {
             self.bounds.limit(in_flight, self.target());
         }
         if self.state == State::Up {
+            self.leave_by_loss(Left::Up);
             self.start_down(now);
         }
     }
@@ -147,7 +148,7 @@ impl Flow {
         self.state = State::Down;
     }
 
-    fn start_refill(&mut self) {
+    pub(super) fn start_refill(&mut self) {
         self.bounds.reset_short_term();
         self.cycle.up_rounds = 0;
         self.cycle.up_acked = ByteCount::ZERO;
@@ -225,8 +226,10 @@ impl Flow {
             self.probe_ends = None;
             self.cycle.acks = Acks::Stopping;
             self.rounds.restart(self.delivered);
+            self.slow.0 = self.delivered;
         }
         if self.state == State::ProbeRtt {
+            self.slow.1 = self.delivered + event.inflight;
             if self.probe_ends.is_some() {
                 self.probe_round |= self.rounds.started;
                 if self.probe_round {

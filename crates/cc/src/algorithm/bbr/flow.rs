@@ -104,6 +104,13 @@ pub(super) struct Event {
     pub(super) in_recovery: bool,
 }
 
+/// A state that losses ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    Startup,
+    Up,
+}
+
 /// The model of one path.
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -130,6 +137,13 @@ pub(super) struct Flow {
     pub(super) probe_round: bool,
     /// The window before ProbeRTT, until it is restored.
     pub(super) saved: Option<ByteCount>,
+    /// The window before the current recovery, and the state that its losses ended.
+    undo: (ByteCount, Option<Left>),
+    /// Losses are being repaired: what was saved at the first one is kept.
+    repairing: bool,
+    /// ProbeRTT: bytes delivered at its beginning, and those that were then delivered or in flight at its
+    /// end. Packets sent in between are application-limited.
+    pub(super) slow: (ByteCount, ByteCount),
     /// No data was acknowledged since the last idle time.
     pub(super) restarted: bool,
     /// Whether the window was full in the current round trip, and in the last one.
@@ -166,6 +180,9 @@ impl Flow {
             probe_ends: None,
             probe_round: false,
             saved: None,
+            undo: (ByteCount::ZERO, None),
+            repairing: false,
+            slow: (ByteCount::MAX, ByteCount::ZERO),
             restarted: false,
             used: (false, false),
             rate: first_rate(initial_window, srtt.unwrap_or(NOMINAL_RTT)),
@@ -195,10 +212,10 @@ impl Flow {
             self.delivered = sample.prior_delivered + sample.delivered;
         }
         if !event.lost.is_zero() {
-            if !event.in_recovery {
-                self.bounds.save();
-            }
+            self.save();
             self.bounds.note_loss(self.delivered);
+        } else if !event.in_recovery {
+            self.repairing = false;
         }
         if let Some(sample) = sample {
             self.take(event, sample);
@@ -231,11 +248,50 @@ impl Flow {
         self.extra.get(self.rounds.count, if self.full.reached { 10 } else { 1 })
     }
 
+    /// Saves window and bounds before a recovery, in case its losses are spurious.
+    fn save(&mut self) {
+        if !std::mem::replace(&mut self.repairing, true) {
+            self.bounds.save();
+            let before_probe = self.saved.unwrap_or(ByteCount::ZERO);
+            self.undo = (self.window.max(before_probe), None);
+        }
+    }
+
+    /// Processes a timeout at the window `window`.
+    pub(super) fn on_timeout(&mut self, window: ByteCount) {
+        self.window = window;
+        self.save();
+    }
+
+    /// Notes the state that losses end.
+    pub(super) fn leave_by_loss(&mut self, left: Left) {
+        self.undo.1 = Some(left);
+    }
+
+    /// Undoes the reaction to losses that were spurious. Returns the window before them.
+    pub(super) fn undo(&mut self) -> ByteCount {
+        self.bounds.restore();
+        self.full.reset(0.0);
+        self.repairing = false;
+        if self.state != State::ProbeRtt {
+            match self.undo.1.take() {
+                Some(Left::Startup) => {
+                    self.full.reached = false;
+                    self.state = State::Startup;
+                }
+                Some(Left::Up) => self.start_refill(),
+                None => {}
+            }
+        }
+        self.undo.0
+    }
+
     /// Updates the model and the state from a rate sample.
     fn take(&mut self, event: &Event, sample: &RateSample) {
         let rate = sample.rate.map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
         let latest = Latest { rate, delivered: sample.delivered };
-        let limited = sample.app_limited || self.state == State::ProbeRtt;
+        let prior = sample.prior_delivered;
+        let limited = sample.app_limited || (self.slow.0..=self.slow.1).contains(&prior);
         self.bounds.take(latest, sample.prior_delivered, self.delivered);
         self.rounds.take(sample.prior_delivered, self.delivered);
         if self.rounds.started {
@@ -280,6 +336,7 @@ impl Flow {
 
     /// Records that the path is full, because of losses.
     fn fill_by_loss(&mut self) {
+        self.leave_by_loss(Left::Startup);
         self.full.reached = true;
         self.bounds.long_term = self.volume(1.0).max(self.bounds.latest_delivered());
     }

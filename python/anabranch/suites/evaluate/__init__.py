@@ -1,0 +1,1 @@
+"""``anabranch evaluate``: one congestion control against the criteria of RFC 9743."""
