@@ -19,6 +19,8 @@ use units::ByteCount;
 const SOCKET: &str = "ANABRANCH_SOCKET";
 /// The variable that makes SCTP sockets of the TCP sockets of a program.
 const TCP: &str = "ANABRANCH_TCP_AS_SCTP";
+/// The variable with options as `--set` takes them, separated by semicolons, for programs that others start.
+const OPTIONS: &str = "ANABRANCH_OPTIONS";
 /// Exit code if the program cannot be run, as of a shell.
 const CANNOT_RUN: i32 = 126;
 const NOT_FOUND: i32 = 127;
@@ -166,8 +168,11 @@ fn config(chosen: &ArgMatches) -> Result<Config, Failure> {
         "rfc9260" => Config::default(),
         _ => Config { pmtud: true, ..Config::recommended() },
     };
+    let over = |base, lines: &str, what| {
+        lab::scenario::sctp_options_over(base, lines, what).map_err(|error| Failure::usage(error.to_string()))
+    };
+    let environment = std::env::var(OPTIONS).unwrap_or_default().replace(';', "\n");
     let lines: String =
         chosen.get_many::<String>("set").into_iter().flatten().map(|s| format!("{s}\n")).collect();
-    lab::scenario::sctp_options_over(base, &lines, "options of SCTP")
-        .map_err(|error| Failure::usage(error.to_string()))
+    over(over(base, &environment, OPTIONS)?, &lines, "options of SCTP")
 }

@@ -43,6 +43,28 @@ accepted = listener.accept()[0]; client.send(b'x' * 5000); assert accepted.recv(
     let _ = std::fs::remove_dir_all(&folder);
 }
 
+#[test]
+fn options_of_the_environment_hold_unless_the_command_line_has_others() {
+    if which("python3").is_none() || in_new_namespace().is_none() {
+        return skip("options of the environment", "python3 or network namespaces");
+    }
+    build_library();
+    let run = |options: &str, more: &str| {
+        let code = "import socket, struct
+print(struct.unpack('iII', socket.socket(2, 1, 132).getsockopt(132, 16, 12))[1:])";
+        let mut bash = in_new_namespace().expect("checked before");
+        let script = "ip link set lo up; timeout 60 $A preload $0 -- python3 -c \"$1\" 2>&1";
+        bash.args(["bash", "-c", script, more, code]).env_remove("ANABRANCH_SOCKET");
+        bash.env("A", env!("CARGO_BIN_EXE_anabranch")).env("ANABRANCH_OPTIONS", options);
+        String::from_utf8(bash.output().expect("bash runs").stdout).expect("text")
+    };
+    let options = "sack_delay = '40 ms'; sack_frequency = 3";
+    assert_eq!(run(options, "--profile=rfc9260").trim(), "(40, 3)");
+    assert_eq!(run(options, "--set=sack_frequency=5").trim(), "(40, 5)");
+    let told = run("sack_delai = '40 ms'", "--profile=rfc9260");
+    assert!(told.contains("ANABRANCH_OPTIONS") && told.contains("sack_delay"), "{told}");
+}
+
 fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");

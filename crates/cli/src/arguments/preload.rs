@@ -11,8 +11,8 @@ pub fn command() -> Command {
                 "anabranch preload -- iperf3 --sctp -c 192.0.2.1",
                 "anabranch preload -- checksctp",
             ],
-            "Packets are SCTP in UDP (RFC 6951). The kernel needs no SCTP. Several local addresses are several paths. With \
-             ANABRANCH_SOCKET set, the program uses the host process there (`anabranch sctpd`). docs/programs.md tells \
+            "Packets are SCTP in UDP (RFC 6951). The kernel needs no SCTP. Several local addresses are several paths. \
+             ANABRANCH_OPTIONS has options as --set takes them, separated by semicolons. With ANABRANCH_SOCKET set, the program uses the host process there (`anabranch sctpd`). docs/programs.md tells \
              more.",
         ));
     let tcp = flag("tcp-as-sctp", "Make SCTP associations of the TCP connections of the program");
