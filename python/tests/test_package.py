@@ -64,6 +64,8 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
     }
     # Scripts that draw pictures or measure for pages of the repository are not part of an installed package.
     scripts = (
+        "bbr/NOTES.md",
+        "bbr/picture.py",
         "bonding/NOTES.md",
         "bonding/diary.md",
         "bonding/method.md",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .trace import Trace, Visit
 
@@ -157,7 +158,7 @@ def probe_rtt(trace: Trace) -> Seen:
         return _never("probe-rtt")
     probe, net = probes[0], trace.network
     lowered = [time for time, _ in trace.changes("min_rtt", 0, probe.begin)][-1]
-    waits = [probe.begin - lowered] + [b.begin - a.end for a, b in zip(probes, probes[1:], strict=False)]
+    waits = [probe.begin - lowered] + [b.begin - a.end for a, b in pairwise(probes)]
     gain, longest = trace.at("cwnd_gain", probe.begin), max(visit.lasts for visit in probes)
     back = {_following(trace, visit) for visit in probes if visit.end < trace.end}
     passed = all(abs(wait - 5) <= net.rtt + 0.01 for wait in waits) and gain == 0.5
@@ -182,7 +183,7 @@ def startup_aggregated(trace: Trace) -> Seen:
     found = trace.at("max_bw", at) / net.payload_rate - 1
     rates = [trace.before("max_bw", time) for time in trace.round_times(0, at)]
     rising = [rate for rate in rates if 0 < rate < 0.8 * net.payload_rate]
-    growth = min((b / a for a, b in zip(rising, rising[1:], strict=False)), default=0.0)
+    growth = min((b / a for a, b in pairwise(rising)), default=0.0)
     passed = extra >= 50e3 and window > 2 * net.bdp and abs(found) <= 0.05 and growth >= 1.6
     text = f"extra_acked {_kb(extra)}, cwnd {_kb(window)}, max_bw {100 * found:+.1f} %, least growth {growth:.2f}"
     return Seen(passed, text)
@@ -282,7 +283,9 @@ def spurious_recovery(trace: Trace) -> Seen:
     if back is None:
         return Seen(False, f"{_following(trace, up)} after UP, {undone:.0f} recoveries undone")
     passed = undone > 0 and _restored(trace, up, back.begin)
-    return Seen(passed, f"{back.state.upper()} {1e3 * (back.begin - up.end):.0f} ms after UP ended, {undone:.0f} undone")
+    return Seen(
+        passed, f"{back.state.upper()} {1e3 * (back.begin - up.end):.0f} ms after UP ended, {undone:.0f} undone"
+    )
 
 
 def spurious_timeout(trace: Trace) -> Seen:

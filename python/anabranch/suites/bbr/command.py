@@ -30,7 +30,9 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
             print(f"\rcase {number} of {measure.NUMBERS[-1]}", end="\r", file=sys.stderr)
         rows.extend(measure.measure(number, given.control, given.transport, seeds))
     passed = sum(row.verdict == "pass" for row in rows)
-    legend = f"`{given.control}` over {given.transport.upper()}, {len(seeds)} runs of each: {passed} of {len(rows)} pass."
+    legend = (
+        f"`{given.control}` over {given.transport.upper()}, {len(seeds)} runs of each: {passed} of {len(rows)} pass."
+    )
     grid = tables.Grid("Cases", ["case", "what", "verdict", "what was seen"], [_line(row) for row in rows])
     if given.page is not None:
         tables.Page.read(given.page, f"bbr-{given.transport}").write(tables.markdown(legend, [grid]))
@@ -63,7 +65,9 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
     add("--control", default="bbr", metavar="X", help="congestion control with states of BBR (default: %(default)s)")
     add("--transport", choices=measure.TRANSPORTS, default="tcp", metavar="NAME", help="tcp or sctp (default: tcp)")
     add("--case", type=count, metavar="N", help="run only this case")
-    add("--replicas", type=count, metavar="N", help=f"runs of each case, each with a seed of its own (default: {SEEDS})")
+    add(
+        "--replicas", type=count, metavar="N", help=f"runs of each case, each with a seed of its own (default: {SEEDS})"
+    )
     add("--page", type=Path, metavar="FILE", help="Markdown page: the table replaces its part between the marks")
     add("--json", action="store_true", help="print the table as JSON")
     add("--quiet", "-q", action="store_true", help="show no progress")

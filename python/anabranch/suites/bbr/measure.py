@@ -40,7 +40,9 @@ class Row:
         """What the first run showed that decides."""
         deciding = next((one for one in self.seen if not one.passed), self.seen[0])
         missed = sum(not one.passed for one in self.seen)
-        return deciding.text if missed in (0, len(self.seen)) else f"{deciding.text} ({missed} of {len(self.seen)} runs)"
+        return (
+            deciding.text if missed in (0, len(self.seen)) else f"{deciding.text} ({missed} of {len(self.seen)} runs)"
+        )
 
 
 def measure(number: int, control: str, transport: str, seeds: range) -> Iterator[Row]:
@@ -50,7 +52,7 @@ def measure(number: int, control: str, transport: str, seeds: range) -> Iterator
         if label and not case.get("starred", False):
             continue
         for variant in case.get("variants", [""]):
-            scenario, used = _scenario(base, case, variant, network, control, transport)
+            scenario, used = _scenario(base, case, variant, network, (control, transport))
             name = f"{number}{variant}" + (f" at {label}" if label else "")
             judge = JUDGES[f"{number}{variant}"]
             traces = (Trace(laboratory.run(scenario, seed=seed), used) for seed in seeds)
@@ -64,9 +66,10 @@ def _judged(trace: Trace, judge: Any, control: str) -> Seen:
 
 
 def _scenario(
-    base: Mapping[str, Any], case: Mapping[str, Any], variant: str, network: Network, control: str, transport: str
+    base: Mapping[str, Any], case: Mapping[str, Any], variant: str, network: Network, subject: tuple[str, str]
 ) -> tuple[str, Network]:
-    """The scenario as text, and its network."""
+    """The scenario as text, and its network. ``subject``: control and transport."""
+    control, transport = subject
     scenario = copy.deepcopy(dict(base))
     parts = [case, case.get(variant, {})] if variant else [case]
     scenario["change"] = [change for part in parts for change in part.get("change", [])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ...statistics import Estimate, estimate
 from ..fairness import measure as fairness
@@ -163,7 +164,9 @@ def real_time(bench_: Bench) -> Iterator[Row]:
 
 def links(bench_: Bench) -> Iterator[Row]:
     """6.1 to 6.4: a table without bounds."""
-    kinds = [(f"queue {bdps:g} BDP", {"queue": bench.queue(bdps)}) for bdps in (0.5, 2, 8)]
+    kinds: list[tuple[str, dict[str, Any]]] = [
+        (f"queue {bdps:g} BDP", {"queue": bench.queue(bdps)}) for bdps in (0.5, 2, 8)
+    ]
     kinds += [(f"rate as of {name}", {"rate": {"model": name, "mean": "10 Mbit/s"}}) for name in ("lte", "wifi")]
     kinds.append(("random loss 1 %", {"loss": 0.01}))
     for name, values in kinds:
