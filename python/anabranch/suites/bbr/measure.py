@@ -89,7 +89,7 @@ def _scenario(
     values["link.west-east.queue"] = {"kind": "drop-tail", "bytes": f"{queue:.0f} B"}
     for value in values.values():
         if isinstance(value, dict) and "deliveries" in value:
-            value["deliveries"] = str(folder("suites") / "bbr" / value["deliveries"])
+            value["deliveries"] = str(folder("scenarios") / "traces" / value["deliveries"])
     return with_values(text, values), used
 
 
