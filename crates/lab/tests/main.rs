@@ -25,6 +25,7 @@ mod options;
 mod paths;
 mod probes;
 mod qlog;
+mod resume;
 mod return_paths;
 mod scenario_files;
 mod tcp;
