@@ -28,7 +28,6 @@ const FILES: &[&str] = &[
     "reserve",
     "paced",
     "shares",
-    "cc/src/delivery",
     "hystart",
     "rtt",
 ];

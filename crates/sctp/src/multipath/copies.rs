@@ -6,12 +6,10 @@
 //! After these, only T3-rtx retransmits the chunk.
 //!
 //! A SACK does not say which copy arrived. So a copy is no transmission of its chunk: the chunk stays with
-//! its path, and the window of that path grows. But if that path is silent, the copy arrived: this proves
-//! the path of the copy, whose window grows. Otherwise it would carry only a few copies in each round trip.
+//! its path, and its acknowledgement changes only that path. No timer runs for a copy.
 //!
 //! A copy takes room in the window of its path until its chunk is acknowledged, and at least for an
-//! SRTT. So a path carries copies at the rate of its own window. No timer runs for a copy, but a path
-//! that carries nothing else falls silent once a copy is overdue.
+//! SRTT. So a path carries copies at the rate of its own window.
 
 use crate::chunks::{ChunkState, Mark, Outstanding};
 use crate::path::{Path, PathId, Paths};
@@ -71,8 +69,6 @@ impl Scene<'_> {
 pub(crate) struct Copies {
     /// One entry for each path; no entries before the first copy.
     paths: Vec<OnPath>,
-    /// The newest copy of each late chunk, until the copy leaves `flying` or has proved its path.
-    last: BTreeMap<u64, LastCopy>,
     /// Chunks whose newest copy is overdue, with their number of copies. Stale entries are removed lazily.
     again: BTreeMap<u64, u8>,
 }
@@ -85,32 +81,18 @@ struct OnPath {
     flying: VecDeque<Copy>,
     /// Number of bytes in `flying`.
     flight: ByteCount,
-    /// Departure times of the newest copy that arrived, and of the newest copy that was overdue.
-    arrived: Instant,
-    doubtful: Instant,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct LastCopy {
-    path: PathId,
-    sent_at: Instant,
-    /// Copies of the chunk so far.
-    number: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     chunk: u64,
+    /// Copies of the chunk so far.
+    number: u8,
     flight_size: ByteCount,
     sent_at: Instant,
 }
 
 impl Copies {
-    /// Bytes of copies in flight on path `p`.
-    pub(crate) fn flight(&self, p: PathId) -> ByteCount {
-        self.paths.get(p.index()).map_or(ByteCount::ZERO, |path| path.flight)
-    }
-
     /// Returns true before the first copy.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -193,23 +175,12 @@ impl Copies {
     }
 
     /// Records that a copy of chunk `i` left on path `p`.
-    pub(crate) fn sent(&mut self, at: Instant, i: u64, p: PathId, flight_size: ByteCount, is_late: bool) {
+    pub(crate) fn sent(&mut self, sent_at: Instant, chunk: u64, p: PathId, flight_size: ByteCount) {
         let path = &mut self.paths[p.index()];
-        let before = self.again.remove(&i);
-        path.next = if before.is_none() { i + 1 } else { path.next };
-        path.flying.push_back(Copy { chunk: i, flight_size, sent_at: at });
+        let before = self.again.remove(&chunk);
+        path.next = if before.is_none() { chunk + 1 } else { path.next };
+        path.flying.push_back(Copy { chunk, number: before.unwrap_or(0) + 1, flight_size, sent_at });
         path.flight += flight_size;
-        if is_late {
-            self.last.insert(i, LastCopy { path: p, sent_at: at, number: before.unwrap_or(0) + 1 });
-        }
-    }
-
-    /// Records the arrival of chunk `i` of a silent path. Returns the path and the send time of its copy.
-    pub(crate) fn arrived(&mut self, i: u64) -> Option<(PathId, Instant)> {
-        let LastCopy { path: p, sent_at, .. } = self.last.remove(&i)?;
-        let path = &mut self.paths[p.index()];
-        path.arrived = path.arrived.max(sent_at);
-        Some((p, sent_at))
     }
 
     /// Earliest time at which a copy in `flying` becomes overdue, over all paths; `None` if there is no copy.
@@ -223,7 +194,7 @@ impl Copies {
         let path = &at.paths[p];
         let round = path.rto.srtt().unwrap_or_default();
         let patience = if at.everything { path.rto.current() } else { path.overdue() };
-        while let Some(&Copy { chunk, flight_size, sent_at }) = self.paths[p.index()].flying.front() {
+        while let Some(&Copy { chunk, number, flight_size, sent_at }) = self.paths[p.index()].flying.front() {
             let (acked, age) = (at.is_acked(chunk), at.now.since(sent_at));
             if age < if acked { round.min(patience) } else { patience } {
                 break;
@@ -231,27 +202,10 @@ impl Copies {
             let copies = &mut self.paths[p.index()];
             copies.flying.pop_front();
             copies.flight -= flight_size;
-            let last = self.last.remove(&chunk);
-            if !acked && !at.everything {
-                copies.doubtful = copies.doubtful.max(sent_at);
-                if let Some(LastCopy { number: number @ ..MOST_COPIES, .. }) = last {
-                    self.again.insert(chunk, number);
-                }
+            if !acked && !at.everything && number < MOST_COPIES {
+                self.again.insert(chunk, number);
             }
         }
-    }
-
-    /// Returns true once if no chunk is in flight on path `p` and a copy is overdue that was sent after all
-    /// that arrived. No timer runs for copies: without this rule a failed path would carry all of them.
-    pub(crate) fn doubt(&mut self, p: PathId, path: &Path) -> bool {
-        let copies = &mut self.paths[p.index()];
-        let doubts = copies.doubtful > copies.arrived.max(path.liveness.proof())
-            && path.flight.is_zero()
-            && !path.liveness.is_silent();
-        if doubts {
-            copies.arrived = copies.doubtful;
-        }
-        doubts
     }
 
     /// Number of paths on which copies may be in flight.

@@ -50,11 +50,6 @@ impl Default for Liveness {
 
 impl Liveness {
     #[cfg(test)]
-    pub(crate) fn life(&self) -> Life {
-        self.life
-    }
-
-    #[cfg(test)]
     pub(crate) fn set(&mut self, life: Life) {
         self.life = life;
     }

@@ -1,8 +1,7 @@
-//! Sends copies and processes their arrival; [`copies`](crate::multipath::copies) chooses the chunks and the
-//! paths.
+//! Sends copies; [`copies`](crate::multipath::copies) chooses the chunks and the paths.
 
 use super::send::{Plan, Source};
-use super::{Mark, SackDelta, Sender};
+use super::{Mark, Sender};
 use crate::multipath::copies::{Copies, Scene};
 use crate::path::{PathId, Paths};
 use units::{ByteCount, Instant};
@@ -68,32 +67,9 @@ impl Sender {
     /// Removes copies that arrived or are overdue. Repeated calls at the same time are useful: a new RTT
     /// sample may make copies overdue.
     #[cold]
-    pub(super) fn let_copies_go(&mut self, paths: &mut Paths) {
+    pub(super) fn let_copies_go(&mut self, paths: &Paths) {
         for p in paths.ids().take(self.copies.len()) {
             self.with_copies(paths, |copies, scene, _| copies.let_go(scene, p));
-            if self.copies.doubt(p, &paths[p]) {
-                paths[p].liveness.act_at(self.now); // a heartbeat probes the path
-            }
-        }
-    }
-
-    /// Processes copies that arrived while the paths of their chunks were silent. An arrived copy is an
-    /// answer of the path that carried it: the window of this path grows. Chunks that were sent earlier on it
-    /// and have not arrived may be lost.
-    #[cold]
-    pub(super) fn take_arrived_copies(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
-        for (i, flight_size) in delta.take_arrived_copies() {
-            let Some((carrier, sent_at)) = self.copies.arrived(i) else { continue };
-            // An acknowledgement before that is for the original (`rfc8985#section-6.2`, step 2). The limit
-            // is half of the least RTT, since a faster path may carry the SACK.
-            if paths[carrier].rto.base().is_some_and(|base| now.since(sent_at) < base / 2) {
-                continue;
-            }
-            if let Some(rack) = &mut paths[carrier].rack {
-                rack.arrived_again(now, i, sent_at);
-            }
-            self.end_silence(now, &mut paths[carrier]);
-            delta[carrier].copied += flight_size;
         }
     }
 
@@ -117,9 +93,8 @@ impl Sender {
             last = i;
             self.out.write(i, w);
             let flight_size = ByteCount::new(u64::from(self.flight_size_of(length, &paths[p])));
-            let late = !self.choice.traits.copies;
-            self.copies.sent(now, i, p, flight_size, late);
-            if late {
+            self.copies.sent(now, i, p, flight_size);
+            if !self.choice.traits.copies {
                 self.out[i].mark(Mark::Copied);
                 self.out[i].sent_at = now;
                 self.forget_resent(i);

@@ -10,8 +10,6 @@ use units::{ByteCount, Span};
 pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
-    /// Bytes of arrived copies that this path carried for chunks of silent paths.
-    pub(crate) copied: ByteCount,
     /// True if a chunk of this path is newly acknowledged. `lo` and `hi` are the lowest and the highest newly
     /// acknowledged chunk that may count as evidence of loss.
     pub(crate) saw_new: bool,
@@ -30,33 +28,15 @@ pub(crate) struct PathDelta {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackDelta {
     paths: PerPath<PathDelta>,
-    /// Copied chunks that arrived while their own paths were silent, and their flight sizes.
-    arrived_copies: Vec<(u64, ByteCount)>,
 }
 
 impl SackDelta {
     /// Resets all changes, and notes the flight sizes before the SACK.
     #[inline]
     pub(super) fn begin(&mut self, paths: &Paths) {
-        self.arrived_copies.clear();
         self.paths.clear();
         self.paths
             .extend(paths.iter().map(|p| PathDelta { flight_before: p.flight, ..PathDelta::default() }));
-    }
-
-    /// Records that copied chunk `i` arrived while its own path is silent.
-    #[cold]
-    pub(super) fn note_arrived_copy(&mut self, i: u64, flight_size: ByteCount) {
-        self.arrived_copies.push((i, flight_size));
-    }
-
-    #[inline]
-    pub(super) fn has_arrived_copies(&self) -> bool {
-        !self.arrived_copies.is_empty()
-    }
-
-    pub(super) fn take_arrived_copies(&mut self) -> Vec<(u64, ByteCount)> {
-        std::mem::take(&mut self.arrived_copies)
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, PathDelta> {

@@ -8,14 +8,14 @@
 //! to be needless, up to an SRTT.
 //!
 //! A retransmission was needless if the chunk is acknowledged before the retransmission leaves, or within
-//! half of the least RTT after it, or if the peer reports a duplicate. Once all retransmissions of a recovery
+//! the least RTT after it, or if the peer reports a duplicate. Once all retransmissions of a recovery
 //! have proved needless, cwnd and ssthresh are restored (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
 
 use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::{LossCause, LossTrigger, NIL, Path, PathId, Paths, Rack};
 use crate::tx::partial::Cause;
 use std::collections::BTreeMap;
-use units::{Instant, Span};
+use units::Instant;
 use wire::Tsn;
 
 /// Number of remembered retransmissions of which the peer may report duplicates.
@@ -24,31 +24,11 @@ const MOST_REMEMBERED: usize = 1024;
 /// Number of chunks out of the order of their transmission that a search passes.
 const MOST_PASSED: u32 = 16;
 
-/// Weight of an interval between SACKs in their mean, as a divisor.
-const INTERVAL_WEIGHT: u64 = 8;
-
 /// The state of loss detection that is common to all paths.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
     /// Fast retransmitted chunks: the path that lost each of them, and the number of its recovery.
     resent: BTreeMap<u64, (PathId, u32)>,
-    /// Arrival time of the last SACK.
-    last_sack: Instant,
-    interval: Span,
-}
-
-impl Remembered {
-    #[cfg(test)]
-    pub(super) fn mean_interval(&self) -> Span {
-        self.interval
-    }
-
-    fn sack(&mut self, now: Instant) {
-        let interval = now.since(self.last_sack);
-        let (old, new) = (self.interval.as_nanos(), interval.as_nanos());
-        self.interval = Span::from_nanos(old - old / INTERVAL_WEIGHT + new / INTERVAL_WEIGHT);
-        self.last_sack = now;
-    }
 }
 
 impl Sender {
@@ -71,30 +51,25 @@ impl Sender {
             let episode = rack.episode();
             return self.note_needless(now, i, p, episode, paths);
         }
+        let too_soon = base.is_some_and(|base| now.since(sent_at) < base);
         if state == ChunkState::InFlight {
-            let certain = !again || base.is_some_and(|base| now.since(sent_at) >= base);
             if !again {
                 rack.arrived(now, i, sent_at);
-            } else if certain {
+            } else if !too_soon {
                 rack.arrived_again(now, i, sent_at);
             }
         }
-        // Half of the least RTT, since the acknowledgement may have come on a faster path.
         if let Some((on, episode)) = resent
-            && base.is_some_and(|base| now.since(sent_at) < base / 2)
+            && too_soon
         {
             self.forget_resent(i);
             self.note_needless(now, i, on, episode, paths);
         }
     }
 
-    pub(super) fn note_sack(&mut self, now: Instant, paths: &mut Paths) {
-        let Some(remembered) = &mut self.remembered else { return };
-        remembered.sack(now);
-        for path in paths.iter_mut() {
-            if let Some(rack) = &mut path.rack {
-                rack.sack();
-            }
+    pub(super) fn note_sack(&mut self, paths: &mut Paths) {
+        for rack in paths.iter_mut().filter_map(|path| path.rack.as_mut()) {
+            rack.sack();
         }
     }
 
@@ -208,10 +183,8 @@ impl Sender {
                 i = next;
             }
         }
-        let wait = self.remembered.as_ref().map_or(Span::ZERO, |it| it.interval * 2);
         if let Some(rack) = &mut paths[p].rack {
-            // A SACK that is on its way may acknowledge the chunk.
-            rack.set_deadline(deadline.map(|due| due.max(now) + wait));
+            rack.set_deadline(deadline.map(|due| due.max(now)));
         }
         found
     }

@@ -95,16 +95,13 @@ impl Sender {
         }
         self.heard = true;
         self.hear(now, paths);
-        self.note_sack(now, paths);
+        self.note_sack(paths);
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
         let beyond_gap = match told.packets {
             Some(_) => self.take_gaps(now, paths, delta)?,
             None => self.acked.gaps.last().map(|range| range.last), // a SHUTDOWN reports no gaps
         };
-        if delta.has_arrived_copies() {
-            self.take_arrived_copies(now, paths, delta);
-        }
         if let Some(last) = beyond_gap {
             self.report_missing(told.packets.unwrap_or(0), advanced, last, paths, delta);
         }
@@ -260,9 +257,6 @@ impl Sender {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
-                if path.liveness.is_silent() {
-                    all.note_arrived_copy(i, flight_size);
-                }
                 return p;
             }
             delta.new_bytes += flight_size;
@@ -382,16 +376,11 @@ impl Sender {
         let mut acks = PerPath::<PathAck>::new();
         for p in paths.ids() {
             let delta = &delta[p];
-            let (mut acked, mut advanced) = match cuc {
+            let (acked, advanced) = match cuc {
                 Cuc::Normal => (delta.new_bytes, delta.new_cum),
                 Cuc::V1 => (delta.new_bytes, delta.new_pc),
                 Cuc::V2 => (delta.new_bytes, delta.new_pc || delta.new_rpc),
             };
-            let mut flight_before = delta.flight_before;
-            if !delta.copied.is_zero() {
-                (acked, advanced) = (acked + delta.copied, true);
-                flight_before += self.copies.flight(p);
-            }
             if acked.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
                 continue;
             }
@@ -399,7 +388,7 @@ impl Sender {
                 path: p.index(),
                 acked,
                 advanced,
-                flight_before,
+                flight_before: delta.flight_before,
                 flight_after: paths[p].flight,
                 rtt: delta.rtt.map(|rtt| self.same_return_rtt(now, p, &mut paths[p], rtt)),
                 owd: paths[p].owd.take(),

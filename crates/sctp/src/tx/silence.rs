@@ -6,9 +6,8 @@
 //! silent path is not cut: only T3-rtx marks its chunks as lost. The last usable path is never silent. It
 //! sends a [tail loss probe](super::probe), and after a few packets it waits for an answer or for T3-rtx.
 //!
-//! The acknowledgement of a copied chunk proves nothing about the path of the chunk: no timer starts, no
-//! window grows, and there is no RTT sample or missing report. [`copies`](crate::multipath::copies) describes
-//! what the acknowledgement proves about the path of the copy.
+//! The acknowledgement of a copied chunk proves nothing about the path of the chunk or of its copy: no timer
+//! starts, no window grows, and there is no RTT sample or missing report.
 
 use super::Sender;
 use crate::multipath::lateness;

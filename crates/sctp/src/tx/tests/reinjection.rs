@@ -110,28 +110,6 @@ fn a_copy_that_was_lost_is_sent_again_twice() {
     assert_eq!(copies, [ms(0), ms(55), ms(110)]);
 }
 
-/// Only copies are in flight on the second path. If its window did not grow, the path would carry two copies
-/// per round trip.
-#[test]
-fn copies_that_arrive_let_the_window_of_their_path_grow() {
-    let mut rig = unequal(&reinjecting(Reinjection::Silent));
-    for _ in 1..=6 {
-        rig.transmit(P1);
-    }
-    rig.paths[P1].liveness.set(Life::Silent);
-    rig.paths[P1].liveness.await_nothing();
-    rig.paths[P1].liveness.await_answer(rig.now + ms(1), rig.now + ms(1000));
-    rig.paths[P2].window.cwnd = ByteCount::new(2 * CHUNK);
-    let copied = |rig: &mut Rig| std::iter::from_fn(|| rig.poll()).map(|(p, _)| assert_eq!(p, P2)).count();
-    assert_eq!(copied(&mut rig), 2);
-    rig.pass(ms(100));
-    rig.sack(2, &[], 2);
-    assert_eq!(rig.paths[P2].window.cwnd.get(), 2 * CHUNK + 1500, "slow start: by an MTU for each SACK");
-    assert_eq!(rig.paths[P1].window.cwnd.get(), 10 * CHUNK);
-    assert_eq!(copied(&mut rig), 4, "a packet may begin as long as there is any room");
-    rig.audit();
-}
-
 /// Without a lower limit, a copy on a path with an RTT of zero would be overdue at once.
 #[test]
 fn a_copy_is_not_overdue_before_10_ms() {
@@ -163,25 +141,6 @@ fn copies_take_the_fastest_path_that_has_room() {
     let mut rig = silent_of_three(&reinjecting(Reinjection::Silent));
     rig.paths[P3].window.cwnd = ByteCount::new(CHUNK);
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
-}
-
-/// No timer runs for a copy. If a copy is overdue and no chunk sent after it on its path arrived, that path
-/// may have failed, too.
-#[test]
-fn a_path_that_carries_copies_in_vain_falls_silent() {
-    for (later, silent) in [(false, true), (true, false)] {
-        let mut rig = silent_of_three(&reinjecting(Reinjection::Silent));
-        assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P3, vec![2]))));
-        let at = rig.sender.copies_overdue(&rig.paths).unwrap();
-        if later {
-            rig.paths[P3].liveness.proven(rig.now + ms(1));
-        }
-        rig.pass(at.since(rig.now));
-        assert_eq!(rig.sender.fall_silent(rig.now, P3, &mut rig.paths), silent);
-        rig.paths[P3].liveness.answered(); // a heartbeat was answered
-        rig.pass(ms(1));
-        assert!(!rig.sender.fall_silent(rig.now, P3, &mut rig.paths), "once for each copy");
-    }
 }
 
 /// Copies take room in the window of their path: new data waits.
@@ -325,38 +284,6 @@ fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
         rig.t3(P1);
         rig.paths[P1].timed_out = !answers;
         assert_eq!(rig.poll(), Some((asked, vec![1])));
-    }
-}
-
-/// Chunk 1 is in flight on the second path. 50 ms later a copy of chunk 2 is sent there, since the path of
-/// chunk 2 is silent.
-fn copied_behind_another(config: &Config) -> Rig {
-    let mut rig = unequal(config);
-    rig.transmit(P2);
-    rig.transmit(P1);
-    rig.paths[P1].liveness.set(Life::Silent);
-    rig.pass(ms(50));
-    assert_eq!(rig.poll(), Some((P2, vec![2])));
-    rig
-}
-
-/// After 100 ms, only the copy can have arrived, so its path works. Chunk 1 was sent on this path 150 ms ago
-/// and is late after 125 ms. After 49 ms, only the original can have arrived.
-#[test]
-fn a_copy_for_a_silent_path_that_arrives_is_an_answer() {
-    let config =
-        Config { loss_detection: crate::config::LossDetection::Rack, ..reinjecting(Reinjection::Silent) };
-    for (after, answered) in [(100, true), (49, false)] {
-        let mut rig = copied_behind_another(&config);
-        rig.paths[P2].liveness.set(Life::Lonely { sent: 3, probed: false });
-        rig.pass(ms(after));
-        rig.sack(0, &[(2, 2)], 1);
-        assert_eq!(
-            (rig.is_lost(1), rig.paths[P2].liveness.life() == Life::Proven),
-            (answered, answered),
-            "{after} ms"
-        );
-        assert!(rig.paths[P1].liveness.is_silent(), "{after} ms");
     }
 }
 
