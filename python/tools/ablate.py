@@ -46,13 +46,17 @@ def build(name: str, edits: list[tuple[str, str, str]], out: Path) -> Path:
         elif (ROOT / source).exists():
             tree.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / source, tree / source)
-    for file, text, new in edits:
-        code = (tree / file).read_text(encoding="utf-8")
-        if code.count(text) != 1:
-            sys.exit(f"ablate.py: rule {name!r}: {file} has to contain {text!r} once")
-        (tree / file).write_text(code.replace(text, new), encoding="utf-8")
     command = ["cargo", "build", "--quiet", "--release", "-p", "anabranch-py", "--target-dir", out / "target"]
-    subprocess.run(command, cwd=tree, check=True)
+    try:
+        for file, text, new in edits:
+            code = (tree / file).read_text(encoding="utf-8")
+            if code.count(text) != 1:
+                sys.exit(f"ablate.py: rule {name!r}: {file} has to contain {text!r} once")
+            (tree / file).write_text(code.replace(text, new), encoding="utf-8")
+        subprocess.run(command, cwd=tree, check=True)
+    finally:  # Written anew, since Cargo takes a file with the old time for one that it has built.
+        for file, _, _ in edits:
+            shutil.copyfile(ROOT / file, tree / file)
     shutil.copytree(tree / "python" / "anabranch", package / "anabranch", dirs_exist_ok=True)
     shutil.copy2(out / "target" / "release" / LIBRARY, library)
     return package
