@@ -1,7 +1,7 @@
 """The windows of an association, from its log: `python suites/qlog/picture.py transfer-client.sqlog picture.png`.
 
-It needs matplotlib only. Two more arguments are the first and the last second that the picture shows. `make qlog-picture`
-draws those of docs/qlog.md and docs/resume.md.
+It needs matplotlib only. Two more arguments are the first and the last second that the picture shows.
+`make qlog-picture` draws those of docs/qlog.md and docs/resume.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def records(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def draw(file: Path) -> Figure:
-    """cwnd of each path over time, with a mark for each loss and a line for each change of the network."""
+    """Cwnd of each path over time, with a mark for each loss and a line for each change of the network."""
     windows, losses, markers = defaultdict(list), defaultdict(list), []
     for record in records(file):
         path, data = record.get("tuple", "0"), record.get("data", {})
@@ -45,7 +45,16 @@ def draw(file: Path) -> Figure:
             axes.plot(*zip(*losses[path], strict=True), "x", color=colour, markersize=4, label=f"losses of path {path}")
     for time, what in markers:
         axes.axvline(time, color="0.6", linewidth=0.8, linestyle="--")
-        axes.text(time, 0.02, f" {what}", transform=axes.get_xaxis_transform(), fontsize=7, color="0.3", rotation=90, clip_on=True)
+        axes.text(
+            time,
+            0.02,
+            f" {what}",
+            transform=axes.get_xaxis_transform(),
+            fontsize=7,
+            color="0.3",
+            rotation=90,
+            clip_on=True,
+        )
     axes.set(xlabel="time [s]", ylabel="cwnd [kB]")
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=7, ncols=2)
