@@ -141,8 +141,8 @@ pub trait CongestionControl: Send + Debug {
     }
 
     /// Calls `show` with the name and the value of each inner quantity of path `p`, for probes. Rates are in
-    /// bit/s, sizes in bytes, times in seconds; a bound that is not set is infinite. `state` is the number of a
-    /// [`ModelState`](crate::ModelState).
+    /// bit/s, sizes in bytes, times in seconds; a bound that is not set is infinite. `state` is the number of
+    /// a [`ModelState`](crate::ModelState).
     fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
         let _ = (p, show);
     }

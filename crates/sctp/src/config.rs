@@ -59,7 +59,7 @@ options! {
         nr_sack: bool = false;
         /// Sends fewer and shorter SACKs, for a narrow return link, if both ends have `nr_sack`. A receiver
         /// without `reneging` delays a SACK that is long compared with the data that it acknowledges, for at
-        /// most 10 ms after the packet required by `sack_frequency`. It omits Gap Ack Blocks that earlier
+        /// most 25 ms after the packet required by `sack_frequency`. It omits Gap Ack Blocks that earlier
         /// SACKs reported. The sender sets the I bit (`rfc7053`) in slow start, while cwnd is small, and in
         /// retransmitted chunks.
         lean_sacks: bool = false;
@@ -157,7 +157,9 @@ options! {
         congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();
         /// Spreads the packets of each path over its round-trip time, under every congestion control. The
         /// rate is that of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2
-        /// cwnd/SRTT above, as in Linux. New data that is paced is not limited to `max_burst` packets.
+        /// cwnd/SRTT above, as in Linux. In congestion avoidance it is at most 5/4 of the most that the path
+        /// delivered in one of its last ten round trips. New data that is paced is not limited to `max_burst`
+        /// packets.
         pacing: bool = false;
         /// Which paths begin near the rate that an earlier path between their addresses had (`rfc9959`). The
         /// control bbr begins as without.

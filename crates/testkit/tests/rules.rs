@@ -28,6 +28,7 @@ const FILES: &[&str] = &[
     "reserve",
     "paced",
     "shares",
+    "cc/src/delivery",
     "hystart",
     "rtt",
 ];

@@ -37,7 +37,8 @@
 //! - A mark (ECN) has the effect of a loss rate above the threshold.
 //! - After a timeout the window grows from one segment by the bytes acknowledged. Only a timeout that the
 //!   transport finds spurious restores it.
-//! - What was saved at the first loss of a recovery is kept until it ends; the draft saves in each round trip.
+//! - What was saved at the first loss of a recovery is kept until it ends; the draft saves in each round
+//!   trip.
 //! - Hashes of the time and of the bytes delivered replace random numbers.
 
 mod bounds;

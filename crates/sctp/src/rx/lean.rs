@@ -5,7 +5,7 @@
 //! SACKs need not repeat the blocks. So where all blocks are non-renegable, a SACK reports each new block,
 //! repeats those of the SACK before it, since SACKs may be lost, and repeats older blocks by turns.
 //!
-//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long, but at most for [`PATIENCE`].
+//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long, but at most for [`patience`].
 //!
 //! A sender stores a limited number of blocks. So a SACK reports only the lowest [`MOST_RUNS`] runs of
 //! TSNs, and later SACKs report the runs above them after gaps below have closed.
@@ -22,8 +22,11 @@ const SHARE: u64 = 100;
 /// Bytes of IP header and common header of a SACK.
 const AROUND: usize = 32;
 
-/// Time that a SACK waits for one more packet.
+/// Time that a SACK waits for one more packet if at least [`FIRST_PACKETS`] arrived since the last SACK.
 const PATIENCE: Span = Span::from_millis(10);
+/// Time that a SACK waits for one more packet if fewer than [`FIRST_PACKETS`] arrived.
+const FIRST_PATIENCE: Span = Span::from_millis(25);
+const FIRST_PACKETS: u32 = 4;
 
 /// A SACK stops waiting when the packets since the last SACK fill 1/24 of the receive buffer.
 ///
@@ -172,13 +175,13 @@ impl Lean {
         let wanted = (AROUND + fixed + GapBlock::LEN * blocks) as u64 * SHARE;
         let missing = wanted.saturating_sub(self.bytes);
         let elapsed = now.since(self.since).as_nanos();
-        let soon = elapsed.saturating_mul(missing) <= PATIENCE.as_nanos().saturating_mul(self.bytes);
+        let soon = elapsed.saturating_mul(missing) <= patience(packets).as_nanos().saturating_mul(self.bytes);
         missing > 0 && packets < self.most_packets && soon
     }
 
-    /// Time until which a SACK waits for one more packet.
-    pub(super) fn deadline(now: Instant) -> Instant {
-        now + PATIENCE
+    /// Time until which a SACK waits for one more packet if `packets` arrived since the last SACK.
+    pub(super) fn deadline(now: Instant, packets: u32) -> Instant {
+        now + patience(packets)
     }
 
     /// Records that a SACK has waited until its deadline.
@@ -267,4 +270,9 @@ impl Lean {
         self.ends.rotate_left(1);
         self.ends[REPORTS - 1] = self.end;
     }
+}
+
+/// Time that a SACK waits for one more packet if `packets` arrived since the last SACK.
+fn patience(packets: u32) -> Span {
+    if packets < FIRST_PACKETS { FIRST_PATIENCE } else { PATIENCE }
 }

@@ -133,7 +133,7 @@ impl SackPolicy {
         if at_once {
             self.due = true;
         } else if waits {
-            let latest = Lean::deadline(now);
+            let latest = Lean::deadline(now, self.packets);
             self.deadline = Some(self.deadline.map_or(latest, |deadline| deadline.min(latest)));
         } else if self.deadline.is_none() {
             self.deadline = Some(now + self.delay);
