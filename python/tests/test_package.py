@@ -80,6 +80,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "links/picture.py",
         "links/wire_picture.py",
         "overlay/NOTES.md",
+        "qlog/picture.py",
         "queues/pictures.py",
         "tunnel/NOTES.md",
         "tunnel/day.py",

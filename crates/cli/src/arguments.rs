@@ -78,6 +78,8 @@ fn portable() -> Command {
         .subcommand(handed_over("reproduce", "Runs figures of papers and compares the numbers that the papers state"))
         .subcommand(handed_over("papers", "Lists the papers and their figures"))
         .subcommand(handed_over("fairness", "Measures which congestion controls keep the design rules of multipath transport"))
+        .subcommand(handed_over("bbr-cases", "Runs the example cases of draft-ietf-ccwg-bbr, with a verdict on each"))
+        .subcommand(handed_over("evaluate", "Measures a congestion control against the criteria of RFC 9743"))
         .subcommand(handed_over("report", "Writes one HTML file about a run, a sweep or reproduced papers"))
         .subcommand(handed_over("overlay", "Compares real runs with simulated ones, with a verdict for each quantity"))
         .subcommand(handed_over("bonding", "Measures whether several paths together are faster than the best one"))

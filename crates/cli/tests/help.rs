@@ -5,7 +5,8 @@ mod scratch;
 use scratch::Scratch;
 
 /// Subcommands that the Python package runs.
-const IN_PYTHON: [&str; 6] = ["reproduce", "papers", "fairness", "report", "overlay", "bonding"];
+const IN_PYTHON: [&str; 8] =
+    ["reproduce", "papers", "fairness", "bbr-cases", "evaluate", "report", "overlay", "bonding"];
 
 /// Checks that a help text has its parts in order. All parts except the arguments are required.
 fn check(name: &str, text: &str) {
