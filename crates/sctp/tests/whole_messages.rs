@@ -82,5 +82,5 @@ fn messages_arrive_whole_from_a_sender_that_overdraws_the_window_but_for_a_few()
     let (receive_buffer, send_buffer) = (ByteCount::new(BUFFER.into()).into(), BufferSize::fixed(8 << 20));
     let config = Config { receive_buffer, send_buffer, cmt, ..recommended };
     let (parts, _) = in_parts(200, &config);
-    assert!(parts <= 4, "{parts} of 200");
+    assert!(parts <= 10, "{parts} of 200"); // 59 without the room for missing chunks
 }
