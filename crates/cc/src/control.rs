@@ -81,8 +81,8 @@ pub trait CongestionControl: Send + Debug {
         None
     }
 
-    /// Lets path `p`, which is new, resume what an earlier path between its addresses carried. The path may
-    /// have the number of a removed one, of which the controller then forgets what it carried.
+    /// Lets path `p`, which is new, resume what an earlier path between its addresses carried. If `p` was the
+    /// number of a removed path, the controller forgets what that path carried.
     fn resume(
         &mut self,
         now: Instant,

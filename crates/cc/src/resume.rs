@@ -24,16 +24,16 @@ use units::{BitRate, ByteCount, Instant, Span};
 
 use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, SavedPath, Setup, WindowRule};
 
-/// Rounds in congestion avoidance of which the saved cwnd is the median.
+/// Rounds in congestion avoidance of which the saved cwnd is the median: a single round may hold a burst.
 const ROUNDS: usize = 8;
 
-/// A saved cwnd below this number of initial windows is not worth a jump.
+/// A saved cwnd below this number of initial windows is not worth a jump: slow start needs two round trips.
 const LEAST_WINDOWS: u64 = 4;
 
 /// Largest jump in bytes: half of the bandwidth-delay product of 1 Gbit/s at 250 ms.
 const MOST: ByteCount = ByteCount::new(16 << 20);
 
-/// Time for which the least RTT holds.
+/// Time for which the least RTT holds: routes change.
 const MEMORY: Span = Span::from_secs(300);
 
 /// Adds careful resume to a control. A control that models rates is returned unchanged.

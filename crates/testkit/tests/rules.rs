@@ -29,6 +29,7 @@ const FILES: &[&str] = &[
     "paced",
     "shares",
     "cc/src/delivery",
+    "cc/src/resume",
     "hystart",
     "rtt",
 ];
