@@ -5,6 +5,7 @@
 //! | d | least RTT of the last 15 to 30 s | `path.rto` |
 //! | SRTT, v | smoothed RTT and its variation | `path.rto` |
 //! | μ | rate at which the path delivers | [`Path::delivered_rate`], [`Path::window_rate`] |
+//! | κ | rate at which it could deliver | [`Path::possible_rate`], [`Path::window_rate`] |
 //! | x | bytes in flight | `path.flight` |
 //! | T | time until bytes that leave now are acknowledged | [`Path::time_for`] |
 //!
@@ -13,9 +14,13 @@
 //! ```
 //!
 //! Up to a bandwidth-delay product in flight nothing queues, so T is d: of two equal paths none waits for the
-//! other. Where the application gives more than the paths carry, μ is the delivered rate: with a full buffer
-//! cwnd/SRTT would be too high, since parts of the windows are unused. Elsewhere μ is cwnd/SRTT, since a path
-//! with little to send measures nothing, and after a loss the window tells sooner what the path will carry.
+//! other. Where the application gives more than the paths carry, μ and κ are measured: with a full buffer
+//! cwnd/SRTT would be too high, since parts of the windows are unused. Elsewhere both are cwnd/SRTT, since a
+//! path with little to send measures nothing, and after a loss the window tells sooner what the path will
+//! carry.
+//!
+//! A path that waits for another one delivers less than it could. μ says how long its queue takes, and κ what
+//! the wait costs. With μ for both, a fast path that waits for a slow one would seem slow, and go on waiting.
 //!
 //! A chunk is overdue 1.25 SRTT + 4 v after it left ([`Path::overdue`]).
 
@@ -40,7 +45,13 @@ const LEAST_TIME: f64 = 1e-6;
 ///
 /// The flight size divided by SRTT would be too high while a queue grows, since SACKs show the queue later.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Delivered(RoundRates<ROUNDS>);
+pub(crate) struct Delivered {
+    rounds: RoundRates<ROUNDS>,
+    /// Round trips in which the path always used its window, and those in which it delivered more.
+    busy: RoundRates<ROUNDS>,
+    /// The path had room and nothing to send, in the present round trip.
+    was_idle: bool,
+}
 
 impl Path {
     /// Measures the delivered rate after a SACK. While the path does not answer, the rates measured before
@@ -48,11 +59,21 @@ impl Path {
     #[inline]
     pub(crate) fn measure_rate(&mut self, now: Instant) {
         let Some(srtt) = self.rto.srtt().filter(|_| self.answers()) else {
-            return self.delivered.0.pause();
+            return self.delivered.rounds.pause();
         };
         let gone = (self.stats.user_bytes - self.flight).get();
-        let rate = self.delivered.0.update(now, gone, srtt).filter(|&rate| rate > 0.0);
-        rate.into_iter().for_each(|rate| self.delivered.0.keep(rate));
+        let Delivered { rounds, busy, was_idle } = &mut self.delivered;
+        let Some(rate) = rounds.update(now, gone, srtt).filter(|&rate| rate > 0.0) else { return };
+        rounds.keep(rate);
+        if !std::mem::take(was_idle) || busy.most().is_none_or(|most| rate > most) {
+            busy.keep(rate);
+        }
+    }
+
+    /// Records that the path has room, but may not send: there is no data, the peer's window is full, or the
+    /// scheduler chose so.
+    pub(crate) fn note_idle(&mut self) {
+        self.delivered.was_idle = true;
     }
 
     /// Returns true if the path is active and nothing on it waits for an answer that is late.
@@ -61,14 +82,26 @@ impl Path {
         self.is_usable() && !self.timed_out
     }
 
-    /// μ in bytes per second: the highest delivered rate of the last round trips, twice that in slow start.
-    /// `None` before the first round trip.
+    /// μ in bytes per second: the highest delivered rate of the last round trips, twice that while slow start
+    /// lets the window grow: at least half of it is in flight. `None` before the first round trip.
     pub(crate) fn delivered_rate(&self) -> Option<f64> {
-        let growing = self.window.ssthresh.is_none_or(|ssthresh| self.window.cwnd < ssthresh);
-        self.delivered.0.most().map(|most| if growing { NEXT_ROUND * most } else { most })
+        let most = self.delivered.rounds.most()?;
+        let grows = self.in_slow_start() && self.flight * 2 >= self.window.cwnd;
+        Some(if grows { NEXT_ROUND * most } else { most })
     }
 
-    /// μ in bytes per second if the window is used: cwnd/SRTT. `None` without an RTT sample.
+    /// κ in bytes per second: the highest delivered rate of the last round trips in which the path was not
+    /// kept waiting, twice that in slow start. `None` before the first round trip.
+    pub(crate) fn possible_rate(&self) -> Option<f64> {
+        let most = self.delivered.busy.most()?;
+        Some(if self.in_slow_start() { NEXT_ROUND * most } else { most })
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.ssthresh.is_none_or(|ssthresh| self.window.cwnd < ssthresh)
+    }
+
+    /// μ and κ in bytes per second if the window is used: cwnd/SRTT. `None` without an RTT sample.
     pub(crate) fn window_rate(&self) -> Option<f64> {
         self.rto.srtt().map(|srtt| self.window.cwnd.as_f64() / srtt.as_secs_f64().max(LEAST_TIME))
     }

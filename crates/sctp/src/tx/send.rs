@@ -91,9 +91,7 @@ impl Sender {
         let plan = self.plan(paths, departing);
         if plan.is_none() {
             self.account(paths);
-            if self.out.keeps_records() {
-                self.note_limited_paths(paths);
-            }
+            self.note_limited_paths(paths);
         }
         plan
     }
@@ -393,9 +391,14 @@ impl Sender {
     #[cold]
     fn note_limited_paths(&mut self, paths: &mut Paths) {
         for p in paths.ids() {
-            let limited = self.has_room(p, paths);
+            if !self.has_room(p, paths) {
+                continue;
+            }
             let path = &mut paths[p];
-            if limited && let Some(rate) = &mut path.rate {
+            path.note_idle();
+            if self.out.keeps_records()
+                && let Some(rate) = &mut path.rate
+            {
                 rate.estimator.on_app_limited(path.flight);
             }
         }

@@ -6,26 +6,24 @@
 //! slower. So paths are sorted by the time T until their next packet is acknowledged, and
 //!
 //! ```text
-//! p carries it if   Σ μ_q T_p + x_p + m <= min(W, G),   q: the paths before p that are in use,
+//! p carries it if   Σ κ_q T_p + x_p + m <= min(W, G),   q: the paths before p that are in use,
 //! T_p = max(d, (x_p + m)/μ_p) + v/2
 //! ```
 //!
-//! x is the flight size of the path, d its least RTT, v its RTT variation. μ is the highest rate that
-//! the path delivered in one of its last round trips, twice that in slow start. If the application
-//! gives less than the paths carry, μ is cwnd/SRTT, since a path with little to send measures nothing;
-//! with a full buffer cwnd/SRTT would be too high, since parts of the windows are unused. Without a
-//! queue T is d, so of two equal paths none waits for the other. A path without an RTT sample is first.
+//! x is the flight size of the path, d its least RTT, v its RTT variation, μ the rate at which it delivers
+//! and κ that at which it could (`path/model.rs`). Without a queue T is d, so of two equal paths none
+//! waits for the other. A path without an RTT sample is first.
 //! The first path always carries data: it blocks no other. A path whose T3-rtx expired carries one
 //! packet at a time when the answering paths are full. G has no limit if the send buffer is full.
 //!
 //! Why this is enough: while p is in use, all paths together deliver at most W in each T_p. Without p,
-//! the paths before p deliver Σ μ. So p adds throughput only if W/T_p is more than that: the condition
+//! the paths before p deliver Σ κ. So p adds throughput only if W/T_p is more than that: the condition
 //! for small packets. With G in place of W, p would delay the last packet of a message.
 //!
 //! An unordered message waits for no other one. With NR-SACKs, W must hold only the flights without queues:
 //!
 //! ```text
-//! p carries it if   Σ μ_q d_q + x_p + m <= W   and   Σ μ_q T_p + x_p + m <= G
+//! p carries it if   Σ κ_q d_q + x_p + m <= W   and   Σ κ_q T_p + x_p + m <= G
 //! ```
 //!
 //! BLEST (`blest.rs`) compares SRTTs instead, and the SRTT of an unused path still contains its last queue.
@@ -44,7 +42,7 @@ pub(super) struct InTime {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
-    /// μ in bytes per second; zero without a measurement.
+    /// κ in bytes per second; zero without a measurement.
     rate: f64,
     /// T in seconds; zero for a path without an RTT sample, so that it gets one.
     time: f64,
@@ -61,9 +59,12 @@ impl InTime {
         // If no path answers, there is no path to wait for.
         let in_time = self.order.is_empty();
         let estimate = |path: &Path| {
-            let rate = if plenty { path.delivered_rate() } else { path.window_rate() };
-            let time = path.time_for(path.mtu, rate).unwrap_or(0.0);
-            Estimate { rate: rate.unwrap_or(0.0), time, in_time }
+            let (delivered, possible) = match plenty {
+                true => (path.delivered_rate(), path.possible_rate()),
+                false => (path.window_rate(), path.window_rate()),
+            };
+            let time = path.time_for(path.mtu, delivered).unwrap_or(0.0);
+            Estimate { rate: possible.unwrap_or(0.0), time, in_time }
         };
         self.paths.clear();
         self.paths.extend(at.paths.iter().map(estimate));

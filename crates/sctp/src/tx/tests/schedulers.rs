@@ -144,6 +144,36 @@ fn a_path_in_slow_start_counts_with_what_it_will_deliver() {
     needs(2 * 90_750 + 1500, |rig| rig.paths[P1].window.ssthresh = None);
 }
 
+/// Slow start of the second path has not ended, but the path uses less than half of its window: the 29 chunks
+/// in flight take as long as above. With half of the window in use they take 43608/290400 s = 150.2 ms.
+#[test]
+fn a_path_delivers_no_more_in_slow_start_while_its_window_is_not_used() {
+    let (unused, used) = (5 * 43_608 + 18_150 + 43_608, 109_020 + 18_150 + 43_608);
+    for (cwnd, least) in [(60 * CHUNK, unused), (58 * CHUNK, used)] {
+        needs(least, |rig| {
+            let path = &mut rig.paths[P2];
+            (path.window.cwnd, path.window.ssthresh) = (ByteCount::new(cwnd), None);
+            path.flight = ByteCount::new(29 * CHUNK);
+            path.stats.user_bytes += ByteCount::new(29 * CHUNK);
+        });
+    }
+}
+
+/// The fast path delivers a tenth for five round trips, in which it waits for the second path. It still could
+/// deliver 726 kB/s.
+#[test]
+fn a_path_that_waits_for_another_one_counts_with_what_it_could_deliver() {
+    needs(90_750 + 1500, |rig| {
+        for _ in 0..5 {
+            rig.paths[P1].note_idle();
+            rig.now += Span::from_millis(100);
+            rig.paths[P1].stats.user_bytes += ByteCount::new(5 * CHUNK);
+            rig.paths[P2].stats.user_bytes += ByteCount::new(10 * CHUNK);
+            measure(rig);
+        }
+    });
+}
+
 /// The fast path sends all data before a packet on the second path arrives: this packet would delay the end.
 #[test]
 fn a_slow_path_carries_nothing_of_a_message_that_the_fast_one_sends_sooner() {
