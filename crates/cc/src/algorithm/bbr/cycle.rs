@@ -174,7 +174,7 @@ impl Flow {
 
     /// True if the queue is empty and the headroom for other flows is free.
     fn may_cruise(&self, inflight: ByteCount) -> bool {
-        let room = self.bounds.with_headroom(self.knobs.headroom, self.segment).max(self.segment);
+        let room = self.bounds.with_headroom(self.knobs.headroom, self.segment).max(self.least_window());
         inflight <= room && inflight <= self.inflight(self.rates.get(), 1.0)
     }
 

@@ -44,6 +44,11 @@ impl MinRtt {
         self.least.map(|(rtt, _)| rtt)
     }
 
+    /// The least RTT since the last ProbeRTT.
+    pub(super) fn recent(&self) -> Option<Span> {
+        self.recent.map(|(rtt, _)| rtt)
+    }
+
     /// Adds the RTT of an acknowledgement, if there is one.
     pub(super) fn take(&mut self, now: Instant, rtt: Option<Span>, interval: Span) {
         self.expired = self.recent.is_some_and(|(_, at)| now > at + interval);

@@ -235,6 +235,7 @@ impl Flow {
         show("inflight_shortterm", bound(self.bounds.short_term));
         show("extra_acked", self.extra_acked());
         self.rtt.get().into_iter().for_each(|rtt| show("min_rtt", rtt.as_secs_f64()));
+        self.rtt.recent().into_iter().for_each(|rtt| show("probe_rtt_min_delay", rtt.as_secs_f64()));
         show("full_bw_count", f64::from(self.full.rounds));
         show("full_bw_reached", f64::from(u8::from(self.full.reached)));
         show("pacing_gain", self.state.pacing_gain());
@@ -273,15 +274,16 @@ impl Flow {
         self.bounds.restore();
         self.full.reset(0.0);
         self.repairing = false;
-        if self.state != State::ProbeRtt {
-            match self.undo.1.take() {
-                Some(Left::Startup) => {
-                    self.full.reached = false;
+        // During ProbeRTT, `full.reached` chooses the state that follows it.
+        match self.undo.1.take() {
+            Some(Left::Startup) => {
+                self.full.reached = false;
+                if self.state != State::ProbeRtt {
                     self.state = State::Startup;
                 }
-                Some(Left::Up) => self.start_refill(),
-                None => {}
             }
+            Some(Left::Up) if !matches!(self.state, State::ProbeRtt | State::Up) => self.start_refill(),
+            Some(Left::Up) | None => {}
         }
         self.undo.0
     }
@@ -416,7 +418,7 @@ impl Flow {
         self.volume(1.0).min(self.window)
     }
 
-    fn least_window(&self) -> ByteCount {
+    pub(super) fn least_window(&self) -> ByteCount {
         self.segment * LEAST_SEGMENTS
     }
 
@@ -479,4 +481,108 @@ impl Flow {
 /// Pacing rate in bytes/s for the initial window.
 fn first_rate(initial_window: ByteCount, rtt: Span) -> f64 {
     STARTUP_GAIN * initial_window.as_f64() / rtt.as_secs_f64().max(1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 MB/s and 40 ms: a bandwidth-delay product of 40 kB.
+    const RATE: u64 = 1_000_000;
+    const RTT: Span = Span::from_millis(40);
+
+    fn bytes(n: u64) -> ByteCount {
+        ByteCount::new(n)
+    }
+
+    /// A path in `state` that has measured rate and RTT, with a window of 80 kB and the bound h = 100 kB.
+    fn flow(state: State) -> Flow {
+        let mut flow = Flow::new(BbrKnobs::default(), bytes(1000), bytes(10_000), Some(RTT));
+        flow.rates.take(RATE as f64);
+        flow.rtt.take(Instant::ZERO, Some(RTT), Span::from_secs(5));
+        flow.full.reached = state != State::Startup;
+        flow.bounds.limit(bytes(100_000), ByteCount::ZERO);
+        flow.cycle.sampling = state == State::Up;
+        (flow.state, flow.window) = (state, bytes(80_000));
+        flow
+    }
+
+    /// An acknowledgement of 2 kB that reports 2 kB lost of 50 kB: a loss rate of 4 %. `prior`: bytes
+    /// delivered when its packet was sent.
+    fn lose(flow: &mut Flow, prior: u64) {
+        let delivered = flow.delivered + bytes(2000);
+        let event = Event {
+            now: Instant::ZERO + RTT,
+            acked: bytes(2000),
+            lost: bytes(2000),
+            before: bytes(50_000),
+            inflight: bytes(46_000),
+            in_recovery: true,
+        };
+        let sample = RateSample {
+            delivered: delivered - bytes(prior),
+            interval: RTT,
+            rate: Some(BitRate::from_bps(RATE * 8)),
+            prior_delivered: bytes(prior),
+            prior_at: Instant::ZERO,
+            app_limited: false,
+            rtt: Some(RTT),
+            tx_in_flight: bytes(50_000),
+            lost: bytes(2000),
+        };
+        let window = flow.window;
+        flow.on_ack(&event, Some(&sample), window);
+    }
+
+    // draft-ietf-ccwg-bbr, "Handling a Spurious Loss Recovery"
+    #[test]
+    fn spurious_loss_that_ended_up_restores_window_and_bounds_and_probes_again() {
+        let mut flow = flow(State::Up);
+        lose(&mut flow, 0);
+        // h = max(50 kB, 0.7 x 40 kB), and DOWN bounds the window by it.
+        assert_eq!((flow.state, flow.bounds.long_term), (State::Down, bytes(50_000)));
+        assert_eq!(flow.window, bytes(50_000));
+        assert_eq!(flow.undo(), bytes(80_000));
+        assert_eq!((flow.state, flow.bounds.long_term), (State::Refill, bytes(100_000)));
+        flow.state = State::Cruise;
+        flow.undo();
+        assert_eq!(flow.state, State::Cruise, "a loss that ended no probe starts none");
+    }
+
+    #[test]
+    fn spurious_losses_that_ended_startup_return_to_startup_also_after_probe_rtt() {
+        for probing in [false, true] {
+            let mut flow = flow(State::Startup);
+            // Six acknowledgements with losses in a round trip; the next one ends it.
+            for _ in 0..7 {
+                assert_eq!(flow.state, State::Startup);
+                let prior = flow.delivered.get();
+                lose(&mut flow, if prior < 12_000 { 0 } else { prior });
+            }
+            assert!(matches!(flow.state, State::Drain { .. }) && flow.full.reached);
+            // h = max(40 kB, the most bytes that a sample delivered).
+            assert_eq!(flow.bounds.long_term, bytes(40_000));
+            if probing {
+                flow.state = State::ProbeRtt;
+            }
+            assert_eq!(flow.undo(), bytes(80_000));
+            assert_eq!(flow.bounds.long_term, bytes(100_000));
+            assert_eq!(flow.state, if probing { State::ProbeRtt } else { State::Startup });
+            assert!(!flow.full.reached, "Startup follows ProbeRTT, too");
+        }
+    }
+
+    #[test]
+    fn spurious_loss_outside_a_probe_restores_the_short_term_bounds() {
+        let mut flow = flow(State::Cruise);
+        lose(&mut flow, 0);
+        assert_eq!(flow.bounds.short_term, ByteCount::MAX, "the round trip is not over");
+        let prior = flow.delivered.get();
+        lose(&mut flow, prior);
+        // b = max(1 MB/s, 0.7 x 1 MB/s), l = 0.7 x 82 kB: the window, and 2 kB that exceeded the rate.
+        assert_eq!((flow.bounds.rate, flow.bounds.short_term), (1e6, bytes(57_400)));
+        assert_eq!(flow.undo(), bytes(80_000));
+        assert_eq!((flow.bounds.rate, flow.bounds.short_term), (f64::INFINITY, ByteCount::MAX));
+        assert_eq!(flow.state, State::Cruise);
+    }
 }

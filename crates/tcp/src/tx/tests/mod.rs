@@ -1,2 +1,3 @@
 mod flight;
 mod pacing;
+mod undo;
