@@ -102,6 +102,9 @@ named! {
         CcExtraAcked = "cc:extra_acked",
         /// Least round-trip time of the model, seconds.
         CcMinRtt = "cc:min_rtt",
+        /// Least round-trip time since the last ProbeRTT, seconds. The next one begins once it has not fallen
+        /// for 5 s.
+        CcProbeRttMinDelay = "cc:probe_rtt_min_delay",
         /// Round trips without growth of the delivery rate.
         CcFullBwCount = "cc:full_bw_count",
         /// 1 once the delivery rate stopped growing or losses ended startup, otherwise 0.

@@ -151,14 +151,21 @@ def down_time(trace: Trace) -> Seen:
     return Seen(passed, f"{_following(trace, down)} after {down.lasts:.2f} s in DOWN")
 
 
+def _last_minimum(trace: Trace, begin: float, end: float) -> float:
+    """The last time before ``end`` at which a lower round-trip time was measured, or ``begin``."""
+    return [time for time, _ in trace.changes("probe_rtt_min_delay", begin, end) if time < end][-1]
+
+
 def probe_rtt(trace: Trace) -> Seen:
     """Case 10."""
     probes = [visit for visit in trace.visits if visit.state == "probe-rtt"]
     if not probes:
         return _never("probe-rtt")
     probe, net = probes[0], trace.network
-    lowered = [time for time, _ in trace.changes("min_rtt", 0, probe.begin)][-1]
-    waits = [probe.begin - lowered] + [b.begin - a.end for a, b in pairwise(probes)]
+    begins = [0.0] + [visit.end for visit in probes[:-1]]
+    waits = [
+        visit.begin - _last_minimum(trace, begin, visit.begin) for begin, visit in zip(begins, probes, strict=True)
+    ]
     gain, longest = trace.at("cwnd_gain", probe.begin), max(visit.lasts for visit in probes)
     back = {_following(trace, visit) for visit in probes if visit.end < trace.end}
     passed = all(abs(wait - 5) <= net.rtt + 0.01 for wait in waits) and gain == 0.5
