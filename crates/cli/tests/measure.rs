@@ -112,14 +112,19 @@ fn sctp_directly_in_ip_is_measured() {
     };
     let script = "ip link set lo up
         timeout 30 $A measure -s -1 --carrier ip --local 127.0.0.1 > /dev/null & sleep 1
-        timeout 20 $A measure 127.0.0.1 --carrier ip --udp-port 1 -t 1 --json; wait";
-    bash.args(["bash", "-c", script]).env("A", env!("CARGO_BIN_EXE_anabranch"));
+        timeout 20 $A measure 127.0.0.1 --carrier ip --udp-port 1 -t 1 --json --pcap $F; wait";
+    let scratch = Scratch::with("measure-in-ip", &[]);
+    let file = scratch.0.join("m.pcapng");
+    bash.args(["bash", "-c", script]).env("A", env!("CARGO_BIN_EXE_anabranch")).env("F", &file);
     let output = bash.output().expect("bash runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
     let report: Json = serde_json::from_str(&told).expect("JSON");
     let path = &report["intervals"][0]["associations"][0]["paths"][0];
     assert!(path["user_bytes"].as_u64().is_some_and(|bytes| bytes > 100_000), "{report}");
+    let (code, explained, errors) = scratch.call(&["explain", "m.pcapng"]);
+    assert_eq!(code, 0, "{explained}{errors}");
+    assert!(explained.contains("127.0.0.1") && !explained.contains("9899"), "{explained}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Captures the packets of our SCTP in UDP, as the system sends and receives them.
+//! Captures the packets of our SCTP, as the system sends and receives them.
 
 use io::Tap;
 use io::transport::{Datagram, Octets, Transmit};
@@ -61,7 +61,7 @@ impl Recorder {
     /// Errors of the file system.
     pub fn create(CaptureFile { file, limit }: &CaptureFile, is_encrypted: bool) -> std::io::Result<Self> {
         let sink = BufWriter::with_capacity(BUFFER, File::create(file)?);
-        let mut capture = DatagramCapture::new(sink, "SCTP in UDP", *limit)?;
+        let mut capture = DatagramCapture::new(sink, "SCTP", *limit)?;
         if is_encrypted {
             capture = capture.completed_by(fill_in_checksum);
         }

@@ -401,15 +401,17 @@ fn tshark_finds_no_error() {
     assert!(lines.is_empty(), "{lines:#?}");
 }
 
-/// A capture of SCTP in UDP (RFC 6951) over IPv4 and over IPv6: a datagram in each direction.
+/// A capture of SCTP in UDP (RFC 6951) over IPv4 and IPv6, and directly in IP: a packet in each direction.
 fn datagrams(limit: u64) -> (Vec<u8>, u64) {
     let sink = Shared::default();
     let mut capture = DatagramCapture::new(sink.clone(), "udp", ByteCount::new(limit)).unwrap();
-    for (at, [near, far]) in [["10.1.0.1:40000", "10.1.0.2:9899"], ["[fd00::1]:40000", "[fd00::2]:9899"]]
-        .map(|ends| ends.map(|end| end.parse::<SocketAddr>().unwrap()))
-        .into_iter()
-        .enumerate()
-    {
+    let ends = [
+        ["10.1.0.1:40000", "10.1.0.2:9899"],
+        ["[fd00::1]:40000", "[fd00::2]:9899"],
+        ["10.1.0.1:40000", "10.1.0.2:0"],
+    ];
+    let ends = ends.map(|ends| ends.map(|end| end.parse::<SocketAddr>().unwrap()));
+    for (at, [near, far]) in ends.into_iter().enumerate() {
         let mut packet = data_packet(at as u32, 101);
         packet.resize(packet.len() + 101, 7);
         packet.resize(packet.len().next_multiple_of(4), 0);
@@ -426,10 +428,10 @@ fn datagrams(limit: u64) -> (Vec<u8>, u64) {
 #[test]
 fn a_capture_of_datagrams_ends_before_its_limit_and_counts_the_rest() {
     let (whole, none) = datagrams(u64::MAX);
-    assert_eq!((blocks(&whole).len(), none), (2 + 4, 0));
+    assert_eq!((blocks(&whole).len(), none), (2 + 6, 0));
     let (cut, left_out) = datagrams(whole.len() as u64 - 300);
     assert!(whole.starts_with(&cut) && cut.len() + 300 <= whole.len());
-    assert_eq!((blocks(&cut).len() as u64, left_out), (6 - left_out, 2));
+    assert_eq!((blocks(&cut).len() as u64, left_out), (8 - left_out, 2));
 }
 
 #[test]
@@ -441,5 +443,5 @@ fn tshark_finds_sctp_in_datagrams_without_options_and_all_checksums_good() {
     arguments.extend(["-E", "separator=|"]);
     arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
     let Some(lines) = tshark("datagrams", &file, &arguments) else { return };
-    assert_eq!(lines, ["9899|0|1|1|2", "40000|0|1|1|0", "9899|1|1|1|", "40000|1|1|1|"]);
+    assert_eq!(lines, ["9899|0|1|1|2", "40000|0|1|1|0", "9899|1|1|1|", "40000|1|1|1|", "|2|1||2", "|2|1||0"]);
 }

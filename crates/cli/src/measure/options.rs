@@ -168,9 +168,6 @@ fn capture(chosen: &ArgMatches, sctp: usize) -> Result<Option<CaptureFile>, Fail
     if sctp == 0 {
         return Err(Failure::usage(format!("--pcap {file} captures SCTP, but no flow is one of SCTP")));
     }
-    if in_ip(chosen) {
-        return Err(Failure::usage(format!("--pcap {file} captures SCTP in UDP: leave --carrier ip out")));
-    }
     let limit = number("--pcap-limit", text(chosen, "pcap-limit").unwrap_or_default(), 1024.0)?;
     Ok(Some(CaptureFile { file: file.into(), limit: ByteCount::round_f64(limit) }))
 }

@@ -10,7 +10,7 @@ use units::{ByteCount, Instant};
 /// Bytes of a UDP header.
 const UDP_HEADER: usize = 8;
 
-/// A capture of the UDP datagrams of real sockets at one interface.
+/// A capture of the SCTP packets of real sockets at one interface, in UDP or directly in IP.
 ///
 /// A socket reports only the addresses, ports, ECN and payload of a datagram. The writer invents the other
 /// header fields: a time to live of 64, no fragmentation.
@@ -44,7 +44,7 @@ impl<W: Write> DatagramCapture<W> {
         DatagramCapture { complete: Some(complete), ..self }
     }
 
-    /// Records a datagram; `at` is the time since 1970.
+    /// Records a packet in UDP, or directly in IP if a port is 0; `at` is the time since 1970.
     pub fn record(
         &mut self,
         at: Instant,
@@ -57,24 +57,30 @@ impl<W: Write> DatagramCapture<W> {
             return self.file.leave_out();
         }
         self.bytes.clear();
-        let length = UDP_HEADER + payload.len();
-        let label = Label { src: src.ip(), dst: dst.ip(), protocol: Protocol::Udp, ecn };
-        write_header(&mut self.bytes, label, length, 0);
+        // Our sockets tell of SCTP that is not in UDP by a UDP port of 0.
+        let in_udp = src.port() != 0 && dst.port() != 0;
+        let (protocol, offset) = if in_udp { (Protocol::Udp, UDP_HEADER) } else { (Protocol::Sctp, 0) };
+        let length = offset + payload.len();
+        write_header(&mut self.bytes, Label { src: src.ip(), dst: dst.ip(), protocol, ecn }, length, 0);
         let header = self.bytes.len();
-        for half in [src.port(), dst.port(), u16::try_from(length).unwrap_or(u16::MAX), 0] {
-            self.bytes.extend(half.to_be_bytes());
+        if in_udp {
+            for half in [src.port(), dst.port(), u16::try_from(length).unwrap_or(u16::MAX), 0] {
+                self.bytes.extend(half.to_be_bytes());
+            }
         }
         self.bytes.extend_from_slice(payload.head);
         self.bytes.resize(header + length, 0);
         if let Some(complete) = self.complete {
-            complete(&mut self.bytes[header + UDP_HEADER..]);
+            complete(&mut self.bytes[header + offset..]);
         }
-        let datagram = Octets::from(&self.bytes[header..]);
-        let sum = match internet_checksum(Protocol::Udp as u8, src.ip(), dst.ip(), datagram) {
-            0 => u16::MAX,
-            sum => sum,
-        };
-        self.bytes[header + 6..header + UDP_HEADER].copy_from_slice(&sum.to_be_bytes());
+        if in_udp {
+            let datagram = Octets::from(&self.bytes[header..]);
+            let sum = match internet_checksum(Protocol::Udp as u8, src.ip(), dst.ip(), datagram) {
+                0 => u16::MAX,
+                sum => sum,
+            };
+            self.bytes[header + 6..header + UDP_HEADER].copy_from_slice(&sum.to_be_bytes());
+        }
         self.file.packet(at, 0, direction, &self.bytes, None);
     }
 
