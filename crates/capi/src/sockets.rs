@@ -6,7 +6,7 @@
 
 use libc::{c_int, c_uint, c_void, iovec, msghdr, sockaddr, socklen_t, ssize_t};
 use std::mem::zeroed;
-use std::ptr;
+use std::{ptr, slice};
 
 const SCTP: c_int = libc::IPPROTO_SCTP;
 
@@ -174,7 +174,29 @@ pub unsafe extern "C" fn anb_freeaddrs(addresses: *mut sockaddr) {
     unsafe { libc::free(addresses.cast()) }
 }
 
-/// Sends a message with a `struct sctp_sndinfo` (type 1) or `sctp_prinfo` (type 2), or without (type 0).
+/// The control messages of an info for [`anb_sendv`], by type, place and length; none if it is no such info.
+fn controls(info_type: c_uint, info: &[u8]) -> Option<Vec<(c_int, usize, usize)>> {
+    use records::number::cmsg::{AUTHINFO, PRINFO, SNDINFO};
+    Some(match (info_type, info) {
+        (0, []) => Vec::new(),
+        (1, info) if info.len() == 16 => vec![(SNDINFO, 0, 16)],
+        (2, info) if info.len() == 8 => vec![(PRINFO, 0, 8)],
+        (3, info) if info.len() == 2 => vec![(AUTHINFO, 0, 2)],
+        // `struct sctp_sendv_spa`: which of the three parts are valid, and the parts.
+        (4, &[a, b, c, d, ref parts @ ..]) if parts.len() == 28 => {
+            let valid = u32::from_ne_bytes([a, b, c, d]);
+            if valid > 7 {
+                return None;
+            }
+            let all = [(SNDINFO, 4, 16), (PRINFO, 20, 8), (AUTHINFO, 28, 2)];
+            all.into_iter().enumerate().filter(|(n, _)| valid >> n & 1 != 0).map(|(_, part)| part).collect()
+        }
+        _ => return None,
+    })
+}
+
+/// Sends a message with a `struct sctp_sndinfo` (type 1), `sctp_prinfo` (2), `sctp_authinfo` (3) or all in a
+/// `sctp_sendv_spa` (4), or without (type 0).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anb_sendv(
     fd: c_int,
@@ -186,18 +208,13 @@ pub unsafe extern "C" fn anb_sendv(
     info_type: c_uint,
     flags: c_int,
 ) -> ssize_t {
-    const LONGEST: usize = 16;
-    let (kind, len) = match info_type {
-        0 => (0, 0),
-        1 => (records::number::cmsg::SNDINFO, 16),
-        2 => (records::number::cmsg::PRINFO, 8),
-        _ => return fail(libc::EINVAL) as ssize_t,
-    };
-    if info_len as usize != len || len > 0 && info.is_null() {
-        return fail(libc::EINVAL) as ssize_t;
-    }
-    let mut control = [0_u64; 2 + LONGEST / 8];
-    // SAFETY: a message of zeros is valid; the control buffer has room for a header and the longest info.
+    // SAFETY: the caller promises as many bytes.
+    let info =
+        if info.is_null() { &[] } else { unsafe { slice::from_raw_parts(info.cast(), info_len as usize) } };
+    let Some(parts) = controls(info_type, info) else { return fail(libc::EINVAL) as ssize_t };
+    // Room for a header and each of the parts of 16, 8 and 2 bytes.
+    let mut control = [0_u64; 4 + 3 + 3];
+    // SAFETY: a message of zeros is valid; the control buffer has room for all parts.
     unsafe {
         let mut message: msghdr = zeroed();
         (message.msg_iov, message.msg_iovlen) = (vectors.cast_mut(), usize::try_from(count).unwrap_or(0));
@@ -207,13 +224,13 @@ pub unsafe extern "C" fn anb_sendv(
             };
             (message.msg_name, message.msg_namelen) = (address.cast_mut().cast(), address_len as socklen_t);
         }
-        if len > 0 {
-            message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = libc::CMSG_SPACE(len as u32) as usize;
-            let first = libc::CMSG_FIRSTHDR(&raw const message);
-            ((*first).cmsg_level, (*first).cmsg_type) = (SCTP, kind);
-            (*first).cmsg_len = libc::CMSG_LEN(len as u32) as usize;
-            ptr::copy_nonoverlapping(info.cast(), libc::CMSG_DATA(first), len);
+        message.msg_control = control.as_mut_ptr().cast();
+        for (kind, at, len) in parts {
+            let next: *mut libc::cmsghdr = message.msg_control.byte_add(message.msg_controllen).cast();
+            ((*next).cmsg_level, (*next).cmsg_type) = (SCTP, kind);
+            (*next).cmsg_len = libc::CMSG_LEN(len as u32) as usize;
+            ptr::copy_nonoverlapping(info[at..].as_ptr(), libc::CMSG_DATA(next), len);
+            message.msg_controllen += libc::CMSG_SPACE(len as u32) as usize;
         }
         client::sendmsg(fd, &raw const message, flags)
     }
@@ -263,5 +280,25 @@ pub unsafe extern "C" fn anb_recvv(
             at = libc::CMSG_NXTHDR(&raw const message, at);
         }
         received
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use records::number::cmsg::{AUTHINFO, PRINFO, SNDINFO};
+
+    // rfc6458#section-9.12
+    #[test]
+    fn the_valid_parts_of_an_info_become_control_messages() {
+        let spa = |valid: u32| [&valid.to_ne_bytes()[..], &[0; 28]].concat();
+        assert_eq!(controls(4, &spa(0)), Some(vec![]));
+        assert_eq!(controls(4, &spa(3)), Some(vec![(SNDINFO, 4, 16), (PRINFO, 20, 8)]));
+        assert_eq!(controls(4, &spa(4)), Some(vec![(AUTHINFO, 28, 2)]));
+        assert_eq!(controls(3, &[0; 2]), Some(vec![(AUTHINFO, 0, 2)]));
+        assert_eq!(controls(4, &spa(8)), None, "an unknown part");
+        for (kind, len) in [(0, 1), (1, 15), (2, 16), (3, 4), (4, 31), (5, 0)] {
+            assert_eq!(controls(kind, &vec![0; len]), None, "{kind}, {len} bytes");
+        }
     }
 }

@@ -85,6 +85,65 @@ static void failed(void) {
     FAILS(take(client, data, 8), ECONNRESET);
 }
 
+/* Sends a message with one control message. */
+static ssize_t send_with(int fd, const char *text, int type, const void *what, size_t len) {
+    char control[CMSG_SPACE(16)] = {0};
+    struct iovec part = {(char *)text, strlen(text)};
+    struct msghdr message = {0, 0, &part, 1, control, CMSG_SPACE(len), 0};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(len), .cmsg_level = IPPROTO_SCTP, .cmsg_type = type};
+    memcpy(CMSG_DATA(head), what, len);
+    return sendmsg(fd, &message, 0);
+}
+
+/* A lifetime that a control message gives, or the default, unless the control message has no policy. */
+static void lifetimes(void) {
+    enum { SIZE = 300000 };
+    static char data[SIZE];
+    union {
+        union sctp_notification what;
+        struct sctp_send_failed_event event;
+        char bytes[64];
+    } got;
+    int listener = server(SOCK_STREAM), small = 20000, client = opened(SOCK_STREAM), accepted;
+    struct sctp_assoc_value on = {.assoc_value = 1};
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    set(listener, SCTP_PR_SUPPORTED, &on, sizeof on);
+    set(client, SCTP_PR_SUPPORTED, &on, sizeof on);
+    subscribe(client, SCTP_SEND_FAILED_EVENT);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    for (int n = 0; n < 3; n++)
+        NEED(send(client, data, SIZE, 0) == SIZE);
+    struct sctp_prinfo brief = {.pr_policy = SCTP_PR_SCTP_TTL, .pr_value = 50}, reliable = {0};
+    NEED(send_with(client, "1", SCTP_PRINFO, &brief, sizeof brief) == 1);
+    struct sctp_default_prinfo usual = {.pr_value = 50, .pr_policy = SCTP_PR_SCTP_TTL};
+    set(client, SCTP_DEFAULT_PRINFO, &usual, sizeof usual);
+    struct sctp_default_prinfo read = {0};
+    socklen_t len = sizeof read;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_DEFAULT_PRINFO, &read, &len) == 0);
+    NEED(read.pr_value == 50 && read.pr_policy == SCTP_PR_SCTP_TTL);
+    NEED(send(client, "2", 1, 0) == 1);
+    NEED(send_with(client, "3", SCTP_PRINFO, &reliable, sizeof reliable) == 1);
+    /* Keys are those of packets: only the active one, 0, can be named. */
+    uint16_t key = 0;
+    NEED(send_with(client, "4", SCTP_AUTHINFO, &key, sizeof key) == 1);
+    key = 9;
+    FAILS(send_with(client, "5", SCTP_AUTHINFO, &key, sizeof key), EINVAL);
+    pause_ms(300);
+    for (size_t all = 0; all < 3 * SIZE;) {
+        ssize_t more = take(accepted, data, SIZE);
+        NEED(more > 0);
+        all += more;
+    }
+    NEED(take(accepted, data, SIZE) == 1 && *data == '3');
+    for (const char *lost = "124"; *lost; lost++) {
+        NEED(next(client, SCTP_SEND_FAILED_EVENT, &got, sizeof got) == sizeof got.event + 1);
+        NEED(got.bytes[sizeof got.event] == *lost);
+    }
+    NEED(is_quiet(accepted) && is_quiet(client));
+}
+
 /* Told at the subscription if nothing is outstanding, and each time that all is acknowledged. */
 static void dry(void) {
     int listener = server(SOCK_STREAM), small = 20000, client = opened(SOCK_STREAM), accepted;
@@ -250,6 +309,7 @@ static void parts(void) {
 
 int main(int count, char **names) {
     static const struct check checks[] = {{"failed", failed},         {"dry", dry},   {"remote_error", remote_error},
-                                          {"adaptation", adaptation}, {"keys", keys}, {"parts", parts}};
+                                          {"adaptation", adaptation}, {"keys", keys}, {"parts", parts},
+                                          {"lifetimes", lifetimes}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

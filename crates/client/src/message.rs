@@ -88,6 +88,7 @@ fn take_control(kind: c_int, data: &[u8], header: &mut Header) -> Result<(), c_i
     let sent = match (kind, data.len()) {
         (number::cmsg::SNDRCV, 32) => {
             let lifetime = word(16);
+            header.flags |= flags::POLICY;
             if lifetime > 0 {
                 (header.policy, header.value) = (half(4) & number::send::POLICY, lifetime);
                 header.policy = if header.policy == 0 { 0x10 } else { header.policy };
@@ -101,6 +102,12 @@ fn take_control(kind: c_int, data: &[u8], header: &mut Header) -> Result<(), c_i
         }
         (number::cmsg::PRINFO, 8) => {
             (header.policy, header.value) = (half(0) & number::send::POLICY, word(4));
+            header.flags |= flags::POLICY;
+            return Ok(());
+        }
+        (number::cmsg::AUTHINFO, 2) => {
+            header.auth_key = half(0);
+            header.flags |= flags::AUTH_KEY;
             return Ok(());
         }
         (number::cmsg::INIT, 8) => return Ok(()),

@@ -65,8 +65,8 @@ unsafe fn transmit(
     vectors.total as isize
 }
 
-/// Asks the host process about a message that may be refused: its stream is not known to exist, or the socket
-/// limits messages. False sets errno.
+/// Asks the host process about a message that may be refused: its stream is not known to exist, it names a
+/// key, or the socket limits messages. False sets errno.
 fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
     let known = entry.streams.load(Ordering::Relaxed);
     let named = !entry.has(switches::MANY) || header.flags & record_flags::ADDRESS == 0;
@@ -74,7 +74,8 @@ fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
     let number = if entry.has(switches::MANY) { u64::from(header.association.cast_unsigned()) } else { 0 };
     let is_known = named && known >> 32 == number && u64::from(header.stream) < known & 0xffff_ffff;
     let first = header.stream == 0 && !(entry.has(switches::MANY) && named);
-    if !entry.has(switches::CHECKED) && (is_known || first) {
+    let checked = entry.has(switches::CHECKED) || header.flags & record_flags::AUTH_KEY != 0;
+    if !checked && (is_known || first) {
         return true;
     }
     let length = c_int::try_from(length).unwrap_or(c_int::MAX);

@@ -198,7 +198,7 @@ fn options_of_an_existing_association_are_those_of_the_declaration() {
     let whole = table(&sctp::Config::default());
     let mut rows = Vec::new();
     self::rows(&mut live, &mut rows);
-    assert_eq!(rows.len(), 12);
+    assert_eq!(rows.len(), 13);
     for Row { path, values, doc, .. } in rows {
         let same = whole.iter().find(|row| row.path == path).expect(path);
         assert_eq!((&values, &doc), (&same.values, &same.doc));

@@ -39,6 +39,10 @@ pub mod flags {
     pub const ADDRESS: u16 = 0x100;
     /// The program gave no stream or PPID: the defaults of the socket apply.
     pub const DEFAULTS: u16 = 0x200;
+    /// The program gave a PR-SCTP policy, which may be none: the default of the socket does not apply.
+    pub const POLICY: u16 = 0x400;
+    /// The program gave the number of a key for AUTH.
+    pub const AUTH_KEY: u16 = 0x800;
 }
 
 /// The header of a record, 64 bytes.
@@ -70,6 +74,8 @@ pub struct Header {
     pub value: u32,
     /// PR-SCTP policy as in `sinfo_flags`; type of socket in a hello.
     pub policy: u16,
+    /// Number of the key for AUTH.
+    pub auth_key: u16,
     /// SCTP port of the peer.
     pub port: u16,
     /// 0, 4 or 6.
@@ -97,6 +103,7 @@ impl Header {
             cumulative_tsn: 0,
             value: 0,
             policy: 0,
+            auth_key: 0,
             port: 0,
             family: 0,
             address: [0; 16],
@@ -130,6 +137,7 @@ impl Header {
         put(32, &self.cumulative_tsn.to_ne_bytes());
         put(36, &self.value.to_ne_bytes());
         put(40, &self.policy.to_ne_bytes());
+        put(42, &self.auth_key.to_ne_bytes());
         put(44, &self.port.to_ne_bytes());
         put(46, &[self.family]);
         put(48, &self.address);
@@ -165,6 +173,7 @@ impl Header {
             cumulative_tsn: u32_at(32)?,
             value: u32_at(36)?,
             policy: u16_at(40)?,
+            auth_key: u16_at(42)?,
             port: u16_at(44)?,
             family: *bytes.get(46)?,
             address: array(bytes, 48)?,
@@ -203,6 +212,7 @@ mod tests {
             context: 7,
             value: 8,
             policy: 9,
+            auth_key: 12,
             port: 10,
             family: 6,
             address: [11; 16],

@@ -50,6 +50,7 @@ pub const SOCKOPT_CONNECTX: i32 = 110;
 pub const SOCKOPT_CONNECTX3: i32 = 111;
 pub const GET_ASSOC_STATS: i32 = 112;
 pub const PR_SUPPORTED: i32 = 113;
+pub const DEFAULT_PRINFO: i32 = 114;
 pub const RECONFIG_SUPPORTED: i32 = 117;
 pub const ENABLE_STREAM_RESET: i32 = 118;
 pub const RESET_STREAMS: i32 = 119;
@@ -75,6 +76,7 @@ pub mod cmsg {
     pub const RCVINFO: i32 = 3;
     pub const NXTINFO: i32 = 4;
     pub const PRINFO: i32 = 5;
+    pub const AUTHINFO: i32 = 6;
 }
 
 /// Flags of a send.
@@ -84,6 +86,8 @@ pub mod send {
     pub const ABORT: u16 = 4;
     pub const SACK_IMMEDIATELY: u16 = 8;
     pub const POLICY: u16 = 0x30;
+    /// The policy of a lifetime in milliseconds.
+    pub const TTL: u16 = 0x10;
     pub const EOF: u16 = 0x200;
 }
 

@@ -44,6 +44,26 @@ fn the_bounds_of_the_rto_can_be_changed() {
     assert_eq!(rto(&mut pair), ms(400), "what was backed off stays so");
 }
 
+// rfc6458#section-8.1.21
+#[test]
+fn the_partial_delivery_point_can_be_changed() {
+    let mut pair = Pair::new(1, &Config::default());
+    let (client, _) = pair.establish();
+    let first_part = |pair: &mut Pair| {
+        pair.send(Side::Server, 10_000);
+        pair.run_for(ms(500));
+        let endpoint = pair.endpoint(Side::Client);
+        let first = endpoint.receive(client, usize::MAX).expect("a message");
+        while endpoint.receive(client, usize::MAX).is_some() {}
+        (first.payload.len() < 10_000, first.end_of_record)
+    };
+    assert_eq!(first_part(&mut pair), (false, true));
+    change(&mut pair, client, |options| options.partial_delivery_point = Some(ByteCount::new(2000)));
+    assert_eq!(first_part(&mut pair), (true, false));
+    change(&mut pair, client, |options| options.partial_delivery_point = None);
+    assert_eq!(first_part(&mut pair), (false, true));
+}
+
 #[test]
 fn sack_delay_and_frequency_can_be_changed() {
     let mut pair = Pair::new(1, &Config::default());

@@ -6,8 +6,8 @@ use nix::errno::Errno;
 use records::{Header, flags};
 
 impl Server {
-    /// Checks stream and length of a message. Returns the number of streams of its association, or 0 if the
-    /// association is not up.
+    /// Checks stream, key and length of a message. Returns the number of streams of its association, or 0 if
+    /// the association is not up.
     pub(crate) fn check(&self, key: usize, header: &Header, length: u32) -> Result<u16, Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         let number = self.known_target(key, header);
@@ -21,7 +21,9 @@ impl Server {
         };
         let defaults = header.flags & flags::DEFAULTS != 0;
         let stream = if defaults { socket.settings.defaults.stream } else { header.stream };
-        if stream >= streams {
+        // The stack authenticates packets, not messages, so that only the active key is possible.
+        let other_key = header.flags & flags::AUTH_KEY != 0 && header.auth_key != socket.settings.active_key;
+        if stream >= streams || other_key {
             return Err(Errno::EINVAL);
         }
         if socket.settings.whole {

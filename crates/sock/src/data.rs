@@ -186,13 +186,16 @@ impl Server {
                 (message.stream, message.ppid) = (StreamId(defaults.stream), ppid(defaults.ppid));
                 message.unordered = defaults.flags & 1 != 0;
                 message.context = defaults.context;
-                message.reliability = reliability(0x10, defaults.lifetime);
             } else {
                 (message.stream, message.ppid) = (StreamId(header.stream), ppid(header.ppid));
                 message.unordered = header.flags & flags::UNORDERED != 0;
                 message.context = header.context;
-                message.reliability = reliability(header.policy, header.value);
             }
+            let (policy, value) = match header.flags & flags::POLICY {
+                0 => (defaults.policy, defaults.value),
+                _ => (header.policy, header.value),
+            };
+            message.reliability = reliability(policy, value);
             if header.flags & flags::ADDRESS_OVER != 0 {
                 let address = address_of(&header);
                 let mut paths = endpoint.paths(id).into_iter().flatten();

@@ -113,11 +113,18 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
         n::DEFAULT_SEND_PARAM => {
             (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(4)?);
             (settings.defaults.ppid, settings.defaults.context) = (value.u32(8)?, value.u32(12)?);
-            settings.defaults.lifetime = value.u32(16)?;
+            (settings.defaults.policy, settings.defaults.value) = (n::send::TTL, value.u32(16)?);
         }
         n::DEFAULT_SNDINFO => {
             (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(2)?);
             (settings.defaults.ppid, settings.defaults.context) = (value.u32(4)?, value.u32(8)?);
+        }
+        n::DEFAULT_PRINFO => {
+            let chosen = value.u16(8)?;
+            if chosen & !n::send::POLICY != 0 {
+                return Err(Errno::EINVAL);
+            }
+            (settings.defaults.policy, settings.defaults.value) = (chosen, value.u32(4)?);
         }
         n::EVENTS => {
             if value.0.is_empty() || value.0.len() > notification::SWITCHES {
@@ -161,21 +168,19 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
         }
         n::NODELAY => Written::default().u32(u32::from(!config.nagle)),
         n::DEFAULT_SEND_PARAM => {
+            let lifetime = if settings.defaults.policy == n::send::TTL { settings.defaults.value } else { 0 };
             let written = Written::default()
                 .u16(settings.defaults.stream)
                 .u16(0_u16)
                 .u16(settings.defaults.flags)
                 .u16(0_u16);
-            written
-                .u32(settings.defaults.ppid)
-                .u32(settings.defaults.context)
-                .u32(settings.defaults.lifetime)
-                .pad_to(32)
+            written.u32(settings.defaults.ppid).u32(settings.defaults.context).u32(lifetime).pad_to(32)
         }
         n::DEFAULT_SNDINFO => {
             let written = Written::default().u16(settings.defaults.stream).u16(settings.defaults.flags);
             written.u32(settings.defaults.ppid).u32(settings.defaults.context).pad_to(16)
         }
+        n::DEFAULT_PRINFO => id.u32(settings.defaults.value).u16(settings.defaults.policy).u16(0_u16),
         n::EVENTS => Written::default().put(settings.events),
         n::RECVRCVINFO => Written::default().u32(u32::from(settings.receive_info)),
         n::RECVNXTINFO => Written::default().u32(u32::from(settings.next_info)),

@@ -78,14 +78,16 @@ pub struct Settings {
     pub kept: BTreeMap<(i32, i32), Vec<u8>>,
 }
 
-/// Stream, flags, PPID, context and lifetime of messages without control message.
+/// Stream, flags, PPID, context and PR-SCTP policy of messages without control message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defaults {
     pub stream: u16,
     pub flags: u16,
     pub ppid: u32,
     pub context: u32,
-    pub lifetime: u32,
+    pub policy: u16,
+    /// In milliseconds, retransmissions or as a priority.
+    pub value: u32,
 }
 
 impl Socket {

@@ -83,6 +83,8 @@ void anb_freeaddrs(struct sockaddr *addresses);
 #define ANB_SENDV_NOINFO 0u
 #define ANB_SENDV_SNDINFO 1u /* struct sctp_sndinfo: stream, flags, PPID, context, association */
 #define ANB_SENDV_PRINFO 2u  /* struct sctp_prinfo: when the message is given up */
+#define ANB_SENDV_AUTHINFO 3u /* struct sctp_authinfo: a key for AUTH, which must be the active one */
+#define ANB_SENDV_SPA 4u /* struct sctp_sendv_spa: any of these, as its first word says */
 /* Sends a message; `address` may be NULL. */
 ssize_t anb_sendv(int fd, const struct iovec *vectors, int count, const struct sockaddr *address, const void *info,
                   socklen_t info_len, unsigned info_type, int flags);

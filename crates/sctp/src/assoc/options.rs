@@ -4,7 +4,7 @@ use super::Association;
 use crate::config::Config;
 use std::sync::Arc;
 use transport::{ConfigError, options_subset};
-use units::{Instant, Span};
+use units::{ByteCount, Instant, Span};
 
 options_subset! {
     /// The options of an association that can change while it exists.
@@ -33,6 +33,8 @@ options_subset! {
         sack_frequency: u32,
         /// [`Config::nagle`]; the inverse of `SCTP_NODELAY`.
         nagle: bool,
+        /// [`Config::partial_delivery_point`] (`SCTP_PARTIAL_DELIVERY_POINT`), from the next chunk on.
+        partial_delivery_point: Option<ByteCount>,
     }
 }
 
@@ -50,6 +52,7 @@ impl Association {
         }
         if let Some(receiver) = &mut self.receiver {
             receiver.set_sack_options(now, new.sack_delay, new.sack_frequency);
+            receiver.set_partial_point(new.partial_delivery_point);
         }
         let heartbeats = new.hb_interval != old.hb_interval;
         self.sender.set_config(Arc::new(new));

@@ -626,6 +626,11 @@ impl Receiver {
         self.sacks.set_options(now, delay, frequency);
     }
 
+    /// Changes the partial delivery point.
+    pub(crate) fn set_partial_point(&mut self, point: Option<ByteCount>) {
+        self.partial_point = point;
+    }
+
     /// Frees memory of the queue after messages were removed.
     #[inline]
     fn tidy_ready(&mut self) {
