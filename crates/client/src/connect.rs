@@ -4,7 +4,7 @@ use crate::control::{ask, dial};
 use crate::host;
 use crate::message::{give_address, slice, sockaddr_bytes};
 use crate::real::{self, errno, fail};
-use crate::receive::{is_nonblocking, take_error, wait};
+use crate::receive::{is_nonblocking, take_error, wait_for_room};
 use crate::table::{self, Entry};
 use crate::vectors::{self, Vectors};
 use libc::{c_int, sockaddr, socklen_t};
@@ -152,7 +152,7 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
     if is_nonblocking(fd) {
         return fail(libc::EINPROGRESS);
     }
-    if !wait(fd, libc::POLLOUT, libc::SO_SNDTIMEO) {
+    if !wait_for_room(fd) {
         return if errno() == libc::EAGAIN { fail(libc::EINPROGRESS) } else { -1 };
     }
     match take_error(fd, entry) {

@@ -5,7 +5,7 @@ use crate::real::{self, errno, fail};
 use crate::table::{self, Entry, Locked};
 use crate::vectors::{self, Vectors};
 use libc::{c_int, c_long, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t, timespec};
-use records::{Header, Kind, flags, switches};
+use records::{Header, Kind, MAX_DELIVERED, flags, switches};
 use std::sync::atomic::Ordering;
 
 /// What a call received.
@@ -41,8 +41,15 @@ pub fn consume(fd: c_int) {
 
 /// Reads from the record at the head without waiting.
 fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &mut Vectors, peek: bool) -> Outcome {
-    let flags = libc::MSG_PEEK | libc::MSG_TRUNC;
     let begun = locked.begun();
+    // A record that fits in any case needs no second call.
+    let fits = !peek && begun.is_none() && vectors.total >= MAX_DELIVERED;
+    let flags = if fits { 0 } else { libc::MSG_PEEK | libc::MSG_TRUNC };
+    let remove = || {
+        if !fits {
+            consume(fd);
+        }
+    };
     let before = if peek && begun.is_some() { real::get_native(fd, libc::SO_PEEK_OFF) } else { 0 };
     let list = if begun.is_some() { vectors.without_header() } else { vectors.with_header() };
     let received = native(fd, list, flags);
@@ -61,12 +68,12 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &mut Vectors, peek: bool) ->
                 header
             }
             Some(header) if header.kind == Kind::Failure => {
-                consume(fd);
+                remove();
                 return Outcome::Error(header.value.cast_signed());
             }
             // Only the host process writes here: another kind has no meaning for a reader.
             _ => {
-                consume(fd);
+                remove();
                 return attempt(fd, locked, vectors, peek);
             }
         },
@@ -75,7 +82,7 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &mut Vectors, peek: bool) ->
     if peek {
         real::set_native(fd, libc::SO_PEEK_OFF, before);
     } else if whole {
-        consume(fd);
+        remove();
         locked.set_begun(None);
     } else {
         locked.set_begun(Some(header));
@@ -83,16 +90,18 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &mut Vectors, peek: bool) ->
     Outcome::Message(Got { bytes: left.min(vectors.total), header, whole, next: None })
 }
 
-/// Waits until the descriptor is ready; false after an error.
-pub fn wait(fd: c_int, events: i16, timeout: c_int) -> bool {
+/// Waits until the descriptor has room for a record; false after an error.
+pub fn wait_for_room(fd: c_int) -> bool {
     // SAFETY: zero is a valid time.
     let mut limit: libc::timeval = unsafe { std::mem::zeroed() };
     let mut len = size_of::<libc::timeval>() as socklen_t;
     // SAFETY: the value outlives the call.
-    unsafe { real::getsockopt(fd, libc::SOL_SOCKET, timeout, (&raw mut limit).cast(), &raw mut len) };
+    unsafe {
+        real::getsockopt(fd, libc::SOL_SOCKET, libc::SO_SNDTIMEO, (&raw mut limit).cast(), &raw mut len)
+    };
     let milliseconds = limit.tv_sec.saturating_mul(1000).saturating_add(limit.tv_usec / 1000);
     let milliseconds = if milliseconds == 0 { -1 } else { c_int::try_from(milliseconds).unwrap_or(-1) };
-    let mut poll = libc::pollfd { fd, events, revents: 0 };
+    let mut poll = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
     // SAFETY: there is one descriptor.
     match unsafe { libc::poll(&raw mut poll, 1, milliseconds) } {
         0 => fail(libc::EAGAIN) >= 0,
@@ -127,12 +136,12 @@ fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &
             }
             Outcome::End => return 0,
             Outcome::Error(error) => return fail(error) as isize,
-            Outcome::Empty if flags & libc::MSG_DONTWAIT != 0 || is_nonblocking(fd) => {
-                return fail(libc::EAGAIN) as isize;
-            }
+            Outcome::Empty if flags & libc::MSG_DONTWAIT != 0 => return fail(libc::EAGAIN) as isize,
             Outcome::Empty => {
                 drop(locked);
-                if !wait(fd, libc::POLLIN, libc::SO_RCVTIMEO) {
+                // A receive of no bytes waits as the program wants it: not at all, or with its time limit.
+                // SAFETY: nothing is written.
+                if unsafe { real::recv(fd, std::ptr::null_mut(), 0, libc::MSG_PEEK) } < 0 {
                     return -1;
                 }
             }

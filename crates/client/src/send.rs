@@ -56,7 +56,7 @@ unsafe fn transmit(
             if from == 0 || !again {
                 return -1;
             }
-            crate::receive::wait(fd, libc::POLLOUT, libc::SO_SNDTIMEO);
+            crate::receive::wait_for_room(fd);
             continue;
         }
         flags &= !libc::MSG_DONTWAIT;

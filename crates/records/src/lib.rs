@@ -18,8 +18,11 @@ pub use header::{Header, Kind, flags};
 /// The environment variable with the path of the host process's socket.
 pub const SOCKET_VARIABLE: &str = "ANABRANCH_SOCKET";
 
-/// Largest number of user bytes in a record. Longer messages are several records.
+/// Largest number of user bytes in a record of a program. Longer messages are several records.
 pub const MAX_DATA: usize = 131_072;
+
+/// Largest number of user bytes in a record of the host process.
+pub const MAX_DELIVERED: usize = 65_536;
 
 /// The size that both ends request for the send buffer of a pair.
 pub const PAIR_BUFFER: usize = 262_144;

@@ -6,7 +6,7 @@ use crate::server::Server;
 use crate::socket::{Phase, Socket};
 use bytes::Bytes;
 use records::notification::{self, kind};
-use records::{Header, Kind, MAX_DATA, flags};
+use records::{Header, Kind, MAX_DELIVERED, flags};
 use sctp::{AssocId, Endpoint, Message, Payload, Received, Reliability, SendError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Span;
@@ -232,7 +232,7 @@ impl Server {
         while all
             || socket.pair.has_room() && socket.partial.is_none_or(|other| other == number || interleave)
         {
-            let Some(received) = endpoint.receive(id, MAX_DATA) else { break };
+            let Some(received) = endpoint.receive(id, MAX_DELIVERED) else { break };
             association.active = now;
             socket.partial = (!received.end_of_record && !received.aborted).then_some(number);
             if !received.aborted {

@@ -7,7 +7,7 @@ use crate::server::Server;
 use crate::socket::Phase;
 use bytes::Bytes;
 use records::notification::{self, AssocState, Failed, KeyState, kind};
-use records::{Header, Kind, MAX_DATA, flags};
+use records::{Header, Kind, MAX_DELIVERED, flags};
 use sctp::{Message, ResetResult};
 use std::net::IpAddr;
 use wire::StreamId;
@@ -28,7 +28,7 @@ impl Server {
             set_peer(&mut header, association);
             let mut left = Bytes::from(make(number, association));
             while !left.is_empty() {
-                let piece = left.split_to(left.len().min(MAX_DATA));
+                let piece = left.split_to(left.len().min(MAX_DELIVERED));
                 header.flags = if left.is_empty() { flags::END } else { 0 };
                 socket.pair.put(header, piece, None);
             }
