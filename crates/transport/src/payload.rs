@@ -4,10 +4,12 @@ use crate::Octets;
 use bytes::Bytes;
 use units::ByteCount;
 
-/// User data: stored bytes, or filler that is not stored.
+/// User data: what a message carries. [`Payload::to_bytes`] reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// A number of zero bytes that are never stored; measuring tools send them.
+    /// A number of zero bytes that are never stored. Hidden, because only simulators and measuring tools
+    /// send them, and a packet from a socket never gives them.
+    #[doc(hidden)]
     Filler(u32),
     /// Stored bytes.
     Bytes(Bytes),
