@@ -9,10 +9,6 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::*;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// A client that has started an association, and a server whose user decides about up to `waiting` arrivals.
 fn asking(waiting: usize) -> Pair {
     let mut pair = Pair::new(2, &Config::default());

@@ -5,13 +5,9 @@ use anabranch_sctp::{
     RtxPolicy, State,
 };
 use std::net::IpAddr;
-use testkit::{Fate, Pair, Sent, Side, endpoint_config, header, packet};
+use testkit::{Fate, Pair, Sent, Side, endpoint_config, header, ms, packet};
 use units::{ByteCount, Span};
 use wire::{Cause, CauseList, Chunk, OperationError};
-
-fn ms(millis: u64) -> Span {
-    Span::from_millis(millis)
-}
 
 fn config() -> Config {
     Config { auth: true, asconf: true, ..Config::default() }

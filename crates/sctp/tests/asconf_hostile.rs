@@ -6,7 +6,7 @@ use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathState, State};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::net::IpAddr;
-use testkit::{Fate, Pair, Sent, Side, causes, endpoint_config, header, parse};
+use testkit::{Fate, Pair, Sent, Side, causes, endpoint_config, header, ms, parse};
 use transport::{Checksum, PacketBuf};
 use units::Span;
 use wire::asconf::{AddressChange, Request, Requests, Response, Responses};
@@ -14,10 +14,6 @@ use wire::{
     Abort, Asconf, AsconfAck, Auth, Cause, Causes, Chunk, CommonHeader, Encode, Init, PacketWriter,
     Parameters,
 };
-
-fn ms(millis: u64) -> Span {
-    Span::from_millis(millis)
-}
 
 fn config() -> Config {
     Config { auth: true, asconf: true, ..Config::default() }

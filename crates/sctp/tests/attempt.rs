@@ -5,10 +5,6 @@ use testkit::*;
 use units::Span;
 use wire::{Abort, Causes, Chunk};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// The networks of the client's packets with these chunks, and their times in ms since the first packet.
 fn sent(pair: &Pair, chunks: &str) -> Vec<(u8, u64)> {
     let ours = pair.sent.iter().filter(|sent| sent.from == Side::Client && sent.chunks() == chunks);

@@ -1,14 +1,10 @@
 //! Authenticated chunks (`rfc4895`) between two of our endpoints.
 
 use anabranch_sctp::{Config, Event, KeyError, State};
-use testkit::{Fate, Pair, Sent, Side, endpoint_config, packet, parse};
+use testkit::{Fate, Pair, Sent, Side, endpoint_config, ms, packet, parse};
 use transport::PacketBuf;
 use units::Span;
 use wire::{Chunk, Init, Parameter, ParameterList, Tsn};
-
-fn ms(millis: u64) -> Span {
-    Span::from_millis(millis)
-}
 
 /// All chunk types that can be authenticated, with COOKIE ECHO, DATA, SACK and ABORT among them.
 const ALL: [u8; 12] = [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0x84, 0x10];

@@ -5,10 +5,6 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::{Chunk, Shutdown, Tsn};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// Asserts that both sides have one established association, and that messages arrive in both directions.
 fn assert_works(pair: &mut Pair) {
     for side in [Side::Client, Side::Server] {

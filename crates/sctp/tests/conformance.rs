@@ -12,10 +12,6 @@ use wire::*;
 
 const STRANGER: [u8; 4] = [10, 1, 0, 9];
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 fn lose_everything(scene: &mut Scene) {
     scene.pair.on_wire(|_| Fate::Lost);
 }

@@ -7,10 +7,6 @@ use transport::PacketBuf;
 use units::Span;
 use wire::*;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 fn natted(clients: u16) -> Natted {
     Natted::new(clients, &Config::default())
 }

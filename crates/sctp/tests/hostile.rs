@@ -8,10 +8,6 @@ use transport::{Octets, PacketBuf};
 use units::Span;
 use wire::*;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// States in which the client of a pair is attacked.
 const SCENES: [State; 7] = [
     State::CookieWait,

@@ -8,10 +8,6 @@ use testkit::*;
 use transport::PacketBuf;
 use units::{ByteCount, Instant, Span};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// Length of a packet with its IP header and UDP header.
 fn on_the_way(sent: &Sent) -> usize {
     let ip_header = if sent.dst.is_ipv4() { 20 } else { 40 };

@@ -5,10 +5,6 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::Chunk;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 fn cmt() -> Config {
     Config { cmt: Cmt { enabled: true, ..Cmt::default() }, sack_frequency: 1, ..Config::default() }
 }

@@ -8,10 +8,6 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::StreamId;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// Changes the options of the client's association.
 fn change(pair: &mut Pair, id: AssocId, with: impl FnOnce(&mut AssocOptions)) {
     let now = pair.now;

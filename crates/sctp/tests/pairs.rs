@@ -9,10 +9,6 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::Chunk;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// A client with two uplinks and a server with one address.
 fn two_uplinks(paths: PathSet) -> Pair {
     let cmt = Cmt { enabled: true, ..Cmt::default() };

@@ -6,10 +6,6 @@ use transport::PacketBuf;
 use units::{ByteCount, Span};
 use wire::{Chunk, Parameter, StreamId, Tsn};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 fn config() -> Config {
     Config { pr_sctp: true, ..Config::default() }
 }

@@ -5,10 +5,6 @@ use testkit::*;
 use units::{Instant, Span};
 use wire::{Chunk, HeartbeatAck};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 fn secs(n: u64) -> Span {
     Span::from_secs(n)
 }

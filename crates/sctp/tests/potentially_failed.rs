@@ -4,10 +4,6 @@ use anabranch_sctp::{AssocId, Cmt, Config, Event, PathInfo, PathState};
 use testkit::*;
 use units::{Instant, Span};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 fn secs(n: u64) -> Span {
     Span::from_secs(n)
 }

@@ -4,10 +4,6 @@ use anabranch_sctp::{CloseReason, Config, Event, Message, Payload, SendError, St
 use testkit::*;
 use units::{ByteCount, Span};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 fn closed(reason: CloseReason) -> Event {
     Event::Closed { reason }
 }

@@ -4,10 +4,6 @@ use anabranch_sctp::{BufferSide, Cmt, Config, Message, PathSelection, PathState,
 use testkit::*;
 use units::{Instant, Span};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// Runs two endpoints with paths of 20 ms RTT and a full send buffer. After one second, network 1 loses all
 /// packets for `outage`. Returns the longest time without data to read, and the pair 20 s after the outage.
 fn outage(config: &Config, outage: Span) -> (Span, Pair) {

@@ -8,10 +8,6 @@ use transport::PacketBuf;
 use units::Span;
 use wire::*;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// Address of an attacker that receives only packets to this address.
 const X: [u8; 4] = [10, 1, 0, 66];
 

@@ -7,10 +7,6 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::StreamId;
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// A tracked message of `length` bytes. Its mark, a number, is in the first four bytes.
 fn tracked(stream: u16, mark: u32, length: usize) -> Message {
     let mut bytes = vec![0; length.max(4)];

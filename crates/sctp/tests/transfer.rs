@@ -7,10 +7,6 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::{Ppid, StreamId};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// Message `n` of a side: `length` bytes of value `n` on stream `n % 3`. Every fifth message is unordered.
 fn message(n: usize, length: usize) -> Message {
     Message {

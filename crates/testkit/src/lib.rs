@@ -24,7 +24,7 @@ pub use interop::Interop;
 pub use nat::{NatSent, Natted};
 pub use ours::Ours;
 pub use packet::{causes, describe, header, packet, parse};
-pub use pair::{Fate, Pair, Sent, Side, endpoint_config};
+pub use pair::{Fate, Pair, Sent, Side, endpoint_config, ms};
 pub use played::{Played, Seen};
 pub use relay::{Faults, Relay};
 pub use station::{Ending, Speaker, Station};

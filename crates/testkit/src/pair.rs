@@ -9,6 +9,11 @@ use std::net::IpAddr;
 use transport::{Channel, Checksum, Ecn, PacketBuf, Transmit};
 use units::{Instant, Span};
 
+/// A time of `n` milliseconds, in short.
+pub const fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
 /// One of the two endpoints of a [`Pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {

@@ -35,6 +35,10 @@ pub(super) const P1: PathId = PathId(0);
 pub(super) const P2: PathId = PathId(1);
 pub(super) const CHUNK: u64 = 1452;
 
+fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
 /// A sender with established paths. The test acts as the network and the peer.
 pub(super) struct Rig {
     pub(super) sender: Sender,

@@ -3,10 +3,6 @@
 use super::*;
 use crate::config::{LossDetection, Reinjection};
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// A sender with time-based loss detection and one path: RTT 40 ms, window of ten chunks.
 fn alone() -> Rig {
     let config = Config {

@@ -4,10 +4,6 @@ use super::*;
 use crate::config::{LossDetection, RtxPolicy};
 use cc::CongestionWindow;
 
-fn ms(ms: u64) -> Span {
-    Span::from_millis(ms)
-}
-
 fn same() -> Cmt {
     Cmt { rtx: RtxPolicy::Same, ..Cmt::default() }
 }

@@ -5,10 +5,6 @@ use crate::config::{PathSelection, Reinjection, RtxPolicy};
 
 const P3: PathId = PathId(2);
 
-fn ms(n: u64) -> Span {
-    Span::from_millis(n)
-}
-
 /// Two paths with RTTs of 20 ms and 100 ms, variations of half of that, and windows of ten chunks.
 fn unequal(config: &Config) -> Rig {
     let mut rig = Rig::new(config, 2, 1);
