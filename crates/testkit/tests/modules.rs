@@ -15,12 +15,6 @@ const KNOWN: &[(&str, &[&str])] = &[
     // The types of the public API return one another: a builder an endpoint, a connection its writer.
     ("io/face", &["builder", "connection", "endpoint", "listener", "reader", "writer"]),
     ("py/net", &["connection", "delivery", "writer"]),
-    // The options of a UDP and of a raw socket are one type, and one socket has either kind of framing.
-    ("io/net", &["buffers", "raw", "socket"]),
-    // UDP is one of the transports of an endpoint and implements the types of all.
-    ("lab/host", &["endpoint", "udp"]),
-    // A sequence takes views of a source, which owns it.
-    ("lab/probe", &["sequence", "source"]),
 ];
 
 /// The modules of a folder, each with the modules of the same folder that it imports.

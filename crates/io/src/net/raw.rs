@@ -3,7 +3,7 @@
 //! The kernel delivers each packet of the protocol to every raw socket at its destination address. A filter
 //! in the kernel selects those for the SCTP port of the endpoint.
 
-use super::socket::BindSpec;
+use super::bind::BindSpec;
 use std::io;
 use std::net::IpAddr;
 
@@ -52,7 +52,7 @@ pub(super) use linux::open;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
     use super::{BindSpec, SCTP, io};
-    use crate::net::socket::bind_to_device;
+    use crate::net::bind::bind_to_device;
     use nix::libc::{
         BPF_ABS, BPF_B, BPF_H, BPF_IND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_LDX, BPF_MSH, BPF_RET,
     };

@@ -1,4 +1,5 @@
 use super::batch::Batch;
+use super::bind::{BindSpec, bind_to_device};
 use super::buffers::Buffers;
 use super::raw::{self, Framing};
 use crate::stats::SocketCounters;
@@ -8,17 +9,6 @@ use socket2::{Domain, Protocol, SockAddr, Type};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-
-/// The address and options of a socket.
-#[derive(Clone, Debug)]
-pub(crate) struct BindSpec {
-    /// A local address, or the unspecified address of a family.
-    pub(crate) address: SocketAddr,
-    /// The interface that packets must use (`SO_BINDTODEVICE`).
-    pub(crate) device: Option<String>,
-    /// Requested size of each of the kernel's two buffers.
-    pub(crate) buffers: usize,
-}
 
 /// A UDP socket that sends and receives trains of datagrams, or a raw socket for packets in IP.
 #[derive(Debug)]
@@ -194,14 +184,4 @@ impl Socket {
             Err(error) => Err(error),
         }
     }
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) fn bind_to_device(socket: &socket2::Socket, device: &str) -> io::Result<()> {
-    socket.bind_device(Some(device.as_bytes()))
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) fn bind_to_device(_: &socket2::Socket, _: &str) -> io::Result<()> {
-    Err(io::Error::new(ErrorKind::Unsupported, "only Linux binds sockets to devices"))
 }

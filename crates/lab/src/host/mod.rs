@@ -4,6 +4,7 @@
 //! application, and the packets of an endpoint to the network. It keeps one wake-up event pending for each
 //! endpoint.
 
+mod any;
 pub(crate) mod encapsulation;
 mod endpoint;
 mod log;
@@ -13,14 +14,14 @@ mod sctp;
 mod tcp;
 pub(crate) mod udp;
 
-pub(crate) use endpoint::{
-    ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Service, Transport,
-};
+pub(crate) use any::Endpoint;
+pub(crate) use endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Service, Transport};
 
 pub(crate) use log::{ChunkLog, Note, Noted, numbers};
 
+use any::with;
 use des::{Alarm, Kernel, Wake};
-use endpoint::{Protocolled, with};
+use endpoint::Protocolled;
 use net::{Delivered, InterfaceAddress, NetEvent, Network, NodeId, Outgoing, Packet, Protocol};
 use owners::Owners;
 use ports::Ports;

@@ -4,9 +4,8 @@ mod bursts;
 mod sequence;
 mod source;
 
-pub(crate) use source::ProbeView;
-
 use crate::app::Flow;
+use crate::host::Hosts;
 use crate::metrics::direction_name;
 use crate::output::{RunError, Scalar, Series};
 use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget, Scenario};
@@ -14,6 +13,14 @@ use bursts::Bursts;
 use net::{LinkId, Network};
 use source::ProbeSource;
 use units::Instant;
+
+/// The parts of the simulation that probes can read.
+pub(crate) struct ProbeView<'a> {
+    pub(crate) now: Instant,
+    pub(crate) network: &'a mut Network,
+    pub(crate) hosts: &'a mut Hosts,
+    pub(crate) flows: &'a [Flow],
+}
 
 /// All probes of a run.
 #[derive(Debug)]

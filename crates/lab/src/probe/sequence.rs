@@ -1,7 +1,7 @@
 //! Records the chunks of an association one by one: first transmissions, retransmissions by cause,
 //! acknowledgements.
 
-use super::source::ProbeView;
+use super::ProbeView;
 use crate::host::{ConnId, Counted, EndpointId, Note, Noted, Side, Transport};
 use crate::output::Series;
 use units::Instant;

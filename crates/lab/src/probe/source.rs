@@ -1,19 +1,10 @@
-use super::sequence::Sequence;
-use crate::app::Flow;
-use crate::host::{ConnId, Hosts, PathView, Side, Transport};
+use super::{ProbeView, sequence::Sequence};
+use crate::host::{ConnId, PathView, Side, Transport};
 use crate::output::Series;
 use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
-use net::{LinkDir, LinkId, Network};
+use net::{LinkDir, LinkId};
 use transport::Limit;
 use units::Instant;
-
-/// The parts of the simulation that probes can read.
-pub(crate) struct ProbeView<'a> {
-    pub(crate) now: Instant,
-    pub(crate) network: &'a mut Network,
-    pub(crate) hosts: &'a mut Hosts,
-    pub(crate) flows: &'a [Flow],
-}
 
 /// The source of a probe's values.
 #[derive(Debug)]
