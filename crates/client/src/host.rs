@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 type Address = (sockaddr_un, socklen_t);
 
-/// The address that [`attach`] gave; null: that of the environment.
+/// The address that [`attach`] stored; null: the environment gives the address.
 static ATTACHED: AtomicPtr<Address> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The address of the host process; none if there is none.
@@ -17,8 +17,9 @@ pub fn host() -> Option<(&'static sockaddr_un, socklen_t)> {
     attached.or_else(|| HOST.get_or_init(find_host).as_ref()).map(|(address, len)| (address, *len))
 }
 
-/// Makes the host process that serves a path, or an abstract name behind `@`, that of all later sockets.
-/// False if the path is empty or too long. The address stays in memory until the process ends.
+/// Later sockets use the host process at this path; a path that begins with `@` is an abstract name.
+///
+/// Returns false if the path is empty or too long. The address stays in memory until the process ends.
 pub fn attach(path: &[u8]) -> bool {
     let Some(address) = address_of(path) else { return false };
     ATTACHED.store(Box::into_raw(Box::new(address)), Ordering::Release);

@@ -28,7 +28,7 @@ pub fn sockaddr_bytes(header: &Header, v6: bool) -> ([u8; 28], usize) {
     }
 }
 
-/// Puts an address where the program wants it.
+/// Writes an address and its length to the buffers of the program.
 ///
 /// # Safety
 /// The pointers are null or valid, as for `accept`.

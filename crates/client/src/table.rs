@@ -63,7 +63,7 @@ pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
     true
 }
 
-/// Copies the entry of a descriptor to its duplicate, or clears that of the duplicate.
+/// Copies the entry of a descriptor to its duplicate. Without an entry, clears the duplicate's.
 pub fn copy(from: c_int, to: c_int) {
     match find(from) {
         Some(entry) => {

@@ -7,7 +7,7 @@ use units::Span;
 /// Result of an emulation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Start time in microseconds since 1970; `None` if the clock of the caller is not that of the system.
+    /// Start time in microseconds since 1970; `None` if the caller has a clock of its own.
     pub begun: Option<u64>,
     /// Duration of the emulation.
     pub time: Span,

@@ -26,7 +26,7 @@ pub trait Guard: Debug + Send {
     /// the guard itself. Must accept any bytes.
     fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<Channel>;
 
-    /// The channel of a peer to connect to. Without an identity, that of the only known peer.
+    /// The channel of a peer to connect to. Without an identity, the channel of the only known peer.
     ///
     /// # Errors
     /// [`GuardError`].

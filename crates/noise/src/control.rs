@@ -19,7 +19,7 @@ struct Shared {
 /// A change that the guard has not made yet.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// The secret is shared with this peer alone; `None` for that of all peers.
+    /// The secret is shared with this peer alone; `None`: with all peers.
     Allow(PublicKey, Option<Secret>),
     Revoke(PublicKey),
 }

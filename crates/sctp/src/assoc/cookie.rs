@@ -64,7 +64,7 @@ pub(crate) struct Envelope {
     pub(crate) local_port: u16,
     /// The verification tag.
     pub(crate) local_tag: u32,
-    /// The peer that sent the packet, as its guard knows.
+    /// The peer that sent the packet; the guard tells it.
     pub(crate) channel: Channel,
 }
 

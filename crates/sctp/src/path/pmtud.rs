@@ -250,8 +250,8 @@ impl Pmtud {
         self.base < size
     }
 
-    /// Records an expiry of T3-rtx, or that the path is silent. The length of packets may be the reason, if a
-    /// packet longer than BASE was sent after the newest acknowledged packet longer than BASE was sent.
+    /// Records an expiry of T3-rtx, or that the path is silent. The length of the packets may be the reason
+    /// unless the newest packet longer than BASE has been acknowledged.
     pub(crate) fn data_unanswered(&mut self, now: Instant, loss_rate: f64) {
         if self.long_sent > self.proof.map(|(newest, _)| newest) {
             self.suspect(now, loss_rate);

@@ -195,7 +195,7 @@ impl TsnTracker {
         if let Some(before) = before {
             run.first = before.first;
             if self.top == Some(before) {
-                self.top = None; // also where it has just replaced the run above
+                self.top = None; // also if `remove_run` has just made it the top
             }
         }
         match &mut self.top {

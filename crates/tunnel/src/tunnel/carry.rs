@@ -275,7 +275,7 @@ impl Shared {
         Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
     }
 
-    /// Reads the device until it is deleted, and returns that error. Other errors are ignored.
+    /// Reads the device until it is deleted. Logs other errors and reads again.
     fn read(&self, log: &Log) -> TunnelError {
         let mut frame = vec![0; LONGEST_READ];
         let mut memory = vec![0; LONGEST + SEGMENTS * self.mtu];
