@@ -164,7 +164,7 @@ def _series(data: FigureData, sctp: str, widths: list[int], detail: tuple[float,
         axes.set_title(title, loc="left")
         axes.set_ylim(0, 1.15)
         axes.margins(x=0.005)
-        axes.set_ylabel("[share of link]")
+        axes.set_ylabel("Throughput\n[share of link]")
     panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
     panels[-1].set_xlabel("Time [s]")
     text = (
