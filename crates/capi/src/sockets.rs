@@ -208,9 +208,11 @@ pub unsafe extern "C" fn anb_sendv(
     info_type: c_uint,
     flags: c_int,
 ) -> ssize_t {
-    // SAFETY: the caller promises as many bytes.
-    let info =
-        if info.is_null() { &[] } else { unsafe { slice::from_raw_parts(info.cast(), info_len as usize) } };
+    let info = match info.is_null() {
+        true => &[],
+        // SAFETY: the caller promises as many bytes.
+        false => unsafe { slice::from_raw_parts(info.cast(), info_len as usize) },
+    };
     let Some(parts) = controls(info_type, info) else { return fail(libc::EINVAL) as ssize_t };
     // Room for a header and each of the parts of 16, 8 and 2 bytes.
     let mut control = [0_u64; 4 + 3 + 3];
