@@ -91,7 +91,9 @@ impl Sender {
         let plan = self.plan(paths, departing);
         if plan.is_none() {
             self.account(paths);
-            self.note_limited_paths(paths);
+            if self.choice.traits.choosy || self.out.keeps_records() {
+                self.note_limited_paths(paths);
+            }
         }
         plan
     }
@@ -388,7 +390,6 @@ impl Sender {
 
     /// Marks paths with room as limited by the sender (no data, peer's window or scheduler). The network does
     /// not limit the rate of these paths.
-    #[cold]
     fn note_limited_paths(&mut self, paths: &mut Paths) {
         for p in paths.ids() {
             if !self.has_room(p, paths) {
