@@ -1,6 +1,6 @@
 //! What all peers of a guard share.
 
-use crate::keys::{PrivateKey, Secret, fill_random};
+use crate::keys::{PrivateKey, PublicKey, Secret, fill_random};
 use crate::stats::Stats;
 use crate::suite::Suites;
 use std::collections::{BTreeMap, VecDeque};
@@ -13,6 +13,7 @@ const OUTGOING: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Common {
     pub(crate) private: PrivateKey,
+    pub(crate) public: PublicKey,
     pub(crate) door: Secret,
     pub(crate) suites: Suites,
     /// The peer of each index that a datagram may name.

@@ -61,6 +61,7 @@ impl Noise {
         let control = Control::new(private.clone());
         let common = Common {
             private,
+            public: own,
             door: peers.door,
             suites: Suites::of_processor(),
             indices: BTreeMap::new(),
@@ -105,6 +106,12 @@ impl Noise {
     #[cfg(test)]
     pub(crate) fn only_peer(&mut self) -> &mut Peer {
         self.peers.values_mut().next().expect("one peer")
+    }
+
+    /// Number of sessions and attempts that datagrams may name.
+    #[cfg(test)]
+    pub(crate) fn indices(&self) -> usize {
+        self.common.indices.len()
     }
 
     /// Counters of the guard.

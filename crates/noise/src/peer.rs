@@ -16,13 +16,16 @@ use std::sync::atomic::Ordering;
 use transport::{Datagram, Octets, Transmit};
 use units::{Instant, Span};
 
-/// Time for which a replaced session still receives.
+/// Time for which a replaced session still receives after its replacement, and after each packet: the peer
+/// may have another order of two sessions.
 pub(crate) const KEPT: Span = Span::from_secs(10);
 /// Time for which a packet waits for a session that replaces another one; later its content would be too
 /// late.
 const PATIENCE: Span = Span::from_millis(500);
 /// Largest number of packets that wait for a session.
 pub(crate) const WAITING: usize = 8;
+/// Largest number of replaced sessions. When both ends begin a handshake at once, two sessions replace one.
+const REPLACED: usize = 2;
 /// Largest number of routes on which a handshake is tried.
 const ROUTES: usize = 8;
 /// Time until the first repetition of a handshake. It grows by a half each time up to [`LONGEST`], so that a
@@ -57,8 +60,8 @@ pub(crate) struct Peer {
     switched: bool,
     /// The session that packets use.
     pub(crate) current: Option<Session>,
-    /// The session before it, and the time of its replacement.
-    previous: Option<(Session, Instant)>,
+    /// Earlier sessions, the latest first, with the time of their replacement or of a later packet.
+    previous: Vec<(Session, Instant)>,
     /// A session that the peer began and has not used yet.
     next: Option<Session>,
     pub(crate) attempt: Option<Attempt>,
@@ -99,7 +102,8 @@ pub(crate) struct Attempt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     /// Indices by which the peer names sessions and the attempt.
-    pub(crate) indices: [Option<u32>; 4],
+    pub(crate) indices: [Option<u32>; 5],
+    /// Time of the next call of [`Peer::on_timer`].
     pub(crate) deadline: Option<Instant>,
     /// True if packets wait that a session could carry now.
     pub(crate) is_ready: bool,
@@ -115,7 +119,7 @@ impl Peer {
             suite: common.suites.first(),
             switched: false,
             current: None,
-            previous: None,
+            previous: Vec::new(),
             next: None,
             attempt: None,
             sessions: 0,
@@ -130,13 +134,21 @@ impl Peer {
 
     pub(crate) fn marks(&self) -> Marks {
         let local = |session: &Session| session.local;
+        let [first, second] = [0, 1].map(|n| self.previous.get(n));
         let indices = [
             self.current.as_ref().map(local),
-            self.previous.as_ref().map(|(session, _)| session.local),
+            first.map(|(session, _)| session.local),
+            second.map(|(session, _)| session.local),
             self.next.as_ref().map(local),
             self.attempt.as_ref().map(|attempt| attempt.index),
         ];
-        let deadline = self.attempt.as_ref().map(|attempt| attempt.deadline);
+        let deadlines = [
+            self.current.as_ref().map(Session::end),
+            self.previous.iter().map(|(_, at)| *at + KEPT).min(),
+            self.next.as_ref().map(Session::end),
+            self.attempt.as_ref().map(|attempt| attempt.deadline),
+        ];
+        let deadline = deadlines.into_iter().flatten().min();
         Marks { indices, deadline, is_ready: self.current.is_some() && !self.waiting.is_empty() }
     }
 
@@ -193,16 +205,18 @@ impl Peer {
     ) -> bool {
         let is_next = self.next.as_ref().is_some_and(|session| session.local == receiver);
         let next = self.next.as_mut().filter(|_| is_next);
-        let current = self.current.as_mut();
-        let previous = self.previous.as_mut().filter(|(_, at)| now.since(*at) < KEPT);
-        let mut sessions = next.into_iter().chain(current).chain(previous.map(|(session, _)| session));
-        let session = sessions.find(|session| session.local == receiver);
-        let opened =
-            session.is_some_and(|session| session.is_alive(now) && session.open(counter, cipher, out));
+        let latest = next.into_iter().chain(&mut self.current).map(|session| (session, None));
+        let previous = self.previous.iter_mut().filter(|(_, at)| now.since(*at) < KEPT);
+        let mut sessions = latest.chain(previous.map(|(session, at)| (session, Some(at))));
+        let Some((session, at)) = sessions.find(|(session, _)| session.local == receiver) else {
+            return false;
+        };
+        let opened = session.is_alive(now) && session.open(counter, cipher, out);
         if opened {
+            at.into_iter().for_each(|at| *at = now);
             // The packet shows that the peer has the keys.
             if is_next && let Some(session) = self.next.take() {
-                self.replace(now, common, from, session);
+                self.confirm(now, common, from, session);
             }
             self.unanswered = None;
             self.heard = now;
@@ -288,8 +302,12 @@ impl Peer {
             Some(Attempt { state, index, initiation, mac, cookies: 0, responses: 0, wait, deadline, wanted });
     }
 
+    /// Wipes the keys that have ended, so that whoever reads the memory later opens no recorded packet.
     /// Repeats a handshake on all routes, unless no session is needed any more.
     pub(crate) fn on_timer(&mut self, now: Instant, common: &mut Common) {
+        self.current.take_if(|session| session.end() <= now);
+        self.previous.retain(|(_, at)| *at + KEPT > now);
+        self.next.take_if(|session| session.end() <= now);
         let Some(attempt) = self.attempt.take_if(|attempt| attempt.deadline <= now) else { return };
         if now.since(attempt.wanted) < WANTED {
             let wait = (attempt.wait * 3 / 2).min(LONGEST);
@@ -373,11 +391,27 @@ impl Peer {
         true
     }
 
+    /// The peer used the session of its handshake for the first time. If a handshake of this end has ended
+    /// meanwhile, both ends use the session of the end with the smaller public key: the later session is not
+    /// the same one at both.
+    fn confirm(&mut self, now: Instant, common: &Common, from: IpAddr, session: Session) {
+        let crosses = |ours: &Session| ours.is_ours && session.is_older_than(ours);
+        let is_ours_kept = common.public < self.key && self.current.as_ref().is_some_and(crosses);
+        self.replace(now, common, from, session);
+        if is_ours_kept
+            && let (Some(theirs), Some((ours, _))) = (&mut self.current, self.previous.first_mut())
+        {
+            std::mem::swap(ours, theirs);
+        }
+    }
+
     /// A session takes the place of the current one; `from` sent what ended its handshake.
     fn replace(&mut self, now: Instant, common: &Common, from: IpAddr, session: Session) {
         trace::handshake(from, session.is_ours);
-        let before = self.current.replace(session);
-        self.previous = before.map(|session| (session, now));
+        if let Some(before) = self.current.replace(session) {
+            self.previous.truncate(REPLACED - 1);
+            self.previous.insert(0, (before, now));
+        }
         self.unanswered = None;
         self.sessions += 1;
         NoiseStats::count(&common.stats.sessions);

@@ -77,6 +77,15 @@ impl Session {
         now.since(self.born) < LIFE && self.sent < self.send_key.suite().end() && self.forged < MOST_FORGED
     }
 
+    pub(crate) fn is_older_than(&self, other: &Session) -> bool {
+        self.born < other.born
+    }
+
+    /// Time at which the session ends, if it has not ended before.
+    pub(crate) fn end(&self) -> Instant {
+        self.born + LIFE
+    }
+
     /// True if this end should request new keys before a packet on this route: the session is old, or has
     /// sent many packets. While there is time, only the route that carries most requests them: another one
     /// may be metered.
@@ -115,6 +124,17 @@ impl Session {
     #[cfg(test)]
     pub(crate) fn skip_to(&mut self, sent: u64) {
         self.sent = sent;
+    }
+
+    /// The indices by which the peer names the session to us, and by which we name it to the peer.
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> (u32, u32) {
+        (self.local, self.remote)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn forged(&self) -> u64 {
+        self.forged
     }
 
     #[cfg(test)]

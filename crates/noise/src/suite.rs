@@ -1,6 +1,7 @@
 //! The two cipher suites, and the keys of one session.
 
 use ring::aead::{AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use std::hint::black_box;
 use zeroize::Zeroize;
 
 /// Bytes of the tag of a ciphertext.
@@ -92,23 +93,27 @@ fn has_aes() -> bool {
     false
 }
 
-/// One direction of a session.
+/// One direction of a session. Its memory is wiped when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Key {
-    key: LessSafeKey,
+    /// In a box, so that moves of a session leave no copies of the key.
+    key: Box<LessSafeKey>,
     suite: Suite,
 }
 
 impl Key {
     /// Takes the bytes of a key, and wipes them.
     pub(crate) fn new(suite: Suite, bytes: &mut [u8; 32]) -> Key {
-        let algorithm = match suite {
-            Suite::ChaCha20Poly1305 => &CHACHA20_POLY1305,
-            Suite::Aes256Gcm => &AES_256_GCM,
-        };
-        let key = UnboundKey::new(algorithm, bytes).expect("both suites have keys of 32 bytes");
+        let key = Box::new(key_of(suite, bytes));
         bytes.zeroize();
-        Key { key: LessSafeKey::new(key), suite }
+        Key { key, suite }
+    }
+
+    /// Overwrites the key with that of zeros, since `ring` does not wipe its keys.
+    fn wipe(&mut self) {
+        *self.key = key_of(self.suite, &[0; 32]);
+        // Without a use after it, the compiler may leave the assignment out.
+        black_box(&self.key);
     }
 
     /// The nonce of a counter: four zero bytes, then the counter, little-endian for ChaCha20 and big-endian
@@ -148,10 +153,39 @@ impl Key {
     }
 }
 
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.wipe();
+    }
+}
+
+fn key_of(suite: Suite, bytes: &[u8; 32]) -> LessSafeKey {
+    let algorithm = match suite {
+        Suite::ChaCha20Poly1305 => &CHACHA20_POLY1305,
+        Suite::Aes256Gcm => &AES_256_GCM,
+    };
+    LessSafeKey::new(UnboundKey::new(algorithm, bytes).expect("both suites have keys of 32 bytes"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::keys::hex;
+
+    #[test]
+    fn a_wiped_key_is_that_of_zeros() {
+        for suite in [Suite::ChaCha20Poly1305, Suite::Aes256Gcm] {
+            let sealed = |key: &Key| {
+                let mut out = b"packet".to_vec();
+                key.seal(7, &mut out, 0).then_some(out)
+            };
+            let mut key = Key::new(suite, &mut [3; 32]);
+            let zeros = sealed(&Key::new(suite, &mut [0; 32]));
+            assert_ne!(sealed(&key), zeros);
+            key.wipe();
+            assert_eq!(sealed(&key), zeros);
+        }
+    }
 
     /// `spec/SECURE.md` T5: `hello` with the key 00 to 1f and the counter of lane 2, count 5, computed by
     /// another implementation.

@@ -2,6 +2,8 @@
 
 mod control;
 mod keys;
+mod restart;
+mod soak;
 
 use crate::guard::Noise;
 use crate::keys::{PrivateKey, PublicKey, Secret};
