@@ -1,6 +1,7 @@
 //! Guard between an endpoint and its sockets, which may change or drop packets.
 
 use std::fmt::{self, Debug, Display};
+use std::task::Waker;
 use transport::{Channel, Datagram, Octets, Transmit};
 use units::Instant;
 
@@ -44,6 +45,35 @@ pub trait Guard: Debug + Send {
 
     /// Runs the expired timers.
     fn handle_timeout(&mut self, now: Instant);
+
+    /// The channel of a datagram that the guard sent, from its first bytes, which an ICMP message quotes.
+    /// `None` if it is no datagram of the last time, and then the message has no effect: anybody can send
+    /// one. Without this method, none has.
+    fn quoted(&self, bytes: &[u8]) -> Option<Channel> {
+        let _ = bytes;
+        None
+    }
+
+    /// The next channel that carries nothing any more, and why. The driver ends its associations.
+    fn poll_end(&mut self) -> Option<(Channel, ChannelEnd)> {
+        None
+    }
+
+    /// Stores a waker of the driver, for a guard that another thread can change: after such a change, it
+    /// wakes the driver, which then calls [`poll_end`](Self::poll_end).
+    fn set_waker(&mut self, waker: Waker) {
+        let _ = waker;
+    }
+}
+
+/// Why a channel of a [`Guard`] carries nothing any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChannelEnd {
+    /// The peer may not communicate any more: all its associations end.
+    Revoked,
+    /// The peer does not complete the handshake of the guard: attempts to connect to it end.
+    NoSession,
 }
 
 /// What a peer proves to a [`Guard`] that it is.

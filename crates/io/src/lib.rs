@@ -49,7 +49,7 @@ pub use carrier::Carrier;
 pub use face::{
     Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };
-pub use guard::{Guard, GuardError, Identity};
+pub use guard::{ChannelEnd, Guard, GuardError, Identity};
 pub use host::{Host, HostOptions};
 pub use info::{AssocStats, LimitTimes, PathInfo};
 pub use net::Ready;

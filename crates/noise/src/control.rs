@@ -3,6 +3,7 @@
 use crate::keys::{KeyError, PrivateKey, PublicKey, Secret};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 /// Allows and revokes peers of a running guard, from any thread. Clones belong to the same guard.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ struct Shared {
     /// True if there are changes, so that the guard needs no lock for each packet.
     has_changes: AtomicBool,
     changes: Mutex<Vec<Change>>,
+    /// Wakes the driver of the guard.
+    waker: Mutex<Option<Waker>>,
 }
 
 /// A change that the guard has not made yet.
@@ -27,7 +30,7 @@ pub(crate) enum Change {
 impl Control {
     pub(crate) fn new(private: PrivateKey) -> Control {
         let (has_changes, changes) = (AtomicBool::new(false), Mutex::default());
-        Control(Arc::new(Shared { private, has_changes, changes }))
+        Control(Arc::new(Shared { private, has_changes, changes, waker: Mutex::default() }))
     }
 
     /// Adds a peer to the list, with a secret that is shared with it alone, if there is one. A peer on the
@@ -42,8 +45,8 @@ impl Control {
     }
 
     /// Ends the sessions of a peer and refuses it from now on, also where anyone else is accepted: after this
-    /// call no packet of the peer is opened, and none is sealed for it. Its associations end by themselves
-    /// once the peer does not answer; abort the connections with its identity to end them at once.
+    /// call no packet of the peer is opened, and none is sealed for it. Its connections end at once with
+    /// [`io::ConnectionError::Revoked`]. The peer is not told: abort its connections before to tell it.
     pub fn revoke(&self, key: PublicKey) {
         self.add(Change::Revoke(key));
     }
@@ -51,6 +54,14 @@ impl Control {
     fn add(&self, change: Change) {
         self.changes().push(change);
         self.0.has_changes.store(true, Ordering::Release);
+        let waker = self.0.waker.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    pub(crate) fn set_waker(&self, waker: Waker) {
+        *self.0.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
     }
 
     /// The changes since the last call.

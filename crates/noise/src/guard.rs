@@ -13,16 +13,20 @@ use crate::session::OVERHEAD;
 use crate::stats::{NoiseStats, Stats};
 use crate::suite::{Suite, Suites};
 use crate::trace::Refusals;
-use crate::wire::{self, ANY_SUITE, Initiation, Parsed};
-use io::{Guard, GuardError, Identity};
+use crate::wire::{self, ANY_SUITE, Initiation, Parsed, Quoted};
+use io::{ChannelEnd, Guard, GuardError, Identity};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 use transport::{Channel, Datagram, Octets, Transmit};
 use units::Instant;
 
 /// Largest number of peers that are not listed.
 const MOST_OTHERS: usize = 4096;
+/// Largest number of peers with the same index that a quote is compared with.
+const NAMESAKES: usize = 8;
 
 /// Encrypts and authenticates all datagrams between this end and its peers.
 pub struct Noise {
@@ -43,6 +47,11 @@ pub struct Noise {
     psk_for_all: Secret,
     /// Times at which peers repeat handshakes.
     deadlines: BTreeSet<(Instant, u32)>,
+    /// The index by which the current session is named to each peer, with the number of the peer. Peers
+    /// choose these indices, so that several may have the same one.
+    remotes: BTreeSet<(u32, u32)>,
+    /// Channels that carry nothing any more, for the driver.
+    ended: BTreeMap<u32, ChannelEnd>,
     /// Peers with packets that waited for a session which now exists.
     ready: BTreeSet<u32>,
     jar: Jar,
@@ -81,6 +90,8 @@ impl Noise {
             psks: peers.psks,
             psk_for_all: peers.psk_for_all,
             deadlines: BTreeSet::new(),
+            remotes: BTreeSet::new(),
+            ended: BTreeMap::new(),
             ready: BTreeSet::new(),
             jar: Jar::new(Instant::ZERO)?,
             limits: Limits::new(),
@@ -133,6 +144,7 @@ impl Noise {
                     self.revoked.insert(key);
                     if let Some(&number) = self.by_key.get(&key) {
                         self.forget(number);
+                        self.ended.insert(number, ChannelEnd::Revoked);
                     }
                 }
             }
@@ -155,9 +167,11 @@ impl Noise {
         }
     }
 
-    /// True if a peer that is not listed may have a session.
+    /// True if a peer that is not listed may have a session. If the rule panics, the peer is refused, and the
+    /// sessions of the others go on.
     fn accepts(&mut self, key: &PublicKey) -> bool {
-        !self.revoked.contains(key) && self.others.as_mut().is_some_and(|accept| accept(key))
+        let Some(accept) = self.others.as_mut().filter(|_| !self.revoked.contains(key)) else { return false };
+        catch_unwind(AssertUnwindSafe(|| accept(key))).unwrap_or(false)
     }
 
     fn psk_of(&self, key: &PublicKey) -> Secret {
@@ -228,6 +242,12 @@ impl Noise {
         }
         for index in after.indices.into_iter().flatten() {
             self.common.indices.insert(index, number);
+        }
+        if let Some(remote) = before.remote {
+            self.remotes.remove(&(remote, number));
+        }
+        if let Some(remote) = after.remote {
+            self.remotes.insert((remote, number));
         }
         if let Some(at) = before.deadline {
             self.deadlines.remove(&(at, number));
@@ -428,8 +448,36 @@ impl Guard for Noise {
             && let Some(&(at, number)) = self.deadlines.first()
             && at <= now
         {
-            self.with(number, |peer, common| peer.on_timer(now, common));
+            if self.with(number, |peer, common| peer.on_timer(now, common)) == Some(true) {
+                self.ended.insert(number, ChannelEnd::NoSession);
+            }
         }
+    }
+
+    fn quoted(&self, bytes: &[u8]) -> Option<Channel> {
+        let has_sent = |number: &u32, sent: &dyn Fn(&Peer) -> bool| self.peers.get(number).is_some_and(sent);
+        match wire::quoted(bytes)? {
+            Quoted::Initiation { sender } => {
+                let number = self.common.indices.get(&sender)?;
+                has_sent(number, &|peer| peer.attempts(sender)).then_some(Channel(*number))
+            }
+            Quoted::Data { receiver, counter } => {
+                let named = self.remotes.range((receiver, 0)..=(receiver, u32::MAX)).take(NAMESAKES);
+                let mut numbers = named.map(|(_, number)| number);
+                let number =
+                    numbers.find(|number| has_sent(number, &|peer| peer.has_sent(receiver, counter)))?;
+                Some(Channel(*number))
+            }
+        }
+    }
+
+    fn poll_end(&mut self) -> Option<(Channel, ChannelEnd)> {
+        self.apply_changes(Instant::ZERO);
+        self.ended.pop_first().map(|(number, end)| (Channel(number), end))
+    }
+
+    fn set_waker(&mut self, waker: Waker) {
+        self.control.set_waker(waker);
     }
 }
 

@@ -7,6 +7,8 @@ use transport::Transmit;
 
 /// Largest number of lanes; further pairs of addresses share the last one.
 pub(crate) const LANES: usize = 16;
+/// Number of packets of a lane that an ICMP message may quote.
+const RECENT: u64 = 1024;
 /// Bits of a counter below the number of its lane.
 const BITS: u32 = 56;
 
@@ -25,6 +27,12 @@ impl SendLanes {
     /// The lane of this route; `None` before its first packet, and for routes that share the last lane.
     fn position(&self, route: &Transmit) -> Option<usize> {
         self.0.iter().position(|lane| lane.src == route.src && lane.dst == route.dst)
+    }
+
+    /// True if the counter is one of the latest of its lane.
+    pub(crate) fn is_recent(&self, counter: u64) -> bool {
+        let (lane, count) = parts(counter);
+        self.0.get(lane).is_some_and(|lane| (lane.count.saturating_sub(RECENT)..lane.count).contains(&count))
     }
 
     /// True if no other route has carried more packets.
@@ -90,6 +98,17 @@ mod tests {
             assert!(counter >> BITS < LANES as u64);
             assert!(all.insert(counter), "{counter:x} again");
         }
+    }
+
+    #[test]
+    fn the_latest_1024_counters_of_a_lane_are_recent() {
+        let mut lanes = SendLanes::default();
+        assert!(!lanes.is_recent(0), "it was not sent");
+        for _ in 0..2000 {
+            lanes.next(&route(1));
+        }
+        assert_eq!([975, 976, 1999, 2000].map(|count| lanes.is_recent(count)), [false, true, true, false]);
+        assert!(!lanes.is_recent(1 << BITS) && !lanes.is_recent(u64::MAX));
     }
 
     #[test]

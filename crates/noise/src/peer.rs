@@ -91,11 +91,20 @@ pub(crate) struct Attempt {
     cookies: u8,
     /// Number of responses that were read.
     responses: u8,
-    wait: Span,
     /// Time of the next repetition.
     deadline: Instant,
+    pace: Pace,
+}
+
+/// When and for how long a handshake is repeated.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Time of the first initiation.
+    since: Instant,
     /// Time of the last request for a session.
     wanted: Instant,
+    /// Time until the next repetition.
+    wait: Span,
 }
 
 /// What the guard must know about a peer: it keeps tables of these.
@@ -103,6 +112,8 @@ pub(crate) struct Attempt {
 pub(crate) struct Marks {
     /// Indices by which the peer names sessions and the attempt.
     pub(crate) indices: [Option<u32>; 5],
+    /// Index by which the current session is named to the peer.
+    pub(crate) remote: Option<u32>,
     /// Time of the next call of [`Peer::on_timer`].
     pub(crate) deadline: Option<Instant>,
     /// True if packets wait that a session could carry now.
@@ -149,7 +160,8 @@ impl Peer {
             self.attempt.as_ref().map(|attempt| attempt.deadline),
         ];
         let deadline = deadlines.into_iter().flatten().min();
-        Marks { indices, deadline, is_ready: self.current.is_some() && !self.waiting.is_empty() }
+        let remote = self.current.as_ref().map(|session| session.remote);
+        Marks { indices, remote, deadline, is_ready: self.current.is_some() && !self.waiting.is_empty() }
     }
 
     /// Encrypts a packet and appends the datagram. False if it waits for a session, or cannot be sent.
@@ -272,19 +284,18 @@ impl Peer {
         let due = self.current.as_ref().is_none_or(|session| silent || session.is_worn(now, route));
         match &mut self.attempt {
             _ if !due => {}
-            Some(attempt) => attempt.wanted = now,
+            Some(attempt) => attempt.pace.wanted = now,
             None => {
                 // While the keys are valid, the route of the packet is enough at first: another route may be
                 // metered.
                 let routes = if silent || self.current.is_none() { ROUTES } else { 1 };
-                self.begin(now, common, (now, FIRST), routes);
+                self.begin(now, common, Pace { since: now, wanted: now, wait: FIRST }, routes);
             }
         }
     }
 
-    /// Sends an initiation with new ephemeral keys on the `routes` latest routes. The session is wanted since
-    /// `wanted`, and after `wait` the initiation is repeated.
-    fn begin(&mut self, now: Instant, common: &mut Common, (wanted, wait): (Instant, Span), routes: usize) {
+    /// Sends an initiation with new ephemeral keys on the `routes` latest routes.
+    fn begin(&mut self, now: Instant, common: &mut Common, pace: Pace, routes: usize) {
         self.attempt = None;
         let Some(index) = common.new_index() else { return };
         common.stats.curves.fetch_add(CURVES, Ordering::Relaxed);
@@ -297,25 +308,38 @@ impl Peer {
         for route in self.routes.iter().take(routes) {
             common.send(*route, [&initiation[..], &[0; 16]].concat());
         }
-        let deadline = now + wait;
+        let deadline = now + pace.wait;
         self.attempt =
-            Some(Attempt { state, index, initiation, mac, cookies: 0, responses: 0, wait, deadline, wanted });
+            Some(Attempt { state, index, initiation, mac, cookies: 0, responses: 0, deadline, pace });
     }
 
     /// Wipes the keys that have ended, so that whoever reads the memory later opens no recorded packet.
-    /// Repeats a handshake on all routes, unless no session is needed any more.
-    pub(crate) fn on_timer(&mut self, now: Instant, common: &mut Common) {
+    /// Repeats a handshake on all routes, unless no session is needed any more. True if there is no session,
+    /// and the peer has not completed this handshake for so long that a caller should know.
+    pub(crate) fn on_timer(&mut self, now: Instant, common: &mut Common) -> bool {
         self.current.take_if(|session| session.end() <= now);
         self.previous.retain(|(_, at)| *at + KEPT > now);
         self.next.take_if(|session| session.end() <= now);
-        let Some(attempt) = self.attempt.take_if(|attempt| attempt.deadline <= now) else { return };
-        if now.since(attempt.wanted) < WANTED {
-            let wait = (attempt.wait * 3 / 2).min(LONGEST);
-            self.begin(now, common, (attempt.wanted, wait), ROUTES);
+        let due = self.attempt.take_if(|attempt| attempt.deadline <= now);
+        let Some(Attempt { pace, .. }) = due else { return false };
+        if now.since(pace.wanted) < WANTED {
+            let wait = (pace.wait * 3 / 2).min(LONGEST);
+            self.begin(now, common, Pace { wait, ..pace }, ROUTES);
         } else {
             common.stats.unsent.fetch_add(self.waiting.len() as u64, Ordering::Relaxed);
             self.waiting.clear();
         }
+        self.current.is_none() && now.since(pace.since) >= WANTED
+    }
+
+    /// True if this end sent a datagram with this index and counter lately.
+    pub(crate) fn has_sent(&self, remote: u32, counter: u64) -> bool {
+        self.current.as_ref().is_some_and(|session| session.remote == remote && session.is_recent(counter))
+    }
+
+    /// True if the running handshake is the one of this index.
+    pub(crate) fn attempts(&self, index: u32) -> bool {
+        self.attempt.as_ref().is_some_and(|attempt| attempt.index == index)
     }
 
     /// Handles the peer's request for a cookie, and perhaps for another suite.
@@ -338,8 +362,8 @@ impl Peer {
         let other = Suite::from_number(suite).filter(|&suite| suite != self.suite);
         if let Some(other) = other.filter(|&suite| !self.switched && common.suites.accepts(suite)) {
             (self.suite, self.switched) = (other, true);
-            let (wanted, wait) = (attempt.wanted, attempt.wait);
-            self.begin(now, common, (wanted, wait), 0);
+            let pace = attempt.pace;
+            self.begin(now, common, pace, 0);
         }
         if let Some(attempt) = &self.attempt {
             common.send(back(datagram), [&attempt.initiation[..], &cookie].concat());

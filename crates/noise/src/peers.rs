@@ -36,7 +36,8 @@ impl Peers {
     }
 
     /// Everyone whose public key `accept` returns true for. It is called once for each handshake of a new
-    /// peer, in the thread of the sockets, so it must return within a millisecond.
+    /// peer, in the thread of the sockets, so it must return within a millisecond. If it panics, the peer
+    /// is refused.
     pub fn any_if(accept: impl FnMut(&PublicKey) -> bool + Send + 'static) -> Peers {
         Peers { others: Some(Box::new(accept)), ..Peers::known([]) }
     }

@@ -28,7 +28,7 @@ pub(crate) struct Session {
     /// Index by which the peer names the session to us.
     pub(crate) local: u32,
     /// Index by which we name the session to the peer.
-    remote: u32,
+    pub(crate) remote: u32,
     /// True if this end began the handshake.
     pub(crate) is_ours: bool,
     send_lanes: SendLanes,
@@ -121,15 +121,14 @@ impl Session {
         true
     }
 
+    /// True if a datagram with this counter was sent lately.
+    pub(crate) fn is_recent(&self, counter: u64) -> bool {
+        self.send_lanes.is_recent(counter)
+    }
+
     #[cfg(test)]
     pub(crate) fn skip_to(&mut self, sent: u64) {
         self.sent = sent;
-    }
-
-    /// The indices by which the peer names the session to us, and by which we name it to the peer.
-    #[cfg(test)]
-    pub(crate) fn names(&self) -> (u32, u32) {
-        (self.local, self.remote)
     }
 
     #[cfg(test)]

@@ -89,6 +89,27 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Parsed<'_>> {
     }
 }
 
+/// The datagram that an ICMP message quotes, of which 8 or 16 bytes are enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quoted {
+    Initiation { sender: u32 },
+    Data { receiver: u32, counter: u64 },
+}
+
+/// Parses the first bytes of a datagram of ours; `None` if it is of another kind.
+pub(crate) fn quoted(bytes: &[u8]) -> Option<Quoted> {
+    let (&[kind, suite, 0, 0], rest) = bytes.split_first_chunk()? else { return None };
+    let (index, rest) = u32_of(rest)?;
+    match kind {
+        INITIATION => Some(Quoted::Initiation { sender: index }),
+        DATA if suite == 0 => {
+            let counter = u64::from_le_bytes(*rest.first_chunk()?);
+            Some(Quoted::Data { receiver: index, counter })
+        }
+        _ => None,
+    }
+}
+
 fn u32_of(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (&first, rest) = bytes.split_first_chunk()?;
     Some((u32::from_le_bytes(first), rest))

@@ -3,8 +3,9 @@
 
 use anabranch_noise::{Noise, Peers, PrivateKey, PublicKey, Secret};
 use io::blocking::{Builder, Connection, Endpoint, Listener};
-use io::{ConnectError, GuardError, Identity, Peer};
+use io::{CloseReason, ConnectError, ConnectionError, GuardError, Identity, Peer};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -128,4 +129,44 @@ fn a_shared_secret_is_part_of_the_keys() {
     };
     assert!(connect(&wrong, Duration::from_secs(2)).is_err());
     assert!(connect(&right, SOON).is_ok());
+}
+
+#[test]
+fn the_connections_of_a_revoked_peer_end_at_once_and_others_go_on() {
+    let key_of_server = key();
+    let public = key_of_server.public();
+    let noise = Noise::new(key_of_server, Peers::any()).expect("good keys");
+    let control = noise.control();
+    let endpoint = bind(&[2, 4], noise);
+    let server = Server { listener: endpoint.listen(256), endpoint, key: public };
+    let [bad, good] = [key(), key()];
+    let connections = [&bad, &good].map(|key| server.connect(key.clone()).expect("is accepted"));
+    let accepted = [0, 1].map(|_| server.listener.accept().expect("a client"));
+    let of = |key: &PrivateKey| {
+        let found = accepted.iter().find(|one| one.peer_identity() == Some(key.public().into()));
+        found.expect("is connected")
+    };
+    // Nobody sends: only the call itself can wake the driver.
+    thread::sleep(Duration::from_millis(300));
+    control.revoke(bad.public());
+    thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
+        let connection = of(&bad);
+        scope.spawn(move || tell.send(connection.closed()));
+        let end = told.recv_timeout(Duration::from_secs(4));
+        assert_eq!(end, Ok(ConnectionError::Revoked), "before the next heartbeat");
+    });
+    connections[1].send("still here").expect("is queued");
+    assert_eq!(text(of(&good)), "still here");
+}
+
+#[test]
+fn a_port_without_a_socket_refuses_at_once() {
+    let server = Server::new(Peers::any());
+    let (peer, public) = (server.peer(), server.key);
+    drop(server);
+    let endpoint = bind(&[1, 3], Noise::new(key(), Peers::known([public])).expect("good keys"));
+    let refused = endpoint.connect_timeout(peer, Duration::from_secs(10)).expect_err("nobody listens");
+    let expected = ConnectError::Failed(ConnectionError::Closed(CloseReason::Unreachable));
+    assert_eq!(refused, expected);
 }

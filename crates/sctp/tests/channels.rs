@@ -420,3 +420,20 @@ fn icmp_messages_have_no_effect_on_associations_with_a_channel() {
         assert_eq!(pair.endpoint(Side::Client).on_icmp(now, news), taken, "{channel:?}");
     }
 }
+
+#[test]
+fn icmp_messages_that_a_guard_recognised_concern_its_channel_only() {
+    for (channel, taken) in [(M, false), (S, true)] {
+        let mut pair = Pair::new(1, &Config::default());
+        connect_on(&mut pair, S).unwrap();
+        let sent = pair.sent[0].clone();
+        let (src, what) = (Some(sent.src), Icmp::ProtocolUnreachable);
+        let news = IcmpNews { src, dst: sent.dst, udp_port: 0, quoted: &[], what };
+        let now = pair.now;
+        assert_eq!(pair.endpoint(Side::Client).on_guarded_icmp(now, channel, news), taken, "{channel:?}");
+        let other_port = IcmpNews { udp_port: 7, ..news };
+        assert!(!pair.endpoint(Side::Client).on_guarded_icmp(now, channel, other_port));
+        let ended = pair.events(Side::Client);
+        assert_eq!(ended.iter().any(|event| matches!(event, Event::Closed { .. })), taken, "{ended:?}");
+    }
+}

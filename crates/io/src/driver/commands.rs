@@ -42,6 +42,7 @@ impl Driver {
                 let _ = answer.send(self.remove_address(now, address));
             }
             Command::Call(call) => call.make(&mut self.endpoint, now),
+            Command::Guard => {}
             Command::Leave => self.leaving = true,
             Command::Close => self.close(now),
         }

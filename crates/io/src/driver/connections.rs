@@ -2,15 +2,16 @@
 
 use super::entry::{Entry, Sent};
 use super::{Guarded, trace};
-use crate::guard::Identity;
+use crate::guard::{ChannelEnd, Identity};
 use crate::shared::{Handle, Hub, Mailbox, NewConnections, Phase, Source};
 use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
-use sctp::{AssocId, Config, Endpoint, Event, PathState, ResetResult};
+use sctp::{AssocId, Config, Endpoint, Event, PathState, ResetResult, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use transport::Channel;
 use units::{Instant, Span};
 
 /// Interval of checks of connections that are closed in the background.
@@ -104,7 +105,10 @@ impl Connections {
                 self.flushing.remove(&id);
                 self.closing.remove(&id);
                 let entry = self.entries.remove(&id);
-                self.ended.extend(entry.map(|entry| (entry, ConnectionError::Closed(reason))));
+                self.ended.extend(entry.map(|mut entry| {
+                    let end = entry.end.take();
+                    (entry, end.unwrap_or(ConnectionError::Closed(reason)))
+                }));
             }
             Event::Delivered { first, last } => entry.confirm(first, last),
             Event::SendFailed { id: message, abandoned, length, .. } if message.is_some() || abandoned => {
@@ -186,6 +190,21 @@ impl Connections {
             entry.mailbox.clear_inbox();
             entry.deliver(endpoint);
             self.close(now, endpoint, id);
+        }
+    }
+
+    /// Ends the associations of a channel that carries nothing any more.
+    pub(super) fn end_channel(&mut self, endpoint: &mut Endpoint, channel: Channel, end: ChannelEnd) {
+        for (&id, entry) in &mut self.entries {
+            let reason = match end {
+                ChannelEnd::Revoked => ConnectionError::Revoked,
+                ChannelEnd::NoSession => ConnectionError::NoSession,
+            };
+            let opens = endpoint.state(id) == Some(State::CookieWait);
+            if endpoint.channel(id) == Some(channel) && (end == ChannelEnd::Revoked || opens) {
+                entry.end = Some(reason);
+                endpoint.abort(id, b"");
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The driver's record of one connection.
 
 use crate::shared::{Handle, Mailbox, Parcel, Receipt, Source, Stop};
-use crate::types::PathError;
+use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
 use sctp::{AllowReset, Config, Endpoint, Event, Message, MessageId, SendError, StreamScheduler};
 use std::collections::{BTreeMap, VecDeque};
@@ -28,6 +28,8 @@ pub(super) struct Entry {
     pub(super) sends: bool,
     /// True once the last handle was dropped: messages that arrive are discarded.
     pub(super) released: bool,
+    /// Why the connection ends, if the driver ends it for another reason than the association knows.
+    pub(super) end: Option<ConnectionError>,
     /// Messages that the application keeps, taken when the outbox is empty.
     source: Option<Source>,
     /// True if the association is to be shut down once the outbox is empty.
@@ -89,6 +91,7 @@ impl Entry {
             arrival: None,
             sends: false,
             released: false,
+            end: None,
             source: None,
             shutting_down: false,
             given: 0,

@@ -1,7 +1,8 @@
-use crate::guard::{Guard, GuardError, Identity};
+use crate::guard::{ChannelEnd, Guard, GuardError, Identity};
 use crate::net::Sockets;
+use sctp::Icmp;
 use transport::{Channel, Datagram, Octets, Transmit};
-use units::Instant;
+use units::{ByteCount, Instant};
 
 /// The guard of an endpoint, with its buffers.
 #[derive(Debug)]
@@ -48,6 +49,21 @@ impl Guarded {
     /// The identity of the peer of an association.
     pub(super) fn identity(&self, channel: Channel) -> Option<Identity> {
         self.guard.identity(channel)
+    }
+
+    /// The channel of a quoted datagram, and the message as it concerns the packet in it.
+    pub(super) fn quoted(&self, bytes: &[u8], what: Icmp) -> Option<(Channel, Icmp)> {
+        let overhead = ByteCount::new(self.guard.overhead() as u64);
+        let inner = match what {
+            Icmp::PacketTooBig { mtu } => Icmp::PacketTooBig { mtu: mtu - overhead },
+            other => other,
+        };
+        self.guard.quoted(bytes).map(|channel| (channel, inner))
+    }
+
+    /// The next channel that carries nothing any more.
+    pub(super) fn poll_end(&mut self) -> Option<(Channel, ChannelEnd)> {
+        self.guard.poll_end()
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {

@@ -126,6 +126,9 @@ impl Driver {
         }
         if let Some(guard) = &mut self.guard {
             guard.run_timer(now, &mut self.sockets);
+            while let Some((channel, end)) = guard.poll_end() {
+                self.connections.end_channel(&mut self.endpoint, channel, end);
+            }
         }
         self.exchange(now);
         self.trace.look(now, &self.endpoint);
@@ -196,12 +199,14 @@ impl Driver {
     fn read_reports(&mut self, now: Instant) {
         for _ in 0..REPORTS {
             let Some(Report { src, dst, what }) = self.sockets.next_report(&mut self.quoted) else { break };
-            // Behind a guard, the quote is encrypted and cannot be checked.
-            if self.guard.is_some() {
-                continue;
-            }
             let news = IcmpNews { src, dst: dst.ip(), udp_port: dst.port(), quoted: &self.quoted, what };
-            self.endpoint.on_icmp(now, news);
+            match &self.guard {
+                None => self.endpoint.on_icmp(now, news),
+                // Only the guard can check the quote, which is encrypted.
+                Some(guard) => guard.quoted(&self.quoted, what).is_some_and(|(channel, what)| {
+                    self.endpoint.on_guarded_icmp(now, channel, IcmpNews { what, ..news })
+                }),
+            };
             self.transmit(now);
         }
     }

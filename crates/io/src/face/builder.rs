@@ -168,8 +168,8 @@ impl<E> Builder<E> {
     }
 
     /// Puts a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them.
-    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. ICMP messages are ignored,
-    /// because they quote protected datagrams.
+    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. ICMP messages count if the guard
+    /// recognises the datagram that they quote ([`Guard::quoted`]).
     #[must_use]
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
         self.guard = Some(Box::new(guard));
@@ -261,6 +261,9 @@ impl<E> Builder<E> {
         let (places, ports) = (Places { addresses, counters }, Ports { sctp: port, udp: udp_port });
         let locals = Locals::new(self.locals, self.carrier, self.socket_buffers, self.config.rto_max);
         let hub = Arc::new(Hub::new(waker, places, ports, self.config, self.outbox));
+        if let Some(guard) = &mut self.guard {
+            guard.set_waker(hub.clone().into());
+        }
         let new_connections = Arc::new(NewConnections::new(hub.clone()));
         let between = (
             self.guard.map(Guarded::new),

@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Flush(AssocId, oneshot::Sender<bool>),
     /// Send a heartbeat to an address of the peer, and answer with its round-trip time.
     Heartbeat(AssocId, IpAddr, oneshot::Sender<Result<Duration, PathError>>),
+    /// The guard may have ended channels, which each round of the driver looks for.
+    Guard,
     /// Shut the association down once everything is delivered.
     Shutdown(AssocId),
     /// The last handle of a connection was dropped: shut it down, or give up the attempt.

@@ -7,7 +7,7 @@ use sctp::Config;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake};
 use units::Instant;
 
 /// State shared by the driver and all handles.
@@ -39,6 +39,13 @@ pub(crate) struct Places {
     pub(crate) addresses: Vec<IpAddr>,
     /// One entry for each socket.
     pub(crate) counters: Vec<Arc<SocketCounters>>,
+}
+
+/// Wakes the driver for its guard.
+impl Wake for Hub {
+    fn wake(self: Arc<Self>) {
+        self.tell(Command::Guard);
+    }
 }
 
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::keys::KeyError;
-use io::{GuardError, Identity};
+use io::{ChannelEnd, GuardError, Identity};
 
 /// A server that accepts `peers` given the client's key, and the client's key.
 fn world(peers: impl FnOnce(PublicKey) -> Peers) -> (World, PublicKey) {
@@ -90,4 +90,68 @@ fn a_peer_is_allowed_with_its_secret_while_the_guard_runs() {
     assert!(attempt(&mut world));
     let weak = PublicKey::from([0; 32]);
     assert_eq!(control.allow(weak, None), Err(KeyError::Weak));
+}
+
+#[test]
+fn the_driver_is_told_once_that_a_peer_was_revoked_and_that_there_is_no_session() {
+    let (mut world, client) = world(|client| Peers::known([client]));
+    world.seal(0, b"hello");
+    world.run_all();
+    assert_eq!(world.ends[1].poll_end(), None);
+    world.ends[1].control().revoke(client);
+    assert_eq!(world.ends[1].poll_end(), Some((Channel(1), ChannelEnd::Revoked)));
+    assert_eq!(world.ends[1].poll_end(), None);
+    // The client's session ends after 180 s. It then tries in vain for half a minute.
+    world.wait(Span::from_secs(181));
+    for second in 0..40 {
+        world.seal(0, b"again");
+        world.run_all();
+        world.wait(Span::from_secs(1));
+        let told = world.ends[0].poll_end();
+        assert_eq!(told.is_some(), told == Some((Channel(1), ChannelEnd::NoSession)));
+        assert!(second >= 29 || told.is_none(), "after {second} s");
+        if told.is_some() {
+            return;
+        }
+    }
+    panic!("the driver is not told");
+}
+
+#[test]
+fn a_quote_counts_only_if_it_is_of_the_running_handshake_or_of_a_recent_packet() {
+    let mut world = World::new();
+    world.seal(0, b"hello");
+    let initiation = world.flying[0].1.bytes.clone();
+    assert_eq!(world.ends[0].quoted(&initiation[..8]), Some(Channel(1)));
+    assert_eq!(world.ends[1].quoted(&initiation), None, "it did not send it");
+    world.run_all();
+    assert_eq!(world.ends[0].quoted(&initiation), None, "the handshake is complete");
+    world.seal(0, b"data");
+    let packet = world.flying[0].1.bytes.clone();
+    assert_eq!(world.ends[0].quoted(&packet), Some(Channel(1)));
+    assert_eq!(world.ends[0].quoted(&packet[..16]), Some(Channel(1)));
+    assert_eq!(world.ends[0].quoted(&packet[..15]), None);
+    assert_eq!(world.ends[1].quoted(&packet), None, "it received it");
+    for bit in 0..8 * 16 {
+        let mut forged = packet[..16].to_vec();
+        forged[bit / 8] ^= 1 << (bit % 8);
+        // The counters of the three packets so far are 0, 1 and 2.
+        let is_another_one = (64..66).contains(&bit);
+        assert!(is_another_one || world.ends[0].quoted(&forged).is_none(), "bit {bit}");
+    }
+    for _ in 0..1024 {
+        world.seal(0, b"more");
+    }
+    assert_eq!(world.ends[0].quoted(&packet), None, "it is too old");
+}
+
+#[test]
+fn a_rule_that_panics_refuses_the_peer_and_the_guard_goes_on() {
+    let (mut world, client) = world(|_| Peers::any_if(|_| panic!("a rule with a defect")));
+    world.seal(0, b"hello");
+    world.run_all();
+    assert!(world.opened[1].is_empty());
+    world.ends[1].control().allow(client, None).expect("a good key");
+    world.wait(Span::from_secs(2));
+    world.assert_works();
 }

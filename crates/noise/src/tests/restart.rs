@@ -103,3 +103,46 @@ fn forged_packets_end_no_session_and_begin_no_handshake() {
     assert_eq!(local(&mut world), before);
     assert_eq!(handshakes(&world), began);
 }
+
+#[test]
+fn datagrams_of_before_count_neither_after_new_keys_nor_after_a_restart() {
+    let [one, two] = [key(), key()];
+    let mut world = World::with(&one, &two);
+    world.seal(0, b"hello");
+    world.run_all();
+    world.assert_works();
+    let replay = |world: &mut World, seen: Vec<(usize, Flying)>| {
+        let curves = [0, 1].map(|end| read(&world.stats(end).curves));
+        for (from, flying) in seen {
+            assert!(!world.deliver(from, &flying));
+            world.flying.clear();
+        }
+        assert_eq!([0, 1].map(|end| read(&world.stats(end).curves)), curves);
+        world.assert_works();
+    };
+    let seen = world.sent.clone();
+    world.wait(REKEY_LATE);
+    world.assert_works();
+    assert!(read(&world.stats(0).sessions) > 1, "the keys are new");
+    replay(&mut world, seen);
+    let seen = world.sent.clone();
+    world.ends[1] = noise(&two, &one);
+    time_to_open(&mut world, Span::from_millis(10));
+    replay(&mut world, seen);
+}
+
+#[test]
+fn an_initiation_is_repeated_for_eight_cookies() {
+    let mut world = World::new();
+    world.seal(0, b"hello");
+    let (_, initiation) = world.flying.pop_front().expect("was sent");
+    let mut repeated = 0;
+    for _ in 0..20 {
+        world.deliver(0, &initiation);
+        let (_, cookie) = world.flying.pop_front().expect("a cookie");
+        assert_eq!(cookie.bytes[0], 3);
+        world.deliver(1, &cookie);
+        repeated += std::mem::take(&mut world.flying).len();
+    }
+    assert_eq!(repeated, 8);
+}

@@ -160,7 +160,7 @@ fn both_ends_agree_on_a_session_if_both_renew_the_keys_at_once() {
         paths.exchange(Span::from_millis(lead), Span::from_millis(10));
         worn(&mut paths.world, 1);
         paths.exchange(Span::from_secs(60), Span::from_millis(10));
-        let names = [0, 1].map(|end| paths.world.session(end).map(|session| session.names()));
+        let names = [0, 1].map(|end| paths.world.session(end).map(|session| (session.local, session.remote)));
         assert_eq!(names[0], names[1].map(|(local, remote)| (remote, local)), "after {lead} ms");
         paths.finish(1);
     }

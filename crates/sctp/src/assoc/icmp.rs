@@ -9,8 +9,12 @@ use units::Instant;
 
 impl Association {
     /// Processes an ICMP message; false if it quotes no packet of this association, or has no effect.
-    pub(crate) fn on_icmp(&mut self, now: Instant, news: &IcmpNews<'_>, quote: &Quote) -> bool {
-        let Some(p) = self.paths.towards(news.dst, news.src).filter(|_| self.is_quoted(quote)) else {
+    /// Without a quote, a guard has recognised the packet.
+    pub(crate) fn on_icmp(&mut self, now: Instant, news: &IcmpNews<'_>, quote: Option<&Quote>) -> bool {
+        if quote.is_some_and(|quote| !self.is_quoted(quote)) {
+            return false;
+        }
+        let Some(p) = self.paths.towards(news.dst, news.src) else {
             return false;
         };
         match news.what {

@@ -3,6 +3,8 @@
 use crate::assoc::Remote;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::net::IpAddr;
+use transport::Channel;
 
 /// The slots of associations by the channels, addresses and ports of their peers. Peers behind one NAT share
 /// an address and may share an SCTP port; their UDP ports differ.
@@ -43,6 +45,13 @@ impl Addresses {
         let mut others =
             neighbours.filter(|(other, owner)| owner.confirmed && other.udp_port != remote.udp_port);
         others.find(|(other, _)| conflicts(other.udp_port)).map(|(other, owner)| (other.udp_port, owner.slot))
+    }
+
+    /// The associations of a channel with this address and UDP port, at most [`NEIGHBOURS`].
+    pub(super) fn of_channel(&self, channel: Channel, address: IpAddr, udp_port: u16) -> Vec<u32> {
+        let of = |port, udp_port| Remote { channel, address, port, udp_port };
+        let all = self.owners.range(of(0, 0)..=of(u16::MAX, u16::MAX)).take(NEIGHBOURS);
+        all.filter(|(remote, _)| remote.udp_port == udp_port).map(|(_, owner)| owner.slot).collect()
     }
 
     /// Enters an association under an address; false if the address belongs to another association.

@@ -13,15 +13,29 @@ impl Endpoint {
     /// unreachable protocol or UDP port refuses an INIT; the association ends if all addresses refused it. An
     /// unreachable message after the INIT ACK, or of another kind, counts as an error of the path, at most
     /// once per RTO. Messages about associations with a [channel](Channel) have no effect, since they quote
-    /// protected datagrams.
+    /// protected datagrams: see [`Self::on_guarded_icmp`].
     pub fn on_icmp(&mut self, now: Instant, news: IcmpNews<'_>) -> bool {
         let Some(quote) = Quote::read(news.quoted) else { return false };
         let (address, port, udp_port) = (news.dst, quote.destination_port, news.udp_port);
         let remote = Remote { channel: Channel::NONE, address, port, udp_port };
         let Some(slot) = self.addresses.user(&remote) else { return false };
         let Some(association) = self.associations.get_mut(slot) else { return false };
-        let taken = association.on_icmp(now, &news, &quote);
+        let taken = association.on_icmp(now, &news, Some(&quote));
         self.schedule(slot);
+        taken
+    }
+
+    /// As [`Self::on_icmp`], for a packet with this channel whose quote a guard has recognised: `quoted` is
+    /// not read. The message has its effect on the associations of the channel with the address and UDP
+    /// port, on at most 16 of them.
+    pub fn on_guarded_icmp(&mut self, now: Instant, channel: Channel, news: IcmpNews<'_>) -> bool {
+        let mut taken = false;
+        for slot in self.addresses.of_channel(channel, news.dst, news.udp_port) {
+            if let Some(association) = self.associations.get_mut(slot) {
+                taken |= association.on_icmp(now, &news, None);
+                self.schedule(slot);
+            }
+        }
         taken
     }
 }
