@@ -1,7 +1,7 @@
 //! Tests of how a tunnel ends and starts again.
 
 use crate::world::{World, folder, sh, write_configs};
-use crate::{THERE, UDP, assert_datagrams_pass, log_file, play, wait_until};
+use crate::{THERE, UDP, assert_datagrams_pass, log_file, play, start_both, wait_until};
 use anabranch_tunnel::{ask, render};
 use noise::PrivateKey;
 use std::fs;
@@ -26,11 +26,7 @@ fn a_deleted_device_ends_the_tunnel_with_an_error_and_one_set_down_does_not() {
         |name| {
             let world = World::new(name);
             write_configs();
-            let mut echo = world.start("echo", "there");
-            echo.await_line("ready");
-            let mut here = world.start("tunnel", "here");
-            let mut there = world.start("tunnel", "there");
-            assert_datagrams_pass();
+            let [mut here, mut there, _echo] = start_both(&world);
             sh("ip link set here down");
             sh("ip link set here up");
             assert_datagrams_pass();
@@ -89,15 +85,6 @@ fn add_to_config(end: &str, lines: &str) {
     fs::write(&file, format!("{lines}\n{text}")).expect("is ours");
 }
 
-/// Starts both ends and an echo server, and waits until datagrams pass.
-fn both(world: &World) -> [crate::world::Running; 3] {
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let [here, there] = ["here", "there"].map(|end| world.start("tunnel", end));
-    assert_datagrams_pass();
-    [here, there, echo]
-}
-
 #[test]
 fn a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out() {
     play("endings::a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out", PROGRAMS, |name| {
@@ -106,7 +93,7 @@ fn a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out() {
         let hooks = folder().join("hooks");
         let hook = format!("'echo $ANABRANCH_EVENT $ANABRANCH_INTERFACE >> {}'", hooks.display());
         add_to_config("here", &format!("up = {hook}\ndown = {hook}"));
-        let [mut here, mut there, _echo] = both(&world);
+        let [mut here, mut there, _echo] = start_both(&world);
         // A shorter association counts as refused.
         thread::sleep(Duration::from_secs(11));
         let begin = Instant::now();
@@ -139,7 +126,7 @@ fn no_datagram_arrives_late_after_an_outage_of_all_uplinks() {
     play("endings::no_datagram_arrives_late_after_an_outage_of_all_uplinks", PROGRAMS, |name| {
         let world = World::new(name);
         write_configs();
-        let _running = both(&world);
+        let _running = start_both(&world);
         let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
         socket.connect(SocketAddr::from((THERE, UDP))).expect("there is a route");
         let begin = Instant::now();
@@ -305,13 +292,13 @@ fn packets_pass_in_pieces_over_small_uplinks_and_with_a_large_mtu() {
                 (buffer[..length] == packet).then_some(())
             });
         };
-        let running = both(&world);
+        let running = start_both(&world);
         [1300, 1972, 8900].into_iter().for_each(pass);
         (0..2).for_each(|link| world.narrow(link, 576));
         [100, 500, 1300, 1972, 8900].into_iter().for_each(pass);
         // Both ends start again from the beginning.
         drop(running);
-        let _running = both(&world);
+        let _running = start_both(&world);
         [100, 500, 1300, 1972, 8900].into_iter().for_each(pass);
         wait_until("it is told", || log_of("here").contains("bytes are cut").then_some(()));
         wait_until("it is told that 576 bytes are", || {

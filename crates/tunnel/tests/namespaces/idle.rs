@@ -2,7 +2,7 @@
 
 use crate::metered::link_bytes;
 use crate::world::{World, write_configs};
-use crate::{assert_datagrams_pass, play};
+use crate::{play, start_both};
 use std::thread;
 use std::time::Duration;
 
@@ -23,11 +23,7 @@ fn while_no_packets_pass(name: &'static str) {
     let world = World::new(name);
     world.silence_kernels();
     write_configs();
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let _there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, _there, _echo] = start_both(&world);
     // By then path MTU discovery has ended.
     thread::sleep(Duration::from_secs(15));
     let idle = count(40);

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use world::{END, ROLE, World, folder, in_namespaces, sh, write_configs};
+use world::{END, ROLE, Running, World, folder, in_namespaces, sh, write_configs};
 
 /// Time limit for every event that must happen.
 const SOON: Duration = Duration::from_secs(20);
@@ -170,6 +170,15 @@ fn exchange(bytes: usize, meanwhile: impl FnOnce()) {
     assert!(back == data, "what came back is what was sent");
 }
 
+/// Starts both ends and an echo server, and waits until datagrams pass.
+fn start_both(world: &World) -> [Running; 3] {
+    let mut echo = world.start("echo", "there");
+    echo.await_line("ready");
+    let [here, there] = ["here", "there"].map(|end| world.start("tunnel", end));
+    assert_datagrams_pass();
+    [here, there, echo]
+}
+
 fn assert_datagrams_pass() {
     let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
     socket.set_read_timeout(Some(Duration::from_millis(500))).expect("is positive");
@@ -204,11 +213,7 @@ fn await_both_uplinks(what: &str) -> serde_json::Value {
 fn over_links_that_go(name: &'static str) {
     let world = World::new(name);
     write_configs();
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, there, _echo] = start_both(&world);
     exchange(4_000_000, || ());
     let status = await_both_uplinks("both paths carry data");
     assert!(status["encryption"]["handshakes"].as_u64() >= Some(1), "{status:#}");
@@ -232,11 +237,7 @@ fn behind_nats_that_rebind(name: &'static str) {
         return namespace::skip(name, "NAT in this kernel (nftables)");
     };
     write_configs();
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let _there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, _there, _echo] = start_both(&world);
     await_both_uplinks("both uplinks are used");
     // The address stays and the port changes, as after a NAT lost its mappings.
     exchange(2_000_000, || world.rebind(0, 1, 1));
@@ -259,11 +260,7 @@ fn behind_a_nat_that_stays(name: &'static str) {
         return namespace::skip(name, "NAT in this kernel (nftables)");
     };
     write_configs();
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let _there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, _there, _echo] = start_both(&world);
     await_both_uplinks("both uplinks are used");
     let active = |end: &str, side: &str, address: &str| {
         let status = ask(&folder().join(format!("{end}.sock"))).ok()?;
@@ -301,11 +298,7 @@ fn exchange_datagrams(count: u16) -> (usize, usize) {
 fn over_a_silent_link(name: &'static str) {
     let world = World::new(name);
     write_configs();
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let _there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, _there, _echo] = start_both(&world);
     await_both_uplinks("both uplinks are used");
     let counted = |end: &str, what: &str| {
         ask(&folder().join(format!("{end}.sock"))).ok()?["packets"][what].as_u64().filter(|&n| n > 0)
@@ -327,11 +320,7 @@ fn over_a_silent_link(name: &'static str) {
 fn with_trains_of_datagrams(name: &'static str) {
     let world = World::new(name);
     write_configs();
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let _there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, _there, _echo] = start_both(&world);
     let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
     socket.set_read_timeout(Some(Duration::from_millis(500))).expect("is positive");
     // The longest one in a packet of the MTU has 1372 bytes; two packets carry the last ones.

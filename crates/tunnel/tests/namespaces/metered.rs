@@ -1,7 +1,7 @@
 //! Test of an uplink with a cost beside an uplink without a cost.
 
 use crate::world::{World, folder, write_configs};
-use crate::{assert_datagrams_pass, exchange, exchange_datagrams, play, wait_until};
+use crate::{exchange, exchange_datagrams, play, start_both, wait_until};
 use anabranch_tunnel::{ask, render};
 use std::fs;
 use std::thread;
@@ -61,11 +61,7 @@ fn over_a_metered_link(name: &'static str) {
     let metered = text.replace("['here0', 'here1']", "['here0', { device = 'here1', cost = 1 }]");
     assert_ne!(text, metered);
     fs::write(&file, metered).expect("can be written");
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let _there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, _there, _echo] = start_both(&world);
     await_active(1);
     let status = ask(&folder().join("here.sock")).expect("is connected");
     assert!(render(&status).contains(" cost "), "{}", render(&status));

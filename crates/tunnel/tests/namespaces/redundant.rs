@@ -1,7 +1,7 @@
 //! Test of packets that leave on all uplinks.
 
 use crate::world::{World, folder, write_configs};
-use crate::{assert_datagrams_pass, await_both_uplinks, exchange, exchange_datagrams, play};
+use crate::{await_both_uplinks, exchange, exchange_datagrams, play, start_both};
 use std::fs;
 
 #[test]
@@ -27,11 +27,7 @@ fn on_all_uplinks(name: &'static str) {
         let text = fs::read_to_string(&file).expect("is written");
         fs::write(&file, format!("{text}redundant = true\n")).expect("can be written");
     }
-    let mut echo = world.start("echo", "there");
-    echo.await_line("ready");
-    let _here = world.start("tunnel", "here");
-    let _there = world.start("tunnel", "there");
-    assert_datagrams_pass();
+    let [_here, _there, _echo] = start_both(&world);
     await_both_uplinks("both uplinks are used");
 
     let before = sent_bytes();
