@@ -168,8 +168,8 @@ impl<E> Builder<E> {
     }
 
     /// Puts a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them.
-    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. ICMP messages count if the guard
-    /// recognises the datagram that they quote ([`Guard::quoted`]).
+    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. ICMP messages count if the
+    /// guard recognises the datagram that they quote ([`Guard::quoted`]).
     #[must_use]
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
         self.guard = Some(Box::new(guard));

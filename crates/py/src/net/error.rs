@@ -82,6 +82,7 @@ pub fn connect(peer: &str, addresses: &Addresses, is_encrypted: bool, error: Con
         ConnectError::Refused(error) => connect_error(&error, addresses),
         ConnectError::TimedOut => PyTimeoutError::new_err(text(&no_answer)),
         ConnectError::Failed(ConnectionError::EndpointClosed) => EndpointClosedError::new_err(text(&CLOSED)),
+        ConnectError::Failed(ConnectionError::NoSession) => PyTimeoutError::new_err(text(&no_answer)),
         ConnectError::Failed(ConnectionError::Closed(reason)) => match &reason {
             CloseReason::ConnectTimeout => PyTimeoutError::new_err(text(&no_answer)),
             CloseReason::PeerAbort { .. } | CloseReason::Unreachable => {
@@ -96,10 +97,12 @@ pub fn connect(peer: &str, addresses: &Addresses, is_encrypted: bool, error: Con
 
 /// The connection to `peer` ended for this reason.
 pub fn ended(peer: &str, error: ConnectionError) -> PyErr {
-    let ConnectionError::Closed(reason) = error else {
-        return EndpointClosedError::new_err(format!("connection to {peer}: {CLOSED}"));
+    let text = format!("connection to {peer}: {error}");
+    let reason = match error {
+        ConnectionError::Closed(reason) => reason,
+        ConnectionError::Revoked => return PyConnectionAbortedError::new_err(text),
+        _ => return EndpointClosedError::new_err(format!("connection to {peer}: {CLOSED}")),
     };
-    let text = format!("connection to {peer}: {reason}");
     match reason {
         CloseReason::Graceful => PyBrokenPipeError::new_err(text),
         CloseReason::LocalAbort => PyConnectionAbortedError::new_err(text),
