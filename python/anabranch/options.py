@@ -86,6 +86,10 @@ class AssociationOptions(TypedDict, total=False):
     nagle: bool
     """Nagle's algorithm: while data is outstanding, only full packets are sent (RFC 9260, section 6.10), except
     packets that are sent in any case, for example with a SACK. Default: false."""
+    partial_delivery_point: str
+    """Bytes of an incomplete message that are delivered before the rest has arrived
+    (``SCTP_PARTIAL_DELIVERY_POINT``). None: a message is delivered in parts only if it fills the receive
+    buffer. Expected: more than zero, or none. Default: "none"."""
     path_max_retrans: int
     """Consecutive errors after which a path is inactive (``Path.Max.Retrans``). Default: 5."""
     potentially_failed: int | Literal["none"]
@@ -211,10 +215,6 @@ class Options(AssociationOptions, total=False):
     """Reports packets that arrive with a wrong checksum. Retransmits the chunks of packets that the peer reports,
     without a reduction of cwnd. Both ends must support these reports (draft-stewart-sctp-pktdrprep-16; INET:
     ``packetDrop``). Default: false."""
-    partial_delivery_point: str
-    """Bytes of an incomplete message that are delivered before the rest has arrived
-    (``SCTP_PARTIAL_DELIVERY_POINT``). None: a message is delivered in parts only if it fills the receive
-    buffer. Expected: more than zero, or none. Default: "none"."""
     paths: Literal["addresses", "pairs", "same-subnet"]
     """Definition of a path: an address of the peer, or a pair of a local and a remote address. Default:
     "addresses"."""
