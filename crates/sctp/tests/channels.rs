@@ -433,6 +433,7 @@ fn icmp_messages_that_a_guard_recognised_concern_its_channel_only() {
         assert_eq!(pair.endpoint(Side::Client).on_guarded_icmp(now, channel, news), taken, "{channel:?}");
         let other_port = IcmpNews { udp_port: 7, ..news };
         assert!(!pair.endpoint(Side::Client).on_guarded_icmp(now, channel, other_port));
+        pair.drain();
         let ended = pair.events(Side::Client);
         assert_eq!(ended.iter().any(|event| matches!(event, Event::Closed { .. })), taken, "{ended:?}");
     }
