@@ -32,16 +32,21 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     scalar(&run(&sweep.variants()[0].scenario), "transfer", "throughput_bps") / 1e6
 }
 
+/// Checks that six transfers over both lines carry more than `least` times what one over the first line does.
+fn assert_both_carry(least: f64, lines: [Line; 2], begins: &str, buffer: &str) {
+    let alone = transfer(lines, begins, buffer, "[1]", 1);
+    for seed in 1..=6 {
+        let both = transfer(lines, begins, buffer, "[1, 2]", seed);
+        assert!(both > least * alone, "seed {seed}: {both:.1} Mbit/s with it, {alone:.1} without");
+    }
+}
+
 // The queue of the narrow path holds 2 s and never overflows, so slow start on this path never ends. The path
 // fills its queue once, before the measurement begins.
 #[test]
 fn a_narrow_path_with_a_deep_queue_does_not_slow_the_other() {
     let lines = [("200 Mbit/s", "20 ms", "500 kB"), ("3 Mbit/s", "100 ms", "750 kB")];
-    let alone = transfer(lines, "3 s", "4 MiB", "[1]", 1);
-    for seed in 1..=6 {
-        let both = transfer(lines, "3 s", "4 MiB", "[1, 2]", seed);
-        assert!(both > 0.98 * alone, "seed {seed}: {both:.1} Mbit/s with it, {alone:.1} without");
-    }
+    assert_both_carry(0.98, lines, "3 s", "4 MiB");
 }
 
 // The buffer holds little more than the longer path needs, so that this path must not have a queue. Its slow
@@ -49,9 +54,5 @@ fn a_narrow_path_with_a_deep_queue_does_not_slow_the_other() {
 #[test]
 fn a_path_whose_slow_start_never_ends_gets_no_more_than_it_delivers() {
     let lines = [("50 Mbit/s", "10 ms", "125 kB"), ("10 Mbit/s", "50 ms", "125 kB")];
-    let alone = transfer(lines, "0 s", "512 KiB", "[1]", 1);
-    for seed in 1..=6 {
-        let both = transfer(lines, "0 s", "512 KiB", "[1, 2]", seed);
-        assert!(both > 1.15 * alone, "seed {seed}: {both:.1} Mbit/s with it, {alone:.1} without");
-    }
+    assert_both_carry(1.15, lines, "0 s", "512 KiB");
 }
