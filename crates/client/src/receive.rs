@@ -139,7 +139,7 @@ fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &
             Outcome::Empty if flags & libc::MSG_DONTWAIT != 0 => return fail(libc::EAGAIN) as isize,
             Outcome::Empty => {
                 drop(locked);
-                // A receive of no bytes waits as the program wants it: not at all, or with its time limit.
+                // A receive of zero bytes waits like any other: not at all, or up to its time limit.
                 // SAFETY: nothing is written.
                 if unsafe { real::recv(fd, std::ptr::null_mut(), 0, libc::MSG_PEEK) } < 0 {
                     return -1;

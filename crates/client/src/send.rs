@@ -65,8 +65,8 @@ unsafe fn transmit(
     vectors.total as isize
 }
 
-/// Asks the host process about a message that may be refused: its stream is not known to exist, it names a
-/// key, or the socket limits messages. False sets errno.
+/// Asks the host process whether it takes a message that it might refuse: the stream is not known to exist,
+/// the message names a key, or the socket limits messages. If it does not, errno is set.
 fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
     let known = entry.streams.load(Ordering::Relaxed);
     let named = !entry.has(switches::MANY) || header.flags & record_flags::ADDRESS == 0;

@@ -66,8 +66,8 @@ impl Buffers {
         })
     }
 
-    /// Addresses, UDP port and ECN field, equal for all datagrams of a train; `None` if no answer to them
-    /// is possible.
+    /// The addresses, UDP port and ECN field that all datagrams of a train share; `None` if the train cannot
+    /// be answered.
     fn template(&self, meta: &RecvMeta) -> Option<Datagram<'static>> {
         let port = match self.framing.is_udp() {
             // A datagram from port 0 cannot be answered, and would be mistaken for one without encapsulation.

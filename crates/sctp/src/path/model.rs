@@ -83,7 +83,8 @@ impl Path {
     }
 
     /// μ in bytes per second: the highest delivered rate of the last round trips, twice that while slow start
-    /// lets the window grow: at least half of it is in flight. `None` before the first round trip.
+    /// lets the window grow: at least half of it is in flight, as `tcp_is_cwnd_limited` of Linux asks and
+    /// pacing here, too. `None` before the first round trip.
     pub(crate) fn delivered_rate(&self) -> Option<f64> {
         let most = self.delivered.rounds.most()?;
         let grows = self.in_slow_start() && self.flight * 2 >= self.window.cwnd;
