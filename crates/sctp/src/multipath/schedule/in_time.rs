@@ -11,8 +11,8 @@
 //! ```
 //!
 //! x is the flight size of the path, d its least RTT, v its RTT variation, μ the rate at which it delivers
-//! and κ the rate at which it could deliver (`path/model.rs`). Without a queue T is d, so of two equal paths none
-//! waits for the other. A path without an RTT sample is first.
+//! and κ the rate at which it could deliver (`path/model.rs`). Without a queue T is d, so of two equal
+//! paths none waits for the other. A path without an RTT sample is first.
 //! The first path always carries data: it blocks no other. A path whose T3-rtx expired carries one
 //! packet at a time when the answering paths are full. G has no limit if the send buffer is full.
 //!
