@@ -224,7 +224,7 @@ impl World {
         let theirs = addresses(1 - side as u8, tape);
         let right = anb_peer {
             port: 5002 - side as u16,
-            udp_port: tape.small() as i32 - 1,
+            udp_port: (tape.small() as i32).wrapping_sub(1),
             n_addresses: tape.small(),
             addresses: theirs.as_ptr(),
             ..Default::default()
