@@ -72,6 +72,7 @@ bonding: $(VENV)/.module
 control-pictures: $(VENV)/.module
 	$(PY) suites/controls/pictures.py docs/controls
 	$(PY) suites/controls/shares.py docs/controls/bbr-share.png $(REPLICAS)
+	$(PY) suites/controls/bottlenecks.py docs/controls/bottlenecks.png
 
 # The picture of docs/interleaving.md.
 interleaving-picture: $(VENV)/.module

@@ -19,6 +19,9 @@ class Cmt(TypedDict, total=False):
     """When an acknowledgement lets cwnd grow (``cmtCUCVariant``). Default: "v2"."""
     dac: bool
     """Delayed acknowledgement for CMT (``cmtUseDAC``). Default: true."""
+    detect_bottlenecks: bool
+    """Measures which paths share a bottleneck, by what their round-trip times have in common. A coupled congestion
+    control does not couple two paths of a group that share none. Default: false."""
     enabled: bool
     """Sends data on all active paths at once, not on the primary path only (``allowCMT``). Default: false."""
     groups: Sequence[int]

@@ -119,14 +119,16 @@ impl<'a> Snapshot<'a> {
         self.setup.segment(self.path().mtu)
     }
 
-    /// The coupled paths with their numbers: the path itself, and every other active path of its group.
+    /// The coupled paths with their numbers: the path itself, and every other active path that may share its
+    /// bottleneck.
     pub fn coupled_with_index(&self) -> impl Iterator<Item = (usize, &'a PathView)> + Clone + use<'a> {
-        let (this, group) = (self.path, self.path().group);
-        let coupled = move |&(i, path): &(usize, &PathView)| i == this || path.active && path.group == group;
+        let (this, own) = (self.path, self.path());
+        let coupled =
+            move |&(i, path): &(usize, &PathView)| i == this || path.active && own.may_share(i, path);
         self.all.iter().enumerate().filter(coupled)
     }
 
-    /// The coupled paths: the path itself, and every other active path of its group.
+    /// The coupled paths: those of [`Self::coupled_with_index`].
     pub fn coupled(&self) -> impl Iterator<Item = &'a PathView> + use<'a> {
         self.coupled_with_index().map(|(_, path)| path)
     }
@@ -148,7 +150,8 @@ impl<'a> Snapshot<'a> {
 
     /// The initial window divided by the number of paths in the group, at least M (paper 000, §IV).
     pub fn initial_share(&self) -> ByteCount {
-        let group = self.all.iter().filter(|path| path.group == self.path().group).count();
+        let own = self.path();
+        let group = self.all.iter().enumerate().filter(|&(i, path)| own.may_share(i, path)).count();
         let paths = group.min(self.setup.paths).max(1) as f64;
         ByteCount::ceil_f64(self.initial_window().as_f64() / paths).max(self.segment())
     }

@@ -177,7 +177,7 @@ impl CongestionControl for Resume {
             let initial = self.setup.initial_window(path.mtu);
             // Together, paths of one bottleneck would overflow it while one of them recovers.
             let shares =
-                |(q, other): (usize, &PathView)| q != p && other.group == path.group && other.in_recovery;
+                |(q, other): (usize, &PathView)| q != p && path.may_share(q, other) && other.in_recovery;
             let held = before.iter().enumerate().any(shares);
             let progress = &mut self.paths[p];
             if progress.phase == Phase::Normal {
@@ -358,6 +358,7 @@ mod tests {
                 rto: Span::from_secs(1),
                 active: true,
                 group: 0,
+                apart: 0,
                 in_recovery: false,
             };
             let mut control = resumed(Algorithm::Standard.build(&setup), &setup);

@@ -145,7 +145,27 @@ mod tests {
         assert_eq!(carried.or(0.0), 7.0, "nothing new");
     }
 
+    /// κ of path `own` among the paths of `set`.
+    fn share_among(own: usize, carried: &[f64], set: u32) -> f64 {
+        share(own, carried.iter().copied().enumerate().filter(move |(path, _)| set >> path & 1 == 1))
+    }
+
     proptest! {
+        /// Each path may be coupled to others that share nothing with it. Then the bound holds nearly: the
+        /// most that was found in 300,000 draws is 1.034.
+        #[test]
+        fn paths_that_are_coupled_to_more_than_their_bottleneck_carry_no_more(
+            logs in prop::collection::vec(-5.0_f64..5.0, 2..6),
+            set in 1_u32..32,
+            more in prop::collection::vec(0_u32..32, 6),
+        ) {
+            let carried: Vec<f64> = logs.iter().map(|x| x.exp()).collect();
+            let members = || (0..carried.len()).filter(|i| set >> i & 1 == 1);
+            let together: f64 = members().map(|i| share_among(i, &carried, set | more[i]) * carried[i]).sum();
+            let largest = members().map(|i| carried[i]).fold(0.0, f64::max);
+            prop_assert!(together <= largest * 1.05, "{carried:?}, set {set:b}, coupled {more:?}");
+        }
+
         /// Paths that share a bottleneck carry at most the rate of one flow on the largest of them.
         #[test]
         fn paths_over_one_bottleneck_carry_at_most_what_their_largest_would(

@@ -29,13 +29,20 @@ pub struct PathView {
     pub rto: Span,
     /// The path may carry data. Only active paths are coupled to others.
     pub active: bool,
-    /// Number of the group of paths that share a bottleneck. Only paths of the same group are coupled.
+    /// Number of the group of paths that may share a bottleneck. Only paths of the same group are coupled.
     pub group: u8,
+    /// Bit q is set if path q is known to share no bottleneck with this path, and is not coupled to it.
+    pub apart: u16,
     /// The path is in fast recovery: its window does not grow.
     pub in_recovery: bool,
 }
 
 impl PathView {
+    /// True if path number `q`, which is `other`, may share a bottleneck with this path.
+    pub fn may_share(&self, q: usize, other: &PathView) -> bool {
+        other.group == self.group && self.apart >> q & 1 == 0
+    }
+
     /// The smoothed round-trip time r in seconds, never zero. Before the first sample it is the RTO.
     pub fn rtt(&self) -> f64 {
         self.srtt.unwrap_or(self.rto).max(Span::from_nanos(1)).as_secs_f64()

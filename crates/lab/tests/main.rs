@@ -27,6 +27,7 @@ mod qlog;
 mod resume;
 mod return_paths;
 mod scenario_files;
+mod shared_bottleneck;
 mod slow_beside_fast;
 mod tcp;
 mod throughput;

@@ -87,6 +87,8 @@ named! {
         /// Lengths in packets of the bursts that arrive at the queue of a link. A burst consists of packets
         /// of one flow, each at most `gap` after the previous one.
         Bursts = "bursts",
+        /// Number of paths that may share a bottleneck with this one, itself included.
+        CcCoupled = "cc:coupled",
         /// Of a control with a model of the path, the number of its state: 0 startup, 1 drain, 2 down, 3
         /// cruise, 4 refill, 5 up, 6 probe-rtt.
         CcState = "cc:state",

@@ -232,6 +232,7 @@ impl Config {
                 path_selection: PathSelection::InTime,
                 rtx: RtxPolicy::Fastest,
                 rtt_heuristic: false,
+                detect_bottlenecks: true,
                 keep_room: true,
                 reinjection: Reinjection::Both,
                 ..Cmt::default()
@@ -263,6 +264,9 @@ options! {
         /// Group of each path, by path number; further paths are in group 0. A coupled congestion control
         /// couples only the paths of one group, which are known to share a bottleneck.
         groups: Vec<u8> = Vec::new();
+        /// Measures which paths share a bottleneck, by what their round-trip times have in common. A coupled
+        /// congestion control does not couple two paths of a group that share none.
+        detect_bottlenecks: bool = false;
         /// T3-rtx restarts when the oldest chunk of its path is acknowledged, even by a Gap Ack Block.
         smart_t3: bool = true;
         /// An acknowledgement of a chunk that timed out causes no missing reports on its path.

@@ -1,4 +1,4 @@
-//! Checks that the imports between the modules of each folder of each crate have no cycles.
+//! Checks that imports between the modules of a folder have no cycles, and that each file of tests is run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -236,4 +236,33 @@ fn a_cycle_is_found_through_import_groups_and_names_of_the_crate_root() {
         ("d".to_owned(), names(&[])),
     ]);
     assert_eq!(in_circles(&circle), names(&["a", "b", "c"]));
+}
+
+/// A crate without `autotests` names its test programs, and their modules. A file that is in none of them
+/// would never run.
+#[test]
+fn each_file_of_tests_belongs_to_a_program() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    let mut files = 0;
+    for entry in fs::read_dir(crates).expect("the folder of crates") {
+        let folder = entry.expect("a folder").path();
+        let manifest = read(&folder.join("Cargo.toml"));
+        if !manifest.contains("autotests = false") {
+            continue;
+        }
+        let modules = read(&folder.join("tests/main.rs"));
+        for file in fs::read_dir(folder.join("tests")).expect("a folder of tests") {
+            let file = file.expect("a file").path();
+            let Some(name) = file.file_stem().and_then(|name| name.to_str()) else { continue };
+            if name == "main" || file.extension().is_none_or(|ending| ending != "rs") {
+                continue;
+            }
+            files += 1;
+            let runs =
+                modules.contains(&format!("mod {name};")) || manifest.contains(&format!("name = \"{name}\""));
+            assert!(runs, "{} belongs to no program of tests", file.display());
+        }
+    }
+    assert!(files > 20, "only {files} files of tests were found");
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// congestion control. Each constant in these files is in the table of rules or in the table of other
 /// numbers.
 const FILES: &[&str] = &[
+    "bottlenecks",
     "model",
     "same_return",
     "retransmission",

@@ -302,6 +302,7 @@ mod tests {
             rto: Span::from_secs(1),
             active: true,
             group: 0,
+            apart: 0,
             in_recovery: false,
         }
     }

@@ -61,6 +61,7 @@ impl Bench {
             rto: Span::from_secs(1),
             active: true,
             group,
+            apart: 0,
             in_recovery: false,
         };
         let paths = groups.iter().map(path).collect();

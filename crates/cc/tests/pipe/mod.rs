@@ -69,6 +69,7 @@ impl Flow {
             rto: TIMEOUT,
             active: true,
             group: 0,
+            apart: 0,
             in_recovery: false,
         };
         let mut control = algorithm.build(&setup);

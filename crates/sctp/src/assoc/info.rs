@@ -200,7 +200,7 @@ impl Association {
     }
 
     pub(crate) fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
-        self.sender.inspect(p, show);
+        self.sender.inspect(p, &self.paths, show);
     }
 
     pub(crate) fn stats(&self) -> AssocStats {

@@ -53,6 +53,7 @@ use crate::config::{
 use crate::draws::Draws;
 use crate::error::StreamError;
 use crate::message::{Message, MessageId, Reliability, SendError};
+use crate::multipath::bottlenecks::Bottlenecks;
 use crate::multipath::copies::Copies;
 use crate::multipath::same_return::SameReturn;
 use crate::path::{Loss, Path, PathId, Paths, RateControl};
@@ -112,6 +113,8 @@ pub(crate) struct Sender {
     heard_at: Instant,
     /// Present only if SACKs return on the fastest path.
     same_return: Option<Box<SameReturn>>,
+    /// Present if it is measured which paths share a bottleneck.
+    bottlenecks: Option<Box<Bottlenecks>>,
     ecn: Marks,
     /// Chunks that count as lost since the observer of the association was last told.
     losses: Option<Vec<Loss>>,
@@ -167,6 +170,7 @@ impl Sender {
             retained: ByteCount::ZERO,
             peer: PeerWindow::new(cmt.keep_room),
             choice: Choice::new(cmt.path_selection.build()),
+            bottlenecks: cmt.detect_bottlenecks.then(Box::default),
             cmt,
             user: User::default(),
             heard: false,
@@ -275,7 +279,7 @@ impl Sender {
 
     fn add_window(&mut self, p: PathId, paths: &mut Paths) {
         let Some(control) = &mut self.control else { return };
-        let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
+        let views: PerPath<PathView> = views(&self.cmt.groups, self.bottlenecks.as_deref(), paths).collect();
         let path = &mut paths[p];
         path.window = control.on_path_added(&views, p.index());
         path.initial_cwnd = path.window.cwnd;
@@ -294,6 +298,7 @@ impl Sender {
         let cwnd = paths[p].initial_cwnd;
         paths[p].window = CongestionWindow { cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Set(cwnd), paths);
+        self.forget_bottleneck(p);
         if self.paced {
             paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
         }
@@ -337,7 +342,12 @@ impl Sender {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
         paths[p].rto.forget_least();
+        self.forget_bottleneck(p);
         paths[p].restart();
+    }
+
+    fn forget_bottleneck(&mut self, p: PathId) {
+        self.bottlenecks.iter_mut().for_each(|bottlenecks| bottlenecks.forget(p));
     }
 
     /// Queues a message. Returns its number if the message is tracked. After an error the queue is unchanged.
@@ -487,7 +497,7 @@ impl Sender {
     ) {
         let Some(control) = &mut self.control else { return };
         let (mut all, mut windows) = (PerPath::<PathView>::new(), PerPath::<CongestionWindow>::new());
-        all.extend(views(&self.cmt.groups, paths));
+        all.extend(views(&self.cmt.groups, self.bottlenecks.as_deref(), paths));
         windows.extend(paths.iter().map(|p| p.window));
         ask(&mut **control, &mut all, &mut windows);
         for (path, window) in paths.iter_mut().zip(&windows) {
@@ -534,14 +544,17 @@ impl Sender {
         self.control.as_ref().map_or(ByteCount::ZERO, |control| control.partial_bytes_acked(p.index()))
     }
 
-    pub(crate) fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
+    pub(crate) fn inspect(&self, p: usize, paths: &Paths, show: &mut dyn FnMut(&'static str, f64)) {
+        let views: PerPath<PathView> = views(&self.cmt.groups, self.bottlenecks.as_deref(), paths).collect();
+        let coupled = |&(q, view): &(usize, &PathView)| q == p || view.active && views[p].may_share(q, view);
+        show("coupled", views.iter().enumerate().filter(coupled).count() as f64);
         self.control.iter().for_each(|control| control.inspect(p, show));
     }
 }
 
 #[inline]
-fn views(groups: &[u8], paths: &Paths) -> impl Iterator<Item = PathView> {
-    paths.iter().enumerate().map(|(number, p)| PathView {
+fn views(groups: &[u8], bottlenecks: Option<&Bottlenecks>, paths: &Paths) -> impl Iterator<Item = PathView> {
+    paths.iter().enumerate().map(move |(number, p)| PathView {
         window: p.window,
         flight: p.flight,
         mtu: p.mtu,
@@ -549,6 +562,7 @@ fn views(groups: &[u8], paths: &Paths) -> impl Iterator<Item = PathView> {
         rto: p.rto.current(),
         active: p.is_active(),
         group: groups.get(number).copied().unwrap_or_default(),
+        apart: bottlenecks.map_or(0, |bottlenecks| bottlenecks.apart(number)),
         in_recovery: p.recovery.is_some(),
     })
 }

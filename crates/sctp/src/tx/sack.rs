@@ -402,6 +402,11 @@ impl Sender {
         if acks.is_empty() {
             return;
         }
+        if let Some(bottlenecks) = &mut self.bottlenecks {
+            for ack in &acks {
+                ack.rtt.iter().for_each(|&rtt| bottlenecks.sample(now, PathId(ack.path as u8), rtt, paths));
+            }
+        }
         let echoed = self.ecn.echoed;
         self.control(now, paths, |control, views, windows| {
             for ((p, view), delta) in views.iter_mut().enumerate().zip(delta.iter()) {

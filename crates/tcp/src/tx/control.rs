@@ -56,6 +56,7 @@ impl Sender {
             rto: self.rto.current(),
             active: true,
             group: 0,
+            apart: 0,
             in_recovery: self.recovery.is_some(),
         }
     }

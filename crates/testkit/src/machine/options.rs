@@ -95,7 +95,8 @@ fn any_cmt(tape: &mut Tape<'_>) -> Cmt {
         buffer_split: tape.pick(BufferSide::ALL),
         split_by: tape.pick(SplitBy::ALL),
         rescheduling: tape.pick(BufferSide::ALL),
-        keep_room: tape.past(1).flag(),
+        detect_bottlenecks: tape.flag(),
+        keep_room: tape.flag(),
         reinjection: tape.pick(Reinjection::ALL),
     }
 }

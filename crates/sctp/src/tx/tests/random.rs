@@ -44,7 +44,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let options = proptest::array::uniform11(any::<bool>());
+    let options = proptest::array::uniform12(any::<bool>());
     let sides = (proptest::sample::select(BufferSide::ALL), proptest::sample::select(BufferSide::ALL));
     let split = (sides, proptest::sample::select(SplitBy::ALL), prop_oneof![Just(20_000u64), Just(1 << 30)]);
     let reinjection = proptest::sample::select(Reinjection::ALL);
@@ -71,6 +71,7 @@ fn configs() -> impl Strategy<Value = Config> {
                 split_by,
                 rescheduling,
                 reinjection,
+                detect_bottlenecks: o[11],
                 keep_room: o[8],
             };
             let mut config = cmt(options.clone());
