@@ -73,6 +73,7 @@ control-pictures: $(VENV)/.module
 	$(PY) suites/controls/pictures.py docs/controls
 	$(PY) suites/controls/shares.py docs/controls/bbr-share.png $(REPLICAS)
 	$(PY) suites/controls/bottlenecks.py docs/controls/bottlenecks.png
+	$(PY) suites/bbr/picture.py docs/controls/bbr-states.png
 
 # The picture of docs/interleaving.md.
 interleaving-picture: $(VENV)/.module
@@ -90,7 +91,7 @@ handover-picture: $(VENV)/.module
 qlog-picture: $(VENV)/.module
 	$(VENV)/bin/anabranch run return --qlog out/qlog -q
 	$(PY) suites/qlog/picture.py out/qlog/transfer-client.sqlog docs/figures/qlog.png
-	$(VENV)/bin/anabranch run return --set resume=return --qlog out/resume -q
+	$(VENV)/bin/anabranch run return --set sctp.bonded.resume=return --qlog out/resume -q
 	$(PY) suites/qlog/picture.py out/resume/transfer-client.sqlog docs/figures/resume.png 24.5 27
 
 # The pictures of docs/queues.md.

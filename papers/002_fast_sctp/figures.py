@@ -98,7 +98,7 @@ def figure_4(data: FigureData) -> Figure:
 
 def figure_5(data: FigureData) -> Figure:
     """Four FAST flows over time: base RTT measured, base RTT known, and doubling only until the first queueing."""
-    panels = {"FAST, delay measured": MEASURED, "delay known": KNOWN, "measured, doubling once": ONCE}
+    panels = {"base RTT measured": MEASURED, "base RTT known": KNOWN, "base RTT measured, doubling once": ONCE}
     return _trajectories(data, panels, 4)
 
 
@@ -134,9 +134,9 @@ def _trajectories(data: FigureData, columns: Mapping[str, Mapping[str, object]],
     for row, label in zip(grid, labels, strict=True):
         row[0].set_ylabel(label)
         row[0].set_ylim(0, max(1.0, row[0].get_ylim()[1]))
-        row[0].yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    handles, names = grid[1][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=flows, columnspacing=1.2, frameon=False)
+        row[0].yaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 4, 5, 10]))
+    beside = flows if len(columns) == 1 else 2
+    grid[1][-1].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=beside, columnspacing=1.2, frameon=False)
     figure.align_ylabels()
     shown = grid[3][0].get_xlim()[1]
     note = f"{shown:.0f} s, the paper: {LENGTH} s" if shown < 0.99 * LENGTH else ""
@@ -251,11 +251,13 @@ def figure_7(data: FigureData) -> Figure:
     panels[1][0].set_ylabel("Receive window [KiB]")
     panels[1][0].set_xlim(*EXTRACT)
     begin, length = _long_pause(data, 0)
+    left = room.filter(pl.col("time") <= begin)["value"][-1]
     # Path 1 sends nothing from `begin` on; the band is the same in the panels of 20 s.
     for axes in (*panels[0], panels[1][0]):
         axes.axvspan(begin, begin + length, color="0.9", zorder=0)
-    panels[1][0].text(
-        begin + length / 2, 44, f"944 bytes are left:\npath 1 waits {length:.2f} s", ha="center", va="center",
+    panels[1][0].text(begin + length / 2, 44, f"path 1 waits {length:.2f} s", ha="center")
+    panels[1][0].annotate(
+        f"{left:.0f} bytes", (begin, left / 1024), xytext=(begin + 2, 12), arrowprops={"arrowstyle": "->"},
     )  # fmt: skip
     for path, look in enumerate(PATHS):
         window = trace(data, 0, "cwnd", "transfer", path)

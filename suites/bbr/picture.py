@@ -25,8 +25,8 @@ def main(target: str) -> None:
         figure = Figure(figsize=(7, 3.4))
         above, below = figure.subplots(2, 1, sharex=True)
         for axes, quantity, scale, label in (
-            (above, "max_bw", 1e-6, "max_bw in Mbit/s"),
-            (below, "flight", 1e-3, "flight in kB"),
+            (above, "max_bw", 1e-6, "max_bw [Mbit/s]"),
+            (below, "flight", 1e-3, "flight size [kB]"),
         ):
             points = list(trace.changes(quantity, 0.03, UNTIL))
             axes.step(
@@ -40,8 +40,10 @@ def main(target: str) -> None:
                     seen.add(visit.state)
                     shade = SHADES[visit.state]
                     axes.axvspan(visit.begin, min(visit.end, UNTIL), color=shade, alpha=0.35, linewidth=0, label=name)
-        above.legend(loc="lower right", ncols=5, fontsize="x-small")
-        below.set_xlabel("time in s")
+            axes.set(xlim=(0, UNTIL))
+            axes.set_ylim(bottom=0)
+        above.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=5, frameon=False)
+        below.set_xlabel("time [s]")
         plots.save_small(figure, Path(target), dpi=150)
 
 

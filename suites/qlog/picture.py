@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,8 +26,8 @@ def records(file: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(line.removeprefix(b"\x1e"))
 
 
-def draw(file: Path) -> Figure:
-    """Cwnd of each path over time, with a mark for each loss and a line for each change of the network."""
+def draw(file: Path, first: float = 0.0, last: float | None = None) -> Figure:
+    """Cwnd of each path from the first to the last second, a mark for each loss, and a line for each network change."""
     windows, losses, markers = defaultdict(list), defaultdict(list), []
     for record in records(file):
         path, data = record.get("tuple", "0"), record.get("data", {})
@@ -41,29 +42,22 @@ def draw(file: Path) -> Figure:
     axes = figure.subplots()
     for (path, points), colour in zip(sorted(windows.items()), COLOURS, strict=False):
         axes.plot(*zip(*points, strict=True), drawstyle="steps-post", color=colour, linewidth=1, label=f"path {path}")
-        if losses[path]:
-            axes.plot(*zip(*losses[path], strict=True), "x", color=colour, markersize=4, label=f"losses of path {path}")
+        if shown := [loss for loss in losses[path] if first <= loss[0] <= (last or loss[0])]:
+            axes.plot(*zip(*shown, strict=True), "x", color=colour, markersize=4, label=f"losses of path {path}")
     for time, what in markers:
         axes.axvline(time, color="0.6", linewidth=0.8, linestyle="--")
-        axes.text(
-            time,
-            0.02,
-            f" {what}",
-            transform=axes.get_xaxis_transform(),
-            fontsize=7,
-            color="0.3",
-            rotation=90,
-            clip_on=True,
-        )
+        axes.annotate(
+            textwrap.fill(what, 12), (time, 1), xycoords=axes.get_xaxis_transform(), xytext=(3, -3),
+            textcoords="offset points", va="top", fontsize=7, color="0.3", annotation_clip=True,
+        )  # fmt: skip
     axes.set(xlabel="time [s]", ylabel="cwnd [kB]")
+    axes.set_xlim(first, last)
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=7, ncols=2)
+    figure.legend(fontsize=7, ncols=4, frameon=False, loc="outside upper center")
     return figure
 
 
 if __name__ == "__main__":
     with rc_context({"font.family": "serif", "font.size": 8}):
-        picture = draw(Path(sys.argv[1]))
-        if len(sys.argv) > 3:
-            picture.axes[0].set_xlim(float(sys.argv[3]), float(sys.argv[4]))
+        picture = draw(Path(sys.argv[1]), *map(float, sys.argv[3:]))
         picture.savefig(sys.argv[2], dpi=140)
