@@ -140,7 +140,7 @@ def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | 
     elif options.demo:
         chosen, usual = spec.demo, spec.demo_replicas
     scenario = restrict(content, chosen) if chosen else text if options.settings else path
-    replicas = spec.replicas or options.replicas or usual or paper.replicas
+    replicas = options.replicas or spec.replicas or usual or paper.replicas
     seed = options.seed if options.seed is not None else int(content.get("seed", 1))
     name = f"{paper.id}, {spec.label}"
     progress = None if report is None else lambda done, total, left: report(name, done, total, left)

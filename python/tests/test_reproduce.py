@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from anabranch import command, papers, reproduce, reproduce_command
-from anabranch.reproduce import FigureData
+from anabranch.reproduce import FigureData, Options
 from anabranch.result import Result
 from anabranch.screen import screen
 from anabranch.verdict import Point, Row, Verdict, above, judge
@@ -69,6 +69,14 @@ def test_results_as_in_the_paper_pass_and_are_drawn(faked, tmp_path: Path, capsy
     assert (first["mean"], first["n"]) == (pytest.approx(95.0), 3)
     assert first["half_width"] == pytest.approx(4.3027 * 0.095 / math.sqrt(3), rel=1e-4)
     assert (first["expected"], first["band"]) == (95.0, [pytest.approx(93.1), pytest.approx(96.9)])
+
+
+def test_replicas_of_the_command_line_replace_those_of_the_figure(faked, tmp_path: Path) -> None:
+    paper = papers.find("001")
+    (figure,) = (replace(spec, replicas=6) for spec in paper.select(["8-left"]))
+    for options, replicas in ((Options(tmp_path), 6), (Options(tmp_path, replicas=2), 2)):
+        (done,) = reproduce.reproduce(paper, [figure], replace(options, formats=("svg",)))
+        assert (done.replicas, faked["replicas"]) == (replicas, replicas)
 
 
 def test_a_missed_number_has_exit_code_3(faked, tmp_path: Path, capsys) -> None:
