@@ -273,7 +273,7 @@ def figure_7(data: FigureData) -> Figure:
         axes.set_xlabel("Time [s]")
     for axes in (*panels[0], panels[1][0]):
         axes.set_xticks(range(20, 41, 5))
-    figure.supxlabel(f"seed {data.seed}, the first of {data.replicas} runs", fontsize=6, color="0.35")
+    data.foot(figure, "the first of them")
     return figure
 
 

@@ -53,11 +53,6 @@ def _panel(axes: Axes, label: str, end: float, begin: float = 0.0, columns: int 
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, columnspacing=1.2, frameon=False)
 
 
-def _foot(data: FigureData, figure: Figure) -> None:
-    text = f"seed {data.seed}, the first of {data.replicas} runs"
-    figure.supxlabel(text + (f" ({data.note})" if data.note else ""), fontsize=6, color="0.35")
-
-
 def figure_2(data: FigureData) -> Figure:
     """Windows and throughput of both subflows and of the plain flow."""
     at = PLAIN
@@ -70,7 +65,7 @@ def figure_2(data: FigureData) -> Figure:
     _draw(rates, trace(data, at, "throughput", "reno"), RENO, 1e-6)
     _panel(windows, "Congestion window [kB]", 90)
     _panel(rates, "Payload throughput [Mbit/s]", 90)
-    _foot(data, figure)
+    data.foot(figure, "the first of them")
     return figure
 
 
@@ -86,7 +81,7 @@ def figure_3(data: FigureData) -> Figure:
     _draw(rates, trace(data, at, "throughput", "lia"), Look("$F_1$ (LIA)", GREEN, "-."), 1e-6)
     _panel(windows, "Congestion window [kB]", 70, columns=4)
     _panel(rates, "Payload throughput [Mbit/s]", 70)
-    _foot(data, figure)
+    data.foot(figure, "the first of them")
     return figure
 
 
@@ -120,7 +115,7 @@ def _bottleneck(data: FigureData, at: Mapping[str, str]) -> Figure:
     grid[1][1].tick_params(labelbottom=True)
     grid[0][0].set_xlim(0, 2000)
     figure.align_ylabels()
-    _foot(data, figure)
+    data.foot(figure, "the first of them")
     return figure
 
 
@@ -170,7 +165,7 @@ def _joined(data: FigureData, at: Mapping[str, str]) -> Figure:
     _draw(axes, trace(data, at, "throughput"), TOTAL, 1e-6)
     _draw(axes, trace(data, at, "throughput", "reno"), RENO, 1e-6)
     _panel(axes, "Payload throughput [Mbit/s]", 2000, 1300, columns=2)
-    _foot(data, figure)
+    data.foot(figure, "the first of them")
     return figure
 
 
@@ -181,7 +176,7 @@ def disjoint(data: FigureData) -> Figure:
     for at, look in ((PLAIN, Look("LEDBAT-MP", BLUE)), (REPAIRED, Look("LEDBAT-MP+", VERMILION, "--"))):
         _draw(axes, trace(data, at, "throughput"), look, 1e-6)
     _panel(axes, "Payload throughput [Mbit/s]", 300)
-    _foot(data, figure)
+    data.foot(figure, "the first of them")
     return figure
 
 
