@@ -99,3 +99,29 @@ def test_the_table_of_the_lesson_has_the_numbers_that_students_get() -> None:
 def test_the_window_of_the_lesson_is_drawn() -> None:
     assert command.main(["new", "lesson.toml"]) == 0
     assert execute(code_of("teacher"), "teacher") >= 1
+
+
+def test_the_answer_about_queues_has_the_numbers_that_students_get() -> None:
+    assert command.main(["new", "lesson.toml"]) == 0
+    text = " ".join((ROOT / "docs" / "tutorials" / "teacher.md").read_text(encoding="utf-8").split())
+    stated = re.search(
+        r"at times: ([\d.]+) in place of ([\d.]+) Mbit/s\..*the window is ([\d.]+) MB .* the RTT (\d+) ms", text
+    )
+    assert stated is not None
+    found: list[str] = []
+    for packets in (10, 100, 1000):
+        run = anabranch.run("lesson.toml", set={"flow.transfer.sctp": "one", "link.fast.queue.packets": packets})
+        scalar = {q: run.scalars.filter(quantity=q, flow="transfer")["value"][0] for q in ("throughput_bps", "srtt_s")}
+        found.append(f"{scalar['throughput_bps'] / 1e6:.1f}")
+    assert found == [stated[1], stated[2], stated[2]]
+    window = run.series.filter(quantity="cwnd", path=0)["value"][-1]
+    assert (f"{window / 1e6:.2f}", f"{scalar['srtt_s'] * 1e3:.0f}") == (stated[3], stated[4])
+
+
+def test_no_page_runs_a_shipped_scenario_that_has_variations(capfd) -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    names = set(re.findall(r"anabranch run ([a-z][a-z-]*)(?![a-z.-])", text))
+    assert "two-paths" in names
+    assert command.main(["validate", *sorted(names)]) == 0
+    assert "combinations" not in capfd.readouterr().out
