@@ -108,9 +108,9 @@ link-picture: $(VENV)/.module
 	$(PY) suites/links/picture.py docs/figures/rates.png
 	$(PY) suites/links/wire_picture.py docs/figures/wire.png
 
-# The page docs/sim-vs-real.md and its figures: real runs over emulated links beside simulated ones. Linux, root, half an hour.
+# The page docs/sim-vs-real-tables.md and its figures: real runs over emulated links beside simulated ones. Linux, root, half an hour.
 overlay: $(VENV)/.module
-	$(VENV)/bin/anabranch overlay --suite docs/sim-vs-real.md --out out/overlays || [ $$? -eq 3 ]
+	$(VENV)/bin/anabranch overlay --suite docs/sim-vs-real-tables.md --out out/overlays || [ $$? -eq 3 ]
 
 # The notebooks with their outputs, run in an environment that has Jupyter's kernel.
 notebooks: $(VENV)/.notebooks

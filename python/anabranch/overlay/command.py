@@ -28,7 +28,7 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     if given.suite is not None:
         return _suite(given)
     if given.scenario is None:
-        raise OverlayError("name a scenario, or do all those of docs/sim-vs-real.md with --suite PAGE")
+        raise OverlayError("name a scenario, or do all those of docs/sim-vs-real-tables.md with --suite PAGE")
     out = Path("out", "overlay") if given.out is None else given.out
     plan = read(given.scenario, given.set, given.bin, given.program)
     found = one(plan, given, out)
@@ -145,7 +145,7 @@ def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
         default=",".join(plots.FORMATS),
         help="file formats of the figure (default: %(default)s)",
     )
-    add("--suite", type=Path, metavar="PAGE", help="do all scenarios of docs/sim-vs-real.md, and write that page")
+    add("--suite", type=Path, metavar="PAGE", help="do all scenarios of suites/overlay, and write the page")
     add("--only", metavar="NAMES", help="with --suite: only these scenarios, separated by commas")
     add("--json", action="store_true", help="print the verdicts as JSON")
     add("--quiet", "-q", action="store_true", help="show no progress")

@@ -1,4 +1,4 @@
-"""The scenarios of ``docs/sim-vs-real.md``, with the causes of their differences."""
+"""The scenarios of ``docs/sim-vs-real-tables.md``, with the causes of their differences."""
 
 from __future__ import annotations
 
