@@ -59,7 +59,7 @@ def finite(value: float) -> float | None:
 
 @lru_cache(maxsize=256)
 def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """The quantile t of Student's distribution: with ``degrees`` of freedom, ``confidence`` of it is between -t and t.
+    """The t for which Student's distribution with ``degrees`` of freedom is between -t and t with ``confidence``.
 
     >>> round(student_t(29), 3)
     2.045

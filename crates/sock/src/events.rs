@@ -189,7 +189,7 @@ impl Server {
         }
     }
 
-    /// Gives an accepted association a socket of its own, and that to the program.
+    /// Makes a socket for an accepted association and passes the socket to the program.
     fn hand_over(&mut self, listener: usize, number: i32) {
         let made = self.make_pair(listener);
         if let Some(socket) = self.sockets.get_mut(&listener) {
@@ -259,7 +259,7 @@ impl Server {
         self.release_port(association.port, usize::MAX);
     }
 
-    /// Aborts the associations whose program has ended and that do not end, and shuts idle ones down.
+    /// Shuts idle associations down, and aborts those that stay open although their program has ended.
     pub(crate) fn on_timers(&mut self) {
         let now = self.host.now();
         while let Some(number) = self.associations.take_due(now) {

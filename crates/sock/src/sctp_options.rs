@@ -283,7 +283,8 @@ fn cmt(config: &Config) -> u32 {
     }
 }
 
-/// An option of scenarios by its name and text: association, two lengths, and the bytes of both.
+/// Sets an option of scenarios. `value` holds the association, the lengths of the option's name and text, the
+/// name and the text.
 pub fn set_named(config: &mut Config, value: &[u8]) -> Result<(), Errno> {
     let fields = Fields(value);
     let (name, text) = (usize::from(fields.u16(4)?), usize::from(fields.u16(6)?));

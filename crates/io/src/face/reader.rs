@@ -65,8 +65,8 @@ impl Stream for Messages {
     }
 }
 
-/// The messages of one stream, also as a [`Stream`] that ends as [`Messages`] does. Dropping it returns them
-/// to [`Connection::recv`].
+/// The messages of one stream, also as a [`Stream`] that ends as [`Messages`] does. Once it is dropped,
+/// [`Connection::recv`] gives the messages of the stream again.
 #[derive(Debug)]
 pub struct StreamReader {
     source: Source,

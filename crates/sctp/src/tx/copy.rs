@@ -41,7 +41,7 @@ impl Sender {
         self.starved || (reinjection.silent() && paths.iter().any(|path| path.liveness.is_silent()))
     }
 
-    /// Plans the next copy, on a path with room for the copy.
+    /// Plans the next copy, on a path that has room for it.
     #[inline(never)]
     pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
         let (p, i) = self

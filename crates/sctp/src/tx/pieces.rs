@@ -9,8 +9,8 @@ use std::ops::{Index, IndexMut};
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
-    /// Number of the message, or of the first of a run, among the ordered or unordered messages of its
-    /// stream.
+    /// Number of the message, or of the first message of a run, within its stream. Ordered and unordered
+    /// messages are counted separately.
     pub(super) number: u32,
     /// Identifies a tracked message; default for a run.
     pub(super) tag: Tag,

@@ -225,7 +225,7 @@ def figure(found: Distribution) -> Figure:
 
 
 def cumulative(axes: Axes, look: Look, values: Sequence[float]) -> None:
-    """A step at each value; the curve ends at the right edge of any axis."""
+    """Draws the share of values up to each point as steps, as far as the right edge of the axes."""
     ordered = sorted(values)
     heights = [(rank + 1) / len(ordered) for rank in range(len(ordered))]
     axes.step(

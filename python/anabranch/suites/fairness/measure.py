@@ -77,7 +77,7 @@ def improve(total: Sequence[float], singles: Sequence[Sequence[float]]) -> Estim
 
 
 def harm(taken: Sequence[Sequence[float]], singles: Sequence[Sequence[float]]) -> Estimate:
-    """H = max over bottlenecks of X / S: the flow's rate there divided by that of a TCP flow in its place."""
+    """H = max over bottlenecks of X / Y: the rate of the flow there, divided by that of a TCP flow in its place."""
     found = [ratio(estimate(x), estimate(s)) for x, s in zip(taken, singles, strict=True)]
     return max(found, key=lambda one: one.mean)
 

@@ -157,9 +157,8 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(without_p1, Some(P2));
 }
 
-/// 100 packets are lost. The first path carries ten in 40 ms: all in 400 ms, and half of the variation of
-/// 20 ms. The second path carries two in 20 ms: 1000 ms and half of 10 ms. One packet would take 50 ms and
-/// 25 ms.
+/// 100 packets are lost. The first path carries ten in 40 ms, so T for all of them is 400 ms + 20/2 ms; the
+/// second carries two in 20 ms: 1000 ms + 10/2 ms. T for one packet is 50 ms and 25 ms.
 #[test]
 fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     let config = cmt(Cmt::default());
