@@ -94,6 +94,7 @@ impl Progress {
                 let (saved, usual) = (*saved, saved.rtt / 2 < rtt && rtt <= saved.rtt * 4);
                 let jump = ByteCount::new(saved.cwnd.get() / 2).min(MOST);
                 if !usual || now > saved.until || jump <= w.cwnd {
+                    self.measured.given = None;
                     self.phase = Phase::Normal;
                     return;
                 }
@@ -140,8 +141,21 @@ impl Progress {
     }
 
     /// A loss or a mark: the path has not what the saved set says.
-    fn lost(&mut self, kind: LossKind, path: &PathView, least: ByteCount, w: &mut CongestionWindow) {
+    fn lost(
+        &mut self,
+        now: Instant,
+        kind: LossKind,
+        path: &PathView,
+        least: ByteCount,
+        w: &mut CongestionWindow,
+    ) {
         let timeout = kind == LossKind::Timeout;
+        let measured = &mut self.measured;
+        measured.given = None;
+        // When T3 expires, a path that is out has answered nothing for longer than a round trip.
+        if !timeout || path.srtt.is_some_and(|srtt| now.since(measured.last) <= srtt) {
+            measured.loss = Some(now);
+        }
         match self.phase {
             Phase::Unvalidated { pipe, .. } | Phase::Validating { pipe, .. } => {
                 let half = ByteCount::new(pipe.get() / 2).max(least);
@@ -197,11 +211,7 @@ impl CongestionControl for Resume {
     ) {
         self.control.on_loss(now, all, p, kind, w);
         let least = self.setup.segment(all[p].mtu) * 2;
-        let progress = &mut self.paths[p];
-        if kind != LossKind::Timeout {
-            progress.measured.loss = Some(now);
-        }
-        progress.lost(kind, &all[p], least, &mut w[p]);
+        self.paths[p].lost(now, kind, &all[p], least, &mut w[p]);
     }
 
     fn on_spurious_loss(
@@ -247,6 +257,7 @@ impl CongestionControl for Resume {
         if saved.cwnd >= initial * LEAST_WINDOWS && now <= saved.until {
             w[p].cwnd = w[p].cwnd.max(initial);
             self.paths[p].phase = Phase::Reconnaissance { saved, left: initial, least: None };
+            self.paths[p].measured.given = Some(saved);
         }
     }
 
@@ -282,6 +293,8 @@ struct Measured {
     full: bool,
     /// Half of cwnd in slow start.
     half: Option<ByteCount>,
+    /// The set that the path was given, until it proves wrong.
+    given: Option<SavedPath>,
     least: Option<(Instant, Span)>,
     /// Times of the last loss or mark, and of the last acknowledgement.
     loss: Option<Instant>,
@@ -316,9 +329,14 @@ impl Measured {
         (self.begun, self.bytes, self.full) = (Some(now), ByteCount::ZERO, false);
     }
 
-    /// The saved set; none if nothing was measured, or if congestion preceded the last acknowledgement by
-    /// less than a round trip: then the path may have failed because it is congested.
+    /// The saved set, or the one that the path was given if it carried too little to measure. None if
+    /// congestion preceded the last acknowledgement by less than a round trip: then the path may have failed
+    /// because it is congested.
     fn saved(&self) -> Option<SavedPath> {
+        self.carried().or(self.given)
+    }
+
+    fn carried(&self) -> Option<SavedPath> {
         let (_, rtt) = self.least?;
         if self.loss.is_some_and(|loss| self.last.since(loss) <= rtt) {
             return None;
@@ -489,6 +507,22 @@ mod tests {
         assert_eq!((saved.cwnd.get(), saved.rtt), (105_000, Span::from_millis(52)));
         rig.lose(LossKind::FastRetransmit);
         assert_eq!(rig.control.saved(0), None, "an outage after congestion may be congestion");
+    }
+
+    // A path that is out answers nothing for a whole RTO; one that answered a moment ago lost packets.
+    #[test]
+    fn a_timeout_while_acknowledgements_arrive_is_congestion() {
+        let saves = |silence: u64| {
+            let mut rig = Rig::new();
+            rig.view.window.cwnd = ByteCount::new(110_000);
+            rig.ack(0, 110_000, 52);
+            rig.now += Span::from_millis(60);
+            rig.ack(110_000, 110_000, 52);
+            rig.now += Span::from_millis(silence);
+            rig.lose(LossKind::Timeout);
+            rig.control.saved(0).is_some()
+        };
+        assert!(saves(53) && !saves(52));
     }
 
     #[test]

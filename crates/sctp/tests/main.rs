@@ -33,6 +33,7 @@ mod periodic;
 mod potentially_failed;
 mod reflection;
 mod reset_duties;
+mod resume;
 mod scene;
 mod sending;
 mod shutdown;

@@ -240,6 +240,7 @@ impl Association {
                 (again.removed, again.errors) = (false, 0);
                 (again.local, again.udp_port) = (path.local, path.udp_port);
                 (again.options, again.cost) = (path.options, path.cost);
+                self.sender.resume(now, p, &mut self.paths);
                 p
             }
             Some(p) => {

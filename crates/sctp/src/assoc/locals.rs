@@ -123,6 +123,7 @@ impl Association {
                 self.paths[p].removed = false;
                 self.paths[p].errors = 0;
                 self.renamed = true;
+                self.sender.resume(now, p, &mut self.paths);
                 self.ask(now, p);
             }
         }

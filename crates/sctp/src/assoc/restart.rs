@@ -65,6 +65,7 @@ impl Association {
             return false;
         }
         self.fail_messages();
+        self.sender.save_all(&self.paths);
         self.begin_anew(now, cookie, datagram);
         self.events.all_read();
         self.events.restarted();

@@ -13,8 +13,8 @@ impl Sender {
         self.saved = (self.config.resume != Resume::Off).then(|| saved.clone());
     }
 
-    /// Lets path `p`, which is new, resume what the last path between its addresses carried.
-    pub(super) fn resume(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+    /// Lets path `p`, which is new or was removed, resume what the last path between its addresses carried.
+    pub(crate) fn resume(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(saved) = self.saved.as_ref().filter(|_| self.control.is_some()) else { return };
         let set = saved.take(now, (paths[p].local, paths[p].remote));
         self.control(now, paths, |control, views, windows| {
