@@ -129,3 +129,56 @@ fn bursts_are_counted_at_the_link_where_they_arrive() {
     unwatched.probes.clear();
     assert_eq!(run(&unwatched).digest, output.digest);
 }
+
+/// Round-trip times of 64 bytes, 20 times a second, in the windows `idle`, 5 to 10 s, and `loaded`, 15 to
+/// 30 s, through a drop-tail queue of 100 ms that a TCP flow fills from 10 s on.
+#[test]
+fn a_flow_with_echo_measures_the_round_trip_times_that_a_load_adds() {
+    let text = r#"
+        title = "Latency"
+        seed = 1
+        node = [{ name = "a" }, { name = "b" }]
+        window = [
+            { name = "idle", from = "5 s", to = "10 s" },
+            { name = "loaded", from = "15 s", to = "30 s" },
+        ]
+        [[link]]
+        name = "line"
+        between = ["a", "b"]
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        queue = { kind = "drop-tail", bytes = "125 kB" }
+        [[flow]]
+        name = "load"
+        client = "a"
+        server = "b"
+        protocol = "TCP"
+        start_time = "10 s"
+        stop_time = "25 s"
+        frame_rate = "0 Hz"
+        [[flow]]
+        name = "latency"
+        client = "a"
+        server = "b"
+        protocol = "UDP"
+        echo = true
+        start_time = "0 s"
+        stop_time = "31 s"
+        frame_rate = "20 Hz"
+        frame_size = "64 B"
+    "#;
+    let sweep = lab::parse(text, "latency.toml").expect("a scenario");
+    let output = run(&sweep.variants()[0].scenario);
+    let value = |window: &str, quantity: &str| {
+        let mut rows = output.scalars.iter().filter(|row| row.flow == "latency" && row.window == window);
+        rows.find(|row| row.quantity == quantity).expect("a quantity").value
+    };
+    let idle = value("idle", "echo_rtt_p50_s");
+    assert!((0.02..0.0205).contains(&idle), "{idle} s");
+    assert_eq!((value("idle", "offered_messages"), value("idle", "echoes_lost")), (100.0, 0.0));
+    assert_eq!(value("idle", "echo_rtt_added_s"), value("idle", "echo_rtt_p95_s") - idle);
+    let [p50, p95, p99] = ["echo_rtt_p50_s", "echo_rtt_p95_s", "echo_rtt_p99_s"].map(|q| value("loaded", q));
+    assert!(idle < p50 && p50 < p95 && p95 <= p99 && p99 <= idle + 0.101, "{p50}, {p95}, {p99} s");
+    let added = value("loaded", "echo_rtt_added_s");
+    assert!((0.07..0.101).contains(&added) && added == p95 - idle, "{added} s");
+}

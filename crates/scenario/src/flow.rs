@@ -26,6 +26,9 @@ pub struct Flow {
     /// True if the client sends NetPerfMeter's identifying message of a data connection as soon as it is
     /// connected.
     pub identify: bool,
+    /// True if the server returns each datagram of a UDP flow at once, so that the client measures
+    /// round-trip times.
+    pub echo: bool,
     /// Time from the start of the run until the client connects.
     pub connect_time: Distribution<Span>,
     /// Time from `connect_time` to the start of transmission.

@@ -96,6 +96,8 @@ pub(crate) struct Flow {
     server: Meter,
     /// The client sends NetPerfMeter's identifying message as soon as it is connected.
     pub(crate) identifies: bool,
+    /// The server returns each datagram.
+    pub(crate) echoes: bool,
     /// Resets of streams by the client.
     pub(crate) stream_resets: StreamResets,
     /// Time at which the connection was established at the client.
@@ -124,6 +126,7 @@ impl Flow {
             client,
             server,
             identifies: false,
+            echoes: false,
             stream_resets: StreamResets::default(),
             connected: None,
             started: None,

@@ -16,6 +16,8 @@ pub(crate) struct Meter {
     source: Option<Source>,
     /// The counters of the connection when it ended.
     last: Option<Box<Counted>>,
+    /// Times at which datagrams left that were returned, and their round-trip times.
+    pub(crate) echoes: Vec<(Instant, Span)>,
 }
 
 /// Data delivered to the application since the start of the run.
@@ -61,7 +63,15 @@ impl Tally {
 
 impl Meter {
     pub(crate) fn new(endpoint: EndpointId, source: Option<Source>) -> Self {
-        Meter { endpoint, conn: None, source, sending: false, received: Received::default(), last: None }
+        Meter {
+            endpoint,
+            conn: None,
+            source,
+            sending: false,
+            received: Received::default(),
+            last: None,
+            echoes: Vec::new(),
+        }
     }
 
     /// Starts to send. Returns the wait until the second frame if the source is paced.
@@ -136,6 +146,7 @@ impl Meter {
         match event {
             Event::Readable => self.read(now, endpoint, id),
             Event::Writable => self.refill(now, endpoint),
+            Event::Echoed(sent) => self.echoes.push((sent, now.since(sent))),
             Event::Connected => {
                 self.conn = Some(id);
                 return Reaction::Connected;

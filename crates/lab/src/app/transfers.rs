@@ -144,7 +144,7 @@ impl Lane {
                 self.read(now, endpoint, id);
                 return Reaction::Closed(ending);
             }
-            (Event::Other, _) => {}
+            (Event::Other | Event::Echoed(_), _) => {}
         }
         Reaction::None
     }

@@ -73,6 +73,8 @@ pub(crate) enum Event {
     Readable,
     /// The send buffer has room again.
     Writable,
+    /// A datagram that was sent at this time has been returned.
+    Echoed(Instant),
     /// The peer sends no more data.
     PeerClosed,
     /// The connection has ended.

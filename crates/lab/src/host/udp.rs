@@ -14,6 +14,9 @@ use units::{ByteCount, Instant};
 /// Length of the header in bytes: both ports, the length and the checksum.
 pub(crate) const HEADER: usize = 8;
 
+/// Length in bytes of the time that a probe begins with.
+const TIME: usize = 8;
+
 /// A UDP port of a host. It sends each datagram at once.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
@@ -22,14 +25,26 @@ pub(crate) struct Endpoint {
     checksum: Checksum,
     peers: Vec<Peer>,
     by_address: BTreeMap<(IpAddr, u16), u32>,
-    /// Datagrams to send: the peer and the length of the payload.
-    outbox: VecDeque<(ConnId, u32)>,
+    /// Datagrams to send: the peer, the length of the payload, and the time that the payload begins with.
+    outbox: VecDeque<(ConnId, u32, Option<Instant>)>,
     events: VecDeque<(ConnId, Event)>,
+}
+
+/// The contents of the datagrams to and from a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Contents {
+    /// Zeros.
+    Zeros,
+    /// Each begins with the time at which it was sent, and the peer returns it.
+    Probes,
+    /// Each that arrives is returned.
+    Echoes,
 }
 
 /// A peer of the socket.
 #[derive(Debug)]
 struct Peer {
+    contents: Contents,
     local: IpAddr,
     remote: IpAddr,
     port: u16,
@@ -59,11 +74,36 @@ impl Endpoint {
     /// established at once.
     pub(crate) fn open(&mut self, local: IpAddr, remote: IpAddr, port: u16) -> ConnId {
         let id = ConnId(self.peers.len() as u32);
-        let inbox = VecDeque::new();
-        self.peers.push(Peer { local, remote, port, open: true, inbox, received: 0, sent: 0, sent_bytes: 0 });
+        self.peers.push(Peer {
+            contents: Contents::Zeros,
+            local,
+            remote,
+            port,
+            open: true,
+            inbox: VecDeque::new(),
+            received: 0,
+            sent: 0,
+            sent_bytes: 0,
+        });
         self.by_address.insert((remote, port), id.0);
         self.events.push_back((id, Event::Connected));
         id
+    }
+
+    /// Lets datagrams to a peer carry the time, so that those that the peer returns have a round-trip time.
+    pub(crate) fn stamp(&mut self, id: ConnId) {
+        self.set_contents(id, Contents::Probes);
+    }
+
+    /// Returns each datagram of a peer.
+    pub(crate) fn echo(&mut self, id: ConnId) {
+        self.set_contents(id, Contents::Echoes);
+    }
+
+    fn set_contents(&mut self, id: ConnId, contents: Contents) {
+        if let Some(peer) = self.peers.get_mut(id.0 as usize) {
+            peer.contents = contents;
+        }
     }
 
     fn peer(&self, id: ConnId) -> Option<&Peer> {
@@ -108,12 +148,12 @@ impl Transport for Endpoint {
         self.peer(id).map(|peer| (peer.remote, peer.port))
     }
 
-    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: Service) -> u32 {
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, _: Service) -> u32 {
         match self.peers.get_mut(id.0 as usize) {
             Some(peer) if peer.open => {
                 peer.sent += 1;
                 peer.sent_bytes += u64::from(length);
-                self.outbox.push_back((id, length));
+                self.outbox.push_back((id, length, (peer.contents == Contents::Probes).then_some(now)));
                 length
             }
             _ => 0,
@@ -176,13 +216,22 @@ impl transport::Endpoint for Endpoint {
     fn handle(&mut self, _: Instant, datagram: Datagram<'_>) {
         let Some((id, length)) = self.parse(&datagram) else { return };
         let peer = &mut self.peers[id as usize];
+        let time = datagram.bytes.head.get(HEADER..).and_then(|head| head.first_chunk());
+        let time = time.map(|&bytes| Instant::from_nanos(u64::from_be_bytes(bytes)));
+        match (peer.contents, time) {
+            (Contents::Probes, Some(sent)) => {
+                return self.events.push_back((ConnId(id), Event::Echoed(sent)));
+            }
+            (Contents::Echoes, time) => self.outbox.push_back((ConnId(id), length, time)),
+            _ => {}
+        }
         peer.received += 1;
         peer.inbox.push_back(length);
         self.events.push_back((ConnId(id), Event::Readable));
     }
 
     fn poll_transmit(&mut self, _: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        let (id, payload) = self.outbox.pop_front()?;
+        let (id, payload, time) = self.outbox.pop_front()?;
         let peer = &self.peers[id.0 as usize];
         let length = HEADER as u16 + payload as u16;
         buf.clear();
@@ -190,6 +239,10 @@ impl transport::Endpoint for Endpoint {
             buf.head.extend(field.to_be_bytes());
         }
         buf.zeros = payload as usize;
+        if let Some(time) = time {
+            buf.head.extend(time.as_nanos().to_be_bytes());
+            buf.zeros = buf.zeros.saturating_sub(TIME);
+        }
         if self.checksum == Checksum::Computed {
             fill_in_checksum(peer.local, peer.remote, &mut buf.head, buf.zeros);
         }
@@ -273,6 +326,26 @@ mod tests {
             buf.head[byte] ^= 4;
             assert_eq!(arrive(&mut server, &buf), None, "byte {byte}");
         }
+    }
+
+    #[test]
+    fn a_probe_is_returned_with_the_time_at_which_it_was_sent() {
+        let (mut client, mut server) = pair(Checksum::Computed);
+        client.stamp(ConnId(0));
+        server.echo(ConnId(0));
+        let at = |ms| Instant::ZERO + units::Span::from_millis(ms);
+        assert_eq!(client.send(at(5), ConnId(0), 64, Service::PLAIN), 64);
+        let mut buf = PacketBuf::default();
+        client.poll_transmit(at(5), &mut buf).unwrap();
+        assert_eq!(buf.as_octets().len(), HEADER + 64);
+        server.handle(at(9), Datagram::new(CLIENT, SERVER, buf.as_octets()));
+        assert_eq!(server.receive(at(9), ConnId(0)).map(|piece| piece.bytes), Some(64));
+        let mut back = PacketBuf::default();
+        server.poll_transmit(at(9), &mut back).unwrap();
+        while client.poll_event().is_some() {}
+        client.handle(at(20), Datagram::new(SERVER, CLIENT, back.as_octets()));
+        assert_eq!(client.poll_event(), Some((ConnId(0), Event::Echoed(at(5)))));
+        assert_eq!(client.poll_transmit(at(20), &mut buf), None, "the echo is not returned");
     }
 
     #[test]

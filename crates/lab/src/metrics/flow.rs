@@ -1,3 +1,4 @@
+use super::echo;
 use super::link::Links;
 use super::quantity::{self as q, Quantity};
 use super::rows::RowWriter;
@@ -6,7 +7,7 @@ use crate::host::{Ending, PathCounts, Side};
 use net::{LinkDir, Network};
 use std::collections::BTreeMap;
 use transport::LimitTimes;
-use units::{ByteCount, Span};
+use units::{ByteCount, Instant, Span};
 
 /// The parts of a run that the rows of one window need.
 pub(super) struct RunContext<'a> {
@@ -14,6 +15,8 @@ pub(super) struct RunContext<'a> {
     pub(super) links: &'a Links,
     /// True for the flows' own measurement, which also reports quantities of the whole run.
     pub(super) whole_run: bool,
+    /// Start and end of the window `idle`, if there is one.
+    pub(super) idle: Option<(Instant, Instant)>,
 }
 
 impl RunContext<'_> {
@@ -60,6 +63,9 @@ pub(super) fn report(
         achieved.load = ratio(8.0 * bytes, end.from.since(begin.from).as_secs_f64());
         rows.write(q::LOAD, achieved.load);
         rows.write(q::LOAD_SHARE, ratio(achieved.load, run.tightest(&direction.ways(run))));
+    }
+    if let (true, Some((begin, end))) = (flow.echoes, edges) {
+        echo::report(flow, (begin, end), run.idle, rows);
     }
     achieved
 }

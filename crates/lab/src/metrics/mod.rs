@@ -1,5 +1,6 @@
 //! The numbers of a run: the [`quantity`] of each flow, path and link, and its computation.
 
+mod echo;
 mod fairness;
 mod flow;
 mod link;

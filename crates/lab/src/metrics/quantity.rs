@@ -160,6 +160,19 @@ pub const NAT_MAPPINGS: &str = "nat_mappings";
 /// Packets that a NAT dropped in the whole run: from outside without a mapping, or not UDP.
 pub const NAT_DROPS: &str = "nat_drops";
 
+/// Round-trip time that half of the datagrams of a flow with `echo` do not exceed, in seconds; of those that
+/// were sent in the window and returned.
+pub const ECHO_P50: &str = "echo_rtt_p50_s";
+/// Round-trip time that 95 % of them do not exceed.
+pub const ECHO_P95: &str = "echo_rtt_p95_s";
+/// Round-trip time that 99 % of them do not exceed.
+pub const ECHO_P99: &str = "echo_rtt_p99_s";
+/// Datagrams of a flow with `echo` that were sent in the window and not returned until the end of the flow.
+pub const ECHOES_LOST: &str = "echoes_lost";
+/// [`ECHO_P95`] minus [`ECHO_P50`] of the window named `idle`, in seconds: what the load adds. Only in
+/// scenarios with this window.
+pub const ECHO_ADDED: &str = "echo_rtt_added_s";
+
 /// Short transfers that were delivered. Each window counts the transfers that began in it.
 pub const TRANSFERS: &str = "transfers";
 /// Short transfers that began and were never delivered.

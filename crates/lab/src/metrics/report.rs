@@ -12,11 +12,15 @@ use net::Network;
 use std::collections::BTreeMap;
 use units::Instant;
 
+/// Name of the window without load, with which latencies are compared.
+const IDLE: &str = "idle";
+
 /// All scalars of a run.
 pub(crate) fn of_run(network: &Network, flows: &[Flow], links: &Links, windows: &Windows) -> Vec<Scalar> {
     let mut out = Vec::new();
     let edges: Vec<_> = flows.iter().map(own).collect();
-    let run = RunContext { network, links, whole_run: true };
+    let idle = windows.times().find(|&(name, ..)| name == IDLE).map(|(_, from, to)| (from, to));
+    let run = RunContext { network, links, whole_run: true, idle };
     window_rows("", flows, &edges, links.counted(), &run, &mut out);
     let run = RunContext { whole_run: false, ..run };
     for (name, begin, end) in windows.measured() {

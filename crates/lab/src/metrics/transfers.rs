@@ -36,7 +36,7 @@ fn window_rows(source: &TransferSource, window: &str, from: Instant, to: Instant
 
 /// A percentile of sorted values: the least value that at least this percentage of the values does not
 /// exceed. Zero if there are no values.
-fn quantile(sorted: &[f64], percent: usize) -> f64 {
+pub(super) fn quantile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }

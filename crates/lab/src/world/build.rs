@@ -108,6 +108,7 @@ fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Stre
     let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
     let mut flow = Flow::new(spec.name.clone(), plan, dial, concurrent, meters);
     flow.identifies = spec.identify;
+    flow.echoes = spec.echo;
     flow.stream_resets = spec.stream_resets.clone();
     flow
 }

@@ -60,6 +60,10 @@ impl World {
             return self.end_if_over();
         };
         flow.meter(Side::Client).conn = Some(conn);
+        let echoes = flow.echoes;
+        if let (Endpoint::Udp(socket), true) = (self.hosts.endpoint(id), echoes) {
+            socket.stamp(conn);
+        }
         self.hosts.own(id, conn, Owner { number: index as u32, side: Side::Client });
         let server = flow.end(Side::Server).endpoint;
         let caller = dial
@@ -69,6 +73,9 @@ impl World {
         if let (Endpoint::Udp(socket), Some((called, caller))) = (self.hosts.endpoint(server), caller) {
             // UDP has no handshake that announces the client to the server.
             let conn = socket.open(called, caller, dial.local_port);
+            if echoes {
+                socket.echo(conn);
+            }
             self.hosts.own(server, conn, Owner { number: index as u32, side: Side::Server });
             self.settle(server);
         }

@@ -102,6 +102,7 @@ pub fn saturated_flow(name: &str) -> Flow {
         client_tcp: tcp::Config::modern(),
         server_tcp: tcp::Config::modern(),
         identify: false,
+        echo: false,
         connect_time: Distribution::Constant(Span::ZERO),
         start_time: Distribution::Constant(Span::from_secs(1)),
         reset_time: Span::from_secs(5),

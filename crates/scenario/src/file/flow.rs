@@ -37,6 +37,8 @@ table! {
         /// The client sends NetPerfMeter's message of 26 bytes that identifies a data connection, as soon as
         /// it is connected.
         identify: bool = false;
+        /// The server returns each datagram at once, and the results have the round-trip times; UDP only.
+        echo: At<bool> = At { value: false, span: 0..0 };
         /// Time at which the client connects.
         connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
         /// Time from `connect_time` to the start of transmission.

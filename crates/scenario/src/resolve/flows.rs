@@ -121,6 +121,7 @@ fn flow(
         }
     }
     can_reset_streams(table, &sctp.client, faults)?;
+    can_echo(table, &forward, &back, faults)?;
     let (client, server) = (ends.client.start, ends.server.start);
     let wanted = &table.networks;
     let reachable = networks([&table.client, &table.server], wanted, [client, server], links, faults)?;
@@ -135,6 +136,7 @@ fn flow(
         client_tcp: tcp.client,
         server_tcp: tcp.server,
         identify: table.identify,
+        echo: table.echo.value,
         connect_time: table.connect_time,
         start_time: table.start_time,
         reset_time: table.reset_time.value,
@@ -154,6 +156,28 @@ fn flow(
             streams: table.stream_to_reset.iter().map(|stream| stream.value).collect(),
         },
     })
+}
+
+/// Checks that a flow with `echo` sends one datagram for each frame, with room for its time, and that only
+/// the client sends. If not, notes a fault and returns `None`.
+fn can_echo(
+    table: &FlowTable,
+    forward: &Option<Option<Traffic>>,
+    back: &Option<Option<Traffic>>,
+    faults: &mut Faults,
+) -> Option<()> {
+    let At { value: true, ref span } = table.echo else { return Some(()) };
+    let fits = forward.as_ref()?.as_ref().is_some_and(|traffic| {
+        let one = TIME_IN_A_DATAGRAM..=traffic.max_msg_size;
+        matches!(traffic.frame_size, Distribution::Constant(size) if one.contains(&size))
+    });
+    if table.protocol.value == Protocol::Udp && fits && back.as_ref()?.is_none() {
+        return Some(());
+    }
+    let message = "round-trip times need datagrams from the client alone; expected protocol = \"UDP\", a constant \
+                   `frame_size` from 8 B to `max_msg_size`, and no traffic back";
+    faults.note(span.clone(), message.to_owned());
+    None
 }
 
 /// Checks that a client that resets streams has the options for it. If not, notes a fault and returns `None`.
@@ -337,6 +361,9 @@ fn reliability(
 
 /// Largest UDP payload in IPv4, limited by the length field of the IP header.
 const MOST_IN_A_DATAGRAM: u64 = 65_507;
+
+/// Payload that a datagram of a flow with `echo` needs: the time at which it was sent.
+const TIME_IN_A_DATAGRAM: ByteCount = ByteCount::new(8);
 
 /// Active times and pauses, or inner `None` if there are none.
 fn on_off(pace: Pace, table: &TrafficTable, faults: &mut Faults) -> Option<Option<OnOff>> {

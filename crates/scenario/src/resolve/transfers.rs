@@ -84,6 +84,7 @@ fn transfers(
         client_tcp: tcp.client,
         server_tcp: tcp.server,
         identify: false,
+        echo: false,
         connect_time: Distribution::Constant(Span::ZERO),
         start_time: Distribution::Constant(Span::ZERO),
         reset_time: Span::ZERO,
