@@ -28,7 +28,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -318,14 +318,14 @@ class Tunnel:
 
 
 @contextlib.contextmanager
-def tunnel(world: World, program: str, *, nat: bool = False) -> Iterator[Tunnel]:
+def tunnel(world: World, program: str, *, nat: bool = False, uplinks: Sequence[int] = (0, 1)) -> Iterator[Tunnel]:
     """Both ends of the tunnel, until the block ends. With `nat` the client's second uplink joins later."""
     with tempfile.TemporaryDirectory() as folder:
         keys: dict[str, str] = {}
         for end in "cs":
             keys[end] = subprocess.check_output([program, "key", f"{folder}/{end}.key"], text=True).strip()
         for end, host, more in (
-            ("c", 1, f"uplinks = ['c0', 'c1']\nconnect = ['{SERVER}']\nnat = {str(nat).lower()}"),
+            ("c", 1, f"uplinks = {[f'c{n}' for n in uplinks]}\nconnect = ['{SERVER}']\nnat = {str(nat).lower()}"),
             ("s", 2, f"uplinks = ['{SERVER}']"),
         ):
             peer = keys["s" if end == "c" else "c"]
@@ -342,7 +342,7 @@ def tunnel(world: World, program: str, *, nat: bool = False) -> Iterator[Tunnel]
         try:
             deadline = time.monotonic() + 20
             shown = ""
-            while shown.count(" active ") < 2:
+            while shown.count(" active ") < len(uplinks):
                 if time.monotonic() > deadline:
                     raise SystemExit(f"no tunnel: {shown}\n{Path(folder, 'log').read_text()}")
                 time.sleep(0.5)
@@ -372,6 +372,10 @@ def measure(name: str, chosen: argparse.Namespace) -> list[dict[str, Any]]:
         for _ in range(chosen.runs):
             runs["best uplink alone, CUBIC"].append(world.run(ALONE, "tcp", "cubic", seconds, False))
             runs["MPTCP, CUBIC"].append(world.run(SERVER, "mptcp", "cubic", seconds, scene.dies))
+            if chosen.unequal:
+                with tunnel(world, chosen.program, uplinks=[best]):
+                    alone = world.run(INSIDE, "tcp", "cubic", seconds, scene.dies)
+                runs["tunnel over the best uplink alone"].append(alone)
             for control in ("cubic",) if chosen.unequal else ("cubic", "bbr"):
                 with tunnel(world, chosen.program) as running:
                     by = f"tunnel, {control.upper()} inside"
