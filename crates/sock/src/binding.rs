@@ -1,7 +1,7 @@
 //! Binding and listening.
 
 use crate::server::Server;
-use crate::socket::Phase;
+use crate::socket::{Phase, Socket};
 use nix::errno::Errno;
 use sctp::Listen;
 use std::net::{IpAddr, UdpSocket};
@@ -33,10 +33,11 @@ impl Server {
         }
         let (reuse, v6, v6_only) = (socket.settings.reuse, socket.v6, socket.v6_only());
         let port = if port == 0 { self.free_port().ok_or(Errno::EADDRINUSE)? } else { port };
-        let taken = |other: &crate::socket::Socket| {
+        let taken = |other: &Socket| {
             let shares = reuse && other.settings.reuse && !matches!(other.phase, Phase::Listening { .. });
             // A socket that was accepted does not keep the port of its listener.
             let meets = other.v6 == v6 || !(other.v6_only() || v6_only);
+            let meets = meets && other.meets(&named);
             other.port == Some(port) && other.phase != Phase::Connected && !shares && meets
         };
         let takers = self.sockets.iter().filter(|(_, other)| taken(other)).map(|(&key, _)| key);
@@ -109,12 +110,13 @@ impl Server {
         if !socket.many && !matches!(socket.phase, Phase::Idle | Phase::Listening { .. }) {
             return Err(Errno::EINVAL);
         }
-        let v6 = socket.v6;
+        let (v6, bound) = (socket.v6, socket.bound.clone());
         let on = backlog > 0 || !socket.many;
-        let families = |other: &usize| self.sockets.get(other).is_some_and(|other| other.v6 == v6);
+        let same = |other: &Socket| other.v6 == v6 && other.meets(&bound);
+        let same = |other: &usize| self.sockets.get(other).is_some_and(same);
         let entry = self.ports.all.entry(port).or_default();
         entry.listeners.retain(|&other| other != key);
-        if entry.listeners.iter().any(families) {
+        if entry.listeners.iter().any(same) {
             return Err(Errno::EADDRINUSE);
         }
         if on {

@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use records::notification::{self, AssocState, KeyState, kind};
 use records::{Header, Kind};
 use sctp::{AssocId, CloseReason, Event, PathState, ResetResult};
+use std::iter;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::Channel;
@@ -36,8 +37,13 @@ impl Server {
             while let Some(arrival) = self.host.endpoint_mut(port).and_then(sctp::Endpoint::poll_arrival) {
                 some = true;
                 let v6 = arrival.peer_addresses.first().is_some_and(IpAddr::is_ipv6);
-                let of_family = |key: &&usize| self.sockets.get(key).is_some_and(|socket| socket.v6 == v6);
-                let Some(&key) = keys.iter().find(of_family).or(keys.first()) else { continue };
+                let local = arrival.local_address;
+                let Some(key) = self.listener_at(&keys, local, v6) else {
+                    if let Some(endpoint) = self.host.endpoint_mut(port) {
+                        endpoint.refuse(arrival.id, b"no listener at this address");
+                    }
+                    continue;
+                };
                 let has_room = match self.sockets.get(&key) {
                     Some(Socket { phase: Phase::Listening { backlog }, pair, .. }) => {
                         pair.backlog() < *backlog
@@ -47,20 +53,17 @@ impl Server {
                 // A peer that reached a loopback address gets an association at this address alone.
                 let usual = self.sockets.get(&key).map(|socket| socket.bound.clone()).unwrap_or_default();
                 let usual = if usual.is_empty() { self.host.addresses().to_vec() } else { usual };
-                let local = arrival.local_address;
                 let Some(endpoint) = self.host.endpoint_mut(port) else { break };
                 if !has_room {
                     endpoint.refuse(arrival.id, b"backlog full");
                     continue;
                 }
-                if !usual.contains(&local) {
-                    // The address is that of a packet, so that it is a right one.
-                    let _ = endpoint.set_addresses(vec![local]);
-                }
+                // Other sockets may have other addresses at this port. The addresses were checked when the
+                // socket was bound, and `local` is that of a packet.
+                let addresses = if usual.contains(&local) { usual.clone() } else { vec![local] };
+                let _ = endpoint.set_addresses(addresses);
                 let accepted = endpoint.accept(now, arrival.id);
-                if !usual.contains(&local) {
-                    let _ = endpoint.set_addresses(usual);
-                }
+                let _ = endpoint.set_addresses(usual);
                 // The call fails if the peer has ended its attempt.
                 if let Ok(id) = accepted {
                     let number = self.associations.insert(Association::new(
@@ -77,6 +80,15 @@ impl Server {
         some
     }
 
+    /// The listening socket for a peer that reached this local address: one of its family, if there is one.
+    fn listener_at(&self, keys: &[usize], local: IpAddr, v6: bool) -> Option<usize> {
+        let there = keys.iter().filter_map(|key| Some((key, self.sockets.get(key)?)));
+        let mut there = there.filter(|(_, socket)| socket.meets(&[local]));
+        let first = there.next()?;
+        let found = iter::once(first).chain(there).find(|(_, socket)| socket.v6 == v6);
+        found.or(Some(first)).map(|(&key, _)| key)
+    }
+
     fn own(&mut self, key: usize, number: i32) {
         if let Some(socket) = self.sockets.get_mut(&key) {
             socket.associations.push(number);
@@ -88,9 +100,13 @@ impl Server {
     pub(crate) fn associate(&mut self, key: usize, peers: &[IpAddr], peer_port: u16) -> Result<i32, Errno> {
         let port = self.port_for(key, peers)?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
-        let config = Arc::new(socket.config.clone());
+        let (config, bound) = (Arc::new(socket.config.clone()), socket.bound.clone());
         let now = self.host.now();
         let endpoint = self.host.endpoint_mut(port).ok_or(Errno::EINVAL)?;
+        if !bound.is_empty() {
+            // Another socket may have other addresses at this port.
+            endpoint.set_addresses(bound).map_err(|_| Errno::EINVAL)?;
+        }
         let id = endpoint.connect_with(now, peer_port, peers, config, Channel::NONE);
         let id = id.map_err(|error| match error {
             sctp::ConnectError::NoUsableAddress => Errno::EADDRNOTAVAIL,

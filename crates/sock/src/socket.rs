@@ -114,6 +114,12 @@ impl Socket {
         self.settings.events.get(usize::from(kind)).is_some_and(|&on| on != 0)
     }
 
+    /// True if the socket has one of these addresses. None means all addresses, as for a socket.
+    pub fn meets(&self, addresses: &[IpAddr]) -> bool {
+        let (own, all) = (&self.bound, self.bound.is_empty() || addresses.is_empty());
+        all || own.iter().any(|address| addresses.contains(address))
+    }
+
     /// True for an IPv6 socket without IPv4 (`IPV6_V6ONLY`).
     pub fn v6_only(&self) -> bool {
         const IPV6: (i32, i32) = (41, 26);

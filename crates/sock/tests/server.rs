@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const INVALID: i32 = 22;
 
-/// A host process at a loopback address.
+/// A host process at loopback addresses.
 struct Running {
     path: PathBuf,
     stopper: Stopper,
@@ -22,12 +22,16 @@ struct Running {
 
 impl Running {
     fn start(name: &str) -> Self {
+        Self::start_at(name, &[[127, 0, 0, 1]])
+    }
+
+    fn start_at(name: &str, locals: &[[u8; 4]]) -> Self {
         let path = std::env::temp_dir().join(format!("anabranch-sock-{name}-{}", std::process::id()));
         // Both ends of each association are here.
         let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
         let udp_port = free.expect("a free port").port();
         let host = io::HostOptions {
-            locals: vec![IpAddr::from([127, 0, 0, 1])],
+            locals: locals.iter().copied().map(IpAddr::from).collect(),
             udp_port,
             remote_udp_port: udp_port,
             tap: None,
@@ -83,18 +87,26 @@ fn receive(socket: &mut Socket) -> Vec<u8> {
 
 /// 127.0.0.1 and a port as `sockaddr_in`.
 fn local(port: u16) -> Vec<u8> {
+    address([127, 0, 0, 1], port)
+}
+
+fn address(octets: [u8; 4], port: u16) -> Vec<u8> {
     let mut bytes = vec![2, 0];
     bytes.extend(port.to_be_bytes());
-    bytes.extend([127, 0, 0, 1]);
+    bytes.extend(octets);
     bytes.resize(16, 0);
     bytes
 }
 
-fn data(address: u16, bytes: &[u8]) -> Vec<u8> {
+fn data(port: u16, bytes: &[u8]) -> Vec<u8> {
+    data_to([127, 0, 0, 1], port, bytes)
+}
+
+fn data_to(octets: [u8; 4], port: u16, bytes: &[u8]) -> Vec<u8> {
     let mut header = Header::new(Kind::Data);
     header.flags = flags::END | flags::ADDRESS | flags::DEFAULTS;
-    (header.family, header.port, header.length) = (4, address, bytes.len() as u32);
-    header.address[..4].copy_from_slice(&[127, 0, 0, 1]);
+    (header.family, header.port, header.length) = (4, port, bytes.len() as u32);
+    header.address[..4].copy_from_slice(&octets);
     [&header.to_bytes()[..], bytes].concat()
 }
 
@@ -146,6 +158,40 @@ fn a_program_that_ends_leaves_no_association_behind() {
     assert_eq!((kind, &ended[8..10]), (Kind::Notification, &[3, 0][..]), "SHUTDOWN_COMP");
     let room = 4_u32.to_ne_bytes();
     assert_eq!(server.ask(&listener, Op::GetOption, SCTP, GET_ASSOC_NUMBER, &room), (0, vec![0; 4]));
+    server.stop();
+}
+
+/// Linux compares the addresses of sockets at one port, too. Each listener gets the peers of its own address.
+#[test]
+fn two_sockets_have_one_port_at_different_addresses() {
+    const IN_USE: i32 = 98;
+    let addresses = [[127, 0, 0, 1], [127, 0, 0, 2]];
+    let server = Running::start_at("addresses", &addresses);
+    let mut listeners = addresses.map(|octets| {
+        let listener = server.open(5);
+        assert_eq!(server.ask(&listener, Op::Bind, 0, 0, &address(octets, 5004)).0, 0);
+        assert_eq!(server.ask(&listener, Op::Listen, 5, 0, &[]).0, 0);
+        listener
+    });
+    let other = server.open(5);
+    for octets in [[127, 0, 0, 2], [0; 4]] {
+        assert_eq!(server.ask(&other, Op::Bind, 0, 0, &address(octets, 5004)).0, -IN_USE);
+    }
+    // From the last listener to the first, whose addresses are no longer those bound last.
+    for (n, octets) in addresses.into_iter().enumerate().rev() {
+        let mut sender = server.open(5);
+        sender.write_all(&data_to(octets, 5004, &[n as u8])).expect("sent");
+        assert_eq!(receive(&mut listeners[n])[Header::LEN..], [n as u8]);
+    }
+    // The first listener sends from its own address, although the second was bound later.
+    let mut third = server.open(5);
+    assert_eq!(server.ask(&third, Op::Bind, 0, 0, &address(addresses[1], 5005)).0, 0);
+    assert_eq!(server.ask(&third, Op::Listen, 5, 0, &[]).0, 0);
+    listeners[0].write_all(&data_to(addresses[1], 5005, b"out")).expect("sent");
+    let record = receive(&mut third);
+    let header = Header::parse(&record).expect("a header");
+    assert_eq!((&header.address[..4], header.port), (&addresses[0][..], 5004));
+    assert_eq!(&record[Header::LEN..], b"out");
     server.stop();
 }
 
