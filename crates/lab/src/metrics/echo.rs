@@ -2,7 +2,7 @@
 
 use super::quantity as q;
 use super::rows::RowWriter;
-use super::transfers::quantile;
+use super::statistics::quantile;
 use crate::app::{Flow, Window};
 use crate::host::Side;
 use units::Instant;

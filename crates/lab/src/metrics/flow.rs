@@ -2,6 +2,7 @@ use super::echo;
 use super::link::Links;
 use super::quantity::{self as q, Quantity};
 use super::rows::RowWriter;
+use super::statistics::ratio;
 use crate::app::{Fate, Flow, Measured, Meter, Tally, Window};
 use crate::host::{Ending, PathCounts, Side};
 use net::{LinkDir, Network};
@@ -240,11 +241,6 @@ impl<'a> Direction<'a> {
         };
         self.flow.end(self.from).offered().messages.saturating_sub(receiver.received().messages) as f64
     }
-}
-
-/// A ratio; zero if the divisor is zero.
-pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {
-    if denominator > 0.0 { numerator / denominator } else { 0.0 }
 }
 
 type PathCounter = fn(&PathCounts) -> u64;

@@ -9,6 +9,7 @@ mod path_names;
 pub mod quantity;
 mod report;
 mod rows;
+mod statistics;
 mod transfers;
 mod windows;
 

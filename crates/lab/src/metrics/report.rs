@@ -1,10 +1,11 @@
 //! The rows of a run: for each window the rows of flows, links, and all flows together.
 
 use super::fairness::fairness;
-use super::flow::{self, Achieved, RunContext, ratio};
+use super::flow::{self, Achieved, RunContext};
 use super::link::{LinkCounts, Links};
 use super::quantity as q;
 use super::rows::RowWriter;
+use super::statistics::ratio;
 use super::windows::Windows;
 use crate::app::{Flow, Measured, Window};
 use crate::output::Scalar;

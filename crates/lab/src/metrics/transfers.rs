@@ -1,8 +1,8 @@
 //! Completion times of short transfers.
 
-use super::flow::ratio;
 use super::quantity as q;
 use super::rows::RowWriter;
+use super::statistics::{quantile, ratio};
 use super::windows::Windows;
 use crate::app::{Done, TransferSource};
 use crate::output::{Scalar, Series};
@@ -34,13 +34,6 @@ fn window_rows(source: &TransferSource, window: &str, from: Instant, to: Instant
     rows.write(q::COMPLETION_P95, quantile(&times, 95));
 }
 
-/// A percentile of sorted values: the least value that at least this percentage of the values does not
-/// exceed. Zero if there are no values.
-pub(super) fn quantile(sorted: &[f64], percent: usize) -> f64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
-}
-
 /// Completion time and size of each transfer, at the time of its end.
 pub(crate) fn completion_times(source: &TransferSource) -> [Series; 2] {
     let series = |quantity, value: &dyn Fn(&Done) -> f64| Series {
@@ -59,16 +52,4 @@ pub(crate) fn completion_times(source: &TransferSource) -> [Series; 2] {
 pub(super) fn warning(source: &TransferSource) -> Option<String> {
     let missing = source.begun.len() - source.done.len();
     (missing > 0).then(|| format!("{missing} transfers of `{}` were not delivered", source.like().name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_are_values_of_the_sample() {
-        let values: Vec<f64> = (1..=20).map(f64::from).collect();
-        assert_eq!([50, 95, 96, 100].map(|percent| quantile(&values, percent)), [10.0, 19.0, 20.0, 20.0]);
-        assert_eq!((quantile(&[7.0], 50), quantile(&[], 95)), (7.0, 0.0));
-    }
 }
