@@ -97,7 +97,6 @@ mod choice;
 mod control;
 mod delay;
 mod delay_based;
-mod delivery;
 mod fraction;
 mod hystart;
 mod idle;

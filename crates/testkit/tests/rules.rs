@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const FILES: &[&str] = &[
     "bottlenecks",
     "model",
+    "path/rounds",
     "same_return",
     "retransmission",
     "copies",
@@ -29,7 +30,6 @@ const FILES: &[&str] = &[
     "reserve",
     "paced",
     "shares",
-    "cc/src/delivery",
     "cc/src/resume",
     "hystart",
     "rtt",

@@ -11,6 +11,7 @@ mod pacer;
 mod pmtud;
 mod rack;
 mod return_path;
+mod rounds;
 mod rto;
 
 pub(crate) use cuc::CucState;
