@@ -212,7 +212,8 @@ class Options(AssociationOptions, total=False):
     pacing: bool
     """Spreads the packets of each path over its round-trip time, under every congestion control. The rate is that
     of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2 cwnd/SRTT above, as in Linux.
-    New data that is paced is not limited to ``max_burst`` packets. Default: false."""
+    In congestion avoidance it is at most 5/4 of the most that the path delivered in one of its last ten round
+    trips. New data that is paced is not limited to ``max_burst`` packets. Default: false."""
     packet_drop_reports: bool
     """Reports packets that arrive with a wrong checksum. Retransmits the chunks of packets that the peer reports,
     without a reduction of cwnd. Both ends must support these reports (draft-stewart-sctp-pktdrprep-16; INET:

@@ -70,6 +70,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "bonding/diary.md",
         "bonding/method.md",
         "bonding/tables.md",
+        "controls/bottlenecks.py",
         "controls/pictures.py",
         "controls/shares.py",
         "buffers/picture.py",

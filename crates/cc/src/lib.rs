@@ -97,6 +97,7 @@ mod choice;
 mod control;
 mod delay;
 mod delay_based;
+mod delivery;
 mod fraction;
 mod hystart;
 mod idle;

@@ -157,7 +157,9 @@ options! {
         congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();
         /// Spreads the packets of each path over its round-trip time, under every congestion control. The
         /// rate is that of the control or, if it has none, 2 cwnd/SRTT below half of ssthresh and 1.2
-        /// cwnd/SRTT above, as in Linux. New data that is paced is not limited to `max_burst` packets.
+        /// cwnd/SRTT above, as in Linux. In congestion avoidance it is at most 5/4 of the most that the path
+        /// delivered in one of its last ten round trips. New data that is paced is not limited to `max_burst`
+        /// packets.
         pacing: bool = false;
         /// Which paths begin near the rate that an earlier path between their addresses had (`rfc9959`). The
         /// control bbr begins as without.

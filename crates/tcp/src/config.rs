@@ -13,7 +13,8 @@ options! {
         control: cc::Algorithm = cc::Algorithm::Standard;
         /// Spreads segments over the round-trip time under every congestion control. The rate is that of the
         /// control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in
-        /// Linux; in slow start after a timeout nothing is paced then.
+        /// Linux, and in congestion avoidance at most 5/4 of the most that the path delivered in its last ten
+        /// round trips; in slow start after a timeout nothing is paced then.
         pacing: bool = false;
         /// Options of the congestion controls, a table for each.
         knobs: cc::Knobs = cc::Knobs::default();

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 const FILES: &[&str] = &[
     "bottlenecks",
     "model",
-    "path/rounds",
     "same_return",
     "retransmission",
     "copies",
@@ -30,6 +29,7 @@ const FILES: &[&str] = &[
     "reserve",
     "paced",
     "shares",
+    "cc/src/delivery",
     "cc/src/resume",
     "hystart",
     "rtt",

@@ -15,6 +15,7 @@ mod limit;
 mod octets;
 mod options;
 mod payload;
+mod rounds;
 mod rtt;
 mod serial;
 mod slab;
@@ -33,6 +34,7 @@ pub use options::{
     List, Maybe, OptionType, OptionValue, Options, Setting, UnknownName, Whole, Word, wrong_option,
 };
 pub use payload::Payload;
+pub use rounds::RoundRates;
 pub use rtt::{LeastRtt, SmoothedRtt};
 pub use slab::Slab;
 pub use text::{NotUtf8, printable, utf8};

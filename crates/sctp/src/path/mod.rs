@@ -11,7 +11,6 @@ mod pacer;
 mod pmtud;
 mod rack;
 mod return_path;
-mod rounds;
 mod rto;
 
 pub(crate) use cuc::CucState;

@@ -24,9 +24,12 @@
 //!
 //! A chunk is overdue 1.25 SRTT + 4 v after it left ([`Path::overdue`]).
 
-use super::rounds::{Rates, Round};
 use super::{LEAST_PROBE_TIMEOUT, Path};
+use transport::RoundRates;
 use units::{ByteCount, Instant, Span};
+
+/// Number of round trips over which the highest rate is taken.
+const ROUNDS: usize = 4;
 
 /// Weight of the RTT variation in T. It does not follow from the model, and was not measured by itself.
 const VARIATION: f64 = 0.5;
@@ -43,10 +46,9 @@ const LEAST_TIME: f64 = 1e-6;
 /// The flight size divided by SRTT would be too high while a queue grows, since SACKs show the queue later.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivered {
-    round: Round,
-    rates: Rates,
+    rounds: RoundRates<ROUNDS>,
     /// Round trips in which the path always used its window, and those in which it delivered more.
-    busy: Rates,
+    busy: RoundRates<ROUNDS>,
     /// The path had room and nothing to send, in the present round trip.
     was_idle: bool,
 }
@@ -57,12 +59,12 @@ impl Path {
     #[inline]
     pub(crate) fn measure_rate(&mut self, now: Instant) {
         let Some(srtt) = self.rto.srtt().filter(|_| self.answers()) else {
-            return self.delivered.round.pause();
+            return self.delivered.rounds.pause();
         };
         let gone = (self.stats.user_bytes - self.flight).get();
-        let Delivered { round, rates, busy, was_idle } = &mut self.delivered;
-        let Some(rate) = round.update(now, gone, srtt).filter(|&rate| rate > 0.0) else { return };
-        rates.keep(rate);
+        let Delivered { rounds, busy, was_idle } = &mut self.delivered;
+        let Some(rate) = rounds.update(now, gone, srtt).filter(|&rate| rate > 0.0) else { return };
+        rounds.keep(rate);
         if !std::mem::take(was_idle) || busy.most().is_none_or(|most| rate > most) {
             busy.keep(rate);
         }
@@ -84,7 +86,7 @@ impl Path {
     /// lets the window grow: at least half of it is in flight, as `tcp_is_cwnd_limited` of Linux asks and
     /// pacing here, too. `None` before the first round trip.
     pub(crate) fn delivered_rate(&self) -> Option<f64> {
-        let most = self.delivered.rates.most()?;
+        let most = self.delivered.rounds.most()?;
         let grows = self.in_slow_start() && self.flight * 2 >= self.window.cwnd;
         Some(if grows { NEXT_ROUND * most } else { most })
     }
