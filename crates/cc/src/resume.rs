@@ -152,7 +152,7 @@ impl Progress {
         let timeout = kind == LossKind::Timeout;
         let measured = &mut self.measured;
         measured.given = None;
-        // When T3 expires, a path that is out has answered nothing for longer than a round trip.
+        // In an outage a path has answered nothing for longer than a round trip when T3 expires.
         if !timeout || path.srtt.is_some_and(|srtt| now.since(measured.last) <= srtt) {
             measured.loss = Some(now);
         }
@@ -509,7 +509,7 @@ mod tests {
         assert_eq!(rig.control.saved(0), None, "an outage after congestion may be congestion");
     }
 
-    // A path that is out answers nothing for a whole RTO; one that answered a moment ago lost packets.
+    // In an outage a path answers nothing for a whole RTO. A path that answered a moment ago lost packets.
     #[test]
     fn a_timeout_while_acknowledgements_arrive_is_congestion() {
         let saves = |silence: u64| {

@@ -9,7 +9,7 @@ macro_rules! real {
     ($($name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {$(
         /// Calls the next definition of this function.
         ///
-        /// It unwinds as a cancelled thread does.
+        /// The call may unwind: a thread that is cancelled in it does so.
         pub unsafe fn $name($($argument: $kind),*) -> $result {
             static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
             let mut next = NEXT.load(Ordering::Relaxed);

@@ -48,7 +48,7 @@ fn rivals(output: &RunOutput) -> f64 {
     ["rival-1", "rival-2"].map(|name| scalar(output, name, "throughput_bps")).iter().sum::<f64>() / 2e6
 }
 
-/// Part of the seconds from `first` on in which the first path counts as coupled to the second one.
+/// From second `first` on, the share of time in which the first path counts as coupled to the second one.
 fn coupled(output: &RunOutput, first: u64) -> f64 {
     let of_first = |series: &&Series| series.path == Some(0) && series.quantity == "cc:coupled";
     let series = output.series.iter().find(of_first).expect("probed");
