@@ -200,6 +200,8 @@ pub(crate) struct Path {
     pub(crate) stats: PathStats,
     /// Moving average of the share of chunks that are lost.
     pub(crate) loss_rate: f64,
+    /// Time of the last change of route. What left earlier tells nothing about the path.
+    pub(crate) route_since: Instant,
 
     pub(crate) cuc: CucState,
     /// The least one-way delay reported since the last SACK.
@@ -248,6 +250,7 @@ impl Path {
             pmtud: None,
             returns: (config.sack_path == SackPath::Fastest).then(|| Box::new(Return::new())),
             liveness: Liveness::default(),
+            route_since: Instant::ZERO,
             delivered: Delivered::default(),
             initial_cwnd: config.mtu,
             recovery: None,

@@ -342,6 +342,7 @@ impl Sender {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
         paths[p].rto.forget_least();
+        paths[p].route_since = now;
         self.forget_bottleneck(p);
         paths[p].restart();
     }

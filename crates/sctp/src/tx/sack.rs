@@ -256,7 +256,7 @@ impl Sender {
         } else {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
-            if chunk.is(Mark::Copied) {
+            if chunk.is(Mark::Copied) || chunk.sent_at < path.route_since {
                 return p;
             }
             delta.new_bytes += flight_size;

@@ -22,6 +22,31 @@ fn each_sack_gives_a_sample_of_the_round_trip_time() {
     assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_micros(112_500)), "one eighth of 200 ms");
 }
 
+/// What left on the old route does not let the window of the new one grow and gives no RTT; what leaves on the
+/// new one does.
+#[test]
+fn what_left_before_a_change_of_route_tells_nothing_about_the_new_one() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
+    rig.paths[P1].initial_cwnd = ByteCount::new(4 * CHUNK);
+    rig.paths[P1].window.cwnd = ByteCount::new(200 * CHUNK);
+    for _ in 1..=100 {
+        rig.transmit(P1);
+    }
+    rig.pass(Span::from_millis(10));
+    rig.sender.on_route_changed(rig.now, P1, &mut rig.paths);
+    for tsn in (2..=100).step_by(2) {
+        rig.pass(Span::from_millis(1));
+        rig.sack(tsn, &[], 2);
+    }
+    assert_eq!(rig.paths[P1].window.cwnd, ByteCount::new(4 * CHUNK));
+    assert_eq!((rig.paths[P1].rto.base(), rig.paths[P1].flight), (None, ByteCount::ZERO));
+    (0..4).for_each(|_| rig.transmit(P1));
+    rig.pass(Span::from_millis(80));
+    rig.sack(104, &[], 4);
+    assert_eq!(rig.paths[P1].window.cwnd, ByteCount::new(4 * CHUNK) + rig.paths[P1].mtu);
+    assert_eq!(rig.paths[P1].rto.base(), Some(Span::from_millis(80)));
+}
+
 /// The RTT of P1 is 25 ms if SACKs return on P2, and 40 ms if SACKs return on P1. If all SACKs return on P1,
 /// the flight size may be 40/25 = 1.6 windows. The first of these SACKs has the weight 1/8: 1 + 0.6/8 =
 /// 1.075. A queue of 40 ms adds to both times: 80/65. With 60 ms on P1 the ratio, 2.4, is limited to 2.
