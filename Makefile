@@ -169,6 +169,7 @@ lint: $(VENV)/.module deny public-api msrv platforms workflows
 	cargo fmt --all -- --check
 	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs crates/net/src/queue/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --quiet -p anabranch-noise --no-default-features --features soft --lib
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo package --workspace --no-verify --allow-dirty --quiet
 	$(VENV)/bin/ruff check python papers suites benches examples

@@ -95,8 +95,8 @@ fn read(state: &mut HandshakeState, message: &[u8]) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::Key;
     use crate::keys::{ALICE, hex};
-    use crate::suite::Key;
 
     /// Bob's private key of `rfc7748#section-6.1`.
     const BOB_PRIVATE: &str = "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb";

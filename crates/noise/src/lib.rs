@@ -34,11 +34,17 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(not(any(feature = "ring", feature = "soft")))]
+compile_error!("anabranch-noise needs its feature `ring`, or `soft` where `ring` does not build");
+
+#[cfg_attr(not(feature = "ring"), path = "soft.rs")]
+mod cipher;
 mod common;
 mod control;
 mod cookie;
 mod guard;
 mod handshake;
+mod key;
 mod keyfile;
 mod keys;
 mod lanes;

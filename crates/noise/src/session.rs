@@ -1,7 +1,8 @@
 //! The keys of one handshake, one for each direction, with counters and replay windows.
 
+use crate::key::{Key, TAG};
 use crate::lanes::{ReceiveLanes, SendLanes};
-use crate::suite::{Key, Suite, TAG};
+use crate::suite::Suite;
 use crate::wire::{self, HEADER};
 use transport::{Octets, Transmit};
 use units::{Instant, Span};
