@@ -9,6 +9,7 @@ import pytest
 from anabranch import SimulationError, command
 from anabranch.statistics import Estimate
 from anabranch.suites.evaluate import command as evaluate
+from anabranch.suites.evaluate import criteria
 from anabranch.suites.evaluate.bench import Bench, options
 from anabranch.suites.evaluate.criteria import CRITERIA, Row, verdict
 from anabranch.suites.running import SuiteError
@@ -111,5 +112,13 @@ def test_a_run_that_fails_ends_with_code_1_and_a_wrong_suite_with_code_2(
 def test_the_criteria_are_in_the_order_of_the_rfc() -> None:
     names = [criterion.__name__ for criterion in CRITERIA]
     assert names[0] == "collapse"
-    assert names[-1] == "multipath"
+    assert names[-1] == "failover"
     assert len(set(names)) == len(names)
+
+
+def test_tcp_starves_while_its_flows_together_carry_less_than_a_tenth() -> None:
+    # One point a second: 10 Mbit/s together, 0.9 for the three seconds up to 33 s, and nothing after the end at 60 s.
+    times = [float(n) for n in range(1, 70)]
+    rates = [0.45e6 if 31 <= time <= 33 else 0.0 if time > 60 or 5 < time <= 20 else 5e6 for time in times]
+    flow = list(zip(times, rates, strict=True))
+    assert criteria.starved([flow, flow]) == pytest.approx(2.1)

@@ -27,9 +27,9 @@ class Bench:
     control: str
     run: Runner
 
-    def sweep(self, name: str, scenario: Mapping[str, Any], controls: Sequence[str]) -> Runs:
-        """Runs a scenario with each control as ``x``, replicas and all."""
-        sets = {one.replace("-", "_"): options(one) for one in controls}
+    def sweep(self, name: str, scenario: Mapping[str, Any], controls: Sequence[str], **more: Any) -> Runs:
+        """Runs a scenario with each control as ``x``, and with more options, replicas and all."""
+        sets = {one.replace("-", "_"): options(one) | more for one in controls}
         varied = {"name": "control", "vary": list(sets)}
         flows = [flow | {"sctp": varied} if flow.get("sctp") == "x" else flow for flow in scenario["flow"]]
         return Runs(self.run(name, {**scenario, "sctp": sets, "flow": flows}), len(sets) > 1)
@@ -55,9 +55,10 @@ class Runs:
         rows = rows.filter(pl.col("window") == window, pl.col("path").is_null())
         return [float(value) for value in self._of(rows, control).sort("replica")["value"]]
 
-    def series(self, control: str, quantity: str) -> list[list[tuple[float, float]]]:
-        """A probed quantity, the points of each replica."""
-        rows = self._of(self.result.series.filter(pl.col("quantity") == quantity, pl.col("path").is_null()), control)
+    def series(self, control: str, quantity: str, flow: str | None = None) -> list[list[tuple[float, float]]]:
+        """A probed quantity, of one flow or of all, the points of each replica."""
+        rows = self.result.series.filter(pl.col("quantity") == quantity, pl.col("path").is_null())
+        rows = self._of(rows if flow is None else rows.filter(pl.col("flow") == flow), control)
         found: dict[int, list[tuple[float, float]]] = {}
         for row in rows.sort("time").iter_rows(named=True):
             found.setdefault(row["replica"], []).append((row["time"], row["value"]))

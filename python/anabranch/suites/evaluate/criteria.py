@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -257,8 +257,43 @@ def multipath(bench_: Bench) -> Iterator[Row]:
                 yield Row("5.2.1, 7.10 multipath", f"{topology.id}, beside {rival}", text, state)
 
 
+def failover(bench_: Bench) -> Iterator[Row]:
+    """7.10: 50 associations lose one of two paths at once, beside TCP flows on the other one."""
+    scenario = bench.base(rate="100 Mbit/s", queue=bench.queue(10))
+    scenario["link"].append(
+        {"name": "other", "between": ["a", "b"], "net_id": 2, "rate": "100 Mbit/s", "delay": "19 ms"}
+        | {"queue": bench.queue(10), "down": [["20 s", "60 s"]]}
+    )
+    rivals = [f"y{n}" for n in range(1, 6)]
+    scenario["flow"] = [bench.contender(count=50)] + [bench.beside(name=name) for name in rivals]
+    scenario["probe"] = [{"quantity": "throughput", "flow": name, "every": "100 ms"} for name in rivals]
+    scenario["window"] = [{"name": "failover", "from": "20 s", "to": "21 s"}]
+    runs = bench_.sweep("failover", scenario, [bench_.control], cmt={"enabled": True})
+    each = [runs.series(bench_.control, "throughput", name) for name in rivals]
+    longest = estimate(map(starved, zip(*each, strict=True)))
+    lost = runs.loss(bench_.control, "failover")
+    percent = Estimate(100 * lost.mean, 100 * lost.half_width, lost.count)
+    text = f"TCP starves for {shown(longest, 1)} s; {shown(percent, 1)} % lost in the first second"
+    yield Row("7.10 multipath", "50 associations fail over at once, beside 5 TCP flows", text, verdict(longest, most=1))
+
+
+def starved(flows: Sequence[Sequence[tuple[float, float]]]) -> float:
+    """The longest time in seconds, after 20 s, in which flows carry less than a tenth of their rate after 40 s."""
+    total = [(points[0][0], sum(rate for _, rate in points)) for points in zip(*flows, strict=True)]
+    total = [(time, rate) for time, rate in total if time <= 60]
+    end = [rate for time, rate in total if time > 40]
+    least, longest, since = sum(end) / len(end) / 10, 0.0, None
+    for time, rate in total:
+        if time <= 20 or rate >= least:
+            since = None
+            continue
+        since = time - 0.1 if since is None else since
+        longest = max(longest, time - since)
+    return longest
+
+
 CRITERIA: tuple[Callable[[Bench], Iterator[Row]], ...] = (
     collapse, bloat, high_loss, with_itself, short_flows, real_time, links, managed, delays, reordering, transients,
-    multipath,
+    multipath, failover,
 )  # fmt: skip
 """The experiments in the order of the RFC."""

@@ -316,14 +316,15 @@ def _with_contender(base: Mapping[str, Any], change: Callable[[dict[str, Any]], 
 
 
 @dataclass(frozen=True)
-class _Samples:
+class Samples:
     """The contender's rates, one value a replica: received by its application, and sent over each path."""
 
     total: list[float]
     sent: list[list[float]]
 
 
-def _samples(result: Result, **at: str) -> _Samples:
+def samples(result: Result, **at: str) -> Samples:
+    """The contender's rates in the runs with these values of axes."""
     rows = result.scalars.filter(pl.col("flow") == _FLOW, pl.col("window") == _WINDOW).sort("replica")
     for axis, value in at.items():
         # Scenarios without rivals do not have this axis.
@@ -332,7 +333,7 @@ def _samples(result: Result, **at: str) -> _Samples:
     paths = rows.filter(pl.col("quantity") == "sent_throughput_bps", pl.col("path").is_not_null())
     count = paths["path"].n_unique()
     sent = [paths.filter(pl.col("path") == path)["value"].to_list() for path in range(count)]
-    return _Samples(total, sent)
+    return Samples(total, sent)
 
 
 def _over_bottlenecks(topology: Topology, sent: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -345,11 +346,11 @@ def _over_bottlenecks(topology: Topology, sent: Sequence[Sequence[float]]) -> li
 
 def _scores(topology: Topology, contender: Result, tcp: Result, names: Sequence[str]) -> Iterator[Score]:
     for rival in RIVALS:
-        singles = [_samples(tcp, rival=rival, network=axis) for axis in _networks(tcp)]
+        singles = [samples(tcp, rival=rival, network=axis) for axis in networks(tcp)]
         received = [single.total for single in singles]
         crossed = [single.sent[0] for single in singles]
         for control in names:
-            found = _samples(contender, control=control, rival=rival)
+            found = samples(contender, control=control, rival=rival)
             taken = _over_bottlenecks(topology, found.sent)
             for rule in topology.rules:
                 if rule is Rule.IMPROVE:
@@ -361,20 +362,20 @@ def _scores(topology: Topology, contender: Result, tcp: Result, names: Sequence[
 
 def _alone(topology: Topology, one: Result, tcp: Result, names: Sequence[str]) -> Iterator[Score]:
     for rival in RIVALS:
-        single = estimate(_samples(tcp, rival=rival).total)
+        single = estimate(samples(tcp, rival=rival).total)
         for control in names:
-            found = estimate(_samples(one, control=control, rival=rival).total)
+            found = estimate(samples(one, control=control, rival=rival).total)
             yield Score(control, rival, topology.id, Rule.ALONE, ratio(found, single))
 
 
 def _references(topology: Topology, tcp: Result) -> Iterator[Reference]:
     for rival in RIVALS:
-        for number, (axis, link) in enumerate(zip(_networks(tcp), topology.links, strict=True)):
-            single = _samples(tcp, rival=rival, network=axis)
+        for number, (axis, link) in enumerate(zip(networks(tcp), topology.links, strict=True)):
+            single = samples(tcp, rival=rival, network=axis)
             yield Reference(rival, topology.id, number, estimate(single.total), _loss(tcp, link, rival, axis))
 
 
-def _networks(tcp: Result) -> list[Any]:
+def networks(tcp: Result) -> list[Any]:
     """The values of the axis of networks, in the order of the scenario."""
     return tcp.scalars["network"].unique(maintain_order=True).to_list() if "network" in tcp.axes else [None]
 
