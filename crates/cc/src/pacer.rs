@@ -2,10 +2,12 @@
 
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// Delays packets so that at most burst + rate * t bytes leave in any interval of length t.
+/// Delays packets so that they leave in pairs, as in Linux (`tcp_min_tso_segs`), and as those of an unpaced
+/// TCP do whose receiver acknowledges every second segment. Single packets would find more room in full
+/// queues than the pairs of others.
 ///
-/// The burst is the larger of 2 MTU and the bytes of 1 ms at the pacing rate. A packet may leave once the
-/// bucket holds one MTU. Bytes are counted as the congestion window counts them.
+/// A pair leaves once the bucket holds all of it. The bucket holds the bytes of 1 ms more, so that a late
+/// timer costs no throughput. Bytes are counted as the congestion window counts them.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     /// `None`: packets are not delayed.
@@ -14,21 +16,23 @@ pub struct Pacer {
     /// Tokens at `filled_at`, in units of 10^-9 bit. Negative after a packet larger than the MTU.
     tokens: i128,
     filled_at: Instant,
+    /// What the bucket still holds may leave, although it is less than a pair.
+    leaving: bool,
 }
 
 /// Tokens in a byte: at 1 bit/s the bucket gains one token each nanosecond.
 const PER_BYTE: i128 = 8_000_000_000;
 
-/// Least capacity of the bucket in time at the pacing rate: the resolution of host timers.
-const BURST_TIME: Span = Span::from_millis(1);
+/// Packets of one MTU that leave together.
+const PAIR: u64 = 2;
 
-/// Least capacity of the bucket in packets of one MTU.
-const BURST_PACKETS: u64 = 2;
+/// What the bucket holds beyond a pair, in time at the pacing rate: the resolution of host timers.
+const SLACK: Span = Span::from_millis(1);
 
 impl Pacer {
     /// A pacer that delays no packet until it has a rate.
     pub fn new(mtu: ByteCount) -> Self {
-        Pacer { rate: None, mtu, tokens: 0, filled_at: Instant::ZERO }
+        Pacer { rate: None, mtu, tokens: 0, filled_at: Instant::ZERO, leaving: false }
     }
 
     /// Sets the rate from `now` on; a rate of zero becomes 1 bit/s. If no rate was set before, the bucket
@@ -38,8 +42,8 @@ impl Pacer {
         self.fill(now);
         self.rate = rate.map(|rate| BitRate::from_bps(rate.as_bps().max(1)));
         self.mtu = mtu;
-        let burst = self.burst();
-        self.tokens = if had_rate { self.tokens.min(burst) } else { burst };
+        let most = self.capacity();
+        self.tokens = if had_rate { self.tokens.min(most) } else { most };
     }
 
     /// Removes the tokens of a packet of `bytes` that left at `now`.
@@ -47,6 +51,7 @@ impl Pacer {
         if self.rate.is_some() {
             self.fill(now);
             self.tokens -= i128::from(bytes.get()) * PER_BYTE;
+            self.leaving = self.tokens >= tokens_of(self.mtu);
         }
     }
 
@@ -58,7 +63,8 @@ impl Pacer {
     /// Time from which the next packet may leave; `None` if it may leave now.
     pub fn ready_at(&self) -> Option<Instant> {
         let rate = i128::from(self.rate?.as_bps());
-        let missing = i128::from(self.mtu.get()) * PER_BYTE - self.tokens;
+        let wanted = if self.leaving { tokens_of(self.mtu) } else { self.pair() };
+        let missing = wanted - self.tokens;
         if missing <= 0 {
             return None;
         }
@@ -66,19 +72,27 @@ impl Pacer {
         Some(self.filled_at + Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
 
+    /// Tokens of a pair.
+    fn pair(&self) -> i128 {
+        tokens_of(self.mtu * PAIR)
+    }
+
     /// Capacity of the bucket in tokens.
-    fn burst(&self) -> i128 {
-        let by_time = self.rate.map_or(ByteCount::ZERO, |rate| rate.bytes_in(BURST_TIME));
-        i128::from((self.mtu * BURST_PACKETS).max(by_time).get()) * PER_BYTE
+    fn capacity(&self) -> i128 {
+        self.pair() + tokens_of(self.rate.map_or(ByteCount::ZERO, |rate| rate.bytes_in(SLACK)))
     }
 
     fn fill(&mut self, now: Instant) {
         let gained = self
             .rate
             .map_or(0, |rate| i128::from(rate.as_bps()) * i128::from(now.since(self.filled_at).as_nanos()));
-        self.tokens = (self.tokens + gained).min(self.burst());
+        self.tokens = (self.tokens + gained).min(self.capacity());
         self.filled_at = self.filled_at.max(now);
     }
+}
+
+fn tokens_of(bytes: ByteCount) -> i128 {
+    i128::from(bytes.get()) * PER_BYTE
 }
 
 #[cfg(test)]
@@ -98,27 +112,44 @@ mod tests {
         Instant::ZERO + Span::from_micros(n)
     }
 
-    #[test]
-    fn after_a_burst_of_two_packets_one_leaves_each_serialisation_time() {
-        let mut pacer = pacer(BitRate::from_mbps(12)); // 1 ms for 1500 bytes
-        let mut times = Vec::new();
+    /// Sends all that the pacer allows, `count` packets; returns the times.
+    fn times(pacer: &mut Pacer, count: usize) -> Vec<Instant> {
         let mut now = Instant::ZERO;
-        for _ in 0..5 {
+        let send = |_| {
             now = now.max(pacer.ready_at().unwrap_or(now));
-            times.push(now);
             pacer.on_sent(now, MTU);
-        }
-        assert_eq!(times, [us(0), us(0), us(1000), us(2000), us(3000)]);
+            now
+        };
+        (0..count).map(send).collect()
     }
 
     #[test]
-    fn at_high_rates_the_burst_is_what_the_rate_gives_in_a_millisecond() {
-        let mut pacer = pacer(BitRate::from_mbps(1200)); // 150 000 bytes in 1 ms
-        for _ in 0..100 {
-            assert_eq!(pacer.ready_at(), None);
-            pacer.on_sent(us(0), MTU);
+    fn packets_leave_in_pairs_after_a_pair_and_what_goes_in_a_millisecond() {
+        let mut pacer = pacer(BitRate::from_mbps(12)); // 1 ms for 1500 bytes
+        assert_eq!(times(&mut pacer, 7), [us(0), us(0), us(0), us(2000), us(2000), us(4000), us(4000)]);
+    }
+
+    /// 150 bytes in 1 us. The bucket holds 153,000 bytes, 102 packets.
+    #[test]
+    fn at_high_rates_what_goes_in_a_millisecond_leaves_at_once_after_a_pause() {
+        let mut pacer = pacer(BitRate::from_mbps(1200));
+        let times = times(&mut pacer, 105);
+        assert_eq!((times[101], times[102], times[103], times[104]), (us(0), us(20), us(20), us(40)));
+    }
+
+    #[test]
+    fn a_timer_that_is_a_millisecond_late_costs_no_throughput() {
+        for mbps in [1, 12, 300, 2000] {
+            let rate = BitRate::from_mbps(mbps);
+            let mut pacer = pacer(rate);
+            let (mut now, mut sent) = (Instant::ZERO, ByteCount::ZERO);
+            while now < us(1_000_000) {
+                now = pacer.ready_at().map_or(now, |at| at.max(now) + Span::from_millis(1));
+                pacer.on_sent(now, MTU);
+                sent += MTU;
+            }
+            assert!(sent >= rate.bytes_in(now.since(Instant::ZERO)), "{sent} at {rate}");
         }
-        assert_eq!(pacer.ready_at(), Some(us(10)));
     }
 
     #[test]
@@ -128,7 +159,7 @@ mod tests {
         assert_eq!(pacer.ready_at(), None);
         pacer.set_rate(us(1), Some(BitRate::from_bps(0)), MTU);
         pacer.on_sent(us(1), MTU * 2);
-        assert_eq!(pacer.ready_at(), Some(us(1) + Span::from_secs(12_000)));
+        assert_eq!(pacer.ready_at(), Some(us(1) + Span::from_secs(24_000)));
         pacer.set_rate(us(2), None, MTU);
         assert_eq!(pacer.ready_at(), None);
     }
@@ -136,22 +167,22 @@ mod tests {
     #[test]
     fn a_new_rate_counts_from_its_own_time_on() {
         let mut pacer = pacer(BitRate::from_mbps(12));
-        pacer.on_sent(us(0), MTU * 2);
-        // Half a packet at 12 Mbit/s, and the other half at 6 Mbit/s.
+        pacer.on_sent(us(0), MTU * 3);
+        // Half a packet at 12 Mbit/s, and three halves at 6 Mbit/s.
         pacer.set_rate(us(500), Some(BitRate::from_mbps(6)), MTU);
-        assert_eq!(pacer.ready_at(), Some(us(1500)));
+        assert_eq!(pacer.ready_at(), Some(us(3500)));
     }
 
     proptest! {
         /// The sender wakes at random times and sends packets of random sizes while the pacer allows it.
         #[test]
-        fn no_interval_sees_more_than_burst_plus_rate_times_length(
+        fn no_interval_sees_more_than_the_bucket_plus_rate_times_length(
             mbps in 1u64..2000,
             wakes in prop::collection::vec((0u64..5_000_000, prop::collection::vec(1u64..=1500, 0..150)), 1..60),
         ) {
             let rate = BitRate::from_mbps(mbps);
             let mut pacer = pacer(rate);
-            let burst = (MTU * 2).max(rate.bytes_in(Span::from_millis(1))).get();
+            let bucket = (MTU * 2 + rate.bytes_in(Span::from_millis(1))).get();
             let (mut now, mut sent) = (Instant::ZERO, Vec::new());
             for (wait, sizes) in wakes {
                 now += Span::from_nanos(wait);
@@ -168,7 +199,7 @@ mod tests {
                 let mut bytes = 0;
                 for &(end, size) in &sent[i..] {
                     bytes += size;
-                    let most = burst + rate.bytes_in(end.since(begin)).get() + 1;
+                    let most = bucket + rate.bytes_in(end.since(begin)).get() + 1;
                     prop_assert!(bytes <= most, "{bytes} bytes of at most {most}");
                 }
             }

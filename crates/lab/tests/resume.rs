@@ -19,5 +19,5 @@ fn throughput_after_return(resume: &str) -> f64 {
 #[test]
 fn a_path_that_returns_carries_its_share_sooner_with_resume() {
     let [off, on] = ["off", "return"].map(throughput_after_return);
-    assert!(off < 80.0 && on > 85.0, "{off} Mbit/s without, {on} with");
+    assert!(on > off + 20.0, "{off} Mbit/s without, {on} with");
 }

@@ -23,8 +23,8 @@ impl Cipher {
         tag.as_ref().try_into().ok()
     }
 
-    /// Decrypts a ciphertext that ends with its tag, in its place. Returns the length of the packet, or `None`
-    /// if it is not authentic.
+    /// Decrypts a ciphertext that ends with its tag, in its place. Returns the length of the packet, or
+    /// `None` if it is not authentic.
     pub(crate) fn open(&self, nonce: [u8; 12], ciphertext: &mut [u8]) -> Option<usize> {
         let nonce = Nonce::assume_unique_for_key(nonce);
         self.0.open_in_place(nonce, Aad::empty(), ciphertext).ok().map(|packet| packet.len())

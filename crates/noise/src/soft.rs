@@ -29,8 +29,8 @@ impl Cipher {
         tag.ok().map(Into::into)
     }
 
-    /// Decrypts a ciphertext that ends with its tag, in its place. Returns the length of the packet, or `None`
-    /// if it is not authentic.
+    /// Decrypts a ciphertext that ends with its tag, in its place. Returns the length of the packet, or
+    /// `None` if it is not authentic.
     pub(crate) fn open(&self, nonce: [u8; 12], ciphertext: &mut [u8]) -> Option<usize> {
         let length = ciphertext.len().checked_sub(TAG)?;
         let (packet, tag) = ciphertext.split_at_mut(length);

@@ -74,7 +74,7 @@ impl Association {
         let mut best: Option<(Span, PathId)> = None;
         for p in self.paths.ids() {
             let Some(rtt) = self.return_time(p) else { continue };
-            if rtt + other / 8 < other
+            if rtt < other
                 && self.paths[p].is_active()
                 && !self.paths.is_spared(p)
                 && best.is_none_or(|(least, _)| rtt < least)

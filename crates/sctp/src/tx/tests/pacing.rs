@@ -135,9 +135,9 @@ impl Trace {
         self.0.push((now, bytes));
     }
 
-    /// Checks that no interval has more bytes than a burst plus the pacing rate times its length.
+    /// Checks that no interval has more bytes than a pair and 1 ms plus the pacing rate times its length.
     fn check(&self, rate: BitRate, mtu: u64) {
-        let burst = (2 * mtu).max(rate.bytes_in(Span::from_millis(1)).get());
+        let burst = 2 * mtu + rate.bytes_in(Span::from_millis(1)).get();
         for (i, &(begin, _)) in self.0.iter().enumerate() {
             let mut bytes = 0;
             for &(end, size) in &self.0[i..] {
@@ -225,10 +225,11 @@ fn paced_transfer_has_its_rate_and_never_more() {
     assert_eq!(told.sent[0], rig.paths[P1].stats.user_bytes.get(), "on_sent counts every byte");
     assert!((bits(told.sent[0], length) / 5e6 - 1.0).abs() < 0.01, "{}", told.sent[0]);
     assert_eq!((told.lost[0], rig.paths[P1].stats.timeouts), (0, 0));
-    // The path carries all data: each sample is the pacing rate, after the first round trip.
+    // The path carries all data: after the first round trip each sample is the pacing rate, within one of the
+    // 17 packets in a round trip, since packets leave in pairs.
     for (_, sample) in &told.samples[told.samples.len() / 2..] {
         let rate = sample.rate.unwrap().as_bps() as f64;
-        assert!((rate / 5e6 - 1.0).abs() < 0.05 && !sample.app_limited, "{sample:?}");
+        assert!((rate / 5e6 - 1.0).abs() < 1.0 / 17.0 && !sample.app_limited, "{sample:?}");
         assert!(sample.rtt.unwrap() < Span::from_millis(42));
     }
 }
@@ -367,7 +368,8 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
     sums.into_values().max().unwrap() / CHUNK
 }
 
-// The window is 60 packets, and the RTT at least 40 ms: at twice this rate, at most 3 packets leave in 1 ms.
+// The window is 60 packets, and the RTT at least 40 ms: at twice this rate, a pair and 3 packets leave at
+// once, and one more where the window has grown.
 #[test]
 fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip() {
     for control in [Algorithm::Standard, Algorithm::Cubic, Algorithm::Lia] {
@@ -375,7 +377,7 @@ fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip()
     }
     for &control in Algorithm::ALL {
         let paced = largest_burst(control, true);
-        assert!(paced <= 4, "{control}: {paced} packets at once");
+        assert!(paced <= 6, "{control}: {paced} packets at once");
     }
 }
 

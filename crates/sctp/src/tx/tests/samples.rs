@@ -22,8 +22,8 @@ fn each_sack_gives_a_sample_of_the_round_trip_time() {
     assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_micros(112_500)), "one eighth of 200 ms");
 }
 
-/// What left on the old route does not let the window of the new one grow and gives no RTT; what leaves on the
-/// new one does.
+/// What left on the old route does not let the window of the new one grow and gives no RTT; what leaves on
+/// the new one does.
 #[test]
 fn what_left_before_a_change_of_route_tells_nothing_about_the_new_one() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);

@@ -180,7 +180,7 @@ impl Rig {
 
     /// Checks that at most the bytes at this rate and one burst are sent in every interval.
     fn check_pacing(&self, rate: BitRate) {
-        let burst = 2 * (SMSS + 40);
+        let burst = 2 * (SMSS + 40) + rate.bytes_in(Span::from_millis(1)).get();
         for (i, &(begin, _)) in self.trace.iter().enumerate() {
             let mut bytes = 0;
             for &(end, size) in &self.trace[i..] {
@@ -215,9 +215,10 @@ fn paced_transfer_has_its_rate_and_never_more() {
         assert!(told.sent.abs_diff(expected) < expected / 100, "{} of {expected} bytes", told.sent);
         assert_eq!(told.sent, rig.sender.stats.user_bytes_sent.get(), "on_sent counts every byte");
         assert_eq!((told.lost, rig.sender.stats.timeouts), (0, 0));
+        // Within one of the 17 segments in a round trip, since they leave in pairs.
         for sample in &told.samples[told.samples.len() / 2..] {
             let rate = sample.rate.unwrap().as_bps() as f64;
-            assert!((rate / 5e6 - 1.0).abs() < 0.05 && !sample.app_limited, "{sample:?}");
+            assert!((rate / 5e6 - 1.0).abs() < 1.0 / 17.0 && !sample.app_limited, "{sample:?}");
         }
     }
 }
@@ -305,10 +306,10 @@ fn largest_burst(pacing: bool) -> u64 {
     sums.into_values().max().unwrap() / SMSS
 }
 
-// A window of 60 segments in 40 ms or more: at most 3 segments in 1 ms at twice the rate.
+// A window of 60 segments in 40 ms or more: at twice the rate, a pair and 3 segments leave at once.
 #[test]
 fn with_the_option_pacing_a_window_is_spread_over_the_round_trip() {
     assert_eq!(largest_burst(false), 50);
     let paced = largest_burst(true);
-    assert!(paced <= 4, "{paced} segments at once");
+    assert!(paced <= 5, "{paced} segments at once");
 }
