@@ -29,6 +29,7 @@ from ._core import (
     SimulationError,
     WouldBlockError,
     __version__,
+    latency_grade,
     scenario_schema,
 )
 from .endpoint import Endpoint, nanoseconds
@@ -58,6 +59,7 @@ __all__ = [
     "__version__",
     "aio",
     "estimate",
+    "latency_grade",
     "measure",
     "merge",
     "nanoseconds",

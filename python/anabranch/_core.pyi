@@ -96,6 +96,9 @@ def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) 
 def student_t(degrees: int, confidence: float) -> float:
     """Half width of the interval that contains the fraction ``confidence`` of Student's distribution."""
 
+def latency_grade(added: float) -> str:
+    """The grade of the latency in seconds that a load adds."""
+
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
 

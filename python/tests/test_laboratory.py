@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -75,6 +76,27 @@ def test_a_run_with_cmt_uses_both_paths() -> None:
     assert 2.2e6 < rate < 4e6
     assert result.axes == []
     assert result.manifest["seed"] == 5
+
+
+def test_a_latency_table_gives_metrics_a_series_and_a_grade(tmp_path: Path) -> None:
+    result = anabranch.run(ONE + '[[latency]]\nclient = "client"\nserver = "server"\n')
+    of = {
+        flow: dict(rows.select("quantity", "value").iter_rows())
+        for (flow,), rows in result.scalars.filter(pl.col("flow").str.starts_with("latency")).group_by("flow")
+    }
+    assert sorted(of) == ["latency-1", "latency-2"], "a path for each network"
+    for numbers in of.values():
+        added = numbers["echo_rtt_p95_s"] - numbers["echo_rtt_idle_p50_s"]
+        assert numbers["echo_rtt_added_s"] == pytest.approx(added)
+        # 100 packets of drop-tail wait at most 0.6 s.
+        assert 0.01 < added < 0.65
+    assert [anabranch.latency_grade(added) for added in (0.0, 0.055, math.inf)] == ["A+", "B", "F"]
+    assert result.summary("echo_rtt_added_s")["flow"].to_list() == ["latency-1", "latency-2"]
+    series = result.series.filter(pl.col("quantity") == "probe-rtt")
+    idle = series.filter((pl.col("flow") == "latency-1") & (pl.col("time") < 0.1))
+    assert idle["value"].median() == pytest.approx(of["latency-1"]["echo_rtt_idle_p50_s"])
+    page = write(result, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Round-trip time of probes" in page
 
 
 def test_a_probe_gives_a_series_for_each_path() -> None:

@@ -1,7 +1,9 @@
 use crate::{Failure, check_folder, code, complain, interrupt, reason, say, scenario, show};
 use clap::ArgMatches;
+use lab::metrics::quantity as q;
 use lab::output::{FlowPaths, RunControl, RunError, RunOutput, Scalar};
-use lab::scenario::{Scenario, Sweep};
+use lab::scenario::{Scenario, Sweep, Window};
+use lab::statistics::grade;
 use lab::sweep::{RunReport, run_single};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -107,6 +109,7 @@ fn readable(sweep: &Sweep, replica: u32, report: &RunReport) -> String {
         output.packet_hops
     );
     text += &flows(&variant.scenario, output);
+    text += &latency(&output.scalars);
     text += &links(&output.scalars);
     for warning in &output.warnings {
         text += &format!("\nNote: {warning}\n");
@@ -120,7 +123,7 @@ fn flows(scenario: &Scenario, output: &RunOutput) -> String {
     const HEAD: [&str; 8] =
         ["flow", "path", "throughput", "data packets", "fast retrans.", "timer retrans.", "timeouts", "RTT"];
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
-    for flow in &scenario.flows {
+    for flow in scenario.flows.iter().filter(|flow| !flow.echo) {
         for (on, prefix, arrow) in
             [(flow.forward.is_some(), "", ""), (flow.back.is_some(), "back_", " (back)")]
         {
@@ -155,6 +158,25 @@ fn flows(scenario: &Scenario, output: &RunOutput) -> String {
         }
     }
     show::table(&rows)
+}
+
+/// A line for each probe of latency, and one for each named window in which it is loaded.
+fn latency(scalars: &[Scalar]) -> String {
+    const HEAD: [&str; 9] = ["latency", "window", "idle p50", "p50", "p95", "p99", "lost", "added", "grade"];
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    for lost in scalars.iter().filter(|s| s.quantity == q::ECHOES_LOST && s.window != Window::IDLE) {
+        let own = |s: &&Scalar| s.flow == lost.flow && s.window == lost.window;
+        let cell = |quantity: &str, show: &dyn Fn(f64) -> String| {
+            let found = scalars.iter().filter(own).find(|s| s.quantity == quantity);
+            found.map_or("-".to_owned(), |s| show(s.value))
+        };
+        let times = [q::ECHO_IDLE, q::ECHO_P50, q::ECHO_P95, q::ECHO_P99].map(|name| cell(name, &show::time));
+        let added =
+            [cell(q::ECHO_ADDED, &show::added), cell(q::ECHO_ADDED, &|added| grade(added).to_owned())];
+        let row = [lost.flow.clone(), lost.window.clone()].into_iter().chain(times);
+        rows.push(row.chain([show::count(lost.value)]).chain(added).collect());
+    }
+    if rows.len() > 1 { format!("\n{}", show::table(&rows)) } else { String::new() }
 }
 
 /// A line for each direction of a link that dropped packets.

@@ -87,6 +87,17 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
+/// The latency that a load adds; infinite if no probe was answered.
+pub fn added(seconds: f64) -> String {
+    if seconds.is_finite() { time(seconds) } else { "no answer".to_owned() }
+}
+
+/// The latency that a load adds, and the half width of its interval.
+pub fn added_interval(seconds: f64, half: f64) -> String {
+    let half = if half.is_finite() { format!(" ± {}", time(half)) } else { String::new() };
+    added(seconds) + &half
+}
+
 /// A number; without decimal places if it is whole.
 pub fn count(value: f64) -> String {
     fixed(value, if value.fract() == 0.0 && value.abs() < 1e15 { 0 } else { 3 })

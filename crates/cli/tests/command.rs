@@ -456,6 +456,61 @@ fn a_sweep_prints_means_and_keeps_its_runs() {
     assert_eq!(fs::read_dir(scratch.0.join("out/two/runs")).unwrap().count(), 6);
 }
 
+/// Bursts of packets that take 1 ms each on the line, and probes, of which every second one comes 30 ms after
+/// the begin of a burst.
+const LATENCY: &str = r#"
+node = [{ name = "a" }, { name = "b" }]
+link = [{ between = ["a", "b"], rate = "12 Mbit/s", delay = "50 ms", framing = 7 }]
+[[flow]]
+name = "bursts"
+client = "a"
+server = "b"
+protocol = "UDP"
+start_time = "2.02 s"
+reset_time = "0.98 s"
+stop_time = "3.98 s"
+frame_rate = "10 Hz"
+frame_size = { name = "burst", vary = ["73250 B", "7325 B"] }
+max_msg_size = "1465 B"
+[[window]]
+name = "late"
+from = "5 s"
+to = "6 s"
+[[latency]]
+client = "a"
+server = "b"
+"#;
+
+#[test]
+fn run_and_sweep_print_the_latency_that_a_load_adds_and_its_grade() {
+    let scratch = Scratch::with("command-latency", &[("latency.toml", LATENCY)]);
+    let (code, out, _) = scratch.call(&["run", "latency.toml", "--set", "burst=73250 B"]);
+    assert_eq!(code, 0, "{out}");
+    let table: Vec<_> = out.lines().skip_while(|line| !line.starts_with("latency")).collect();
+    let cells = |line: &str| {
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("|")
+    };
+    assert_eq!(
+        table.iter().map(|line| cells(line)).collect::<Vec<_>>(),
+        [
+            "latency|window|idle p50|p50|p95|p99|lost|added|grade",
+            "latency|100.13 ms|100.13 ms|120.13 ms|120.13 ms|0|20.00 ms|A",
+            "latency|late|100.13 ms|100.13 ms|120.13 ms|120.13 ms|0|20.00 ms|A",
+        ]
+    );
+    let sweep = ["sweep", "latency.toml", "--replicas", "2"];
+    let (code, out, _) = scratch.call(&sweep);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("\n73250 B  latency") && out.contains("20.00 ms ± 0 us      A\n"), "{out}");
+    assert!(out.contains("0 us ± 0 us     A+\n"), "{out}");
+    let json = scratch.json(&[&sweep[..], &["--json"]].concat());
+    assert_eq!(
+        (&json["latency"][1]["grade"], &json["throughput"][0]["flow"]),
+        (&"A+".into(), &"bursts".into())
+    );
+    assert_eq!(json["throughput"].as_array().map(Vec::len), Some(2), "without the probes");
+}
+
 /// A scenario whose sweep takes some seconds.
 fn long(scratch: &Scratch) {
     let slow =

@@ -1,4 +1,5 @@
-//! Mean and confidence interval of independent samples, for the command line and the Python package.
+//! Mean and confidence interval of independent samples, percentiles, and the grade of a latency, also for the
+//! command line, the measuring tool and the Python package.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -52,6 +53,19 @@ fn within(theta: f64, degrees: u32) -> f64 {
     if odd == 1 { 2.0 / PI * (theta + sin * sum) } else { sin * sum }
 }
 
+/// A percentile of sorted values: the least value that at least this percentage of the values does not
+/// exceed. Zero if there are no values.
+pub fn quantile(sorted: &[f64], percent: usize) -> f64 {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+/// The grade of the latency in seconds that a load adds.
+pub fn grade(added: f64) -> &'static str {
+    let grades = [(0.005, "A+"), (0.03, "A"), (0.06, "B"), (0.2, "C"), (0.4, "D")];
+    grades.iter().find(|(limit, _)| added < *limit).map_or("F", |(_, grade)| grade)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +93,19 @@ mod tests {
         let (mean, half) = mean_and_half_width(&[2.0, 4.0, 6.0]);
         assert!((mean - 4.0).abs() < 1e-12 && (half - 4.3027 * (4.0_f64 / 3.0).sqrt()).abs() < 1e-4);
         assert!(mean_and_half_width(&[1.0]).1.is_nan());
+    }
+
+    #[test]
+    fn percentiles_are_values_of_the_sample() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!([50, 95, 96, 100].map(|percent| quantile(&values, percent)), [10.0, 19.0, 20.0, 20.0]);
+        assert_eq!((quantile(&[7.0], 50), quantile(&[], 95)), (7.0, 0.0));
+    }
+
+    #[test]
+    fn the_grade_follows_the_added_latency() {
+        assert_eq!(grade(0.075 - 0.02), "B");
+        let grades = [-0.001, 0.0049, 0.005, 0.03, 0.06, 0.2, 0.4, f64::INFINITY].map(grade);
+        assert_eq!(grades, ["A+", "A+", "A", "B", "C", "D", "F", "F"]);
     }
 }

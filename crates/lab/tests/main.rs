@@ -14,6 +14,7 @@ mod extensions;
 mod failure;
 mod goodput;
 mod groups;
+mod latency;
 mod limited;
 mod links;
 mod metrics;

@@ -98,6 +98,12 @@ mod _core {
         lab::statistics::student_t(degrees, confidence)
     }
 
+    /// The grade of the latency in seconds that a load adds.
+    #[pyfunction]
+    fn latency_grade(added: f64) -> &'static str {
+        lab::statistics::grade(added)
+    }
+
     /// JSON Schema of scenario files.
     #[pyfunction]
     fn scenario_schema() -> String {

@@ -60,6 +60,44 @@ pub struct Flow {
     pub stream_resets: StreamResets,
 }
 
+impl Flow {
+    /// A flow whose client sends to the server from the start of the run. All other values are the defaults.
+    pub(super) fn from_client(
+        name: String,
+        [client, server]: [usize; 2],
+        protocol: Protocol,
+        traffic: Traffic,
+    ) -> Self {
+        Flow {
+            name,
+            client,
+            server,
+            protocol,
+            udp_encapsulation: false,
+            client_options: sctp::Config::default(),
+            server_options: sctp::Config::default(),
+            client_tcp: tcp::Config::modern(),
+            server_tcp: tcp::Config::modern(),
+            identify: false,
+            echo: false,
+            connect_time: Distribution::Constant(Span::ZERO),
+            start_time: Distribution::Constant(Span::ZERO),
+            reset_time: Span::ZERO,
+            stop_time: Span::ZERO,
+            forward: Some(traffic),
+            back: None,
+            local_address: LocalAddress::Any,
+            local_port: 0,
+            remote_address: RemoteAddress::Any,
+            remote_port: 9000,
+            primary_path: PrimaryPath::Any,
+            networks: None,
+            ip_version: IpVersion::V4,
+            stream_resets: StreamResets::default(),
+        }
+    }
+}
+
 /// Resets of the streams of an SCTP flow, requested by the client (RFC 6525).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamResets {
@@ -124,6 +162,24 @@ pub struct Traffic {
     pub reliability: sctp::Reliability,
     /// Number of streams. The messages use the streams in turn, from stream 0 on.
     pub streams: u16,
+}
+
+impl Traffic {
+    /// Reliable messages of at most `max_msg_size` on one stream.
+    pub(super) fn plain(pace: Pace, frame_size: Distribution<ByteCount>, max_msg_size: ByteCount) -> Self {
+        Traffic {
+            pace,
+            on_off: None,
+            changes: Changes::default(),
+            frame_size,
+            max_msg_size,
+            queue_size: u32::MAX,
+            unordered: Probability::ZERO,
+            unreliable: Probability::ZERO,
+            reliability: sctp::Reliability::Reliable,
+            streams: 1,
+        }
+    }
 }
 
 /// Alternating active times and pauses of a paced sender. The sender starts with an active time of at least

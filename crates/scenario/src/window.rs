@@ -11,3 +11,8 @@ pub struct Window {
     /// End of the interval.
     pub to: Instant,
 }
+
+impl Window {
+    /// Name of the window without load, with which latencies are compared.
+    pub const IDLE: &str = "idle";
+}

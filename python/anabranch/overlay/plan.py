@@ -137,7 +137,7 @@ def read(scenario: Scenario, settings: Sequence[str] = (), bin_width: float = 1.
         content = at(content, axis, position)
     if _varies(content):
         raise OverlayError(f"{name} has variations; give each of them one value with --set")
-    for table in ("host", "transfers"):
+    for table in ("host", "transfers", "latency"):
         if table in content:
             raise OverlayError(f"{name}: [[{table}]] cannot be part of an overlay; remove it")
     if any(node.get("count", 1) != 1 for node in content.get("node", [])):

@@ -1,4 +1,4 @@
-"""Latency under load: the round-trip times of probes in each phase of a measurement."""
+"""Latency under load: the round-trip times of probes of a scenario, or in each phase of a measurement."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def over_time(board: Board, run: RunView) -> Any | None:
     items: list[LegendItem] = []
     for series in found:
         source = board.source(series.time, series.value * 1e3, "marks")
-        paint = color(series, 0) if series.path is not None else "#8a8a8a"
+        paint = "#8a8a8a" if series.path is None and _is_measured(series) else color(series, 0)
         marker = "dot" if series.path is not None else "x" if series.flow == "probe:self" else "diamond"
         size = 12 if marker == "dot" else 4
         shown = drawn.scatter("time", "value", source=source, marker=marker, size=size, color=paint)
         shown.name, shown.visible = _label(series), False
-        # Probes of paths are shown first; the legend shows the others.
-        shown.tags = ["shown"] if series.path is not None or len(found) == 1 else []
+        # Probes of paths, and of flows in the simulator, are shown first; the legend shows the others.
+        shown.tags = ["shown"] if series.path is not None or not _is_measured(series) or len(found) == 1 else []
         items.append(LegendItem(label=shown.name, renderers=[shown]))
     for name, phase in phases(run.result.manifest).items():
         times = {"left": phase["from_s"], "right": phase["to_s"]}
@@ -115,4 +115,11 @@ def distribution(board: Board, run: RunView) -> Any | None:
 
 
 def _label(series: Series) -> str:
-    return series.label if series.path is not None else KINDS[series.flow.removeprefix("probe:")]
+    if series.path is None and _is_measured(series):
+        return KINDS[series.flow.removeprefix("probe:")]
+    return series.label
+
+
+def _is_measured(series: Series) -> bool:
+    """True for a probe of ``anabranch measure``; those of a scenario have the names of its flows."""
+    return series.flow.startswith("probe:")

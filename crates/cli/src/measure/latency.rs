@@ -41,11 +41,7 @@ fn row(latency: &Latency, one: &PhaseLatency, probes: &Probes) -> Option<Vec<Str
         None => ["-"; 4].map(str::to_owned),
     };
     let lost = spread.map_or(1.0, |spread| spread.lost as f64 / spread.sent as f64);
-    let added = match latency.added(probes, one.phase) {
-        Some(added) if added.is_finite() => show::time(added),
-        Some(_) => "no answer".to_owned(),
-        None => String::new(),
-    };
+    let added = latency.added(probes, one.phase).map_or(String::new(), show::added);
     let end = [format!("{:.1} %", lost * 100.0), added];
     sent.then(|| begin.into_iter().chain(numbers).chain(end).collect())
 }

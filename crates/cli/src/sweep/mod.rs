@@ -2,7 +2,7 @@ mod export;
 
 use crate::{Cluster, Failure, arguments, check_folder, code, complain, interrupt, say, scenario, show};
 use clap::ArgMatches;
-use lab::metrics::quantity::{ALL_FLOWS, THROUGHPUT};
+use lab::metrics::quantity::{ALL_FLOWS, ECHO_ADDED, THROUGHPUT};
 use lab::results::{Column, Table, TableError, read_parquet, scalars_of, sweep_table};
 use lab::results::{Kind, RunKey};
 use lab::scenario::{Capture, Sweep, Variant};
@@ -63,11 +63,12 @@ pub fn sweep(chosen: &ArgMatches, cluster: Option<&mut dyn Cluster>) -> Result<i
     }
     let means = means(&sweep, &report).map_err(|error| Failure::failed(error.to_string()))?;
     if chosen.get_flag("json") {
-        let rows: Vec<Json> = means.iter().map(|mean| mean.as_json(&sweep)).collect();
-        say(&format!(
-            "{:#}\n",
-            json!({ "out": options.out, "manifest": report.manifest, "throughput": rows })
-        ))?;
+        let [throughput, latency] = means.map(|of| of.iter().map(|mean| mean.as_json(&sweep)).collect());
+        let mut all = json!({ "out": options.out, "manifest": report.manifest, "throughput": throughput });
+        if latency != json!([]) {
+            all["latency"] = latency;
+        }
+        say(&format!("{all:#}\n"))?;
     } else if !quiet {
         say(&readable(&sweep, &options, &report, &means))?;
     }
@@ -231,12 +232,12 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Throughput of one flow in one combination.
+/// Throughput of one flow, or the latency that one probe says is added, in one combination.
 struct Mean {
     variant: usize,
     flow: String,
     quantity: String,
-    bps: f64,
+    mean: f64,
     half: f64,
 }
 
@@ -247,18 +248,22 @@ impl Mean {
             .iter()
             .map(|(a, v)| (a.clone(), json!(v.to_string())))
             .collect();
-        json!({
+        let mut row = json!({
             "parameters": parameters,
             "flow": self.flow,
             "quantity": self.quantity,
-            "mean": self.bps,
+            "mean": self.mean,
             "half_width_95": if self.half.is_nan() { Json::Null } else { json!(self.half) },
-        })
+        });
+        if self.quantity == ECHO_ADDED {
+            row["grade"] = json!(statistics::grade(self.mean));
+        }
+        row
     }
 }
 
-/// Throughput over the replicas, by combination, flow and direction.
-fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
+/// Throughput and added latency over the replicas, by combination, flow and direction.
+fn means(sweep: &Sweep, report: &SweepReport) -> Result<[Vec<Mean>; 2], TableError> {
     let key = RunKey { run: 0, replica: 0, parameters: &sweep.variants()[0].parameters };
     let shape: Vec<(String, Kind)> = sweep_table(&key, sweep.axes(), &scalars_of(&[])).shape();
     let table: Table = read_parquet(File::open(&report.scalars)?, &shape)?;
@@ -276,8 +281,8 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let rows = run.iter().zip(window.iter()).zip(flow.iter()).zip(quantity.iter()).zip(value);
     for ((((run, window), flow), quantity), value) in rows {
-        let throughput = [THROUGHPUT.forward, THROUGHPUT.back].contains(&quantity);
-        if !throughput || !window.is_empty() || flow == ALL_FLOWS {
+        let shown = [THROUGHPUT.forward, THROUGHPUT.back, ECHO_ADDED].contains(&quantity);
+        if !shown || !window.is_empty() || flow == ALL_FLOWS {
             continue;
         }
         let variant = of_run[*run as usize];
@@ -288,10 +293,14 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
             None => groups.push(Group { variant, flow, quantity, values: vec![*value] }),
         }
     }
-    Ok(groups.iter().map(Group::mean).collect())
+    let (latency, throughput): (Vec<Mean>, Vec<Mean>) =
+        groups.iter().map(Group::mean).partition(|mean| mean.quantity == ECHO_ADDED);
+    let is_probe = |mean: &Mean| latency.iter().any(|probe| probe.flow == mean.flow);
+    let throughput = throughput.into_iter().filter(|mean| !is_probe(mean)).collect();
+    Ok([throughput, latency])
 }
 
-/// The values of all replicas of a combination for one flow and direction.
+/// The values of all replicas of a combination for one flow and quantity.
 struct Group<'t> {
     variant: usize,
     flow: &'t str,
@@ -301,18 +310,23 @@ struct Group<'t> {
 
 impl Group<'_> {
     fn mean(&self) -> Mean {
-        let (bps, half) = statistics::mean_and_half_width(&self.values);
+        let (mean, half) = statistics::mean_and_half_width(&self.values);
         Mean {
             variant: self.variant,
             flow: self.flow.to_owned(),
             quantity: self.quantity.to_owned(),
-            bps,
+            mean,
             half,
         }
     }
 }
 
-fn readable(sweep: &Sweep, options: &SweepOptions, report: &SweepReport, means: &[Mean]) -> String {
+fn readable(
+    sweep: &Sweep,
+    options: &SweepOptions,
+    report: &SweepReport,
+    [throughput, latency]: &[Vec<Mean>; 2],
+) -> String {
     let reused = report.runs.iter().filter(|run| run.reused).count();
     let seed = sweep.variants()[0].scenario.seed;
     let mut text = String::new();
@@ -330,16 +344,30 @@ fn readable(sweep: &Sweep, options: &SweepOptions, report: &SweepReport, means: 
         text += &format!("; {reused} reused");
     }
     text += "\n\n";
-    let mut head: Vec<String> = sweep.axes().iter().map(|axis| axis.name.clone()).collect();
-    head.extend(["flow", "throughput, mean and 95 % interval"].map(str::to_owned));
-    let mut rows = vec![head];
+    let cells = |mean: &Mean| {
+        let back = if mean.quantity.starts_with("back_") { " (back)" } else { "" };
+        vec![format!("{}{back}", mean.flow), show::rate_interval(mean.mean, mean.half)]
+    };
+    text += &table(sweep, throughput, &["flow", "throughput, mean and 95 % interval"], cells);
+    if !latency.is_empty() {
+        let cells = |mean: &Mean| {
+            let added = show::added_interval(mean.mean, mean.half);
+            vec![mean.flow.clone(), added, statistics::grade(mean.mean).to_owned()]
+        };
+        let head = ["probe", "added latency, mean and 95 % interval", "grade"];
+        text += &format!("\n{}", table(sweep, latency, &head, cells));
+    }
+    text + &format!("\n{}\n{}\n", report.scalars.display(), report.series.display())
+}
+
+/// A table with a line for each mean: its parameters, and the cells that `cells` makes of it.
+fn table(sweep: &Sweep, means: &[Mean], head: &[&str], cells: impl Fn(&Mean) -> Vec<String>) -> String {
+    let axes = sweep.axes().iter().map(|axis| axis.name.clone());
+    let mut rows = vec![axes.chain(head.iter().map(|&name| name.to_owned())).collect()];
     for mean in means {
         let parameters = &sweep.variants()[mean.variant].parameters;
-        let mut row: Vec<String> = parameters.iter().map(|(_, value)| value.to_string()).collect();
-        let back = if mean.quantity.starts_with("back_") { " (back)" } else { "" };
-        row.push(format!("{}{back}", mean.flow));
-        row.push(show::rate_interval(mean.bps, mean.half));
-        rows.push(row);
+        let values = parameters.iter().map(|(_, value)| value.to_string());
+        rows.push(values.chain(cells(mean)).collect());
     }
-    text + &show::table(&rows) + &format!("\n{}\n{}\n", report.scalars.display(), report.series.display())
+    show::table(&rows)
 }

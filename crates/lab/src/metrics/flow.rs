@@ -16,7 +16,7 @@ pub(super) struct RunContext<'a> {
     pub(super) links: &'a Links,
     /// True for the flows' own measurement, which also reports quantities of the whole run.
     pub(super) whole_run: bool,
-    /// Start and end of the window `idle`, if there is one.
+    /// Start and end of the time without load, if there is one.
     pub(super) idle: Option<(Instant, Instant)>,
 }
 

@@ -13,6 +13,7 @@ mod statistics;
 mod transfers;
 mod windows;
 
+pub(crate) use echo::round_trips;
 pub(crate) use link::{Links, direction_name};
 pub(crate) use nat::of_nats;
 pub(crate) use path_names::{of_flow as paths_of_flow, path_names};

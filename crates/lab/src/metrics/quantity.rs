@@ -167,11 +167,16 @@ pub const ECHO_P50: &str = "echo_rtt_p50_s";
 pub const ECHO_P95: &str = "echo_rtt_p95_s";
 /// Round-trip time that 99 % of them do not exceed.
 pub const ECHO_P99: &str = "echo_rtt_p99_s";
-/// Datagrams of a flow with `echo` that were sent in the window and not returned until the end of the flow.
+/// Datagrams of a flow with `echo` that were sent in the window and never returned.
 pub const ECHOES_LOST: &str = "echoes_lost";
-/// [`ECHO_P95`] minus [`ECHO_P50`] of the window named `idle`, in seconds: what the load adds. Only in
-/// scenarios with this window.
+/// [`ECHO_P50`] of the time without load: of the window named `idle` or, if the scenario has none, until the
+/// first flow without `echo` starts to send and the first transfer begins.
+pub const ECHO_IDLE: &str = "echo_rtt_idle_p50_s";
+/// [`ECHO_P95`] minus [`ECHO_IDLE`], in seconds: what the load adds. Infinite if no datagram returned.
 pub const ECHO_ADDED: &str = "echo_rtt_added_s";
+/// A series: the round-trip time in seconds of each datagram of a flow with `echo` that returned, at the time
+/// when it was sent.
+pub const PROBE_RTT: &str = "probe-rtt";
 
 /// Short transfers that were delivered. Each window counts the transfers that began in it.
 pub const TRANSFERS: &str = "transfers";

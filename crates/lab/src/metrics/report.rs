@@ -1,5 +1,6 @@
 //! The rows of a run: for each window the rows of flows, links, and all flows together.
 
+use super::echo;
 use super::fairness::fairness;
 use super::flow::{self, Achieved, RunContext};
 use super::link::{LinkCounts, Links};
@@ -7,20 +8,22 @@ use super::quantity as q;
 use super::rows::RowWriter;
 use super::statistics::ratio;
 use super::windows::Windows;
-use crate::app::{Flow, Measured, Window};
+use crate::app::{Flow, Measured, TransferSource, Window};
 use crate::output::Scalar;
 use net::Network;
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// Name of the window without load, with which latencies are compared.
-const IDLE: &str = "idle";
-
 /// All scalars of a run.
-pub(crate) fn of_run(network: &Network, flows: &[Flow], links: &Links, windows: &Windows) -> Vec<Scalar> {
+pub(crate) fn of_run(
+    network: &Network,
+    (flows, transfers): (&[Flow], &[TransferSource]),
+    links: &Links,
+    windows: &Windows,
+) -> Vec<Scalar> {
     let mut out = Vec::new();
     let edges: Vec<_> = flows.iter().map(own).collect();
-    let idle = windows.times().find(|&(name, ..)| name == IDLE).map(|(_, from, to)| (from, to));
+    let idle = echo::idle(flows, transfers, windows);
     let run = RunContext { network, links, whole_run: true, idle };
     window_rows("", flows, &edges, links.counted(), &run, &mut out);
     let run = RunContext { whole_run: false, ..run };
@@ -60,7 +63,8 @@ fn window_rows(
         for (sent, way) in &achieved.carried {
             way.iter().for_each(|&link| *carried.entry(link).or_insert(0.0) += sent);
         }
-        if edges.is_some_and(|(begin, end)| flow.sends_between(begin.from, end.from)) {
+        let sends = edges.is_some_and(|(begin, end)| flow.sends_between(begin.from, end.from));
+        if sends && !flow.echoes {
             all.sent.extend(achieved.sent);
             all.goodput += achieved.goodput;
             all.load += achieved.load;

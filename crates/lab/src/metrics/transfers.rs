@@ -2,10 +2,11 @@
 
 use super::quantity as q;
 use super::rows::RowWriter;
-use super::statistics::{quantile, ratio};
+use super::statistics::ratio;
 use super::windows::Windows;
 use crate::app::{Done, TransferSource};
 use crate::output::{Scalar, Series};
+use crate::statistics::quantile;
 use units::Instant;
 
 /// The rows of a source: for all its transfers, and for those that began in each window.

@@ -136,11 +136,13 @@ impl World {
         let now = self.kernel.now();
         self.links.end(&self.network, now);
         let paths = self.path_names(scenario);
-        let mut scalars = metrics::of_run(&self.network, &self.flows, &self.links, &self.windows);
+        let mut scalars =
+            metrics::of_run(&self.network, (&self.flows, &self.transfers), &self.links, &self.windows);
         scalars.extend(metrics::of_nats(&self.network));
         self.probes.end(now);
         let (mut series, bursts) = self.probes.into_results(scenario);
         scalars.extend(bursts);
+        series.extend(self.flows.iter().filter_map(metrics::round_trips));
         for source in &self.transfers {
             scalars.extend(metrics::of_transfers(source, &self.windows));
             series.extend(metrics::completion_times(source));

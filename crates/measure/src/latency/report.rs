@@ -1,7 +1,8 @@
 //! Results of a measurement of latency.
 
 use super::plan::Phase;
-use super::statistics::{Confidence, Rounds, Spread, grade, intervals};
+use super::statistics::{Confidence, Rounds, Spread, intervals};
+use lab::statistics::grade;
 use serde_json::{Map, Value, json};
 
 /// The probes of one kind.

@@ -1,5 +1,7 @@
 //! Statistics of round-trip times, and RPM (draft-ietf-ippm-responsiveness).
 
+use lab::statistics::quantile;
+
 /// Round-trip times of the probes of a phase, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
@@ -29,20 +31,14 @@ impl Spread {
         let mut sorted = answered.clone();
         sorted.sort_by(f64::total_cmp);
         Some(Spread {
-            p50: percentile(&sorted, 50),
-            p95: percentile(&sorted, 95),
-            p99: percentile(&sorted, 99),
+            p50: quantile(&sorted, 50),
+            p95: quantile(&sorted, 95),
+            p99: quantile(&sorted, 99),
             jitter: differences / (answered.len() - 1).max(1) as f64,
             sent: rtts.len(),
             lost: rtts.len() - answered.len(),
         })
     }
-}
-
-/// The least of the sorted values that at least this percentage of the values does not exceed.
-fn percentile(sorted: &[f64], percent: usize) -> f64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 /// The mean of the lowest 95 % of the values; `None` if there are none.
@@ -119,12 +115,6 @@ pub fn intervals((from, to): (f64, f64)) -> Vec<(f64, f64)> {
     }
 }
 
-/// The grade of an added latency in seconds.
-pub fn grade(added: f64) -> &'static str {
-    let grades = [(0.005, "A+"), (0.03, "A"), (0.06, "B"), (0.2, "C"), (0.4, "D")];
-    grades.iter().find(|(limit, _)| added < *limit).map_or("F", |(_, grade)| grade)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,13 +136,6 @@ mod tests {
         assert_eq!(trimmed_mean(&values), Some(20.0));
         assert_eq!(trimmed_mean(&[1.0, 3.0]), Some(2.0), "of few values none is left out");
         assert_eq!(trimmed_mean(&[]), None);
-    }
-
-    #[test]
-    fn the_grade_follows_the_added_latency() {
-        assert_eq!(grade(0.075 - 0.02), "B");
-        let grades = [-0.001, 0.0049, 0.005, 0.03, 0.06, 0.2, 0.4].map(grade);
-        assert_eq!(grades, ["A+", "A+", "A", "B", "C", "D", "F"]);
     }
 
     #[test]

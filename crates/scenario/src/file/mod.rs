@@ -5,6 +5,7 @@ mod change;
 mod checked;
 mod flow;
 mod host;
+mod latency;
 mod link;
 mod options;
 mod probe;
@@ -19,6 +20,7 @@ pub(super) use bucket::BucketTable;
 pub(super) use change::{ChangeTable, WhenTable};
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use host::{HostTable, RealTable, Socket};
+pub(super) use latency::LatencyTable;
 pub(super) use link::{DirectionTable, LinkTable, RenumberTable};
 pub(super) use options::OptionSets;
 pub use options::{assoc_options_over, sctp_options, sctp_options_over};
@@ -52,6 +54,8 @@ table! {
         flow: Vec<FlowTable>;
         /// Short transfers.
         transfers: Vec<TransfersTable>;
+        /// Probes of the round-trip time beside the flows and transfers.
+        latency: Vec<LatencyTable>;
         /// Changes of links and flows during the run.
         change: Vec<ChangeTable>;
         /// Additional intervals in which all flows are measured.

@@ -79,14 +79,14 @@ fn flow_named(name: &At<String>, flows: &[Flow], names: &Names<'_>, faults: &mut
     let found = flows.iter().position(|flow| flow.name == name.value);
     if found.is_none() {
         let groups = names.groups.iter();
-        let message = match groups.clone().find(|group| group.name == name.value) {
+        let message = match groups.clone().find(|group| group.name.value == name.value) {
             Some(group) => format!(
                 "\"{}\" stands for {} flows; expected one of them, such as \"{0}-1\"",
                 name.value,
                 group.flows.len()
             ),
             None => {
-                let expected = expected_one_of(&name.value, groups.map(|group| group.name.as_str()));
+                let expected = expected_one_of(&name.value, groups.map(|group| group.name.value.as_str()));
                 format!("unknown flow \"{}\"; {expected}", name.value)
             }
         };

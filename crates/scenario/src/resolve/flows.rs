@@ -19,18 +19,18 @@ pub(super) struct OptionSets {
 }
 
 /// The flows, and one group for each flow table; `None` if a fault was noted.
-pub(super) fn resolve(
-    tables: &[FlowTable],
+pub(super) fn resolve<'t>(
+    tables: &'t [FlowTable],
     nodes: &Nodes,
     links: &[Link],
     options: &OptionSets,
     faults: &mut Faults,
-) -> Option<(Vec<Flow>, Vec<FlowGroup>)> {
-    let (mut flows, mut groups): (Vec<Flow>, Vec<FlowGroup>) = (Vec::new(), Vec::new());
+) -> Option<(Vec<Flow>, Vec<FlowGroup<'t>>)> {
+    let (mut flows, mut groups): (Vec<Flow>, Vec<FlowGroup<'_>>) = (Vec::new(), Vec::new());
     let mut right = true;
     for table in tables {
         right &= is_name(&table.name, faults);
-        right &= is_new(&table.name, groups.iter().map(|group| group.name.as_str()), "flow", faults);
+        right &= is_new(&table.name, groups.iter().map(|group| group.name.value.as_str()), "flow", faults);
         let ends = ends(table, nodes, faults);
         let template = flow(table, ends.as_ref(), links, options, faults);
         let (Some(ends), Some(template)) = (ends, template) else {
@@ -46,11 +46,10 @@ pub(super) fn resolve(
             let [client, server] = [&ends.client, &ends.server].map(|nodes| nodes.start + i % nodes.len());
             flows.push(Flow { name, client, server, ..template.clone() });
         }
-        groups.push(FlowGroup { name: template.name, flows: first..flows.len() });
+        let FlowTable { name, client, local_port, .. } = table;
+        groups.push(FlowGroup { name, client, local_port: local_port.as_ref(), flows: first..flows.len() });
     }
-    right = right
-        && same_server_options(tables, &flows, &groups, faults)
-        && ports(tables, &mut flows, &groups, faults);
+    right = right && same_server_options(tables, &flows, &groups, faults);
     right.then_some((flows, groups))
 }
 
@@ -473,7 +472,7 @@ fn expected_network(reachable: &BTreeSet<u16>) -> String {
 fn same_server_options(
     tables: &[FlowTable],
     flows: &[Flow],
-    groups: &[FlowGroup],
+    groups: &[FlowGroup<'_>],
     faults: &mut Faults,
 ) -> bool {
     let mut servers: BTreeMap<(Protocol, usize, u16), &Flow> = BTreeMap::new();
@@ -500,12 +499,12 @@ fn same_server_options(
 }
 
 /// Gives each flow its client port: `local_port` of its table, or the first free port from 9000.
-fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[FlowGroup], faults: &mut Faults) -> bool {
+pub(super) fn ports(flows: &mut [Flow], groups: &[FlowGroup<'_>], faults: &mut Faults) -> bool {
     let mut taken: BTreeSet<(Protocol, usize, u16)> =
         flows.iter().map(|flow| (flow.protocol, flow.server, flow.remote_port)).collect();
     let mut right = true;
-    for (table, group) in tables.iter().zip(groups) {
-        let Some(port) = &table.local_port else { continue };
+    for group in groups {
+        let Some(port) = group.local_port else { continue };
         for (flow, number) in flows[group.flows.clone()].iter_mut().zip(u32::from(port.value)..) {
             let free = u16::try_from(number)
                 .ok()
@@ -514,7 +513,7 @@ fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[FlowGroup], faults:
                 Some(free) => flow.local_port = free,
                 None => {
                     let message =
-                        format!("port {number} of \"{}\" is not free; expected another", table.client.value);
+                        format!("port {number} of \"{}\" is not free; expected another", group.client.value);
                     faults.note(port.span.clone(), message);
                     right = false;
                     break;
@@ -524,15 +523,15 @@ fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[FlowGroup], faults:
     }
     // All ports from 9000 up to this one are taken, so the search continues from here.
     let mut next: BTreeMap<(Protocol, usize), u16> = BTreeMap::new();
-    for (table, group) in tables.iter().zip(groups).filter(|(table, _)| table.local_port.is_none()) {
+    for group in groups.iter().filter(|group| group.local_port.is_none()) {
         for flow in &mut flows[group.flows.clone()] {
             let first = next.entry((flow.protocol, flow.client)).or_insert(9000);
             match (*first..=u16::MAX).find(|port| taken.insert((flow.protocol, flow.client, *port))) {
                 Some(port) => (*first, flow.local_port) = (port, port),
                 None => {
                     faults.note(
-                        table.name.span.clone(),
-                        format!("\"{}\" has no free port left", table.client.value),
+                        group.name.span.clone(),
+                        format!("\"{}\" has no free port left", group.client.value),
                     );
                     return false;
                 }

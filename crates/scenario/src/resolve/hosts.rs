@@ -171,7 +171,7 @@ fn one_for_each_link(found: usize, ends: usize, span: &Range<usize>, faults: &mu
 pub(super) fn flows(
     file: &FileTable,
     flows: &[Flow],
-    groups: &[FlowGroup],
+    groups: &[FlowGroup<'_>],
     hosts: &[RealHost],
     faults: &mut Faults,
 ) -> bool {
@@ -196,14 +196,12 @@ pub(super) fn flows(
             break;
         }
     }
-    for table in &file.transfers {
-        let names = [&table.client, &table.server];
+    let transfers = file.transfers.iter().map(|table| ("short transfers", [&table.client, &table.server]));
+    let latency = file.latency.iter().map(|table| ("probes of latency", [&table.client, &table.server]));
+    for (what, names) in transfers.chain(latency) {
         let is_real = |name: &&&At<String>| file.host.iter().any(|host| host.name.value == name.value);
         if let Some(name) = names.iter().find(is_real) {
-            faults.note(
-                name.span.clone(),
-                "short transfers join simulated hosts; expected no real host".to_owned(),
-            );
+            faults.note(name.span.clone(), format!("{what} join simulated hosts; expected no real host"));
         }
     }
     faults.len() == before

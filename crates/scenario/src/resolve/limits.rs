@@ -81,13 +81,7 @@ pub(super) struct PlannedEnd {
 
 impl PlannedEnd {
     pub(super) fn of(flows: &[Flow], transfers: &[Transfers]) -> Self {
-        let latest = |law: Distribution<Span>| match law {
-            Distribution::Constant(at) | Distribution::Uniform(_, at) => at,
-            Distribution::Exponential(mean) | Distribution::Pareto(mean, _) => mean,
-        };
-        let stop = |flow: &Flow| {
-            Instant::ZERO + latest(flow.connect_time) + latest(flow.start_time) + flow.stop_time
-        };
+        let stop = |flow: &Flow| Instant::ZERO + starts(flow)[1] + flow.stop_time;
         let bounded = |flow: &Flow| {
             let is_bounded = |law| matches!(law, Distribution::Constant(_) | Distribution::Uniform(..));
             is_bounded(flow.connect_time) && is_bounded(flow.start_time)
@@ -95,6 +89,18 @@ impl PlannedEnd {
         let ends = flows.iter().map(stop).chain(transfers.iter().map(|transfers| transfers.to));
         PlannedEnd { at: ends.max().unwrap_or(Instant::ZERO), certain: flows.iter().all(bounded) }
     }
+}
+
+/// The earliest and the latest start of transmission if the handshake takes no time. Exponential and Pareto
+/// times count with their means.
+pub(super) fn starts(flow: &Flow) -> [Span; 2] {
+    let bounds = |law| match law {
+        Distribution::Constant(at) => [at, at],
+        Distribution::Uniform(from, to) => [from, to],
+        Distribution::Exponential(mean) | Distribution::Pareto(mean, _) => [mean, mean],
+    };
+    let (connect, start) = (bounds(flow.connect_time), bounds(flow.start_time));
+    [connect[0] + start[0], connect[1] + start[1]]
 }
 
 /// Rows that a probe records at intervals.
@@ -108,7 +114,7 @@ pub(super) fn rows(probe: &Probe, end: PlannedEnd) -> u64 {
 pub(super) fn scenario(
     file: &FileTable,
     scenario: &Scenario,
-    groups: &[FlowGroup],
+    groups: &[FlowGroup<'_>],
     faults: &mut Faults,
 ) -> bool {
     let before = faults.len();

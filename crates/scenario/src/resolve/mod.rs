@@ -5,6 +5,7 @@ mod changes;
 mod files;
 mod flows;
 mod hosts;
+mod latency;
 mod limits;
 mod links;
 mod nats;
@@ -28,9 +29,11 @@ struct Nodes {
     groups: Vec<NodeGroup>,
 }
 
-/// The name of a flow table, and the indices of the flows it describes.
-struct FlowGroup {
-    name: String,
+/// A table that describes flows: its name, the client and its port, and the indices of the flows.
+struct FlowGroup<'t> {
+    name: &'t At<String>,
+    client: &'t At<String>,
+    local_port: Option<&'t At<u16>>,
     flows: Range<usize>,
 }
 
@@ -59,11 +62,14 @@ pub(super) fn scenario(
     let (links, tables) = links?;
     nats::resolve(&file.node, &mut groups, &links, faults)?;
     let real = hosts::resolve(&file.host, &groups, &links, faults)?;
-    let (flows, flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
+    let (mut flows, mut flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
     hosts::flows(file, &flows, &flow_groups, &real, faults).then_some(())?;
     let transfers = transfers::resolve(&file.transfers, &flow_groups, &groups, &links, &options, faults)?;
     let end = PlannedEnd::of(&flows, &transfers);
     let windows = windows(&file.window, end, faults)?;
+    let load = latency::Load { end, transfers: &transfers, windows: &windows };
+    latency::resolve(&file.latency, &groups, &links, &load, (&mut flows, &mut flow_groups), faults)?;
+    flows::ports(&mut flows, &flow_groups, faults).then_some(())?;
     let nodes = groups.all;
     let names = probes::Names { groups: &flow_groups, nodes: &nodes, links: &links, windows: &windows, end };
     let probes = probes::probes(&file.probe, &names, faults);

@@ -10,7 +10,7 @@ use units::{Instant, Span};
 
 /// The flows, links and windows that probes can name.
 pub(super) struct Names<'a> {
-    pub groups: &'a [FlowGroup],
+    pub groups: &'a [FlowGroup<'a>],
     pub nodes: &'a [Node],
     pub links: &'a [Link],
     pub windows: &'a [Window],
@@ -158,17 +158,21 @@ fn times(table: &ProbeTable, windows: &[Window], faults: &mut Faults) -> Option<
 
 /// All flows of a group, the one flow whose number is at the end of the name, or all flows whose names fit a
 /// pattern.
-fn flow_targets(name: &At<String>, groups: &[FlowGroup], faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
+fn flow_targets(
+    name: &At<String>,
+    groups: &[FlowGroup<'_>],
+    faults: &mut Faults,
+) -> Option<Vec<ProbeTarget>> {
     let numbered =
-        |group: &FlowGroup, flow: usize| format!("{}-{}", group.name, flow - group.flows.start + 1);
+        |group: &FlowGroup<'_>, flow: usize| format!("{}-{}", group.name.value, flow - group.flows.start + 1);
     let mut found = Vec::new();
     for group in groups {
-        let whole = matches(&name.value, &group.name);
+        let whole = matches(&name.value, &group.name.value);
         let flows = group.flows.clone().filter(|&flow| whole || matches(&name.value, &numbered(group, flow)));
         found.extend(flows.map(ProbeTarget::Flow));
     }
     if found.is_empty() {
-        let expected = expected_one_of(&name.value, groups.iter().map(|group| group.name.as_str()));
+        let expected = expected_one_of(&name.value, groups.iter().map(|group| group.name.value.as_str()));
         faults.note(name.span.clone(), format!("unknown flow \"{}\"; {expected}", name.value));
         return None;
     }

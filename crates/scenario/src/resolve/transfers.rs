@@ -4,16 +4,12 @@ use super::{Nodes, is_name, is_new, limits};
 use crate::decode::At;
 use crate::diagnostic::Faults;
 use crate::file::TransfersTable;
-use crate::{
-    Changes, Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress,
-    StreamResets, Traffic, Transfers,
-};
-use units::{Probability, Span};
+use crate::{Flow, Hertz, Link, Pace, Protocol, Traffic, Transfers};
 
 /// The sources of short transfers; `None` if a fault was noted.
 pub(super) fn resolve(
     tables: &[TransfersTable],
-    groups: &[FlowGroup],
+    groups: &[FlowGroup<'_>],
     nodes: &Nodes,
     links: &[Link],
     sets: &OptionSets,
@@ -23,7 +19,7 @@ pub(super) fn resolve(
     let mut right = true;
     for table in tables {
         right &= is_name(&table.name, faults);
-        let flows = groups.iter().map(|group| group.name.as_str());
+        let flows = groups.iter().map(|group| group.name.value.as_str());
         let others = flows.chain(all.iter().map(|transfers| transfers.like.name.as_str()));
         right &= is_new(&table.name, others, "flow", faults);
         match transfers(table, nodes, links, sets, faults) {
@@ -61,44 +57,16 @@ fn transfers(
         return fault(&table.to.span, "nothing is transferred; expected `to` after `from`");
     }
     limits::message(&table.max_msg_size, faults)?;
-    let forward = Traffic {
-        pace: Pace::Saturated,
-        on_off: None,
-        changes: Changes::default(),
-        frame_size: table.size,
-        max_msg_size: table.max_msg_size.value,
-        queue_size: u32::MAX,
-        unordered: Probability::ZERO,
-        unreliable: Probability::ZERO,
-        reliability: sctp::Reliability::Reliable,
-        streams: 1,
-    };
+    let traffic = Traffic::plain(Pace::Saturated, table.size, table.max_msg_size.value);
     let like = Flow {
-        name: table.name.value.clone(),
-        client,
-        server,
-        protocol,
-        udp_encapsulation: false,
         client_options: sctp.client,
         server_options: sctp.server,
         client_tcp: tcp.client,
         server_tcp: tcp.server,
-        identify: false,
-        echo: false,
-        connect_time: Distribution::Constant(Span::ZERO),
-        start_time: Distribution::Constant(Span::ZERO),
-        reset_time: Span::ZERO,
-        stop_time: Span::ZERO,
-        forward: Some(forward),
-        back: None,
-        local_address: LocalAddress::Any,
-        local_port: 0,
-        remote_address: RemoteAddress::Any,
         remote_port: table.remote_port.value,
-        primary_path: PrimaryPath::Any,
         networks: table.networks.as_ref().map(|ids| ids.value.iter().map(|id| id.value).collect()),
         ip_version: table.ip_version,
-        stream_resets: StreamResets::default(),
+        ..Flow::from_client(table.name.value.clone(), [client, server], protocol, traffic)
     };
     let (rate, size) = (table.rate.value, table.size);
     Some(Transfers { like, rate, size, from: table.from, to: table.to.value })

@@ -1,7 +1,7 @@
 use super::FlowGroup;
 use crate::decode::At;
 use crate::diagnostic::Faults;
-use crate::file::{FileTable, FlowTable, TransfersTable};
+use crate::file::{FileTable, FlowTable, LatencyTable, TransfersTable};
 use crate::{NewTrial, Scenario};
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) fn scenario(
     file: &FileTable,
     scenario: &Scenario,
-    groups: &[FlowGroup],
+    groups: &[FlowGroup<'_>],
     new_trial: NewTrial,
     faults: &mut Faults,
 ) -> bool {
@@ -27,6 +27,12 @@ pub(super) fn scenario(
         let misfit = scenario.flows[group.flows.clone()].iter().find_map(|flow| trial.flow(flow).err());
         if let Some(misfit) = misfit {
             faults.note(place(table, misfit.key), misfit.message);
+        }
+    }
+    for (table, group) in file.latency.iter().zip(&groups[file.flow.len()..]) {
+        let misfit = scenario.flows[group.flows.clone()].iter().find_map(|flow| trial.flow(flow).err());
+        if let Some(misfit) = misfit {
+            faults.note(place_of_latency(table, misfit.key), misfit.message);
         }
     }
     for (table, transfers) in file.transfers.iter().zip(&scenario.transfers) {
@@ -67,6 +73,14 @@ fn place_of_transfers(table: &TransfersTable, key: &str) -> Range<usize> {
         _ => &UNSTATED,
     };
     if span.is_empty() { table.name.span.clone() } else { span.clone() }
+}
+
+fn place_of_latency(table: &LatencyTable, key: &str) -> Range<usize> {
+    match (key, &table.networks) {
+        ("networks", Some(networks)) => networks.span.clone(),
+        ("server", _) => table.server.span.clone(),
+        _ => table.place().clone(),
+    }
 }
 
 const UNSTATED: Range<usize> = 0..0;
