@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture qlog-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-peers bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean latency-picture
+.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture qlog-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-peers bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean latency-picture latency-queues-picture
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -102,6 +102,10 @@ queue-pictures: $(VENV)/.module
 latency-picture: $(VENV)/.module
 	unshare --net --mount --kill-child --fork $(PY) suites/latency/picture.py $(VENV)/bin/anabranch out/latency \
 		docs/figures/latency.png
+
+# The other picture of docs/latency.md, and its table.
+latency-queues-picture: $(VENV)/.module
+	$(PY) suites/latency/queues.py docs/figures/latency-queues.png
 
 # The picture of docs/links.md.
 link-picture: $(VENV)/.module

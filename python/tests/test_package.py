@@ -79,6 +79,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "interleaving/picture.py",
         "links/captures.py",
         "latency/picture.py",
+        "latency/queues.py",
         "links/picture.py",
         "links/wire_picture.py",
         "overlay/NOTES.md",

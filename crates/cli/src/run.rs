@@ -182,11 +182,11 @@ fn latency(scalars: &[Scalar]) -> String {
 /// A line for each direction of a link that dropped packets.
 fn links(scalars: &[Scalar]) -> String {
     let mut rows = vec![["link", "utilisation", "dropped"].map(str::to_owned).to_vec()];
-    let mut names: Vec<&str> = scalars.iter().filter_map(|s| s.flow.strip_prefix("link:")).collect();
+    let own = || scalars.iter().filter(|s| s.window.is_empty());
+    let mut names: Vec<&str> = own().filter_map(|s| s.flow.strip_prefix("link:")).collect();
     names.dedup();
     for name in names {
-        let of_link =
-            || scalars.iter().filter(|s| s.window.is_empty() && s.flow.strip_prefix("link:") == Some(name));
+        let of_link = || own().filter(|s| s.flow.strip_prefix("link:") == Some(name));
         let dropped: f64 = of_link().filter(|s| s.quantity.starts_with("drops_")).map(|s| s.value).sum();
         let used = of_link().find(|s| s.quantity == "utilisation").map_or(0.0, |s| s.value);
         if dropped > 0.0 {
