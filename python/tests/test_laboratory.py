@@ -94,7 +94,8 @@ def test_a_latency_table_gives_metrics_a_series_and_a_grade(tmp_path: Path) -> N
     assert result.summary("echo_rtt_added_s")["flow"].to_list() == ["latency-1", "latency-2"]
     series = result.series.filter(pl.col("quantity") == "probe-rtt")
     idle = series.filter((pl.col("flow") == "latency-1") & (pl.col("time") < 0.1))
-    assert idle["value"].median() == pytest.approx(of["latency-1"]["echo_rtt_idle_p50_s"])
+    # Of two values, half do not exceed the least.
+    assert (len(idle), idle["value"].min()) == (2, of["latency-1"]["echo_rtt_idle_p50_s"])
     page = write(result, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Round-trip time of probes" in page
 
