@@ -6,8 +6,8 @@ use lab::scenario::Scenario;
 use lab::statistics::grade;
 use lab::world::run;
 
-/// Bursts of 50 packets, each of which takes 1 ms on the line, every 100 ms from 2.02 s to 6 s, and 20 probes a
-/// second beside them, measured from 3 s on.
+/// Bursts of 50 packets, each of which takes 1 ms on the line, every 100 ms from 2.02 s to 6 s, and 20 probes
+/// a second beside them, measured from 3 s on.
 const BURSTS: &str = r#"
     title = "Bursts"
     node = [{ name = "a" }, { name = "b" }]
@@ -53,7 +53,8 @@ fn value(output: &RunOutput, flow: &str, quantity: &str) -> f64 {
 }
 
 /// A datagram of 64 bytes is 99 bytes on the line, which take 66 us: the round-trip time is 100.132 ms. Every
-/// second probe comes 30 ms after a burst began and waits for 20 packets: 120.132 ms. The others find no queue.
+/// second probe comes 30 ms after a burst began and waits for 20 packets: 120.132 ms. The others find no
+/// queue.
 #[test]
 fn a_probe_waits_as_long_as_the_packets_before_it_take() {
     let output = output(BURSTS);

@@ -10,8 +10,8 @@ use units::{ByteCount, Instant, Span};
 /// Payload of a probe, and of its echo.
 const PROBE: ByteCount = ByteCount::new(64);
 
-/// The server's port of the first path: that of the echo service (`rfc862`). Each other path has the next that
-/// is free, because the flows of a port have the same addresses of the server.
+/// The server's port of the first path: that of the echo service (`rfc862`). Each other path has the next
+/// free one, because the flows of a port have the same addresses of the server.
 const ECHO_PORT: u16 = 7;
 
 /// Adds a flow with `echo` for each path of each table; `None` if a fault was noted.
@@ -93,8 +93,8 @@ struct Times {
 }
 
 impl Load<'_> {
-    /// Probes are measured from the first `reset_time` of the flows, or `from` of the transfers, to the end of
-    /// the last. `None` without any.
+    /// Probes are measured from the first `reset_time` of the flows, or `from` of the transfers, to the end
+    /// of the last. `None` without any.
     fn times(&self, flows: &[Flow]) -> Option<Times> {
         let flows = flows.iter().filter(|flow| !flow.echo);
         let flows = flows.map(|flow| (Instant::ZERO + starts(flow)[0], flow.reset_time));
