@@ -25,6 +25,19 @@ impl Server {
         }
         let named = addresses.iter().filter(|address| !address.is_unspecified());
         let named: Vec<IpAddr> = named.copied().take(ADDRESSES).collect();
+        let port = if port == 0 { self.free_port().ok_or(Errno::EADDRINUSE)? } else { port };
+        self.check_bind(key, port, &named)?;
+        self.open_port(port, &named, key)?;
+        if let Some(socket) = self.sockets.get_mut(&key) {
+            (socket.port, socket.bound) = (Some(port), named);
+        }
+        Ok(())
+    }
+
+    /// Checks that a socket may have these addresses at a port: they are ours, and no other socket has one of
+    /// them there.
+    pub(crate) fn check_bind(&mut self, key: usize, port: u16, named: &[IpAddr]) -> Result<(), Errno> {
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         if !named.iter().all(|&address| self.is_local(address)) {
             return Err(Errno::EADDRNOTAVAIL);
         }
@@ -32,25 +45,20 @@ impl Server {
             return Err(Errno::EACCES);
         }
         let (reuse, v6, v6_only) = (socket.settings.reuse, socket.v6, socket.v6_only());
-        let port = if port == 0 { self.free_port().ok_or(Errno::EADDRINUSE)? } else { port };
         let taken = |other: &Socket| {
             let shares = reuse && other.settings.reuse && !matches!(other.phase, Phase::Listening { .. });
             // A socket that was accepted does not keep the port of its listener.
             let meets = other.v6 == v6 || !(other.v6_only() || v6_only);
-            let meets = meets && other.meets(&named);
+            let meets = meets && other.meets(named);
             other.port == Some(port) && other.phase != Phase::Connected && !shares && meets
         };
-        let takers = self.sockets.iter().filter(|(_, other)| taken(other)).map(|(&key, _)| key);
-        for taker in takers.collect::<Vec<_>>() {
+        let takers = self.sockets.iter().filter(|&(&other, socket)| other != key && taken(socket));
+        for taker in takers.map(|(&other, _)| other).collect::<Vec<_>>() {
             // The program may have closed it just now.
             self.pump(taker);
             if self.sockets.contains_key(&taker) {
                 return Err(Errno::EADDRINUSE);
             }
-        }
-        self.open_port(port, &named, key)?;
-        if let Some(socket) = self.sockets.get_mut(&key) {
-            (socket.port, socket.bound) = (Some(port), named);
         }
         Ok(())
     }

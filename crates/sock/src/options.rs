@@ -89,6 +89,7 @@ impl Server {
             Some(_) if socket.bound.is_empty() => Ok(()),
             Some(bound) => {
                 let all = [&socket.bound[..], &addresses].concat();
+                self.check_bind(key, bound, &addresses)?;
                 let now = self.host.now();
                 let endpoint = self.host.endpoint_mut(bound).ok_or(Errno::EINVAL)?;
                 endpoint.set_addresses(all.clone()).map_err(|_| Errno::EINVAL)?;

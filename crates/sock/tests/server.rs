@@ -164,6 +164,7 @@ fn a_program_that_ends_leaves_no_association_behind() {
 /// Linux compares the addresses of sockets at one port, too. Each listener gets the peers of its own address.
 #[test]
 fn two_sockets_have_one_port_at_different_addresses() {
+    use records::number::{SCTP, SOCKOPT_BINDX_ADD};
     const IN_USE: i32 = 98;
     let addresses = [[127, 0, 0, 1], [127, 0, 0, 2]];
     let server = Running::start_at("addresses", &addresses);
@@ -177,6 +178,11 @@ fn two_sockets_have_one_port_at_different_addresses() {
     for octets in [[127, 0, 0, 2], [0; 4]] {
         assert_eq!(server.ask(&other, Op::Bind, 0, 0, &address(octets, 5004)).0, -IN_USE);
     }
+    let adds = |socket: &Socket| {
+        let second = address(addresses[1], 5004);
+        server.ask(socket, Op::SetOption, SCTP, SOCKOPT_BINDX_ADD, &second).0
+    };
+    assert_eq!(adds(&listeners[0]), -IN_USE);
     // From the last listener to the first, whose addresses are no longer those bound last.
     for (n, octets) in addresses.into_iter().enumerate().rev() {
         let mut sender = server.open(5);
@@ -192,6 +198,9 @@ fn two_sockets_have_one_port_at_different_addresses() {
     let header = Header::parse(&record).expect("a header");
     assert_eq!((&header.address[..4], header.port), (&addresses[0][..], 5004));
     assert_eq!(&record[Header::LEN..], b"out");
+    let [first, second] = listeners;
+    drop(second);
+    assert_eq!(adds(&first), 0);
     server.stop();
 }
 
