@@ -14,6 +14,7 @@ mod network;
 mod process;
 
 use anabranch_io::blocking::{Connection, Endpoint, Listener};
+use anabranch_io::sctp::EcnMode;
 use anabranch_io::{BindError, Carrier, Config, Peer};
 use network::{Network, v4, v6};
 use process::{Running, run};
@@ -68,6 +69,7 @@ fn bind(carrier: Carrier, locals: &[IpAddr]) -> Endpoint {
         pmtud: true,
         rto_initial: Span::from_millis(200),
         rto_min: Span::from_millis(100),
+        ecn: EcnMode::On,
         ..Config::recommended()
     };
     let builder = Endpoint::builder().locals(locals.iter().copied()).port(PORT).config(config);
@@ -214,6 +216,36 @@ fn data_arrives_in_ip_of_both_versions_despite_loss_and_smaller_packets_on_the_w
             sockets.iter().all(|socket| socket.packets_sent > 0 && socket.packets_received > 0),
             "{row:?}"
         );
+    });
+}
+
+#[test]
+fn marks_of_a_router_reduce_the_rate_in_ip_of_both_versions() {
+    let test = "marks_of_a_router_reduce_the_rate_in_ip_of_both_versions";
+    in_a_namespace(test, |network| {
+        let test = "marks_of_a_router_reduce_the_rate_in_ip_of_both_versions";
+        let capture = Capture::start("raw-ecn");
+        let mut server = server(network, test, "ip");
+        let endpoint = bind(Carrier::Ip, &[v4(1, 1), v6(1, 1)]);
+        network.on_router(
+            "nft add table inet t
+             nft 'add chain inet t forward { type filter hook forward priority 0; }'
+             nft add rule inet t forward ip ecn ect0 numgen random mod 50 0 ip ecn set ce
+             nft add rule inet t forward ip6 ecn ect0 numgen random mod 50 0 ip6 ecn set ce",
+        );
+        for remote in [v4(2, 1), v6(2, 1)] {
+            let connection = endpoint.connect((remote, PORT)).expect("connects");
+            send(&connection, 100);
+            connection.flush().expect("is acknowledged");
+            let path = &connection.paths().expect("is open")[0];
+            assert!(path.stats.ecn_reductions > 0, "{remote}: {path:?}");
+            connection.shutdown().expect("ends gracefully");
+            assert_eq!(server.stdout_line(), report(100, 0));
+        }
+        // ECNE and CWR.
+        let of = |version: &str, kind: u8| format!("{version} && sctp.chunk_type == {kind}");
+        let filters = [of("ip", 12), of("ip", 13), of("ipv6", 12), of("ipv6", 13)];
+        capture.check(&filters.each_ref().map(String::as_str));
     });
 }
 
