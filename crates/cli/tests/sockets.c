@@ -1,5 +1,6 @@
 /* SCTP sockets as Linux has them (RFC 6458). */
 #include "sockets.h"
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -440,6 +441,66 @@ static void inherited(void) {
     NEED(read(out[0], data, sizeof data) == 0);
 }
 
+static size_t length_of(int n) { return 1 + n * 37 % 2500; }
+
+/* Receives message n of `bursts`, at most `room` bytes in a call. Memory behind what was received stays. */
+static void expect(int fd, int n, size_t room) {
+    static unsigned char data[70000];
+    for (size_t got = 0; got < length_of(n);) {
+        memset(data, 0xee, sizeof data);
+        ssize_t len = take(fd, data, room);
+        NEED(len > 0 && got + len <= length_of(n));
+        NEED(data[0] == n && data[len - 1] == n && data[len] == 0xee);
+        got += len;
+        NEED(!(last_flags & MSG_EOR) == (got < length_of(n)));
+    }
+}
+
+/* The host process puts several messages into a record. A program sees each by itself. */
+static void bursts(void) {
+    int client = -1, accepted, n, ended, waiting = 0;
+    unsigned char data[4000];
+    pair_up(&client, &accepted);
+    for (n = 0; n < 160; n++)
+        NEED(send(client, memset(data, n, sizeof data), length_of(n), 0) == (ssize_t)length_of(n));
+    pause_ms(500);
+    for (n = 0; n < 30; n++)
+        expect(accepted, n, 69999);
+    for (; n < 50; n++)
+        expect(accepted, n, n % 3 ? 3000 : 100);
+    for (; n < 60; n++) {
+        NEED(ioctl(accepted, FIONREAD, &waiting) == 0 && waiting == (int)length_of(n));
+        NEED(recv(accepted, data, sizeof data, MSG_PEEK) == (ssize_t)length_of(n) && data[0] == n);
+        NEED(recv(accepted, data, 1, MSG_PEEK) == 1 && data[0] == n);
+        expect(accepted, n, 69999);
+    }
+    set_int(accepted, SCTP_RECVNXTINFO, 1);
+    for (; n < 80; n++) {
+        expect(accepted, n, 3000);
+        NEED(next_info.nxt_length == length_of(n + 1));
+    }
+    set_int(accepted, SCTP_RECVNXTINFO, 0);
+    int copy = dup(accepted);
+    for (; n < 100; n++)
+        expect(n % 3 ? accepted : copy, n, n % 5 ? 3000 : 100);
+    for (int turn = 0; turn < 3; turn++) {
+        int last = n + 10;
+        if (fork() == 0) {
+            for (; n < last; n++)
+                expect(accepted, n, 3000);
+            exit(0);
+        }
+        NEED(wait(&ended) > 0 && ended == 0);
+        for (n = last; n < last + 10; n++)
+            expect(copy, n, 100);
+    }
+    FAILS(recv(accepted, data, 1, MSG_DONTWAIT), EAGAIN);
+    NEED(send(client, "end", 3, 0) == 3);
+    NEED(take(accepted, data, sizeof data) == 3 && !memcmp(data, "end", 3));
+    close(client);
+    NEED(take(accepted, data, sizeof data) == 0);
+}
+
 static void options(void) {
     int fd = opened(SOCK_STREAM);
     struct sctp_assoc_value value = {.assoc_value = 4};
@@ -464,6 +525,7 @@ int main(int count, char **names) {
         {"streams", streams}, {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
         {"autoclose", autoclose}, {"nxtinfo", nxtinfo}, {"fragments", fragments}, {"large", large},
         {"linger", linger},   {"mmsg", mmsg},           {"resets", resets},   {"keys", keys},
-        {"options", options}, {"ready", ready},         {"crowd", crowd},     {"inherited", inherited}};
+        {"options", options}, {"ready", ready},         {"crowd", crowd},     {"inherited", inherited},
+        {"bursts", bursts}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

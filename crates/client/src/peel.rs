@@ -5,7 +5,7 @@ use crate::connect::begin;
 use crate::control::{ask, exchange};
 use crate::real::{self, errno, fail};
 use crate::receive::consume;
-use crate::table::Entry;
+use crate::table::{Entry, Place};
 use libc::{c_int, iovec};
 use records::{Answer, Header, MAX_DATA, Op, Request};
 use std::sync::atomic::Ordering;
@@ -51,8 +51,8 @@ pub fn peel_off(fd: c_int, entry: &Entry, association: c_int, flags: c_int) -> c
             _ => fail(libc::ENETDOWN),
         };
     };
-    let begun = locked.begun();
-    locked.set_begun(None);
+    let begun = locked.place().begun.map(|(header, _)| header);
+    locked.set_place(Place::START);
     let returned = give_back(fd, cookie, begun, &memory);
     ask(cookie, Op::PeelEnd, 0, 0, [&[]; 2], &mut []);
     // SAFETY: the descriptor is ours.

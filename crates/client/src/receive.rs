@@ -2,7 +2,7 @@
 
 use crate::message::{give_address, give_message, sockaddr_bytes};
 use crate::real::{self, errno, fail};
-use crate::table::{self, Entry, Locked};
+use crate::table::{self, Entry, Locked, Place};
 use crate::vectors::{self, Vectors};
 use libc::{c_int, c_long, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t, timespec};
 use records::{Header, Kind, MAX_DELIVERED, flags, switches};
@@ -39,55 +39,77 @@ pub fn consume(fd: c_int) {
     native(fd, (std::ptr::null_mut(), 0), 0);
 }
 
-/// Reads from the record at the head without waiting.
-fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &mut Vectors, peek: bool) -> Outcome {
-    let begun = locked.begun();
-    // A record that fits in any case needs no second call.
-    let fits = !peek && begun.is_none() && vectors.total >= MAX_DELIVERED;
-    let flags = if fits { 0 } else { libc::MSG_PEEK | libc::MSG_TRUNC };
-    let remove = || {
-        if !fits {
-            consume(fd);
+/// What the error of a native receive means.
+fn failed() -> Outcome {
+    match errno() {
+        libc::EAGAIN => Outcome::Empty,
+        error => Outcome::Error(error),
+    }
+}
+
+/// Reads from the message at the place without waiting.
+fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Outcome {
+    let Place { begun, announced } = locked.place();
+    let shared = begun.is_none() && locked.is_shared();
+    let starts = begun.is_none() && announced == 0 && !shared;
+    // A record of one message that fits in any case needs no second call.
+    let fits = !peek && starts && vectors.total >= MAX_DELIVERED;
+    let before = if peek && !starts { real::get_native(fd, libc::SO_PEEK_OFF) } else { 0 };
+    let mut bytes = 0;
+    let (header, mut rest) = match begun {
+        Some(begun) => begun,
+        None => {
+            // The bytes behind the message may be those of another one.
+            let most = match announced {
+                _ if shared => 0,
+                0 => usize::MAX,
+                length => length,
+            };
+            let mut part = vectors.part(0, most);
+            let received = native(fd, part.with_header(), if fits { 0 } else { libc::MSG_PEEK });
+            let Ok(received) = usize::try_from(received) else { return failed() };
+            if received == 0 {
+                return Outcome::End;
+            }
+            let remove = || {
+                if !fits {
+                    consume(fd);
+                }
+            };
+            match part.header().filter(|_| received >= Header::LEN) {
+                Some(header) if matches!(header.kind, Kind::Data | Kind::Notification) => {
+                    bytes = received - Header::LEN;
+                    (header, (header.length as usize).saturating_sub(bytes))
+                }
+                Some(header) if header.kind == Kind::Failure => {
+                    remove();
+                    return Outcome::Error(header.value.cast_signed());
+                }
+                // Only the host process writes here: another kind has no meaning for a reader.
+                _ => {
+                    remove();
+                    return attempt(fd, locked, vectors, peek);
+                }
+            }
         }
     };
-    let before = if peek && begun.is_some() { real::get_native(fd, libc::SO_PEEK_OFF) } else { 0 };
-    let list = if begun.is_some() { vectors.without_header() } else { vectors.with_header() };
-    let received = native(fd, list, flags);
-    let Ok(mut left) = usize::try_from(received) else {
-        return match errno() {
-            libc::EAGAIN => Outcome::Empty,
-            error => Outcome::Error(error),
-        };
-    };
-    let header = match begun {
-        Some(header) => header,
-        None if left == 0 => return Outcome::End,
-        None => match vectors.header().filter(|_| left >= Header::LEN) {
-            Some(header) if matches!(header.kind, Kind::Data | Kind::Notification) => {
-                left -= Header::LEN;
-                header
-            }
-            Some(header) if header.kind == Kind::Failure => {
-                remove();
-                return Outcome::Error(header.value.cast_signed());
-            }
-            // Only the host process writes here: another kind has no meaning for a reader.
-            _ => {
-                remove();
-                return attempt(fd, locked, vectors, peek);
-            }
-        },
-    };
-    let whole = left <= vectors.total;
+    if rest > 0 && bytes < vectors.total {
+        let more = native(fd, vectors.part(bytes, rest).without_header(), libc::MSG_PEEK);
+        let Ok(more) = usize::try_from(more) else { return failed() };
+        (bytes, rest) = (bytes + more, rest.saturating_sub(more));
+    }
+    let whole = rest == 0;
     if peek {
         real::set_native(fd, libc::SO_PEEK_OFF, before);
     } else if whole {
-        remove();
-        locked.set_begun(None);
+        if !fits && header.flags & flags::MORE == 0 {
+            consume(fd);
+        }
+        locked.set_place(Place { begun: None, announced: header.value as usize });
     } else {
-        locked.set_begun(Some(header));
+        locked.set_place(Place { begun: Some((header, rest)), announced: 0 });
     }
-    Outcome::Message(Got { bytes: left.min(vectors.total), header, whole, next: None })
+    Outcome::Message(Got { bytes, header, whole, next: None })
 }
 
 /// Waits until the descriptor has room for a record; false after an error.
@@ -115,7 +137,7 @@ pub fn is_nonblocking(fd: c_int) -> bool {
 }
 
 /// Receives; -1 and errno after an error.
-fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &mut Option<Got>) -> isize {
+fn receive(fd: c_int, entry: &Entry, vectors: &Vectors, flags: c_int, got: &mut Option<Got>) -> isize {
     if entry.has(switches::LISTENS) && !entry.has(switches::MANY) {
         return fail(libc::ENOTCONN) as isize;
     }
@@ -152,12 +174,12 @@ fn receive(fd: c_int, entry: &Entry, vectors: &mut Vectors, flags: c_int, got: &
 /// Reads the records that continue a message or notification, while they are there and the buffers have room.
 fn join(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, message: &mut Got) {
     while message.whole && message.header.flags & flags::END == 0 && message.bytes < vectors.total {
-        let mut rest = vectors.part(message.bytes, usize::MAX);
+        let rest = vectors.part(message.bytes, usize::MAX);
         let next = next_header(fd).filter(|next| next.association == message.header.association);
         if next.is_none_or(|next| next.kind != message.header.kind) {
             return;
         }
-        let Outcome::Message(more) = attempt(fd, locked, &mut rest, false) else { return };
+        let Outcome::Message(more) = attempt(fd, locked, &rest, false) else { return };
         message.bytes += more.bytes;
         message.whole = more.whole;
         message.header.flags |= more.header.flags & flags::END;
@@ -167,20 +189,19 @@ fn join(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, message: &mut Got) {
     }
 }
 
-/// The header of the first record, if a message or notification is there.
+/// The header of the next message or notification, if it is there.
 fn next_header(fd: c_int) -> Option<Header> {
+    let before = real::get_native(fd, libc::SO_PEEK_OFF);
     let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
     let received = native(fd, vectors.with_header(), libc::MSG_PEEK);
-    // The place for reading is the begin of the record again.
-    real::set_native(fd, libc::SO_PEEK_OFF, 0);
+    real::set_native(fd, libc::SO_PEEK_OFF, before);
     let header = vectors.header().filter(|_| received >= Header::LEN as isize)?;
     matches!(header.kind, Kind::Data | Kind::Notification).then_some(header)
 }
 
 /// Length of the unread part of the first record (`FIONREAD`).
 pub fn unread(fd: c_int, entry: &Entry) -> usize {
-    let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
-    match attempt(fd, &entry.lock(), &mut vectors, true) {
+    match attempt(fd, &entry.lock(), &Vectors::one(std::ptr::null_mut(), 0), true) {
         Outcome::Message(got) => got.header.length as usize,
         _ => 0,
     }
@@ -188,16 +209,15 @@ pub fn unread(fd: c_int, entry: &Entry) -> usize {
 
 /// The error that the host process reported, which is then taken (`SO_ERROR`).
 pub fn take_error(fd: c_int, entry: &Entry) -> c_int {
-    let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
     let locked = entry.lock();
-    match attempt(fd, &locked, &mut vectors, true) {
+    match attempt(fd, &locked, &Vectors::one(std::ptr::null_mut(), 0), true) {
         Outcome::Error(error) => error,
         _ => 0,
     }
 }
 
 unsafe fn simple(fd: c_int, entry: &Entry, buffer: *mut c_void, len: usize, flags: c_int) -> isize {
-    receive(fd, entry, &mut Vectors::one(buffer, len), flags, &mut None)
+    receive(fd, entry, &Vectors::one(buffer, len), flags, &mut None)
 }
 
 pub unsafe extern "C-unwind" fn read(fd: c_int, buffer: *mut c_void, len: usize) -> isize {
@@ -225,8 +245,8 @@ pub unsafe extern "C-unwind" fn readv(fd: c_int, vectors: *const iovec, count: c
     unsafe {
         match table::find(fd) {
             Some(entry) => {
-                let mut vectors = Vectors::new(vectors, usize::try_from(count).unwrap_or(0));
-                receive(fd, entry, &mut vectors, 0, &mut None)
+                let vectors = Vectors::new(vectors, usize::try_from(count).unwrap_or(0));
+                receive(fd, entry, &vectors, 0, &mut None)
             }
             None => real::readv(fd, vectors, count),
         }
@@ -269,7 +289,7 @@ unsafe fn from(
     address_len: *mut socklen_t,
 ) -> isize {
     let mut got = None;
-    let received = receive(fd, entry, &mut Vectors::one(buffer, len), flags, &mut got);
+    let received = receive(fd, entry, &Vectors::one(buffer, len), flags, &mut got);
     if let Some(Got { header, .. }) = got {
         let (bytes, len) = sockaddr_bytes(&header, entry.has(switches::V6));
         // SAFETY: the pointers are the program's.
@@ -318,8 +338,8 @@ pub unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: 
     unsafe {
         let Some(entry) = table::find(fd) else { return real::recvmsg(fd, message, flags) };
         let mut got = None;
-        let mut vectors = Vectors::new((*message).msg_iov, (*message).msg_iovlen);
-        let received = receive(fd, entry, &mut vectors, flags, &mut got);
+        let vectors = Vectors::new((*message).msg_iov, (*message).msg_iovlen);
+        let received = receive(fd, entry, &vectors, flags, &mut got);
         match got {
             Some(Got { header, whole, next, .. }) => {
                 give_message(message, &header, entry.switches.load(Ordering::Relaxed), whole, next.as_ref());

@@ -26,6 +26,9 @@ fn adopt(fd: c_int) {
     if is_pair(fd) {
         let cookie = real::cookie(fd);
         if table::insert(fd, 0, cookie) {
+            if let Some(entry) = table::find(fd) {
+                entry.share();
+            }
             // The host process does not know a socket whose association has ended. It can still be read.
             control::ask(cookie, Op::Attach, 0, 0, [&[]; 2], &mut []);
         }

@@ -1,8 +1,9 @@
 //! What this process knows of its descriptors.
 
 use libc::c_int;
-use records::Header;
+use records::{Header, switches};
 use std::cell::UnsafeCell;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
 
 const SIZE: usize = 65_536;
@@ -21,11 +22,43 @@ pub struct Entry {
     pub streams: AtomicU64,
     /// The thread that reads or sends a message in pieces; 0: none.
     owner: AtomicUsize,
-    /// The record of which a part has been read.
-    begun: UnsafeCell<Option<Header>>,
+    /// Another descriptor of the socket may have been read.
+    shared: AtomicBool,
+    place: UnsafeCell<Place>,
 }
 
-// SAFETY: `begun` is only used by the thread that has the lock.
+/// What is known of the place for reading (`SO_PEEK_OFF`), which all descriptors of a socket share.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The message of which a part has been read, and the number of its unread bytes.
+    pub begun: Option<(Header, usize)>,
+    /// Length of the message there, if the message before it told it. Without it, the place is the begin of a
+    /// record with one message.
+    pub announced: usize,
+}
+
+impl Place {
+    /// The begin of a record.
+    pub const START: Place = Place { begun: None, announced: 0 };
+}
+
+/// Processes made by fork read the sockets of this one, or those of the process that made it.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn on_fork() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+/// Learns of later forks.
+fn watch_forks() {
+    static WATCHED: Once = Once::new();
+    // SAFETY: the handlers only store.
+    WATCHED.call_once(|| unsafe {
+        libc::pthread_atfork(None, Some(on_fork), Some(on_fork));
+    });
+}
+
+// SAFETY: `place` is only used by the thread that has the lock.
 unsafe impl Sync for Entry {}
 
 #[expect(clippy::declare_interior_mutable_const, reason = "the initial value of each entry")]
@@ -35,7 +68,8 @@ const FREE: Entry = Entry {
     cookie: AtomicU64::new(0),
     streams: AtomicU64::new(0),
     owner: AtomicUsize::new(0),
-    begun: UnsafeCell::new(None),
+    shared: AtomicBool::new(false),
+    place: UnsafeCell::new(Place::START),
 };
 
 static TABLE: [Entry; SIZE] = [FREE; SIZE];
@@ -56,8 +90,10 @@ pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
     entry.switches.store(switches, Ordering::Relaxed);
     entry.cookie.store(cookie, Ordering::Relaxed);
     entry.streams.store(0, Ordering::Relaxed);
+    watch_forks();
+    entry.shared.store(false, Ordering::Relaxed);
     // SAFETY: the descriptor is new, so that no other thread uses its entry.
-    unsafe { *entry.begun.get() = None };
+    unsafe { *entry.place.get() = Place::START };
     HIGHEST.fetch_max(fd as usize, Ordering::Relaxed);
     entry.ours.store(true, Ordering::Release);
     true
@@ -67,10 +103,12 @@ pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
 pub fn copy(from: c_int, to: c_int) {
     match find(from) {
         Some(entry) => {
-            let begun = entry.lock().begun();
+            let place = entry.lock().place();
             insert(to, entry.switches.load(Ordering::Relaxed), entry.cookie.load(Ordering::Relaxed));
+            entry.share();
             if let Some(copy) = find(to) {
-                copy.lock().set_begun(begun);
+                copy.share();
+                copy.lock().set_place(place);
             }
         }
         None => remove(to),
@@ -110,6 +148,11 @@ impl Entry {
         self.switches.load(Ordering::Relaxed) & switch != 0
     }
 
+    /// The socket has another descriptor.
+    pub fn share(&self) {
+        self.shared.store(true, Ordering::Relaxed);
+    }
+
     pub fn lock(&self) -> Locked<'_> {
         // SAFETY: the call has no conditions.
         let me = unsafe { libc::pthread_self() } as usize;
@@ -127,14 +170,20 @@ impl Entry {
 }
 
 impl Locked<'_> {
-    pub fn begun(&self) -> Option<Header> {
+    pub fn place(&self) -> Place {
         // SAFETY: this thread has the lock.
-        unsafe { *self.entry.begun.get() }
+        unsafe { *self.entry.place.get() }
     }
 
-    pub fn set_begun(&self, header: Option<Header>) {
+    pub fn set_place(&self, place: Place) {
         // SAFETY: this thread has the lock.
-        unsafe { *self.entry.begun.get() = header };
+        unsafe { *self.entry.place.get() = place };
+    }
+
+    /// True if what is known of the place may be wrong, and a record may have several messages.
+    pub fn is_shared(&self) -> bool {
+        let shared = self.entry.shared.load(Ordering::Relaxed) || FORKED.load(Ordering::Relaxed);
+        shared && !self.entry.has(switches::MANY)
     }
 }
 

@@ -43,6 +43,8 @@ pub mod flags {
     pub const POLICY: u16 = 0x400;
     /// The program gave the number of a key for AUTH.
     pub const AUTH_KEY: u16 = 0x800;
+    /// Another message follows in the same record.
+    pub const MORE: u16 = 0x1000;
 }
 
 /// The header of a record, 64 bytes.
@@ -70,7 +72,7 @@ pub struct Header {
     /// Cumulative TSN of a received message.
     pub cumulative_tsn: u32,
     /// Value of the PR-SCTP policy; errno of a failure; switches of an accepted association; domain of a
-    /// hello.
+    /// hello; length of the message after a received one, 0: not known.
     pub value: u32,
     /// PR-SCTP policy as in `sinfo_flags`; type of socket in a hello.
     pub policy: u16,

@@ -1,8 +1,9 @@
 //! Records between an SCTP program and its host process.
 //!
 //! Each SCTP socket of a program is one end of a *pair*: an `AF_UNIX` connection of type `SOCK_SEQPACKET`. A
-//! record of a pair is a [`Header`] followed by data. What is not data (bind, connect, socket options) is a
-//! [`Request`] on a connection of its own, which the host process answers once.
+//! record of a pair is a [`Header`] followed by data; one of the host process may be several messages, each
+//! with its header ([`flags::MORE`]). What is not data (bind, connect, socket options) is a [`Request`] on a
+//! connection of its own, which the host process answers once.
 //!
 //! Both ends are on one host, so that numbers have its byte order.
 #![forbid(unsafe_code)]

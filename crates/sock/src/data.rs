@@ -14,6 +14,8 @@ use wire::{Ppid, StreamId};
 
 /// Most records of one pair that are read in a turn.
 const TURN: usize = 64;
+/// Bytes of messages that are written at once.
+const BURST: usize = 32_768;
 /// Time after which an association without socket is aborted.
 const LEFT: Span = Span::from_secs(60);
 
@@ -229,23 +231,33 @@ impl Server {
             return;
         };
         let (interleave, partial) = (socket.settings.interleave, socket.partial);
+        let mut unwritten = 0;
         while all
-            || socket.pair.has_room() && socket.partial.is_none_or(|other| other == number || interleave)
+            || (unwritten > 0 || socket.pair.has_room())
+                && socket.partial.is_none_or(|other| other == number || interleave)
         {
             let Some(received) = endpoint.receive(id, MAX_DELIVERED) else { break };
             association.active = now;
             socket.partial = (!received.end_of_record && !received.aborted).then_some(number);
             if !received.aborted {
                 let header = received_header(socket, association, number, &received);
-                socket.pair.put(header, received.payload.to_bytes(), None);
+                let data = received.payload.to_bytes();
+                unwritten += data.len();
+                socket.pair.queue(header, data, None);
             } else if socket.wants(kind::PARTIAL_DELIVERY) {
                 let (stream, ssn) = (received.stream.0, received.ssn.0);
                 let told = notification::partial_delivery_aborted(number, stream, ssn);
                 let mut header = Header::new(Kind::Notification);
                 (header.flags, header.association) = (flags::END, number);
-                socket.pair.put(header, told.into(), None);
+                unwritten += told.len();
+                socket.pair.queue(header, told.into(), None);
+            }
+            if unwritten >= BURST {
+                socket.pair.flush();
+                unwritten = 0;
             }
         }
+        socket.pair.flush();
         let others_wait = partial == Some(number) && socket.partial.is_none();
         if let Some(key) = owner.filter(|_| others_wait) {
             self.on_writable(key);

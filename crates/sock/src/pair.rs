@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::{self, GetStruct};
 use nix::sys::socket::{ControlMessage, MsgFlags, Shutdown, recv, sendmsg, shutdown};
 use nix::sys::socket::{UnixCredentials, getsockopt, setsockopt};
-use records::{Header, Kind, PAIR_BUFFER};
+use records::{Header, Kind, MAX_DELIVERED, PAIR_BUFFER, flags};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -32,6 +32,10 @@ pub struct Pair {
     data: bool,
     /// The program closed the pair before it had read all records.
     reset: bool,
+    /// Several messages may be one record. The program's processes must not read the pair at the same time.
+    packs: bool,
+    /// The last record told the length of the message after it.
+    announced: bool,
 }
 
 #[derive(Debug)]
@@ -40,6 +44,12 @@ struct Record {
     data: Bytes,
     /// A descriptor for the program.
     descriptor: Option<OwnedFd>,
+}
+
+impl Record {
+    fn is_message(&self) -> bool {
+        self.header.kind == Kind::Data && !self.data.is_empty()
+    }
 }
 
 /// What the program did.
@@ -58,7 +68,22 @@ impl Pair {
     pub fn new(fd: OwnedFd) -> Self {
         // The kernel grants what its limits allow.
         let _ = setsockopt(&fd, sockopt::SndBuf, &PAIR_BUFFER);
-        Pair { fd, waiting: VecDeque::new(), ends: false, returned: None, data: false, reset: false }
+        Pair {
+            fd,
+            waiting: VecDeque::new(),
+            ends: false,
+            returned: None,
+            data: false,
+            reset: false,
+            packs: false,
+            announced: false,
+        }
+    }
+
+    /// Writes several messages in one record when they wait.
+    pub fn packing(mut self) -> Self {
+        self.packs = true;
+        self
     }
 
     pub fn credentials(fd: &OwnedFd) -> io::Result<UnixCredentials> {
@@ -183,12 +208,46 @@ impl Pair {
     }
 
     /// Writes a record, now or when there is room.
-    pub fn put(&mut self, mut header: Header, data: Bytes, descriptor: Option<OwnedFd>) {
-        header.length = data.len() as u32;
-        self.waiting.push_back(Record { header, data, descriptor });
-        if self.waiting.len() == 1 {
+    pub fn put(&mut self, header: Header, data: Bytes, descriptor: Option<OwnedFd>) {
+        let first = self.waiting.is_empty();
+        self.queue(header, data, descriptor);
+        if first {
             self.flush();
         }
+    }
+
+    /// Adds a record, which [`Self::flush`] writes.
+    pub fn queue(&mut self, mut header: Header, data: Bytes, descriptor: Option<OwnedFd>) {
+        header.length = data.len() as u32;
+        self.waiting.push_back(Record { header, data, descriptor });
+    }
+
+    /// Number of waiting messages that become the next record. The program must know the length of the first,
+    /// because a read of more than one message would write behind the end of the first.
+    fn packable(&self) -> usize {
+        const MOST: usize = 32;
+        let mut bytes = 0;
+        let fits = |record: &&Record| {
+            bytes += record.data.len();
+            record.is_message() && record.header.flags & flags::END != 0 && bytes <= MAX_DELIVERED
+        };
+        let most = if self.announced { MOST } else { 1 };
+        self.waiting.iter().take(most).take_while(fits).count().max(1)
+    }
+
+    /// True if a message waits at this place.
+    fn has_message(&self, n: usize) -> bool {
+        self.waiting.get(n).is_some_and(Record::is_message)
+    }
+
+    /// The header of a waiting record, which is written with `count` ones from the first on.
+    fn header(&self, n: usize, count: usize) -> [u8; Header::LEN] {
+        let mut header = self.waiting[n].header;
+        if self.packs && header.kind == Kind::Data {
+            header.value = if self.has_message(n + 1) { self.waiting[n + 1].header.length } else { 0 };
+            header.flags |= if n + 1 < count { flags::MORE } else { 0 };
+        }
+        header.to_bytes()
     }
 
     /// Writes waiting records while there is room.
@@ -196,21 +255,24 @@ impl Pair {
         if self.returned.is_some() {
             return;
         }
-        while let Some(Record { header, data, descriptor }) = self.waiting.front() {
+        while let Some(Record { header, descriptor, .. }) = self.waiting.front() {
             let is_data = header.kind == Kind::Data;
             if !is_data && self.data && self.is_drained() {
                 self.data = false;
             }
-            let header = header.to_bytes();
-            let parts = [IoSlice::new(&header), IoSlice::new(data)];
-            match self.write(&parts, descriptor.as_ref()) {
+            let count = self.packable();
+            let headers: Vec<_> = (0..count).map(|n| self.header(n, count)).collect();
+            let parts = headers.iter().zip(&self.waiting);
+            let parts = parts.flat_map(|(header, record)| [IoSlice::new(header), IoSlice::new(&record.data)]);
+            match self.write(&parts.collect::<Vec<_>>(), descriptor.as_ref()) {
                 Err(Errno::EAGAIN | Errno::EINTR) => return,
                 Err(Errno::ECONNRESET) => self.reset = true,
                 Ok(_) => self.data |= is_data,
                 // After another error nobody reads any more.
                 Err(_) => {}
             }
-            self.waiting.pop_front();
+            self.announced = self.packs && is_data && self.has_message(count);
+            self.waiting.drain(..count);
         }
     }
 

@@ -285,12 +285,14 @@ impl Server {
         const INET6: u32 = 10;
         let mut config = self.config.clone();
         config.nagle = true;
+        let many = hello.policy == SEQPACKET;
         Socket {
-            pair,
+            // Servers with several processes read a one-to-many socket in all of them.
+            pair: if many { pair } else { pair.packing() },
             cookie: hello.cookie(),
             uid,
             pid,
-            many: hello.policy == SEQPACKET,
+            many,
             v6: hello.value == INET6,
             phase: Phase::Idle,
             port: None,
@@ -340,7 +342,7 @@ impl Server {
             self.admit(connection.into());
         };
         let key = self.new_token();
-        let pair = Pair::new(ours);
+        let pair = Pair::new(ours).packing();
         pair.register(self.host.registry(), Token(key)).ok()?;
         // The program's end gets a buffer of the same size.
         let theirs = Pair::new(theirs.into()).into_fd();

@@ -204,6 +204,40 @@ fn two_sockets_have_one_port_at_different_addresses() {
     server.stop();
 }
 
+/// A program may read a record of several messages only if it knows how long the first one is.
+#[test]
+fn messages_that_wait_share_a_record() {
+    let server = Running::start("sharing");
+    let (mut listener, mut client) = (server.open(5), server.open(1));
+    assert_eq!(server.ask(&listener, Op::Bind, 0, 0, &local(5006)).0, 0);
+    assert_eq!(server.ask(&listener, Op::Listen, 5, 0, &[]).0, 0);
+    client.write_all(&data(5006, b"first")).expect("sent");
+    let mut header = Header::parse(&receive(&mut listener)).expect("a header");
+    header.flags = flags::END | flags::DEFAULTS;
+    let message = |n: u8| vec![n; 1 + usize::from(n)];
+    for n in 0..100 {
+        listener.write_all(&[&header.to_bytes()[..], &message(n)].concat()).expect("sent");
+    }
+    let (mut n, mut announced, mut most) = (0, 0, 0);
+    while n < 100 {
+        let record = receive(&mut client);
+        let (mut rest, mut messages, mut more) = (&record[..], 0, true);
+        while more {
+            let header = Header::parse(rest).expect("a header");
+            let (now, behind) = rest[Header::LEN..].split_at(header.length as usize);
+            assert_eq!(now, message(n));
+            assert!(announced == header.length || announced == 0 && messages == 0, "{announced}, {n}");
+            (rest, more, announced) = (behind, header.flags & flags::MORE != 0, header.value);
+            (n, messages) = (n + 1, messages + 1);
+            assert!(!more || messages > 1 || n > 1, "the first record has one message");
+        }
+        assert_eq!(rest, [0; 0]);
+        most = most.max(messages);
+    }
+    assert!(most > 1);
+    server.stop();
+}
+
 /// Clock ticks that the thread of this name has used.
 fn ticks(name: &str) -> u64 {
     let threads = std::fs::read_dir("/proc/self/task").expect("threads").flatten();
