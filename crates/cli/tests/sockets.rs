@@ -26,21 +26,58 @@ fn a_capture_has_the_packets_of_the_program() {
     if which("python3").is_none() || in_new_namespace().is_none() {
         return skip("captures of programs", "python3 or network namespaces");
     }
-    build_library();
-    let folder = scratch("capture");
-    let file = folder.join("all.pcapng");
     let code = "import socket
 listener = socket.socket(2, 1, 132); listener.bind(('127.0.0.1', 5001)); listener.listen()
 client = socket.socket(2, 1, 132); client.connect(('127.0.0.1', 5001))
 accepted = listener.accept()[0]; client.send(b'x' * 5000); assert accepted.recv(9000) == b'x' * 5000";
+    let told =
+        captured("capture", "timeout 60 $A preload --capture $0 -- python3 -c \"$1\"; $A explain $0", code);
+    assert!(told.contains("5001"), "{told}");
+}
+
+/// nftables marks packets as a router does whose queue grows.
+#[test]
+fn a_program_that_turns_ecn_on_answers_marks() {
+    if ["python3", "nft", "tshark"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
+        return skip("ECN of programs", "python3, nft, tshark or network namespaces");
+    }
+    let code = "import socket, struct
+def opened(on):
+    new = socket.socket(2, 1, 132)
+    new.setsockopt(132, 130, struct.pack('iI', 0, on))
+    assert new.getsockopt(132, 130, 8) == struct.pack('iI', 0, on)
+    return new
+for port, on in (5001, 0), (5002, 1):
+    listener = opened(on); listener.bind(('127.0.0.1', port)); listener.listen()
+    client = opened(on); client.connect(('127.0.0.1', port))
+    accepted = listener.accept()[0]
+    for n in range(20):
+        client.send(b'x' * 5000); assert accepted.recv(9000) == b'x' * 5000";
+    let script = "set -e; nft add table ip t; nft 'add chain ip t o { type filter hook output priority 0; }'
+        nft add rule ip t o ip ecn ect0 ip ecn set ce
+        timeout 60 $A preload --capture $0 -- python3 -c \"$1\"
+        for port in 5001 5002; do for chunk in 12 13; do
+            tshark -r $0 -Y \"sctp.port == $port && sctp.chunk_type == $chunk\" 2> /dev/null | wc -l
+        done; done";
+    let told = captured("ecn", script, code);
+    // ECNE and CWR, of the association without ECN and of that with it.
+    let chunks: Vec<u32> = told.lines().map(|line| line.trim().parse().expect("a number")).collect();
+    assert!(chunks[..2] == [0, 0] && chunks[2] > 0 && chunks[3] > 0, "{chunks:?}");
+}
+
+/// Runs a script in a network namespace. `$0` is a file for a capture, `$1` the code. Returns its output.
+fn captured(name: &str, script: &str, code: &str) -> String {
+    build_library();
+    let folder = scratch(name);
     let mut bash = in_new_namespace().expect("checked before");
-    let script = "ip link set lo up; timeout 60 $A preload --capture $0 -- python3 -c \"$1\"; $A explain $0";
-    bash.args(["bash", "-c", script]).arg(&file).arg(code).env_remove("ANABRANCH_SOCKET");
-    let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
+    bash.args(["bash", "-c", &format!("ip link set lo up; {script}")]).arg(folder.join("all.pcapng"));
+    let bash = bash.arg(code).env_remove("ANABRANCH_SOCKET").env("A", env!("CARGO_BIN_EXE_anabranch"));
+    let output = bash.output().expect("bash runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("5001"), "{told}");
+    // A folder that stays does no harm.
     let _ = std::fs::remove_dir_all(&folder);
+    told
 }
 
 #[test]

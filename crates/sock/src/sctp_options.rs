@@ -44,6 +44,7 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
         n::INTERLEAVING_SUPPORTED => config.interleaving = value.u32(4)? != 0,
         n::ASCONF_SUPPORTED => config.asconf = value.u32(4)? != 0,
         n::AUTH_SUPPORTED => config.auth = value.u32(4)? != 0,
+        n::ECN_SUPPORTED => config.ecn = if value.u32(4)? == 0 { EcnMode::Off } else { EcnMode::On },
         n::AUTH_CHUNK => {
             let kind = *value.0.first().ok_or(Errno::EINVAL)?;
             if !config.auth {
