@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -62,6 +63,12 @@ def test_the_printed_commands_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert make.returncode == 0, make.stderr
     monkeypatch.chdir(tmp_path)
     assert command.main(["new", "mine.toml"]) == 0
+    # The file has the variations of step 2 by then.
+    scenario = Path("mine.toml")
+    (varied,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    text = scenario.read_text(encoding="utf-8").replace('[sctp.both]\nprofile = "recommended"\n', varied)
+    assert varied in text
+    scenario.write_text(text, encoding="utf-8")
     (line,) = [line for line in USE.splitlines() if line.startswith("anabranch run")]
-    words = line.replace("gentle", "lia").split()
+    words = shlex.split(line.replace("gentle", "lia"))
     assert command.main(words[1:]) == 0, capfd.readouterr().err
