@@ -77,7 +77,7 @@ pub enum ChannelEnd {
 }
 
 /// What a peer proves to a [`Guard`] that it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Identity {
     /// The owner of the private key that belongs to this public key.
@@ -89,6 +89,12 @@ impl Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Identity::PublicKey(key) = self;
         key.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({self})")
     }
 }
 
@@ -116,5 +122,6 @@ mod tests {
         let identity = Identity::PublicKey(std::array::from_fn(|n| n as u8 * 8));
         let text = identity.to_string();
         assert_eq!((text.len(), &text[..8], &text[60..]), (64, "00081018", "f0f8"));
+        assert_eq!(format!("{identity:?}"), format!("PublicKey({text})"));
     }
 }

@@ -55,8 +55,8 @@ pub use info::{AssocStats, LimitTimes, PathInfo};
 pub use net::Ready;
 pub use responder::Responder;
 pub use sctp::{
-    AddressChange, AssocId, BufferSize, CloseReason, Config, Event, Limit, PathId, PathOptions, PathState,
-    Reliability, ResetDirection, ResetError, ResetResult, State,
+    AddressChange, AssocId, BufferSize, CloseReason, Config, Event, Limit, PathId, PathOptions, PathSet,
+    PathState, Reliability, ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use tap::Tap;

@@ -40,12 +40,12 @@ mod resolve;
 mod writer;
 
 pub use io::{
-    AddressChange, AddressError, AssocId, AssocStats, BindError, BufferSize, Builder, CloseReason, Config,
-    ConnectError, Connection, ConnectionError, Delivery, Endpoint, EndpointStats, Event, Events, Guard,
-    GuardError, Identity, KeyError, Lagged, Limit, LimitTimes, Listener, Message, Messages, NotDelivered,
-    OptionsError, PathError, PathId, PathInfo, PathOptions, PathState, Peer, Ppid, Received, Reliability,
-    ResetDirection, ResetError, ResetResult, SendError, SocketStats, State, StreamError, StreamId,
-    StreamReader, Tap, TrySendError, sctp, units,
+    AddressChange, AddressError, AssocId, AssocStats, BindError, BufferSize, Builder, Carrier, ChannelEnd,
+    CloseReason, Config, ConnectError, Connection, ConnectionError, Delivery, Endpoint, EndpointStats, Event,
+    Events, Guard, GuardError, Identity, KeyError, Lagged, Limit, LimitTimes, Listener, Message, Messages,
+    NotDelivered, OptionsError, PathError, PathId, PathInfo, PathOptions, PathSet, PathState, Peer, Ppid,
+    Received, Reliability, ResetDirection, ResetError, ResetResult, SendError, SocketStats, State,
+    StreamError, StreamId, StreamReader, Tap, TrySendError, metrics, sctp, units,
 };
 pub use resolve::resolve;
 pub use writer::MessageWriter;
