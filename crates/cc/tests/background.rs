@@ -332,8 +332,8 @@ fn mpplus_drain_ends_without_acks_of_one_path() {
     close(segments(&bench, 0), 20.0 / 7.0 + 1.0);
 }
 
-/// True if a path with a base RTT of 20 ms reduces its window at an RTT of 81 ms, after drains with the least
-/// RTTs `bottoms` in ms.
+/// True if a path reduces its window at an RTT of 81 ms. Its base RTT is 20 ms, and its drains before had the
+/// least RTTs `bottoms`, in ms.
 fn after_drains(bottoms: impl Iterator<Item = u64>) -> bool {
     let mut bench = steady(Algorithm::MpPlus, 1);
     let mut ms = 200;

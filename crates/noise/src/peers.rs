@@ -63,8 +63,8 @@ impl Peers {
         self
     }
 
-    /// The key of the door: who does not know it gets no answer. Without one, this is so for all who do not
-    /// know the public key of this end. Both ends must have the same one.
+    /// Sets a secret that both ends must have: this end does not answer a handshake without it. Unless it is
+    /// set, a handshake is answered if its sender knows the public key of this end.
     #[must_use]
     pub fn door(mut self, door: Secret) -> Peers {
         self.door = door;

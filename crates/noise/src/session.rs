@@ -9,10 +9,10 @@ use units::{Instant, Span};
 
 /// Age at which the initiator of a session requests a new one, at most; see [`JITTER`].
 pub(crate) const REKEY: Span = Span::from_secs(120);
-/// The initiator requests it earlier by up to this many milliseconds, so that the many clients of a server do
-/// not all do so at once.
+/// The initiator requests a new session up to this many milliseconds before [`REKEY`], so that the clients of
+/// a server do not all do so at once.
 const JITTER: u32 = 10_000;
-/// Age at which the responder requests a new one, if the initiator has not, and the initiator on any route.
+/// Age at which either end requests a new session, on any route.
 pub(crate) const REKEY_LATE: Span = Span::from_secs(150);
 /// Time after which a session neither sends nor receives.
 pub(crate) const LIFE: Span = Span::from_secs(180);
@@ -88,8 +88,8 @@ impl Session {
     }
 
     /// True if this end should request new keys before a packet on this route: the session is old, or has
-    /// sent many packets. While there is time, only the route that carries most requests them: another one
-    /// may be metered.
+    /// sent many packets. Until [`REKEY_LATE`] only the busiest route requests them, since another route may
+    /// be metered.
     pub(crate) fn is_worn(&self, now: Instant, route: &Transmit) -> bool {
         let age = now.since(self.born);
         // The index is random.

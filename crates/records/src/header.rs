@@ -66,8 +66,8 @@ pub struct Header {
     pub ppid: u32,
     /// `sinfo_context`.
     pub context: u32,
-    /// TSN of a received message. In a hello and in an accepted association with the next field: the cookie
-    /// of the program's end.
+    /// TSN of a received message. In a hello and in an accepted association, this field and the next one are
+    /// the cookie of the program's end.
     pub tsn: u32,
     /// Cumulative TSN of a received message.
     pub cumulative_tsn: u32,

@@ -199,8 +199,8 @@ pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis>
     axes.into_iter().map(|(axis, _)| axis).collect()
 }
 
-/// Makes the values of an axis distinct, since the results identify a combination by these values. Equal
-/// values of its first site are joined with the values of the sites that advance with it. Notes a fault if
+/// Makes the values of an axis distinct, since the results identify a combination by these values. While two
+/// values are equal, appends the values of the next site that advances with the first. Notes a fault if
 /// values are equal at all sites.
 fn tell_apart(axis: &mut Axis, together: &[&Site], text: &str, faults: &mut Faults) {
     for site in &together[1..] {

@@ -107,7 +107,7 @@ pub enum MeasureError {
         host: IpAddr,
         /// Port for data; the control port is the next one.
         port: u16,
-        /// The system's error.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The control connection failed.

@@ -134,7 +134,7 @@ impl Association {
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(now, path, w));
             if self.paths[path].returns.is_some() {
                 let bytes = self.paths[path].ip_header() + before + room - w.room();
-                self.note_return(now, path, bytes);
+                self.note_sack_sent(now, path, bytes);
             }
             acknowledges = true;
         }

@@ -120,9 +120,9 @@ impl Association {
         }
     }
 
-    /// Notes a SACK on `path`, in a packet that has `bytes` so far, without a probe.
+    /// Notes a SACK sent on `path`, in a packet that has `bytes` so far, without a probe.
     #[cold]
-    pub(super) fn note_return(&mut self, now: Instant, path: PathId, bytes: usize) {
+    pub(super) fn note_sack_sent(&mut self, now: Instant, path: PathId, bytes: usize) {
         let detour = self.detour.take_if(|detour| detour.path == path);
         if let Some(way) = &mut self.paths[path].returns {
             way.last = now;

@@ -25,7 +25,7 @@ pub use options::PathOptions;
 pub(crate) use pacer::RateControl;
 pub(crate) use pmtud::Pmtud;
 pub(crate) use rack::Rack;
-pub(crate) use return_path::Return;
+pub(crate) use return_path::ReturnRate;
 pub(crate) use rto::Rto;
 
 use crate::config::{Config, SackPath};
@@ -190,7 +190,7 @@ pub(crate) struct Path {
     /// `None` if the MTU is fixed.
     pub(crate) pmtud: Option<Box<Pmtud>>,
     /// Present if SACKs take the fastest path.
-    pub(crate) returns: Option<Box<Return>>,
+    pub(crate) returns: Option<Box<ReturnRate>>,
     pub(crate) last_data: Option<Instant>,
 
     pub(crate) heartbeat: Heartbeat,
@@ -248,7 +248,7 @@ impl Path {
             rack: None,
             rate: None,
             pmtud: None,
-            returns: (config.sack_path == SackPath::Fastest).then(|| Box::new(Return::new())),
+            returns: (config.sack_path == SackPath::Fastest).then(|| Box::new(ReturnRate::new())),
             liveness: Liveness::default(),
             route_since: Instant::ZERO,
             delivered: Delivered::default(),
@@ -368,8 +368,8 @@ impl Path {
         }
     }
 
-    /// Adds an RTT sample. `fastest` is the RTT if the SACK had returned on the fastest path.
-    pub(crate) fn note_return(&mut self, rtt: Span, fastest: Span) {
+    /// Adds a sample of the ratio of RTTs. `fastest` is the RTT if the SACK had returned on the fastest path.
+    pub(crate) fn note_return_ratio(&mut self, rtt: Span, fastest: Span) {
         let ratio = rtt.as_secs_f64() / fastest.as_secs_f64();
         if ratio.is_finite() {
             self.return_ratio += (ratio.min(MAX_RETURN_RATIO) - self.return_ratio) * RATIO_WEIGHT;

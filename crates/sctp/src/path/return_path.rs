@@ -24,7 +24,7 @@ const REST: Span = Span::from_millis(500);
 
 /// Rate control of SACKs for data of slower paths.
 #[derive(Debug)]
-pub(crate) struct Return {
+pub(crate) struct ReturnRate {
     /// Least RTT of heartbeats.
     least: LeastRtt,
     /// Time of the last SACK sent on this path, for data of any path.
@@ -49,9 +49,9 @@ struct ReturnProbe {
     limit: Span,
 }
 
-impl Return {
+impl ReturnRate {
     pub(crate) fn new() -> Self {
-        Return {
+        ReturnRate {
             least: LeastRtt::default(),
             last: Instant::ZERO,
             rate: FIRST_RATE,
@@ -142,7 +142,7 @@ mod tests {
 
     /// Offers a SACK in each millisecond; each probe is answered after `rtt`, or never. Returns the bytes
     /// carried.
-    fn run(path: &mut Return, milliseconds: std::ops::Range<u64>, rtt: Option<Span>) -> u64 {
+    fn run(path: &mut ReturnRate, milliseconds: std::ops::Range<u64>, rtt: Option<Span>) -> u64 {
         let (mut bytes, mut answers) = (0, Vec::new());
         for n in milliseconds {
             let now = at(n);
@@ -167,8 +167,8 @@ mod tests {
     // rfc9260#section-6.4
     #[test]
     fn the_rate_begins_low_and_grows_by_half_with_each_answer_in_time() {
-        assert!(run(&mut Return::new(), 0..10, Some(ms(10))) <= 2 * SACK as u64);
-        let mut path = Return::new();
+        assert!(run(&mut ReturnRate::new(), 0..10, Some(ms(10))) <= 2 * SACK as u64);
+        let mut path = ReturnRate::new();
         run(&mut path, 0..55, Some(ms(10)));
         assert!(path.rate == FIRST_RATE * 3 / 2 && path.least() == Some(ms(10)), "{path:?}");
         let bytes = run(&mut path, 60..1060, Some(ms(10)));
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_is_not_used_up_does_not_grow() {
-        let mut path = Return::new();
+        let mut path = ReturnRate::new();
         for n in 0..20 {
             let now = at(n * 60);
             assert!(path.takes(now, Span::ZERO) && path.wants_probe(now));
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_late_answer_and_a_missing_one_quarter_the_rate() {
         for answered in [true, false] {
-            let mut path = Return::new();
+            let mut path = ReturnRate::new();
             run(&mut path, 0..1000, Some(ms(10)));
             let before = path.rate;
             path.probe = None;
@@ -209,7 +209,7 @@ mod tests {
     // rfc9260#section-6.4
     #[test]
     fn a_path_that_does_not_answer_gets_few_sacks() {
-        let mut path = Return::new();
+        let mut path = ReturnRate::new();
         run(&mut path, 0..1000, Some(ms(10)));
         let fast = path.rate;
         let bytes = run(&mut path, 1000..11_000, None);
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_least_round_trip_time_is_forgotten_after_half_a_minute() {
-        let mut path = Return::new();
+        let mut path = ReturnRate::new();
         path.observe(at(0), ms(10));
         path.observe(at(16_000), ms(30));
         assert_eq!(path.least(), Some(ms(10)));

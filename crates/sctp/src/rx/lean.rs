@@ -50,9 +50,9 @@ const BY_TURNS: usize = 2;
 /// Runs that a SACK reports at most, the lowest ones: a sender may store no more.
 const MOST_RUNS: usize = 1400;
 
-/// A path that SACKs return on.
+/// What the SACKs on a path have reported, and how many it may carry.
 #[derive(Clone, Copy, Debug, Default)]
-struct Return {
+struct SackRoute {
     /// The number of arrivals before each of the last SACKs on the path, the oldest SACK first.
     told: [u64; REPORTS],
     /// Bytes of data that arrived on the path, minus the [`Lean::cost`] of the SACKs sent on it.
@@ -80,7 +80,7 @@ pub(super) struct Lean {
     /// A SACK stops waiting when this number of packets has arrived since the last SACK.
     most_packets: u32,
     /// State by path, up to the highest path with data or SACKs.
-    paths: Vec<Return>,
+    paths: Vec<SackRoute>,
     /// A bit for each path on which data arrived since the last SACK.
     sources: u32,
     /// The last TSN of the block that was repeated by turns last.
@@ -145,9 +145,9 @@ impl Lean {
         }
     }
 
-    fn way(&mut self, path: PathId) -> &mut Return {
+    fn way(&mut self, path: PathId) -> &mut SackRoute {
         if self.paths.len() <= path.index() {
-            self.paths.resize(path.index() + 1, Return::default());
+            self.paths.resize(path.index() + 1, SackRoute::default());
         }
         &mut self.paths[path.index()]
     }

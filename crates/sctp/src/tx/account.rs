@@ -76,9 +76,9 @@ impl Sender {
         before == self.account.as_deref().map(Account::present)
     }
 
-    /// Summarizes the sender's state in simple cases: an equal summary means equal limits. A case is simple
-    /// if all data is sent, or if each path is limited by its own window or by the peer's window. `held` is
-    /// the number of arrived bytes in the peer's window.
+    /// A summary of the sender's state: two states with the same summary have the same limits. `None` unless
+    /// all data is sent, or each path is limited by its own window or by the peer's window. `held` is the
+    /// number of arrived bytes in the peer's window.
     #[inline]
     fn plain_state(&self, held: ByteCount, paths: &Paths) -> Option<u64> {
         let waiting = self.queue.head_len();

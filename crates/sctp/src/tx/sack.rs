@@ -358,7 +358,7 @@ impl Sender {
     fn same_return_rtt(&mut self, now: Instant, p: PathId, path: &mut Path, rtt: Span) -> Span {
         let Some(same_return) = &mut self.same_return else { return rtt };
         let even = same_return.sample(now, p, rtt);
-        path.note_return(rtt, even);
+        path.note_return_ratio(rtt, even);
         even
     }
 

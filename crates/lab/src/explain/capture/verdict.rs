@@ -22,8 +22,9 @@ pub enum Verdict {
     WindowOrPath,
 }
 
-/// Least number of packets for a rate and a limit; [`LEAST_TIME`] is the least time.
+/// Least number of packets for a verdict.
 const LEAST_PACKETS: u64 = 10;
+/// Least time for a rate.
 const LEAST_TIME: Span = Span::from_millis(10);
 
 /// Least fraction of retransmitted chunks at which losses count as the limit.
