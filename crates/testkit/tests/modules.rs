@@ -14,7 +14,6 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("cc/algorithm/bbr", &["cycle", "flow"]),
     // The types of the public API return one another: a builder an endpoint, a connection its writer.
     ("io/face", &["builder", "connection", "endpoint", "listener", "reader", "writer"]),
-    ("py/net", &["connection", "delivery", "writer"]),
 ];
 
 /// The modules of a folder, each with the modules of the same folder that it imports.

@@ -1,8 +1,9 @@
 //! An association on UDP sockets for Python.
 
 use super::delivery::NetDelivery;
-use super::error::{self, NotDeliveredError};
+use super::error;
 use super::events::NetEvents;
+use super::link::Link;
 use super::message::Message;
 use super::operation::Operation;
 use super::own::Own;
@@ -11,15 +12,12 @@ use crate::arguments::{
     Address, AuthKey, ByteString, Context, Direction, PathNumber, PayloadProtocol, Policy, Stream,
     StreamCount, StreamValue,
 };
-use crate::event::{Event, event};
+use crate::event::Event;
 use crate::info::{Path, Stats};
-use io::{Connection, ConnectionError, NotDelivered, PathError, PathId, Ppid, StreamId, TrySendError};
-use pyo3::exceptions::{PyTimeoutError, PyValueError};
+use io::{Connection, PathId, Ppid, StreamId, TrySendError};
 use pyo3::prelude::*;
 use std::net::IpAddr;
-use std::pin::pin;
-use std::sync::{Arc, OnceLock};
-use std::task::{self, Poll, Waker};
+use std::sync::Arc;
 
 /// An association on UDP sockets.
 #[pyclass(frozen, module = "anabranch._core")]
@@ -27,71 +25,22 @@ pub struct NetConnection {
     link: Own<Arc<Link>>,
 }
 
-pub struct Link {
-    connection: Connection,
-    /// Addresses and SCTP port of the peer, kept for the time after the end of the connection.
-    peer: OnceLock<(Vec<IpAddr>, u16)>,
-}
-
-impl Link {
-    fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
-        match self.connection.peer() {
-            Ok(peer) => Some(self.peer.get_or_init(|| peer).clone()),
-            Err(_) => self.peer.get().cloned(),
-        }
-    }
-
-    /// Name of the peer for error messages.
-    pub fn name(&self) -> String {
-        let peer = self.peer();
-        peer.map_or_else(|| "an unknown peer".to_owned(), |(addresses, port)| error::place(&addresses, port))
-    }
-
-    fn ended(&self, reason: ConnectionError) -> PyErr {
-        error::ended(&self.name(), reason)
-    }
-
-    fn path_failed(&self, failure: PathError) -> PyErr {
-        let text = format!("connection to {}: {failure}", self.name());
-        match failure {
-            PathError::Ended(reason) => self.ended(reason),
-            PathError::Failed { .. } => PyTimeoutError::new_err(text),
-            _ => PyValueError::new_err(text),
-        }
-    }
-
-    pub fn not_delivered(&self, failure: NotDelivered) -> PyErr {
-        let text = format!("connection to {}: {failure}", self.name());
-        match failure {
-            NotDelivered::Ended(reason) => self.ended(reason),
-            _ => NotDeliveredError::new_err(text),
-        }
-    }
-
-    /// Reason of the end of the connection; `None` while the connection exists.
-    fn end(&self) -> Option<ConnectionError> {
-        match pin!(self.connection.closed()).poll(&mut task::Context::from_waker(Waker::noop())) {
-            Poll::Pending => None,
-            Poll::Ready(reason) => Some(reason),
-        }
-    }
-
-    fn closed(&self, py: Python<'_>, reason: ConnectionError) -> PyResult<Event> {
-        match reason {
-            ConnectionError::Closed(reason) => {
-                Ok(event(py, self.connection.id(), sctp::Event::Closed { reason }))
-            }
-            reason => Err(self.ended(reason)),
-        }
-    }
-}
-
 impl NetConnection {
     pub fn new(connection: Connection) -> Self {
-        let link = Link { connection, peer: OnceLock::new() };
-        link.peer();
-        NetConnection { link: Own::new(Arc::new(link)) }
+        NetConnection { link: Own::new(Arc::new(Link::new(connection))) }
     }
+}
+
+/// The operation that awaits a call of the connection and returns nothing. `$failed` makes the exception from
+/// the name of the peer and the error of the call.
+macro_rules! operation {
+    ($this:ident.$call:ident($($argument:expr),*), $failed:path) => {{
+        let link = $this.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.$call($($argument),*).await;
+            done.map_err(|failure| $failed(&link.name(), failure))
+        })
+    }};
 }
 
 /// Builds the message from the arguments of a call to send.
@@ -139,10 +88,7 @@ impl NetConnection {
     ) -> Operation {
         let message =
             message(data, stream, ppid, unordered, immediate_sack, reliability, context, urgent, path);
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            link.connection.send(message).await.map_err(|refused| error::send(&link.name(), refused))
-        })
+        operation!(self.send(message), error::send)
     }
 
     /// Sends a message once there is room, and returns an object that reports when the peer has the message.
@@ -214,10 +160,7 @@ impl NetConnection {
 
     /// Waits until the peer has acknowledged everything.
     fn flush(&self) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            link.connection.flush().await.map_err(|failure| link.not_delivered(failure))
-        })
+        operation!(self.flush(), error::not_delivered)
     }
 
     /// Events from now on.
@@ -242,111 +185,64 @@ impl NetConnection {
 
     /// Makes the path to an address of the peer the primary path.
     fn set_primary(&self, address: Address) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            link.connection.set_primary(address.0).await.map_err(|failure| link.path_failed(failure))
-        })
+        operation!(self.set_primary(address.0), error::path)
     }
 
     /// Sets the priority or the weight of a stream.
     fn set_stream_value(&self, stream: Stream, value: StreamValue) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.set_stream_value(StreamId(stream.0), value.0).await;
-            done.map_err(|failure| error::streams(&link.name(), failure))
-        })
+        operation!(self.set_stream_value(StreamId(stream.0), value.0), error::streams)
     }
 
     /// Begins to reset streams: all, or those listed.
     fn reset_streams(&self, direction: Direction, streams: Option<Vec<Stream>>) -> Operation {
-        let link = self.link.clone();
         let streams: Vec<_> = streams.into_iter().flatten().map(|stream| StreamId(stream.0)).collect();
-        Operation::nothing(async move {
-            let done = link.connection.reset_streams(direction.0, &streams).await;
-            done.map_err(|failure| error::streams(&link.name(), failure))
-        })
+        operation!(self.reset_streams(direction.0, &streams), error::streams)
     }
 
     /// Begins to add streams.
     fn add_streams(&self, outgoing: StreamCount, incoming: StreamCount) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.add_streams(outgoing.0, incoming.0).await;
-            done.map_err(|failure| error::streams(&link.name(), failure))
-        })
+        operation!(self.add_streams(outgoing.0, incoming.0), error::streams)
     }
 
     /// Begins to reset all streams of both directions, and the TSNs.
     fn reset_association(&self) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.reset_association().await;
-            done.map_err(|failure| error::streams(&link.name(), failure))
-        })
+        operation!(self.reset_association(), error::streams)
     }
 
     /// Asks the peer to add a local address of the endpoint to the connection.
     fn add_local_address(&self, address: Address) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.add_local_address(address.0).await;
-            done.map_err(|failure| error::address(&link.name(), failure))
-        })
+        operation!(self.add_local_address(address.0), error::address)
     }
 
     /// Ends the use of a local address by the connection.
     fn remove_local_address(&self, address: Address) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.remove_local_address(address.0).await;
-            done.map_err(|failure| error::address(&link.name(), failure))
-        })
+        operation!(self.remove_local_address(address.0), error::address)
     }
 
     /// Asks the peer to use a local address as its primary path.
     fn set_peer_primary(&self, address: Address) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.set_peer_primary(address.0).await;
-            done.map_err(|failure| error::address(&link.name(), failure))
-        })
+        operation!(self.set_peer_primary(address.0), error::address)
     }
 
     /// Adds or replaces a key for AUTH.
     fn set_auth_key(&self, key: AuthKey, secret: ByteString<'_>) -> Operation {
-        let link = self.link.clone();
         let secret = secret.into_bytes();
-        Operation::nothing(async move {
-            let done = link.connection.set_auth_key(key.0, secret).await;
-            done.map_err(|failure| error::keys(&link.name(), failure))
-        })
+        operation!(self.set_auth_key(key.0, secret), error::keys)
     }
 
     /// Authenticates packets with this key from now on.
     fn activate_auth_key(&self, key: AuthKey) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.activate_auth_key(key.0).await;
-            done.map_err(|failure| error::keys(&link.name(), failure))
-        })
+        operation!(self.activate_auth_key(key.0), error::keys)
     }
 
     /// Declares that this key, which must not be active, will not be activated again.
     fn deactivate_auth_key(&self, key: AuthKey) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.deactivate_auth_key(key.0).await;
-            done.map_err(|failure| error::keys(&link.name(), failure))
-        })
+        operation!(self.deactivate_auth_key(key.0), error::keys)
     }
 
     /// Removes a key that is not active.
     fn remove_auth_key(&self, key: AuthKey) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(async move {
-            let done = link.connection.remove_auth_key(key.0).await;
-            done.map_err(|failure| error::keys(&link.name(), failure))
-        })
+        operation!(self.remove_auth_key(key.0), error::keys)
     }
 
     /// Measures the round-trip time to an address of the peer, in seconds.
@@ -354,16 +250,13 @@ impl NetConnection {
         let link = self.link.clone();
         Operation::new(async move {
             let answered = link.connection.heartbeat(address.0).await;
-            answered.map(|rtt| rtt.as_secs_f64()).map_err(|failure| link.path_failed(failure))
+            answered.map(|rtt| rtt.as_secs_f64()).map_err(|failure| error::path(&link.name(), failure))
         })
     }
 
     /// Shuts the connection down and waits for the end.
     fn shutdown(&self) -> Operation {
-        let link = self.link.clone();
-        Operation::nothing(
-            async move { link.connection.shutdown().await.map_err(|reason| link.ended(reason)) },
-        )
+        operation!(self.shutdown(), error::ended)
     }
 
     /// Ends the connection at once.

@@ -1,6 +1,7 @@
 //! The delivery of a message.
 
-use super::connection::Link;
+use super::error;
+use super::link::Link;
 use super::operation::Operation;
 use super::own::Own;
 use io::{Delivery, NotDelivered};
@@ -47,7 +48,7 @@ impl NetDelivery {
         let (link, state) = (self.link.clone(), self.state.clone());
         Operation::nothing(async move {
             let ended = poll_fn(|cx| state.lock().unwrap_or_else(PoisonError::into_inner).poll(cx)).await;
-            ended.map_err(|failure| link.not_delivered(failure))
+            ended.map_err(|failure| error::not_delivered(&link.name(), failure))
         })
     }
 }

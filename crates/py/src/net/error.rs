@@ -4,8 +4,8 @@ use crate::arguments::Addresses;
 use crate::arrivals::{connect_error, list};
 use crate::error::ConfigError;
 use io::{
-    AddressError, BindError, CloseReason, ConnectError, ConnectionError, GuardError, KeyError, SendError,
-    StreamError,
+    AddressError, BindError, CloseReason, ConnectError, ConnectionError, GuardError, KeyError, NotDelivered,
+    PathError, SendError, StreamError,
 };
 use noise::KeyFileError;
 use pyo3::create_exception;
@@ -117,6 +117,24 @@ pub fn send(peer: &str, error: SendError) -> PyErr {
         SendError::Ended(reason) => ended(peer, reason),
         SendError::Shut => PyBrokenPipeError::new_err(format!("connection to {peer}: {error}")),
         _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// A call about a path of the connection to `peer` failed.
+pub fn path(peer: &str, error: PathError) -> PyErr {
+    let text = format!("connection to {peer}: {error}");
+    match error {
+        PathError::Ended(reason) => ended(peer, reason),
+        PathError::Failed { .. } => PyTimeoutError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+/// A message did not reach `peer`.
+pub fn not_delivered(peer: &str, error: NotDelivered) -> PyErr {
+    match error {
+        NotDelivered::Ended(reason) => ended(peer, reason),
+        _ => NotDeliveredError::new_err(format!("connection to {peer}: {error}")),
     }
 }
 

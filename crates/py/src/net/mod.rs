@@ -9,6 +9,7 @@ mod endpoint;
 mod error;
 mod events;
 mod keys;
+mod link;
 mod listener;
 mod message;
 mod operation;

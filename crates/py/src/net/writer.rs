@@ -1,7 +1,7 @@
 //! A message that is written piece by piece.
 
-use super::connection::Link;
 use super::error;
+use super::link::Link;
 use super::operation::Operation;
 use super::own::Own;
 use crate::arguments::ByteString;
