@@ -136,6 +136,9 @@ class Options(AssociationOptions, total=False):
     auth_chunks: Sequence[int]
     """Chunk types that the peer must authenticate, besides those of ASCONF if ``asconf`` is on (INET: ``chunks``).
     0 is DATA, 3 is SACK. Expected: at most 32 chunk types, and none of 1, 2, 14 and 15. Default: []."""
+    buffer_budget: str
+    """Bytes by which all buffers of an endpoint with the size ``auto`` may grow together. Each begins with 1 MiB,
+    and takes no more than it leaves for the others. Default: "268435456 B"."""
     bundling: bool
     """Bundles chunks into packets (RFC 9260, section 6.10), also DATA with a SACK or a COOKIE ECHO. Default: true."""
     congestion_control: Literal[

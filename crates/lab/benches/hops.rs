@@ -352,8 +352,8 @@ fn rivals(flows: usize, mbps: u64, seconds: u64) -> Scenario {
                 mss: 1460,
                 timestamps: false,
                 delayed_ack: tcp::DelayedAck { every: 1, timeout: Span::from_millis(200) },
-                receive_buffer: ByteCount::new(1_000_000),
-                send_buffer: ByteCount::new(1_000_000),
+                receive_buffer: ByteCount::new(1_000_000).into(),
+                send_buffer: ByteCount::new(1_000_000).into(),
                 ..tcp::Config::qualnet()
             };
         }

@@ -179,13 +179,14 @@ fn a_tcp_sender_accounts_for_its_time_too() {
         change(&mut scenario);
         shares(&scenario)
     };
-    let window = tcp(&|scenario| scenario.flows[0].server_tcp.receive_buffer = ByteCount::new(64 << 10));
+    let window =
+        tcp(&|scenario| scenario.flows[0].server_tcp.receive_buffer = ByteCount::new(64 << 10).into());
     within(share(&window, None, "peer_window"), 0.95..=1.0);
-    let buffer = tcp(&|scenario| scenario.flows[0].client_tcp.send_buffer = ByteCount::new(64 << 10));
+    let buffer = tcp(&|scenario| scenario.flows[0].client_tcp.send_buffer = ByteCount::new(64 << 10).into());
     within(share(&buffer, None, "send_buffer"), 0.95..=1.0);
     let large = tcp(&|scenario| {
-        scenario.flows[0].client_tcp.send_buffer = ByteCount::new(50_000_000);
-        scenario.flows[0].server_tcp.receive_buffer = ByteCount::new(50_000_000);
+        scenario.flows[0].client_tcp.send_buffer = ByteCount::new(50_000_000).into();
+        scenario.flows[0].server_tcp.receive_buffer = ByteCount::new(50_000_000).into();
     });
     within(share(&large, None, "cwnd") + share(&large, None, "recovery"), 0.95..=1.0);
     let dead = tcp(&|scenario| cut(scenario, 0, 5, 7));

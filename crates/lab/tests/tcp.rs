@@ -6,19 +6,9 @@ use anabranch_lab as lab;
 use common::*;
 use lab::output::{RunControl, RunOutput};
 use lab::scenario::{
-    Distribution, Every, Flow, Hertz, IpVersion, Outage, Pace, Probe, ProbeQuantity, ProbeTarget, Protocol,
-    Scenario, Traffic,
+    Distribution, Every, Hertz, IpVersion, Outage, Pace, Probe, ProbeQuantity, ProbeTarget, Scenario, Traffic,
 };
 use units::{BitRate, ByteCount, Probability, Span};
-
-/// Changes a flow to TCP.
-fn over_tcp(flow: &mut Flow, config: &tcp::Config) {
-    flow.protocol = Protocol::Tcp;
-    (flow.client_tcp, flow.server_tcp) = (config.clone(), config.clone());
-    for traffic in [&mut flow.forward, &mut flow.back].into_iter().flatten() {
-        traffic.unordered = Probability::ZERO;
-    }
-}
 
 /// A saturated flow over 10 Mbit/s.
 fn saturated(config: &tcp::Config) -> Scenario {
@@ -87,7 +77,7 @@ fn message_boundaries_in_a_byte_stream_are_found_by_byte_counts() {
 fn a_paced_sender_drops_whole_messages_and_delivers_the_others_whole() {
     // The source offers 20 Mbit/s to a link of 10 Mbit/s.
     let mut scenario =
-        saturated(&tcp::Config { send_buffer: ByteCount::new(20_000), ..tcp::Config::modern() });
+        saturated(&tcp::Config { send_buffer: ByteCount::new(20_000).into(), ..tcp::Config::modern() });
     traffic(&mut scenario).pace =
         Pace::Frames(Distribution::Constant(Hertz::new(1722.0).expect("a frequency")));
     let output = clean(&scenario);

@@ -1,6 +1,6 @@
 //! Options of an association.
 
-use transport::{BufferSize, named, options};
+use transport::{BufferBudget, BufferSize, named, options};
 use units::{ByteCount, Span};
 
 options! {
@@ -134,6 +134,9 @@ options! {
         /// latter.
         send_buffer: BufferSize = BufferSize::fixed(1 << 20), "at least 1 byte, or auto"
             if |size| size.first() > ByteCount::ZERO;
+        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together. Each begins with
+        /// 1 MiB, and takes no more than it leaves for the others.
+        buffer_budget: ByteCount = BufferBudget::USUAL;
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
             if |messages| messages != Some(0);

@@ -66,7 +66,6 @@
 #![warn(clippy::exhaustive_enums)]
 
 mod assoc;
-mod budget;
 mod chunks;
 mod config;
 mod draws;

@@ -3,7 +3,7 @@
 use anabranch_sctp::{AssocId, Config, Message, Payload, SendError};
 use testkit::*;
 use transport::BufferSize;
-use units::Span;
+use units::{ByteCount, Span};
 
 const MIB: u64 = 1 << 20;
 const ROUND: Span = Span::from_millis(100);
@@ -18,8 +18,8 @@ fn auto() -> Config {
 }
 
 /// An association with a round-trip time of [`ROUND`].
-fn connected() -> (Pair, [AssocId; 2]) {
-    let mut pair = Pair::new(1, &auto());
+fn connected(config: &Config) -> (Pair, [AssocId; 2]) {
+    let mut pair = Pair::new(1, config);
     pair.set_delay(ROUND / 2);
     let (client, server) = pair.establish();
     pair.run_for(ROUND * 4);
@@ -41,21 +41,27 @@ fn told(pair: &mut Pair, client: AssocId) -> u64 {
     endpoint.stats(client).expect("an association").peer_rwnd.get() + flight
 }
 
+/// Sends as much as the buffers let, and reads it at once. Returns for each round trip the most bytes in the
+/// send buffer, and the bytes read.
+fn saturate(pair: &mut Pair, client: AssocId, rounds: usize) -> Vec<(u64, u64)> {
+    let round = |_| {
+        let (mut sent, mut read) = (0, 0);
+        for _ in 0..100 {
+            sent = sent.max(fill(pair, client));
+            pair.run_for(Span::from_millis(1));
+            read += pair.read_all(Side::Server).iter().map(|part| part.payload.len() as u64).sum::<u64>();
+        }
+        (sent, read)
+    };
+    (0..rounds).map(round).collect()
+}
+
 /// The sender's window grows to several times the first size of the buffers, and to at most twice the bytes
 /// that are read and held in a round-trip time.
 #[test]
 fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
-    let (mut pair, [client, _]) = connected();
-    let mut rounds: Vec<(u64, u64)> = Vec::new();
-    for _ in 0..18 {
-        let (mut sent, mut read) = (0, 0);
-        for _ in 0..100 {
-            sent = sent.max(fill(&mut pair, client));
-            pair.run_for(Span::from_millis(1));
-            read += pair.read_all(Side::Server).iter().map(|part| part.payload.len() as u64).sum::<u64>();
-        }
-        rounds.push((sent, read));
-    }
+    let (mut pair, [client, _]) = connected(&auto());
+    let rounds = saturate(&mut pair, client, 18);
     let most = rounds.iter().map(|&(_, read)| read).max().expect("rounds");
     let window = told(&mut pair, client);
     assert!(most > 8 * MIB, "{rounds:?}");
@@ -68,9 +74,20 @@ fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
     assert_eq!(told(&mut pair, client), MIB, "after a minute without data");
 }
 
+/// A buffer takes at most half of what is left: 1 MiB of 2 MiB.
+#[test]
+fn a_budget_limits_both_buffers() {
+    let (mut pair, [client, _]) = connected(&Config { buffer_budget: ByteCount::new(2 * MIB), ..auto() });
+    let rounds = saturate(&mut pair, client, 12);
+    let window = told(&mut pair, client);
+    assert!((2 * MIB - 100_000..=2 * MIB).contains(&window), "{window}");
+    let most = rounds.iter().map(|&(sent, _)| sent).max().expect("rounds");
+    assert!((MIB + 100_000..=2 * MIB).contains(&most), "{most} bytes in the send buffer");
+}
+
 #[test]
 fn a_slow_reader_does_not_let_the_buffer_grow() {
-    let (mut pair, [client, server]) = connected();
+    let (mut pair, [client, server]) = connected(&auto());
     let mut most = 0;
     for _ in 0..300 {
         fill(&mut pair, client);
@@ -84,7 +101,7 @@ fn a_slow_reader_does_not_let_the_buffer_grow() {
 
 #[test]
 fn a_message_as_long_as_the_largest_buffer_can_be_sent() {
-    let (mut pair, [client, _]) = connected();
+    let (mut pair, [client, _]) = connected(&auto());
     let now = pair.now;
     let long = Message::new(Payload::Filler(64 << 20));
     assert!(pair.endpoint(Side::Client).send(now, client, long).is_ok());

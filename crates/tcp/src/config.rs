@@ -1,6 +1,6 @@
 //! Options of a connection.
 
-use transport::{named, options};
+use transport::{BufferBudget, BufferSize, named, options};
 use units::{ByteCount, Span};
 
 options! {
@@ -56,12 +56,18 @@ options! {
         undo: bool = false;
         /// Sends a new segment for each of the first two duplicate acknowledgements (`rfc3042`).
         limited_transmit: bool = true;
-        /// Send buffer: bytes not yet sent plus bytes not yet acknowledged.
-        send_buffer: ByteCount = ByteCount::new(1 << 20), "at least `mss`" if |size, all| size.get() >= all.mss.into();
-        /// Receive buffer, advertised as the window.
-        receive_buffer: ByteCount = ByteCount::new(6 << 20),
-            "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`"
-            if |size, all| (u64::from(all.mss)..=all.most_window()).contains(&size.get());
+        /// Send buffer: bytes not yet sent plus bytes not yet acknowledged. `auto`: twice the bytes that are
+        /// sent and not acknowledged, within the budget of the endpoint.
+        send_buffer: BufferSize = BufferSize::fixed(1 << 20), "at least `mss`, or auto"
+            if |size, all| size.first().get() >= all.mss.into();
+        /// Receive buffer, advertised as the window. `auto`: twice what was read and what waited in the last
+        /// round-trip time, within the budget of the endpoint.
+        receive_buffer: BufferSize = BufferSize::fixed(6 << 20),
+            "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`, or auto with `window_scale`"
+            if |size, all| size.first().get() >= all.mss.into() && size.most().get() <= all.most_window();
+        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together. Each begins with
+        /// 1 MiB, and takes no more than it leaves for the others.
+        buffer_budget: ByteCount = BufferBudget::USUAL;
         /// The last segment of a train has PSH, and a segment with PSH is acknowledged at once, as in Linux
         /// from 6.6 on. A train is of segments that are sent together: two, or as many as go in 1/1024 s.
         /// Otherwise only the segment that empties the send buffer has PSH.
@@ -157,7 +163,7 @@ impl Config {
             prr: false,
             rack_tlp: false,
             limited_transmit: false,
-            receive_buffer: ByteCount::new(MAX_WINDOW),
+            receive_buffer: BufferSize::fixed(MAX_WINDOW),
             ..Config::default()
         }
     }

@@ -52,7 +52,7 @@ fn configs() -> [Config; 3] {
         timestamps: false,
         window_scale: false,
         sack: false,
-        receive_buffer: ByteCount::new(60_000),
+        receive_buffer: ByteCount::new(60_000).into(),
         ..Config::qualnet()
     };
     [Config::qualnet(), Config::modern(), plain]

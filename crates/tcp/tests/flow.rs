@@ -95,7 +95,7 @@ fn out_of_order_segment_is_acknowledged_immediately() {
 /// (`rfc9293#section-3.8.6.1`).
 #[test]
 fn zero_window_is_probed_until_it_opens() {
-    let config = Config { receive_buffer: ByteCount::new(8000), ..config() };
+    let config = Config { receive_buffer: ByteCount::new(8000).into(), ..config() };
     let mut pair = TcpPair::connected(&config);
     pair.set_reading(Side::Server, false);
     pair.send(Side::Client, Payload::Filler(30_000));
@@ -121,7 +121,7 @@ fn zero_window_is_probed_until_it_opens() {
 /// The window update is lost; a probe finds that the window is open.
 #[test]
 fn a_lost_window_update_does_not_stall() {
-    let config = Config { receive_buffer: ByteCount::new(8000), ..config() };
+    let config = Config { receive_buffer: ByteCount::new(8000).into(), ..config() };
     let mut pair = TcpPair::connected(&config);
     pair.set_reading(Side::Server, false);
     pair.send(Side::Client, Payload::Filler(30_000));
@@ -137,7 +137,7 @@ fn a_lost_window_update_does_not_stall() {
 /// (`rfc9293#section-3.8.6.2`).
 #[test]
 fn receiver_avoids_silly_windows() {
-    let config = Config { receive_buffer: ByteCount::new(4000), ..config() };
+    let config = Config { receive_buffer: ByteCount::new(4000).into(), ..config() };
     let mut pair = TcpPair::connected(&config);
     pair.set_reading(Side::Server, false);
     pair.send(Side::Client, Payload::Filler(20_000));
@@ -179,7 +179,7 @@ fn nagle_delays_small_segments() {
 
 #[test]
 fn writable_event_follows_a_full_send_buffer() {
-    let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000), ..config() });
+    let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000).into(), ..config() });
     let (now, id) = (pair.now, pair.id(Side::Client));
     let client = pair.endpoint(Side::Client);
     assert_eq!(client.send(now, id, Payload::Filler(4000)), Ok(4000));
@@ -189,7 +189,7 @@ fn writable_event_follows_a_full_send_buffer() {
     while client.poll_transmit(now, &mut buf).is_some() {}
     assert_eq!(client.poll_event(), None);
     // The two segments of the initial window are acknowledged.
-    let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000), ..config() });
+    let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000).into(), ..config() });
     pair.send(Side::Client, Payload::Filler(200_000));
     pair.run_for(Span::from_secs(30));
     assert_eq!(pair.received_bytes(Side::Server), 200_000);
@@ -261,7 +261,7 @@ fn last_segment_has_psh_and_fin() {
 /// A large buffer needs a shift: the test checks window fields and the option (`rfc7323#section-2.2`).
 #[test]
 fn large_window_is_scaled() {
-    let config = Config { receive_buffer: ByteCount::new(1_000_000), ..config() };
+    let config = Config { receive_buffer: ByteCount::new(1_000_000).into(), ..config() };
     let mut pair = TcpPair::new(&config, &config);
     pair.connect(Side::Client);
     pair.run_for(Span::from_millis(100));

@@ -130,7 +130,7 @@ fn options_are_used_if_both_sides_offer_them() {
         sack: false,
         ecn: false,
         mss: 536,
-        receive_buffer: ByteCount::new(60_000),
+        receive_buffer: ByteCount::new(60_000).into(),
         ..Config::modern()
     };
     let syns = |client: &Config, server: &Config| {

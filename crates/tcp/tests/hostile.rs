@@ -172,7 +172,7 @@ fn optimistic_and_divided_acks_do_not_inflate_the_window() {
 #[test]
 fn a_window_that_shrinks_stops_new_data_only() {
     let config = Config { initial_window: 8, mss: 1000, window_scale: false, ..plain() };
-    let config = Config { receive_buffer: ByteCount::new(60_000), ..config };
+    let config = Config { receive_buffer: ByteCount::new(60_000).into(), ..config };
     let mut pair = TcpPair::connected(&config);
     pair.on_wire(
         |sent| if sent.from == Side::Client && sent.offset <= 1001 { Fate::Arrives } else { Fate::Lost },
@@ -192,7 +192,7 @@ fn a_window_that_shrinks_stops_new_data_only() {
 /// Segments of one byte, with a gap after each, use only bounded memory.
 #[test]
 fn memory_for_one_byte_segments_is_bounded() {
-    let config = Config { receive_buffer: ByteCount::new(60_000), ..plain() };
+    let config = Config { receive_buffer: ByteCount::new(60_000).into(), ..plain() };
     let (mut pair, next, ack) = busy(&config);
     for n in 0..25_000 {
         let crumb = forge(Side::Server, next.add(1 + 2 * n), ack, Flags::ACK, &Options::default(), &[1]);

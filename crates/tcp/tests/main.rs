@@ -1,5 +1,6 @@
 //! All tests of the crate in one program, which is built much faster than one for each file.
 
+mod buffers;
 mod close;
 mod flood;
 mod flow;

@@ -69,7 +69,7 @@ fn measure(variant: Variant, p: f64, b: u32) -> Measured {
         delayed_ack: DelayedAck { every: b, timeout: Span::from_millis(200) },
         // With the granularity of 500 ms, the timeout would sometimes be 1.5 s.
         rto: Rto { min: T0, granularity: Span::from_millis(1), ..Config::qualnet().rto },
-        receive_buffer: ByteCount::new(1 << 29),
+        receive_buffer: ByteCount::new(1 << 29).into(),
         ..Config::qualnet()
     };
     let mut pair = TcpPair::connected(&config);

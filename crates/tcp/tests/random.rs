@@ -43,8 +43,8 @@ fn config(draw: &mut Draw) -> Config {
         rack_tlp: draw.chance(50),
         limited_transmit: draw.chance(50),
         pacing: draw.chance(30),
-        send_buffer: ByteCount::new([2_000, 20_000, 200_000][draw.below(3) as usize]),
-        receive_buffer: ByteCount::new([1_500, 9_000, 65_535][draw.below(3) as usize]),
+        send_buffer: ByteCount::new([2_000, 20_000, 200_000][draw.below(3) as usize]).into(),
+        receive_buffer: ByteCount::new([1_500, 9_000, 65_535][draw.below(3) as usize]).into(),
         // TIME-WAIT is long enough to answer a FIN whose acknowledgement is lost many times.
         time_wait: Span::from_secs(3600),
         max_retransmissions: 40,

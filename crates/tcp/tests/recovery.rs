@@ -30,7 +30,7 @@ fn config(variant: Variant) -> Config {
         mss: MSS as u16,
         timestamps: false,
         delayed_ack: DelayedAck { every: 1, timeout: Span::from_millis(200) },
-        receive_buffer: ByteCount::new(1 << 20),
+        receive_buffer: ByteCount::new(1 << 20).into(),
         ..Config::qualnet()
     }
 }

@@ -40,7 +40,9 @@ impl<'a> Facts<'a> {
         let (client, server) = (&flow.client_tcp, &flow.server_tcp);
         let (tcp_sender, tcp_receiver) = if back { (server, client) } else { (client, server) };
         let (send_buffer, receive_buffer, control) = match flow.protocol {
-            Protocol::Tcp => (tcp_sender.send_buffer, tcp_receiver.receive_buffer, tcp_sender.control.word()),
+            Protocol::Tcp => {
+                (tcp_sender.send_buffer.most(), tcp_receiver.receive_buffer.most(), tcp_sender.control.word())
+            }
             _ => {
                 (sender.send_buffer.most(), receiver.receive_buffer.most(), sender.congestion_control.word())
             }

@@ -99,7 +99,13 @@ impl Tried {
         let back = self.back;
         let flow = self.base.flows[self.flow].clone();
         let [sender, receiver] = ends(&flow, back);
-        self.buffers(sender.send_buffer, receiver.receive_buffer);
+        for (change, [send, receive]) in doubled(sender.send_buffer, receiver.receive_buffer) {
+            self.push(Kind::Buffers, change, |flow| {
+                let [sender, receiver] = both(flow, back);
+                sender.send_buffer = send.unwrap_or(sender.send_buffer);
+                receiver.receive_buffer = receive.unwrap_or(receiver.receive_buffer);
+            });
+        }
         let networks = self.networks(&flow);
         let several = networks.len() > 1;
         if several && sender.cmt.enabled {
@@ -138,33 +144,6 @@ impl Tried {
         }
     }
 
-    /// Fixed buffers of twice the size.
-    fn buffers(&mut self, send: BufferSize, receive: BufferSize) {
-        let back = self.back;
-        let twice = |buffer| match buffer {
-            BufferSize::Fixed(size) => Some(size * 2),
-            BufferSize::Auto => None,
-        };
-        let (send, receive) = (twice(send), twice(receive));
-        if let Some(receive) = receive {
-            self.push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), |flow| {
-                both(flow, back)[1].receive_buffer = receive.into();
-            });
-        }
-        if let Some(send) = send {
-            self.push(Kind::Buffers, format!("send_buffer = {}", size(send)), |flow| {
-                both(flow, back)[0].send_buffer = send.into();
-            });
-        }
-        if let (Some(send), Some(receive)) = (send, receive) {
-            let change = format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send));
-            self.push(Kind::Buffers, change, |flow| {
-                both(flow, back)[1].receive_buffer = receive.into();
-                both(flow, back)[0].send_buffer = send.into();
-            });
-        }
-    }
-
     /// Larger bursts, and pacing on or off.
     fn bursts(&mut self, sender: &sctp::Config) {
         let (back, most, pacing) = (self.back, sender.max_burst.saturating_mul(4), !sender.pacing);
@@ -189,7 +168,6 @@ impl Tried {
             (flow.client_tcp, flow.server_tcp) = if back { (receiver, sender) } else { (sender, receiver) };
         };
         let [sender, receiver] = ends(&mut flow.clone());
-        let (send, receive) = (sender.send_buffer * 2, receiver.receive_buffer * 2);
         let mut push = |kind, change: String, alter: &dyn Fn(&mut [tcp::Config; 2])| {
             self.push(kind, change, |flow| {
                 let mut configs = ends(flow);
@@ -197,18 +175,12 @@ impl Tried {
                 set(flow, configs);
             });
         };
-        push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), &|ends| {
-            ends[1].receive_buffer = receive
-        });
-        push(Kind::Buffers, format!("send_buffer = {}", size(send)), &|ends| ends[0].send_buffer = send);
-        push(
-            Kind::Buffers,
-            format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)),
-            &|ends| {
-                ends[1].receive_buffer = receive;
-                ends[0].send_buffer = send;
-            },
-        );
+        for (change, [send, receive]) in doubled(sender.send_buffer, receiver.receive_buffer) {
+            push(Kind::Buffers, change, &|[sender, receiver]| {
+                sender.send_buffer = send.unwrap_or(sender.send_buffer);
+                receiver.receive_buffer = receive.unwrap_or(receiver.receive_buffer);
+            });
+        }
         for (word, control) in controls(transport::Word::word(&sender.control)) {
             push(Kind::Control, format!("control = \"{word}\""), &|ends| {
                 ends[0].control = control;
@@ -249,6 +221,21 @@ impl Tried {
         }
         at(hosts[0]).intersection(&at(hosts[1])).copied().filter(allowed).collect()
     }
+}
+
+/// Fixed buffers of twice the size: the change in words, and the new sizes at the sender and at the receiver.
+fn doubled(send: BufferSize, receive: BufferSize) -> Vec<(String, [Option<BufferSize>; 2])> {
+    let twice = |buffer| match buffer {
+        BufferSize::Fixed(size) => Some(size * 2),
+        BufferSize::Auto => None,
+    };
+    let (send, receive) = (twice(send), twice(receive));
+    let word = |name, bytes: Option<ByteCount>| bytes.map(|bytes| format!("{name} = {}", size(bytes)));
+    let [send_word, receive_word] = [word("send_buffer", send), word("receive_buffer", receive)];
+    let both = receive_word.as_ref().zip(send_word.as_ref()).map(|(one, other)| format!("{one}, {other}"));
+    let changes = [(receive_word, [None, receive]), (send_word, [send, None]), (both, [send, receive])];
+    let changes = changes.into_iter().filter_map(|(word, sizes)| Some((word?, sizes)));
+    changes.map(|(word, sizes)| (word, sizes.map(|bytes| bytes.map(BufferSize::Fixed)))).collect()
 }
 
 /// Returns the options that the scenario sets in addition to a profile and that `new` sets differently. The

@@ -131,6 +131,15 @@ pub fn saturated_flow(name: &str) -> Flow {
     }
 }
 
+/// Changes a flow to TCP.
+pub fn over_tcp(flow: &mut Flow, config: &tcp::Config) {
+    flow.protocol = Protocol::Tcp;
+    (flow.client_tcp, flow.server_tcp) = (config.clone(), config.clone());
+    for traffic in [&mut flow.forward, &mut flow.back].into_iter().flatten() {
+        traffic.unordered = Probability::ZERO;
+    }
+}
+
 /// Turns CMT on at both ends.
 pub fn enable_cmt(flow: &mut Flow) {
     for options in [&mut flow.client_options, &mut flow.server_options] {

@@ -171,7 +171,8 @@ fn most_waiting(flow: &Flow) -> u64 {
         }
         // TCP stores no messages, but each message that fills its buffer costs time.
         Protocol::Tcp => {
-            let messages = both(flow.client_tcp.send_buffer, flow.server_tcp.send_buffer, buffered);
+            let messages =
+                both(flow.client_tcp.send_buffer.most(), flow.server_tcp.send_buffer.most(), buffered);
             if messages > WAITING { messages } else { 0 }
         }
         Protocol::Udp => 0,

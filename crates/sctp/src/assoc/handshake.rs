@@ -160,7 +160,7 @@ impl Association {
         let interleaved = peer.extensions.has(Ext::Interleaving);
         let (budget, tsn) = (&self.local.budget, peer.initial_tsn);
         self.receiver = Some(Receiver::new(config, tsn, streams, nr_sack, delays, interleaved, budget));
-        self.sender.share(budget);
+        self.sender.join(budget);
         self.sender.resume_from(&self.local.saved);
         self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
         self.start_re_config(peer.initial_tsn);

@@ -47,7 +47,6 @@ pub use options::AssocOptions;
 pub(crate) use path_set::Given;
 pub(crate) use restart::UnexpectedInit;
 
-use crate::budget::Budget;
 use crate::config::Config;
 use crate::error::{PathError, StreamError};
 use crate::event::{AssocId, Event};
@@ -71,7 +70,7 @@ use sack_path::Detour;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::{Channel, Checksum, Datagram};
+use transport::{BufferBudget, Channel, Checksum, Datagram};
 use units::Instant;
 use wire::{StreamId, Tsn};
 
@@ -88,7 +87,7 @@ pub(crate) struct Local {
     /// Derives the random numbers for AUTH.
     pub(crate) key: CookieKey,
     /// Lets the buffers of all associations grow.
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) budget: Arc<BufferBudget>,
     /// What earlier paths carried.
     pub(crate) saved: Saved,
 }

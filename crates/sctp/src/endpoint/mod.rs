@@ -39,7 +39,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tags::Tags;
-use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
+use transport::{Agenda, BufferBudget, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
 use units::Instant;
 use wire::{Abort, Auth, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
 
@@ -93,6 +93,10 @@ struct Secrets {
     key: CookieKey,
 }
 
+fn budget_of(config: &Config) -> Arc<BufferBudget> {
+    Arc::new(BufferBudget::new(config.buffer_budget))
+}
+
 impl Endpoint {
     /// Makes an endpoint without associations that does not listen.
     ///
@@ -122,9 +126,9 @@ impl Endpoint {
                 addresses: config.addresses,
                 checksum: config.checksum,
                 remote_udp_port: config.encapsulation.map_or(0, |encapsulation| encapsulation.remote_port),
+                budget: budget_of(&config.config),
                 config: config.config,
                 key,
-                budget: Arc::default(),
                 saved: Saved::default(),
             }),
         })
@@ -142,7 +146,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Sets the options of later associations. A peer that has an INIT ACK of this endpoint keeps the
+    /// Sets the options of later associations. With another `buffer_budget` they do not share that of the
+    /// existing associations. A peer that has an INIT ACK of this endpoint keeps the
     /// extensions and streams that it announced, and gets all other options. If `auth_chunks` or `asconf`
     /// changed with AUTH on, the handshake of such a peer fails, and the peer must begin again.
     ///
@@ -150,7 +155,11 @@ impl Endpoint {
     /// [`ConfigError`] names an option with an invalid value; nothing changes then.
     pub fn set_config(&mut self, config: Arc<Config>) -> Result<(), ConfigError> {
         config.check()?;
-        Arc::make_mut(&mut self.local).config = config;
+        let local = Arc::make_mut(&mut self.local);
+        if config.buffer_budget != local.config.buffer_budget {
+            local.budget = budget_of(&config);
+        }
+        local.config = config;
         Ok(())
     }
 

@@ -24,10 +24,8 @@ mod reset;
 mod sack_policy;
 mod skip;
 mod streams;
-mod tuning;
 mod window;
 
-use crate::budget::{Budget, Share};
 use crate::config::Config;
 use crate::message::{Payload, Received, Unread};
 use crate::path::PathId;
@@ -46,8 +44,7 @@ use sack_policy::SackPolicy;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use streams::Streams;
-use transport::BufferSize;
-use tuning::Tuning;
+use transport::{BufferBudget, ReceiveTuning};
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
 use wire::{Cwr, Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
@@ -128,7 +125,7 @@ pub(crate) struct Receiver {
     /// The receive buffer.
     window: ReceiveWindow,
     /// Present if the size of the buffer follows the transfer.
-    tuning: Option<Box<Tuning>>,
+    tuning: Option<Box<ReceiveTuning>>,
     /// The cost of a chunk in the receive buffer.
     cost: ChunkCost,
     /// True if the receiver may renege on chunks above a gap to close the gap.
@@ -165,10 +162,9 @@ impl Receiver {
         nr_sack: bool,
         delays: bool,
         interleaved: bool,
-        budget: &Arc<Budget>,
+        budget: &Arc<BufferBudget>,
     ) -> Self {
-        let (buffer, most) = (config.receive_buffer.first(), config.receive_buffer.most());
-        let tuning = || Box::new(Tuning::new(buffer, most, Share::new(budget)));
+        let buffer = config.receive_buffer.first();
         let cost = ChunkCost::new(config.receive_accounting, interleaved);
         let reneging = config.reneging && !interleaved;
         Receiver {
@@ -183,7 +179,7 @@ impl Receiver {
             lean: (config.lean_sacks && nr_sack && !reneging).then(|| Box::new(Lean::new(buffer))),
             resets: None,
             window: ReceiveWindow::new(config),
-            tuning: (config.receive_buffer == BufferSize::Auto).then(tuning),
+            tuning: ReceiveTuning::new(config.receive_buffer, budget).map(Box::new),
             cost,
             reneging,
             reserve: (!config.reneging).then(Reserve::default),
@@ -247,7 +243,7 @@ impl Receiver {
             Ok(verdict) => {
                 self.sacks.fresh(arrival.had_gaps || self.tsns.has_gaps());
                 if let Some(tuning) = &mut self.tuning {
-                    tuning.arrived(arrival.from, self.window.held());
+                    tuning.arrived(arrival.from.0, self.window.held());
                 }
                 if let Some(lean) = &mut self.lean {
                     lean.arrived(arrival.index, arrival.length, arrival.from);
@@ -663,14 +659,14 @@ impl Receiver {
     fn release_read(&mut self, cost: u32) {
         self.window.release(cost);
         if let Some(tuning) = &mut self.tuning {
-            tuning.read(cost);
+            tuning.read(cost.into());
         }
     }
 
     /// Lets the receive buffer grow as the transfer needs. `rtt` gives the round-trip time of a path.
     #[inline]
     pub(crate) fn tune(&mut self, now: Instant, rtt: impl Fn(PathId) -> Option<Span>) {
-        if let Some(size) = self.tuning.as_mut().and_then(|tuning| tuning.grown(now, rtt)) {
+        if let Some(size) = self.tuning.as_mut().and_then(|tuning| tuning.grown(now, |p| rtt(PathId(p)))) {
             self.window.resize(size);
         }
     }

@@ -45,7 +45,6 @@ pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::budget::{Budget, Share};
 use crate::chunks::{ChunkState, Mark, Outstanding, RecordId, TxChunk};
 use crate::config::{
     Accounting, Cmt, Config, Cuc, LossDetection, Resume, RtxPolicy, SackPath, StreamScheduler,
@@ -73,7 +72,7 @@ use peer_window::PeerWindow;
 use queue::SendQueue;
 use rack::Remembered;
 use std::sync::Arc;
-use transport::BufferSize;
+use transport::{BufferBudget, BufferSize, SendBuffer};
 use units::{BitRate, ByteCount, Instant};
 use user::User;
 use wire::{Data, IData, StreamId, Tsn};
@@ -149,8 +148,7 @@ pub(crate) struct Sender {
     /// `None` before the first message.
     account: Option<Box<Account>>,
     plain: Plain,
-    /// Present if the send buffer follows the transfer.
-    share: Option<Share>,
+    buffer: SendBuffer,
 }
 
 /// One value for each path, on the stack. The array has room for the maximum number of paths. Fill it in
@@ -190,7 +188,7 @@ impl Sender {
             abandons: false,
             account: None,
             plain: Plain::default(),
-            share: None,
+            buffer: SendBuffer::new(config.send_buffer),
             same_return: (config.sack_path == SackPath::Fastest).then(Box::default),
             paced: false,
             now: Instant::ZERO,
@@ -362,7 +360,7 @@ impl Sender {
         if self.queue.refuses(&message) {
             return Ok(None);
         }
-        self.tune();
+        self.buffer.tune(self.retained);
         let length = message.payload.byte_count();
         let (limit, most) = (self.send_buffer().max(length), self.config.send_buffer.most());
         if length > most {
@@ -431,27 +429,13 @@ impl Sender {
     }
 
     /// Lets a send buffer that follows the transfer grow by `budget`.
-    pub(crate) fn share(&mut self, budget: &Arc<Budget>) {
-        self.share = (self.config.send_buffer == BufferSize::Auto).then(|| Share::new(budget));
+    pub(crate) fn join(&mut self, budget: &Arc<BufferBudget>) {
+        self.buffer.join(budget);
     }
 
-    /// Size of the send buffer in bytes. If it follows the transfer, as many unsent bytes wait as sent ones:
-    /// then the windows may double.
+    /// Size of the send buffer in bytes.
     fn send_buffer(&self) -> ByteCount {
-        let (size, wanted) = (self.config.send_buffer, self.retained * 2);
-        let share = self.share.as_ref().map_or(0, Share::bytes);
-        wanted.max(size.first()).min(size.most()).min(size.first() + ByteCount::new(share))
-    }
-
-    /// Takes a share of the budget for the send buffer, or gives it back if all sent data is acknowledged.
-    fn tune(&mut self) {
-        let Some(share) = &mut self.share else { return };
-        if self.retained.is_zero() {
-            share.release();
-        } else {
-            let size = self.config.send_buffer;
-            share.grow((self.retained * 2).min(size.most()).get().saturating_sub(size.first().get()));
-        }
+        self.buffer.size(self.retained)
     }
 
     /// Maximum number of sent bytes that the send buffer holds. If it follows the transfer, half of it is for

@@ -125,7 +125,7 @@ impl Sender {
         }
         self.adjust_timers(now, paths, delta);
         self.after_losses(now, Cause::Sack, paths);
-        self.tune();
+        self.buffer.tune(self.retained);
         let mut outcome = outcome(advanced, paths, delta);
         if let Some(p) = self.forward_answered(cum) {
             outcome.acked_paths |= 1 << p.0;

@@ -74,15 +74,16 @@ impl Connection {
         if let Some(stamps) = options.timestamps {
             self.stamps.begin(now, stamps);
         }
-        let config = &self.local.config;
-        self.receiver = Some(Receiver::new(ORIGIN + 1, config, self.agreed.our_shift, self.agreed.sack));
+        let Local { config, budget, .. } = &*self.local;
+        let Agreed { our_shift, sack, .. } = self.agreed;
+        self.receiver = Some(Receiver::new(ORIGIN + 1, config, our_shift, sack, budget));
         self.stamps.last_ack = ORIGIN + 1;
         self.sender.take_first_window(ORIGIN, u64::from(syn.header.window));
     }
 
-    /// The smallest shift with which the whole receive buffer can be advertised.
+    /// The smallest shift with which the whole receive buffer can be advertised, also when it has grown.
     fn shift(&self) -> u8 {
-        let buffer = self.config().receive_buffer.get();
+        let buffer = self.config().receive_buffer.most().get();
         (0..MAX_SHIFT).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(MAX_SHIFT)
     }
 
@@ -124,12 +125,12 @@ impl Connection {
     /// Enters ESTABLISHED: our SYN is acknowledged, and the peer's SYN has arrived.
     pub(super) fn establish(&mut self, now: Instant, retry: Retry, segment: &Segment<'_>) {
         let echoed = segment.options.timestamps.filter(|_| self.agreed.timestamps);
-        let echoed = echoed.and_then(|stamps| self.stamps.echoed(now, stamps));
+        let echoed = echoed.and_then(|stamps| self.stamps.age(now, stamps));
         // The timestamp of a SYN cookie encodes options and gives no RTT.
         if let Some(syn_at) = self.syn_at.filter(|_| retry.count == 0) {
             self.sender.rto.sample(now.since(syn_at));
-        } else if let Some(ms) = echoed.filter(|_| self.syn_at.is_some()) {
-            self.sender.rto.sample(now.since(Instant::from_nanos(ms.saturating_mul(1_000_000))));
+        } else if let Some(age) = echoed.filter(|_| self.syn_at.is_some()) {
+            self.sender.rto.sample(age);
         }
         let stamps = if self.agreed.timestamps { Options::TIMESTAMPS_LEN } else { 0 };
         let mss = u32::from(self.config().mss.min(self.agreed.their_mss));

@@ -198,6 +198,10 @@ impl Connection {
         let Some(receiver) = &mut self.receiver else { return };
         if self.phase.receives_data() {
             receiver.on_data(now, from, segment.data, fin);
+            if receiver.is_tuned() {
+                let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps);
+                receiver.count(now, stamps.and_then(|stamps| self.stamps.age(now, stamps)));
+            }
             if self.local.config.push_trains && segment.header.flags.has(Flags::PSH) {
                 receiver.acks.at_once();
             }

@@ -24,7 +24,7 @@ use phase::{Phase, Retry};
 use stamps::Stamps;
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::{Checksum, Payload};
+use transport::{BufferBudget, Checksum, Payload};
 use units::{Instant, Span};
 
 /// Parameters common to all connections of an endpoint.
@@ -33,6 +33,7 @@ pub(crate) struct Local {
     pub(crate) port: u16,
     pub(crate) checksum: Checksum,
     pub(crate) config: Arc<Config>,
+    pub(crate) budget: Arc<BufferBudget>,
 }
 
 /// The two ends of a connection.
@@ -97,7 +98,7 @@ impl Challenges {
 
 impl Connection {
     fn new(now: Instant, local: &Arc<Local>, ends: Ends, birth: Birth, passive: bool) -> Self {
-        let sender = Sender::new(&local.config);
+        let sender = Sender::new(&local.config, &local.budget);
         let retry = Retry { deadline: sender.rto.deadline(now), count: 0 };
         Connection {
             local: local.clone(),

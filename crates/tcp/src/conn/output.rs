@@ -70,7 +70,7 @@ impl Connection {
                 blocks.into_iter().map(|(left, right)| SackBlock { left: seq(left), right: seq(right) });
             options.sack.extend(blocks);
             receiver.acks.sent();
-            window = receiver.advertise();
+            window = receiver.advertise(now, self.sender.rto.srtt());
             ack = seq(receiver.next());
             self.stamps.last_ack = receiver.next();
         }
@@ -103,7 +103,7 @@ impl Connection {
     fn write_syn(&mut self, now: Instant, buf: &mut PacketBuf) -> Transmit {
         let (flags, options) = self.syn(now);
         let ack = self.receiver.as_ref().map_or(Seq(0), |receiver| self.theirs.seq(receiver.next()));
-        let window = self.config().receive_buffer.get().min(u64::from(u16::MAX)) as u16;
+        let window = self.config().receive_buffer.first().get().min(u64::from(u16::MAX)) as u16;
         self.header(ORIGIN, ack, flags, window).write(buf, &options);
         self.finish(Ecn::NotCapable, buf)
     }

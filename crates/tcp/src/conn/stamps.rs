@@ -41,6 +41,12 @@ impl Stamps {
         millis(now).checked_sub(age)
     }
 
+    /// Time since the echoed timestamp was sent; `None` if that is in the future or too long ago.
+    pub(super) fn age(&self, now: Instant, option: Timestamps) -> Option<Span> {
+        let ms = self.echoed(now, option)?;
+        Some(now.since(Instant::from_nanos(ms.saturating_mul(1_000_000))))
+    }
+
     /// True if the segment is an old duplicate (`rfc7323#section-5.3`, R1).
     #[inline]
     pub(super) fn is_old(&self, now: Instant, option: Timestamps) -> bool {

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{
-    Agenda, ConfigError, Datagram, Ecn, PacketBuf, Payload, Transmit, Turn, is_unicast, nearest,
+    Agenda, BufferBudget, ConfigError, Datagram, Ecn, PacketBuf, Payload, Transmit, Turn, is_unicast, nearest,
 };
 use units::Instant;
 
@@ -86,11 +86,13 @@ impl Endpoint {
     /// [`ConfigError`] names an option whose value cannot work.
     pub fn new(config: EndpointConfig) -> Result<Endpoint, ConfigError> {
         config.check()?;
+        let budget = BufferBudget::new(config.config.buffer_budget);
         Ok(Endpoint {
             local: Arc::new(Local {
                 port: config.port,
                 checksum: config.checksum,
                 config: Arc::new(config.config),
+                budget: Arc::new(budget),
             }),
             addresses: config.addresses,
             births: Box::new(Births::new(config.seed)),

@@ -4,6 +4,7 @@ mod acks;
 mod blocks;
 #[cfg(test)]
 mod tests;
+mod tuning;
 mod window;
 
 use crate::Config;
@@ -11,8 +12,10 @@ use crate::pieces::Pieces;
 use crate::ranges::{Range, Ranges};
 use acks::Acks;
 use blocks::Blocks;
-use transport::{Octets, Payload};
-use units::Instant;
+use std::sync::Arc;
+use transport::{BufferBudget, Octets, Payload};
+use tuning::Tuning;
+use units::{Instant, Span};
 use window::ReceiveWindow;
 
 #[derive(Debug)]
@@ -29,13 +32,14 @@ pub(crate) struct Receiver {
     fin: Option<u64>,
     pub(crate) acks: Acks,
     window: ReceiveWindow,
-    limit: usize,
+    /// Present if the size of the buffer follows the transfer.
+    tuning: Option<Box<Tuning>>,
 }
 
 impl Receiver {
-    /// A receiver that expects position `next` first, the one after the SYN.
-    pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool) -> Self {
-        let buffer = config.receive_buffer.get();
+    /// A receiver that expects position `next` first, the one after the SYN. Its buffer may grow by `budget`.
+    pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool, budget: &Arc<BufferBudget>) -> Self {
+        let buffer = config.receive_buffer.first().get();
         Receiver {
             data: Pieces::default(),
             read: next,
@@ -45,8 +49,7 @@ impl Receiver {
             fin: None,
             acks: Acks::new(config.delayed_ack),
             window: ReceiveWindow::new(next, buffer, u64::from(config.mss), shift),
-            // If pieces have at least this mean size, the memory is in proportion to the buffer.
-            limit: (buffer / 64) as usize + 64,
+            tuning: Tuning::new(config, budget),
         }
     }
 
@@ -65,6 +68,20 @@ impl Receiver {
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.next > fin)
+    }
+
+    /// True if the size of the buffer follows the transfer.
+    #[inline]
+    pub(crate) fn is_tuned(&self) -> bool {
+        self.tuning.is_some()
+    }
+
+    /// Counts the data of a segment after [`Self::on_data`]. `rtt`: age of the timestamp that it echoes.
+    pub(crate) fn count(&mut self, now: Instant, rtt: Option<Span>) {
+        let highest = self.above.last().map_or(self.next, |range| range.end);
+        if let Some(tuning) = &mut self.tuning {
+            tuning.arrived(now, rtt, highest - self.read);
+        }
     }
 
     /// Processes the data of a segment that begins at `start`, and its FIN.
@@ -117,7 +134,9 @@ impl Receiver {
     /// Stores data from position `from` on, which may be out of order.
     fn keep(&mut self, from: u64, data: Octets<'_>) {
         let range = Range { first: from, end: from + data.len() as u64 };
-        let crowded = self.data.len() >= self.limit || self.above.len() >= self.limit;
+        // If pieces have at least this mean size, the memory is in proportion to the buffer.
+        let limit = (self.window.buffer() / 64) as usize + 64;
+        let crowded = self.data.len() >= limit || self.above.len() >= limit;
         if crowded && from != self.next && !self.above.touches(range) {
             return; // dropped, as if lost in the network
         }
@@ -143,6 +162,7 @@ impl Receiver {
         }
         if self.fin == Some(self.next) {
             self.next += 1;
+            self.tuning = None; // gives its part of the budget back
         }
     }
 
@@ -154,6 +174,9 @@ impl Receiver {
         }
         let payload = self.data.take(max.min(there as usize))?;
         self.read += payload.len() as u64;
+        if let Some(tuning) = &mut self.tuning {
+            tuning.read(payload.len() as u64);
+        }
         if self.fin.is_none() && self.window.has_opened(self.read) {
             self.acks.at_once();
         }
@@ -172,9 +195,12 @@ impl Receiver {
         self.read = self.next - u64::from(self.is_finished());
     }
 
-    /// The window field of the segment that is being sent.
+    /// The window field of the segment that is being sent. `srtt`: the smoothed RTT of our own data.
     #[inline]
-    pub(crate) fn advertise(&mut self) -> u16 {
+    pub(crate) fn advertise(&mut self, now: Instant, srtt: Option<Span>) -> u16 {
+        if let Some(size) = self.tuning.as_mut().and_then(|tuning| tuning.grown(now, srtt)) {
+            self.window.resize(size);
+        }
         self.window.advertise(self.next, self.read)
     }
 

@@ -5,8 +5,8 @@ use units::{ByteCount, Span};
 const NEXT: u64 = ORIGIN + 1;
 
 fn receiver(dsack: bool) -> Receiver {
-    let config = Config { receive_buffer: ByteCount::new(50_000), dsack, ..Config::qualnet() };
-    Receiver::new(NEXT, &config, 0, true)
+    let config = Config { receive_buffer: ByteCount::new(50_000).into(), dsack, ..Config::qualnet() };
+    Receiver::new(NEXT, &config, 0, true, &Arc::default())
 }
 
 /// Delivers segment number `n` of 100 bytes.
@@ -80,7 +80,7 @@ fn nothing_is_kept_beyond_the_window() {
     rx.on_data(Instant::ZERO, NEXT + 100, Octets::new(&[], 60_000), true);
     rx.on_data(Instant::ZERO, NEXT, Octets::new(&[], 100), false);
     assert_eq!((rx.readable(), rx.is_finished()), (50_000, false));
-    assert_eq!(rx.advertise(), 0);
+    assert_eq!(rx.advertise(Instant::ZERO, None), 0);
     assert!(rx.acks.is_due());
 }
 

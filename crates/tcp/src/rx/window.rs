@@ -17,6 +17,17 @@ impl ReceiveWindow {
         ReceiveWindow { buffer, mss, shift, edge: next + buffer }
     }
 
+    /// Size of the buffer in bytes.
+    pub(super) fn buffer(&self) -> u64 {
+        self.buffer
+    }
+
+    /// Sets the size of the buffer, which never falls.
+    pub(super) fn resize(&mut self, buffer: u64) {
+        debug_assert!(buffer >= self.buffer);
+        self.buffer = buffer;
+    }
+
     #[inline]
     pub(super) fn edge(&self) -> u64 {
         self.edge

@@ -30,7 +30,7 @@ use rate::RateControl;
 use recovery::Recovery;
 use std::sync::Arc;
 use timers::Timers;
-use transport::Payload;
+use transport::{BufferBudget, Payload, SendBuffer};
 use undo::Undo;
 use units::{ByteCount, Instant};
 
@@ -45,6 +45,7 @@ pub(crate) struct Sender {
     smss: u32,
     /// IP and TCP headers of a full segment, with the options of every segment.
     headers: u32,
+    buffer: SendBuffer,
     /// User data from the oldest unacknowledged byte on (SND.UNA).
     data: Pieces,
     /// Position after the last byte that the user queued.
@@ -129,8 +130,12 @@ pub(crate) struct Negotiated {
 }
 
 impl Sender {
-    pub(crate) fn new(config: &Arc<Config>) -> Self {
+    /// A sender before the handshake. Its buffer may grow by `budget`.
+    pub(crate) fn new(config: &Arc<Config>, budget: &Arc<BufferBudget>) -> Self {
+        let mut buffer = SendBuffer::new(config.send_buffer);
+        buffer.join(budget);
         Sender {
+            buffer,
             control: None,
             variant: config.variant,
             window: CongestionWindow::default(),
@@ -186,16 +191,27 @@ impl Sender {
     /// Queues user data up to the free space, and returns the number of bytes queued.
     pub(crate) fn push(&mut self, mut payload: Payload) -> u64 {
         let wanted = payload.len() as u64;
-        let taken = wanted.min(self.config.send_buffer.get().saturating_sub(self.buffered()));
+        let taken = wanted.min(self.send_buffer().saturating_sub(self.buffered()));
         self.blocked |= taken < wanted;
         self.data.insert(self.end, payload.split_to(taken as usize));
         self.end += taken;
         taken
     }
 
+    /// Size of the send buffer.
+    fn send_buffer(&self) -> u64 {
+        self.buffer.size(self.outstanding()).get()
+    }
+
+    /// Bytes sent and not acknowledged.
+    fn outstanding(&self) -> ByteCount {
+        ByteCount::new(self.flight.nxt() - self.flight.una())
+    }
+
     /// True once when there is space again after user data did not fit.
     pub(crate) fn take_writable(&mut self) -> bool {
-        let writable = self.blocked && self.buffered() < self.config.send_buffer.get();
+        self.buffer.tune(self.outstanding());
+        let writable = self.blocked && self.buffered() < self.send_buffer();
         self.blocked &= !writable;
         writable
     }

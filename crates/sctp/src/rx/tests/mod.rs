@@ -31,7 +31,7 @@ struct Report {
 
 const STREAMS: u16 = 4;
 
-fn budget() -> Arc<Budget> {
+fn budget() -> Arc<BufferBudget> {
     Arc::default()
 }
 

@@ -1,8 +1,7 @@
 //! A send buffer that follows the transfer.
 
 use super::*;
-use crate::budget::{Budget, Share};
-use transport::BufferSize;
+use transport::{BufferBudget, BufferSize};
 
 const MIB: u64 = 1 << 20;
 const MESSAGE: u32 = 1000;
@@ -22,8 +21,8 @@ fn assert_full_at(bytes: u64, size: u64) {
 fn a_send_buffer_is_twice_what_is_in_flight_within_the_budget() {
     let config = Config { send_buffer: BufferSize::Auto, ..Config::default() };
     let mut rig = Rig::new(&config, 1, 1);
-    let budget = Arc::new(Budget::new(4 * MIB));
-    rig.sender.share(&budget);
+    let budget = Arc::new(BufferBudget::new(ByteCount::new(4 * MIB)));
+    rig.sender.join(&budget);
     let first = fill(&mut rig);
     assert_full_at(first, MIB);
 
@@ -42,7 +41,5 @@ fn a_send_buffer_is_twice_what_is_in_flight_within_the_budget() {
     let last = rig.sender.out.number(rig.sender.out.next_index() - 1);
     rig.sack(last as u32, &[], 1);
     assert_full_at(fill(&mut rig), MIB);
-    let mut other = Share::new(&budget);
-    other.grow(4 * MIB);
-    assert_eq!(other.bytes(), 2 * MIB, "all was given back");
+    assert_eq!(budget.left().get(), 4 * MIB, "all was given back");
 }

@@ -117,7 +117,7 @@ impl Rig {
 
     /// A rig with the congestion control that the options name.
     fn with_own_control(config: Config) -> Rig {
-        let mut sender = Sender::new(&Arc::new(config));
+        let mut sender = Sender::new(&Arc::new(config), &Arc::default());
         let now = Instant::ZERO + Span::from_secs(1);
         let found = Negotiated { smss: SMSS as u32, headers: 40, sack: true, ecn: false, syn_lost: false };
         sender.establish(now, found);
@@ -199,7 +199,7 @@ fn saturate(sender: &mut Sender, _now: Instant) {
 }
 
 fn configs() -> [Config; 2] {
-    let modern = Config { send_buffer: ByteCount::new(1 << 20), ..Config::modern() };
+    let modern = Config { send_buffer: ByteCount::new(1 << 20).into(), ..Config::modern() };
     let newreno = Config { variant: Variant::NewReno, rack_tlp: false, ..modern.clone() };
     [modern, newreno]
 }

@@ -17,7 +17,7 @@ fn at(ms: u64) -> Instant {
 
 /// A sender that sent 10 segments at 1000 ms and has more data.
 fn sender(config: &Config) -> Sender {
-    let mut sender = Sender::new(&Arc::new(config.clone()));
+    let mut sender = Sender::new(&Arc::new(config.clone()), &Arc::default());
     let found = Negotiated { smss: SMSS as u32, headers: 40, sack: true, ecn: false, syn_lost: false };
     sender.establish(at(1000), found);
     sender.take_first_window(ORIGIN, 1 << 30);

@@ -1,34 +1,44 @@
-//! The bytes by which the buffers of all associations of an endpoint may grow together.
+//! The bytes by which the buffers of all connections of an endpoint may grow together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use units::ByteCount;
 
 /// Bytes by which the buffers of an endpoint may still grow beyond their first size.
 #[derive(Debug)]
-pub(crate) struct Budget(AtomicU64);
+pub struct BufferBudget(AtomicU64);
 
-impl Default for Budget {
+impl Default for BufferBudget {
+    /// A budget of [`BufferBudget::USUAL`].
     fn default() -> Self {
-        Budget(AtomicU64::new(256 << 20))
+        BufferBudget::new(Self::USUAL)
     }
 }
 
-#[cfg(test)]
-impl Budget {
-    pub(crate) fn new(bytes: u64) -> Self {
-        Budget(AtomicU64::new(bytes))
+impl BufferBudget {
+    /// The budget of an endpoint whose user sets none: 256 MiB.
+    pub const USUAL: ByteCount = ByteCount::new(256 << 20);
+
+    /// A budget of which nothing is taken.
+    pub fn new(bytes: ByteCount) -> Self {
+        BufferBudget(AtomicU64::new(bytes.get()))
+    }
+
+    /// The bytes that no buffer has taken.
+    pub fn left(&self) -> ByteCount {
+        ByteCount::new(self.0.load(Ordering::Relaxed))
     }
 }
 
 /// What a buffer took from the budget.
 #[derive(Debug)]
 pub(crate) struct Share {
-    budget: Arc<Budget>,
+    budget: Arc<BufferBudget>,
     bytes: u64,
 }
 
 impl Share {
-    pub(crate) fn new(budget: &Arc<Budget>) -> Self {
+    pub(crate) fn new(budget: &Arc<BufferBudget>) -> Self {
         Share { budget: budget.clone(), bytes: 0 }
     }
 
@@ -68,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_buffer_takes_no_more_than_it_leaves_and_gives_it_back() {
-        let budget = Arc::new(Budget::new(800));
+        let budget = Arc::new(BufferBudget::new(ByteCount::new(800)));
         let (mut one, mut two) = (Share::new(&budget), Share::new(&budget));
         assert!(one.grow(600) && two.grow(600));
         assert_eq!((one.bytes(), two.bytes()), (400, 200));
@@ -77,6 +87,6 @@ mod tests {
         assert!(two.grow(250) && !two.grow(100));
         assert_eq!(two.bytes(), 250);
         two.release();
-        assert_eq!(budget.0.load(Ordering::Relaxed), 800);
+        assert_eq!(budget.left().get(), 800);
     }
 }

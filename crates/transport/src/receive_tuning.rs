@@ -10,11 +10,12 @@
 //! since unequal paths reorder. But a peer that sends only such chunks gains nothing by the second term.
 //! The size never falls while data arrives, since the peer was told of it.
 //!
-//! Buffers of all associations of an endpoint grow out of one [`budget`](crate::budget).
+//! Buffers of all connections of an endpoint grow out of one [`BufferBudget`].
 
-use crate::budget::Share;
-use crate::path::PathId;
-use units::{ByteCount, Instant, Span};
+use crate::budget::{BufferBudget, Share};
+use crate::buffer::BufferSize;
+use std::sync::Arc;
+use units::{Instant, Span};
 
 /// Least time over which the bytes are counted: timers of hosts make shorter counts uneven.
 const LEAST_PERIOD: Span = Span::from_millis(10);
@@ -22,9 +23,9 @@ const LEAST_PERIOD: Span = Span::from_millis(10);
 /// Pause after which the buffer has its first size again: idle associations leave the budget to others.
 const REST: Span = Span::from_secs(60);
 
-/// What determines the next size of a receive buffer.
+/// Determines the size of a receive buffer that follows the transfer.
 #[derive(Debug)]
-pub(super) struct Tuning {
+pub struct ReceiveTuning {
     /// The bytes beyond the first size.
     share: Share,
     first: u64,
@@ -39,31 +40,34 @@ pub(super) struct Tuning {
     sources: u32,
 }
 
-impl Tuning {
-    pub(super) fn new(first: ByteCount, most: ByteCount, share: Share) -> Self {
-        let (first, most) = (first.get(), most.get());
-        Tuning { share, first, most, since: None, read: 0, held: 0, sources: 0 }
+impl ReceiveTuning {
+    /// The tuning of a buffer that grows by `budget`; `None` if its size is fixed.
+    pub fn new(size: BufferSize, budget: &Arc<BufferBudget>) -> Option<Self> {
+        let (first, most) = (size.first().get(), size.most().get());
+        let share = Share::new(budget);
+        let tuning = ReceiveTuning { share, first, most, since: None, read: 0, held: 0, sources: 0 };
+        (size == BufferSize::Auto).then_some(tuning)
     }
 
-    /// Counts a chunk that arrived on `path`; the buffer holds `held` bytes now.
+    /// Counts data that arrived on path number `path`, below 32; the buffer holds `held` bytes now.
     #[inline]
-    pub(super) fn arrived(&mut self, path: PathId, held: u64) {
-        self.sources |= 1 << path.0;
+    pub fn arrived(&mut self, path: u8, held: u64) {
+        self.sources |= 1 << path;
         self.held = self.held.max(held);
     }
 
     /// Counts bytes that the user read.
     #[inline]
-    pub(super) fn read(&mut self, bytes: u32) {
-        self.read += u64::from(bytes);
+    pub fn read(&mut self, bytes: u64) {
+        self.read += bytes;
     }
 
     /// Returns the new size if the period is over and the buffer grows. `rtt` gives the round-trip time of a
     /// path.
-    pub(super) fn grown(&mut self, now: Instant, rtt: impl Fn(PathId) -> Option<Span>) -> Option<u64> {
+    pub fn grown(&mut self, now: Instant, rtt: impl Fn(u8) -> Option<Span>) -> Option<u64> {
         let since = *self.since.get_or_insert(now);
         let sources = (0..u32::BITS as u8).filter(|p| self.sources & 1 << p != 0);
-        let round = sources.filter_map(|p| rtt(PathId(p))).max()?.max(LEAST_PERIOD);
+        let round = sources.filter_map(rtt).max()?.max(LEAST_PERIOD);
         let period = now.since(since);
         if period < round {
             return None;
@@ -76,12 +80,12 @@ impl Tuning {
 
     /// Returns true if the user read a quarter of the buffer: it may soon limit the sender, and cannot grow
     /// without a round-trip time.
-    pub(super) fn lacks_rtt(&self) -> bool {
+    pub fn lacks_rtt(&self) -> bool {
         self.read >= self.first / 4
     }
 
     /// Returns the first size once if no data has arrived for a minute.
-    pub(super) fn rested(&mut self, now: Instant) -> Option<u64> {
+    pub fn rested(&mut self, now: Instant) -> Option<u64> {
         let rests = self.since.is_some_and(|since| now.since(since) >= REST);
         if !rests || self.share.bytes() == 0 {
             return None;
@@ -95,19 +99,18 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     const MIB: u64 = 1 << 20;
 
-    fn tuning() -> Tuning {
-        Tuning::new(ByteCount::new(MIB), ByteCount::new(64 * MIB), Share::new(&Arc::default()))
+    fn tuning() -> ReceiveTuning {
+        ReceiveTuning::new(BufferSize::Auto, &Arc::default()).expect("not a fixed size")
     }
 
     /// One period of 100 ms in which the user reads `read` bytes and the buffer holds `held`.
-    fn period(tuning: &mut Tuning, number: u64, read: u32, held: u64) -> u64 {
+    fn period(tuning: &mut ReceiveTuning, number: u64, read: u64, held: u64) -> u64 {
         let at = |n| Instant::ZERO + Span::from_millis(100 * n);
         tuning.grown(at(number), |_| Some(Span::from_millis(100)));
-        tuning.arrived(PathId(0), held);
+        tuning.arrived(0, held);
         tuning.read(read);
         tuning.grown(at(number + 1), |_| Some(Span::from_millis(100)));
         tuning.first + tuning.share.bytes()
@@ -135,7 +138,7 @@ mod tests {
         let mut tuning = tuning();
         let round = |_| Some(Span::from_millis(100));
         tuning.grown(Instant::ZERO, round);
-        tuning.arrived(PathId(0), 0);
+        tuning.arrived(0, 0);
         tuning.read(20_000_000);
         assert_eq!(tuning.grown(Instant::ZERO + Span::from_secs(1), round), Some(4_000_000));
     }

@@ -1,0 +1,43 @@
+//! A receive buffer that follows the transfer.
+
+use crate::Config;
+use std::sync::Arc;
+use transport::{BufferBudget, LeastRtt, ReceiveTuning};
+use units::{Instant, Span};
+
+/// The size of the buffer, and the round-trip time for which it is counted what is read.
+#[derive(Debug)]
+pub(super) struct Tuning {
+    size: ReceiveTuning,
+    /// From the timestamps that segments with data echo. The least time counts: the others contain the pauses
+    /// of the sender.
+    rtt: LeastRtt,
+}
+
+impl Tuning {
+    /// `None` if the size is fixed.
+    pub(super) fn new(config: &Config, budget: &Arc<BufferBudget>) -> Option<Box<Self>> {
+        let size = ReceiveTuning::new(config.receive_buffer, budget)?;
+        Some(Box::new(Tuning { size, rtt: LeastRtt::default() }))
+    }
+
+    /// Counts data that arrived. `rtt`: age of the timestamp that it echoes. `span`: distance from the next
+    /// byte to be read to the last one that arrived, with the gaps, since the window limits it so.
+    pub(super) fn arrived(&mut self, now: Instant, rtt: Option<Span>, span: u64) {
+        if let Some(rtt) = rtt {
+            self.rtt.sample(now, rtt);
+        }
+        self.size.arrived(0, span);
+    }
+
+    /// Counts bytes that the user read.
+    pub(super) fn read(&mut self, bytes: u64) {
+        self.size.read(bytes);
+    }
+
+    /// Returns the new size if the buffer grows. `srtt` is used without timestamps.
+    pub(super) fn grown(&mut self, now: Instant, srtt: Option<Span>) -> Option<u64> {
+        let rtt = self.rtt.get().or(srtt);
+        self.size.grown(now, |_| rtt)
+    }
+}

@@ -1,0 +1,72 @@
+//! The size of a send buffer.
+
+use crate::budget::{BufferBudget, Share};
+use crate::buffer::BufferSize;
+use std::sync::Arc;
+use units::ByteCount;
+
+/// A send buffer of fixed size, or one that follows the transfer: as many unsent bytes wait as sent ones, so
+/// that the windows may double.
+#[derive(Debug)]
+pub struct SendBuffer {
+    size: BufferSize,
+    /// Absent with a fixed size, and before [`Self::join`].
+    share: Option<Share>,
+}
+
+impl SendBuffer {
+    /// A buffer that belongs to no budget: its size is the first one.
+    pub fn new(size: BufferSize) -> Self {
+        SendBuffer { size, share: None }
+    }
+
+    /// Lets a buffer that follows the transfer grow by `budget`.
+    pub fn join(&mut self, budget: &Arc<BufferBudget>) {
+        self.share = (self.size == BufferSize::Auto).then(|| Share::new(budget));
+    }
+
+    /// The size, if `sent` bytes in the buffer were sent.
+    pub fn size(&self, sent: ByteCount) -> ByteCount {
+        let (size, share) = (self.size, self.share.as_ref().map_or(0, Share::bytes));
+        (sent * 2).max(size.first()).min(size.most()).min(size.first() + ByteCount::new(share))
+    }
+
+    /// Takes a share of the budget for `sent` bytes in the buffer that were sent, or gives it back if there
+    /// are none.
+    pub fn tune(&mut self, sent: ByteCount) {
+        let Some(share) = &mut self.share else { return };
+        if sent.is_zero() {
+            share.release();
+        } else {
+            share.grow((sent * 2).min(self.size.most()).get().saturating_sub(self.size.first().get()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: ByteCount = ByteCount::new(1 << 20);
+
+    #[test]
+    fn a_fixed_size_takes_nothing_from_the_budget() {
+        let budget = Arc::default();
+        let mut buffer = SendBuffer::new(MIB.into());
+        buffer.join(&budget);
+        buffer.tune(MIB * 8);
+        assert_eq!((buffer.size(MIB * 8), budget.left()), (MIB, MIB * 256));
+    }
+
+    #[test]
+    fn the_size_is_twice_what_was_sent_up_to_64_mib() {
+        let budget = Arc::default();
+        let mut buffer = SendBuffer::new(BufferSize::Auto);
+        buffer.join(&budget);
+        for (sent, size) in [(0, 1), (1, 2), (20, 40), (60, 64), (0, 1)] {
+            buffer.tune(MIB * sent);
+            assert_eq!(buffer.size(MIB * sent), MIB * size, "{sent} MiB sent");
+        }
+        assert_eq!(budget.left(), MIB * 256, "all was given back");
+    }
+}
