@@ -74,6 +74,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "controls/pictures.py",
         "controls/shares.py",
         "fairness/one_path.py",
+        "buffers/memory.py",
         "buffers/picture.py",
         "handover/picture.py",
         "interleaving/picture.py",
