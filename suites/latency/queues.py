@@ -5,6 +5,7 @@ Runs scenarios/latency.toml, draws the round-trip times of its probes over time,
 
 from __future__ import annotations
 
+import statistics
 import sys
 import tempfile
 import tomllib
@@ -35,7 +36,7 @@ TICKS = [20, 30, 50, 100, 200, 500]
 
 def kind(queue: str) -> str:
     """The kind of a queue, as people call it."""
-    found = tomllib.loads(f"queue = {queue}")["queue"]["kind"]
+    found: str = tomllib.loads(f"queue = {queue}")["queue"]["kind"]
     return NAMES.get(found, found)
 
 
@@ -78,7 +79,8 @@ def table(result: Result) -> str:
     whole = result.scalars.filter((pl.col("window") == "") & pl.col("path").is_null())
     for (queue, control), rows in whole.group_by("queue", "control", maintain_order=True):
         mean = {
-            (flow, quantity): group["value"].mean() for (flow, quantity), group in rows.group_by("flow", "quantity")
+            (flow, quantity): statistics.fmean(group["value"])
+            for (flow, quantity), group in rows.group_by("flow", "quantity")
         }
         added = mean["latency", "echo_rtt_added_s"]
         rates = [f"{mean[flow, 'throughput_bps'] / 1e6:.1f} Mbit/s" for flow in ("download", "upload")]
