@@ -46,7 +46,8 @@ def taken(made: dict[str, Any]) -> tuple[float, list[int]]:
     """
     probes = [{"quantity": quantity, "flow": FLOW, "every": EVERY} for quantity in ("peer-rwnd", "flight")]
     (rate,), series = _run(_with(made, "auto", probe=probes))
-    # The sender knows as free, or in flight, all of the buffer but the bytes in it. At the end there are none.
+    # The window of the peer and the bytes in flight add up to the buffer less the bytes in it. At the end nothing is
+    # in it, so that the largest sum is its size.
     free = series.group_by("time").agg(pl.col("value").sum()).sort("time")["value"].to_list()
     size = int(max(free))
     return rate, [size, size - int(min(free[len(free) // 2 :]))]

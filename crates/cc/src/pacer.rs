@@ -7,7 +7,8 @@ use units::{BitRate, ByteCount, Instant, Span};
 /// queues than the pairs of others.
 ///
 /// A pair leaves once the bucket holds all of it. The bucket holds the bytes of 1 ms more, so that a late
-/// timer costs no throughput. Bytes are counted as the congestion window counts them.
+/// timer costs no throughput. Bytes are counted as the congestion window counts them: packets that are not
+/// full leave in runs of two MTU.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     /// `None`: packets are not delayed.

@@ -54,7 +54,7 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Out
     let starts = begun.is_none() && announced == 0 && !shared;
     // A record of one message that fits in any case needs no second call.
     let fits = !peek && starts && vectors.total >= MAX_DELIVERED;
-    let before = if peek && !starts { real::get_native(fd, libc::SO_PEEK_OFF) } else { 0 };
+    let before = if (peek || shared) && !starts { real::get_native(fd, libc::SO_PEEK_OFF) } else { 0 };
     let mut bytes = 0;
     let (header, mut rest) = match begun {
         Some(begun) => begun,
@@ -95,7 +95,13 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Out
     };
     if rest > 0 && bytes < vectors.total {
         let more = native(fd, vectors.part(bytes, rest).without_header(), libc::MSG_PEEK);
-        let Ok(more) = usize::try_from(more) else { return failed() };
+        let Ok(more) = usize::try_from(more) else {
+            let outcome = failed();
+            if shared {
+                real::set_native(fd, libc::SO_PEEK_OFF, before); // the header was looked at
+            }
+            return outcome;
+        };
         (bytes, rest) = (bytes + more, rest.saturating_sub(more));
     }
     let whole = rest == 0;

@@ -24,6 +24,8 @@ pub struct Entry {
     owner: AtomicUsize,
     /// Another descriptor of the socket may have been read.
     shared: AtomicBool,
+    /// Forks before the descriptor was entered.
+    forks: AtomicUsize,
     place: UnsafeCell<Place>,
 }
 
@@ -42,17 +44,17 @@ impl Place {
     pub const START: Place = Place { begun: None, announced: 0 };
 }
 
-/// Processes made by fork read the sockets of this one, or those of the process that made it.
-static FORKED: AtomicBool = AtomicBool::new(false);
+/// Forks so far. Two processes have the sockets that were made before the last one.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn on_fork() {
-    FORKED.store(true, Ordering::Relaxed);
+    FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Learns of later forks.
 fn watch_forks() {
     static WATCHED: Once = Once::new();
-    // SAFETY: the handlers only store.
+    // SAFETY: the handlers only count.
     WATCHED.call_once(|| unsafe {
         libc::pthread_atfork(None, Some(on_fork), Some(on_fork));
     });
@@ -69,6 +71,7 @@ const FREE: Entry = Entry {
     streams: AtomicU64::new(0),
     owner: AtomicUsize::new(0),
     shared: AtomicBool::new(false),
+    forks: AtomicUsize::new(0),
     place: UnsafeCell::new(Place::START),
 };
 
@@ -92,6 +95,7 @@ pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
     entry.streams.store(0, Ordering::Relaxed);
     watch_forks();
     entry.shared.store(false, Ordering::Relaxed);
+    entry.forks.store(FORKS.load(Ordering::Relaxed), Ordering::Relaxed);
     // SAFETY: the descriptor is new, so that no other thread uses its entry.
     unsafe { *entry.place.get() = Place::START };
     HIGHEST.fetch_max(fd as usize, Ordering::Relaxed);
@@ -182,7 +186,8 @@ impl Locked<'_> {
 
     /// True if what is known of the place may be wrong, and a record may have several messages.
     pub fn is_shared(&self) -> bool {
-        let shared = self.entry.shared.load(Ordering::Relaxed) || FORKED.load(Ordering::Relaxed);
+        let shared = self.entry.shared.load(Ordering::Relaxed)
+            || self.entry.forks.load(Ordering::Relaxed) != FORKS.load(Ordering::Relaxed);
         shared && !self.entry.has(switches::MANY)
     }
 }

@@ -20,7 +20,8 @@ use units::{Instant, Span};
 /// Least time over which the bytes are counted: timers of hosts make shorter counts uneven.
 const LEAST_PERIOD: Span = Span::from_millis(10);
 
-/// Pause after which the buffer has its first size again: idle associations leave the budget to others.
+/// Pause after which the buffer has its first size again: idle associations of SCTP leave the budget to
+/// others.
 const REST: Span = Span::from_secs(60);
 
 /// Determines the size of a receive buffer that follows the transfer.
@@ -49,10 +50,11 @@ impl ReceiveTuning {
         (size == BufferSize::Auto).then_some(tuning)
     }
 
-    /// Counts data that arrived on path number `path`, below 32; the buffer holds `held` bytes now.
+    /// Counts data that arrived on a path; the buffer holds `held` bytes now. Paths from number 32 on give no
+    /// round-trip time.
     #[inline]
     pub fn arrived(&mut self, path: u8, held: u64) {
-        self.sources |= 1 << path;
+        self.sources |= 1u32.checked_shl(path.into()).unwrap_or(0);
         self.held = self.held.max(held);
     }
 

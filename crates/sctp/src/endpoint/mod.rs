@@ -146,9 +146,9 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Sets the options of later associations. With another `buffer_budget` they do not share that of the
-    /// existing associations. A peer that has an INIT ACK of this endpoint keeps the
-    /// extensions and streams that it announced, and gets all other options. If `auth_chunks` or `asconf`
+    /// Sets the options of later associations. If `buffer_budget` changes, they have a budget of their own.
+    /// A peer that has an INIT ACK of this endpoint keeps the extensions and streams that it announced, and
+    /// gets all other options. If `auth_chunks` or `asconf`
     /// changed with AUTH on, the handshake of such a peer fails, and the peer must begin again.
     ///
     /// # Errors

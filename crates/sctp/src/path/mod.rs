@@ -200,7 +200,7 @@ pub(crate) struct Path {
     pub(crate) stats: PathStats,
     /// Moving average of the share of chunks that are lost.
     pub(crate) loss_rate: f64,
-    /// Time of the last change of route. What left earlier tells nothing about the path.
+    /// Time of the last change of route. What left earlier gives neither growth of cwnd nor RTT.
     pub(crate) route_since: Instant,
 
     pub(crate) cuc: CucState,

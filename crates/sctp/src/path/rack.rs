@@ -159,7 +159,8 @@ impl Path {
         if !rack.reordering && self.recovery.is_some() {
             return Span::ZERO;
         }
-        let (Some(base), Some(srtt)) = (self.rto.base(), self.rto.srtt()) else { return self.rto.current() };
+        let Some(srtt) = self.rto.srtt() else { return self.rto.current() };
+        let base = self.rto.base().unwrap_or(srtt); // there is none after a change of route
         (base / 4 * (u64::from(rack.more_quarters) + 1)).min(srtt)
     }
 }

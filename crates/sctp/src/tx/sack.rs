@@ -256,17 +256,21 @@ impl Sender {
         } else {
             steps::count_paid(1);
             chunk.mark(Mark::Credited);
-            if chunk.is(Mark::Copied) || chunk.sent_at < path.route_since {
+            if chunk.is(Mark::Copied) {
                 return p;
             }
-            delta.new_bytes += flight_size;
+            let of_this_route = chunk.sent_at >= path.route_since;
+            if of_this_route {
+                delta.new_bytes += flight_size;
+            }
             path.loss_rate -= path.loss_rate * LOSS_WEIGHT;
-            if chunk.transmissions == 1 {
+            if chunk.transmissions == 1 && of_this_route {
                 path.liveness.proven(chunk.sent_at);
                 let rtt = now.since(chunk.sent_at);
                 delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
             }
             if self.config.pmtud
+                && of_this_route
                 && let Some(pmtud) = &mut path.pmtud
             {
                 let chunk = &self.out[i];

@@ -1,7 +1,7 @@
 //! Tests how often data gives RTT samples, and how the flight size depends on the path of the SACKs.
 
 use super::*;
-use crate::config::SackPath;
+use crate::config::{LossDetection, SackPath};
 
 // rfc9260#section-6.3.1, rules C3 and C4
 #[test]
@@ -45,6 +45,24 @@ fn what_left_before_a_change_of_route_tells_nothing_about_the_new_one() {
     rig.sack(104, &[], 4);
     assert_eq!(rig.paths[P1].window.cwnd, ByteCount::new(4 * CHUNK) + rig.paths[P1].mtu);
     assert_eq!(rig.paths[P1].rto.base(), Some(Span::from_millis(80)));
+}
+
+/// A chunk that was lost on the old route is found by what arrived behind it there.
+#[test]
+fn a_loss_before_a_change_of_route_is_found_by_what_left_before_it() {
+    let config = Config { loss_detection: LossDetection::Rack, ..cmt(Cmt::default()) };
+    let mut rig = Rig::new(&config, 1, 1);
+    rig.paths[P1].window.cwnd = ByteCount::new(200 * CHUNK);
+    for _ in 1..=20 {
+        rig.transmit(P1);
+        rig.pass(Span::from_millis(1));
+    }
+    rig.pass(Span::from_millis(30));
+    rig.sack(1, &[], 1);
+    rig.sender.on_route_changed(rig.now, P1, &mut rig.paths);
+    rig.pass(Span::from_millis(20));
+    rig.sack(1, &[(3, 20)], 2);
+    assert!(rig.is_lost(2));
 }
 
 /// The RTT of P1 is 25 ms if SACKs return on P2, and 40 ms if SACKs return on P1. If all SACKs return on P1,
