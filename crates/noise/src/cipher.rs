@@ -1,7 +1,6 @@
 //! The ciphers of `ring`.
 
-use crate::key::TAG;
-use crate::suite::Suite;
+use crate::suite::{Suite, TAG};
 use ring::aead::{AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 #[derive(Debug)]

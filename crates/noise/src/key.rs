@@ -5,9 +5,6 @@ use crate::suite::Suite;
 use std::hint::black_box;
 use zeroize::Zeroize;
 
-/// Bytes of the tag of a ciphertext.
-pub(crate) const TAG: usize = 16;
-
 /// One direction of a session. Its memory is wiped when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Key {

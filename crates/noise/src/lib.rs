@@ -21,7 +21,7 @@
 //!     let endpoint = Endpoint::builder().locals(paths).port(5001).guard(Noise::new(key, clients)?).bind()?;
 //!     let listener = endpoint.listen(16);
 //!     while let Ok(connection) = listener.accept() {
-//!         println!("{:?} connected", connection.peer_identity());
+//!         println!("{:?} connected", connection.peer_identity()); // Some(PublicKey(8520f0…))
 //!     }
 //!     Ok(())
 //! }

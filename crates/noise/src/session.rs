@@ -1,8 +1,8 @@
 //! The keys of one handshake, one for each direction, with counters and replay windows.
 
-use crate::key::{Key, TAG};
+use crate::key::Key;
 use crate::lanes::{ReceiveLanes, SendLanes};
-use crate::suite::Suite;
+use crate::suite::{Suite, TAG};
 use crate::wire::{self, HEADER};
 use transport::{Octets, Transmit};
 use units::{Instant, Span};

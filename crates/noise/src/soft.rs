@@ -1,7 +1,6 @@
 //! The ciphers without `ring`, for processors and systems that it does not build on: those of RustCrypto.
 
-use crate::key::TAG;
-use crate::suite::Suite;
+use crate::suite::{Suite, TAG};
 use aes_gcm::Aes256Gcm;
 use chacha20poly1305::ChaCha20Poly1305;
 use chacha20poly1305::aead::{AeadInPlace, KeyInit};

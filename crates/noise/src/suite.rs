@@ -1,5 +1,8 @@
 //! The two cipher suites, and which of them this end uses.
 
+/// Bytes of the tag of a ciphertext.
+pub(crate) const TAG: usize = 16;
+
 /// A cipher for packets and handshakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {

@@ -9,8 +9,8 @@
 //!
 //! The suite of a cookie is the one that the responder wants, or 255 if it accepts that of the initiation.
 
-use crate::key::TAG;
 use crate::mac::MAC;
+use crate::suite::TAG;
 
 /// Payload of both messages of a handshake: the version of these formats, and flags, none of which is defined
 /// yet.
