@@ -52,9 +52,10 @@ const PROGRAMS: &[Program] = &[
         version: "lksctp-tools 1.0.19",
         started: "-- sctp_test -H HOST -P 5001 -l",
         works: "one-to-many style, `-T`: one-to-one style",
-        script: "$P stdbuf -oL sctp_test -H 127.0.0.1 -P 5001 -l > server & sleep 1
+        script: "$P stdbuf -oL sctp_test -H 127.0.0.1 -P 5001 -l > many & $P stdbuf -oL sctp_test -H 127.0.0.1 -P 5002 -l -T > one & sleep 1
             $P sctp_test -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -c 2 -x 3 > client
-            sleep 0.5; grep -q COMMUNICATION server && grep -q 'Data 1453 bytes' server",
+            $P sctp_test -H 127.0.0.1 -P 6002 -h 127.0.0.1 -p 5002 -s -T -c 2 -x 3 >> client
+            sleep 0.5; grep -q COMMUNICATION many && grep -q 'Data 1453 bytes' many && grep -q 'Data 1453 bytes' one",
     },
     Program {
         name: "sctp_darn",
