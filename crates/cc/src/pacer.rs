@@ -17,7 +17,7 @@ pub struct Pacer {
     /// Tokens at `filled_at`, in units of 10^-9 bit. Negative after a packet larger than the MTU.
     tokens: i128,
     filled_at: Instant,
-    /// What the bucket still holds may leave, although it is less than a pair.
+    /// A pair has begun to leave: one MTU in the bucket is enough for the next packet.
     leaving: bool,
 }
 
@@ -27,7 +27,7 @@ const PER_BYTE: i128 = 8_000_000_000;
 /// Packets of one MTU that leave together.
 const PAIR: u64 = 2;
 
-/// What the bucket holds beyond a pair, in time at the pacing rate: the resolution of host timers.
+/// The bucket holds a pair and what leaves in this time at the pacing rate. Host timers may be as late.
 const SLACK: Span = Span::from_millis(1);
 
 impl Pacer {

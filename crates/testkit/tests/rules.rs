@@ -28,6 +28,7 @@ const FILES: &[&str] = &[
     "lean",
     "reserve",
     "paced",
+    "cc/src/pacer",
     "shares",
     "cc/src/delivery",
     "cc/src/resume",

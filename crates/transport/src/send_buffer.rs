@@ -15,7 +15,7 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// A buffer that belongs to no budget: its size is the first one.
+    /// A buffer that cannot grow before it joins a budget. It has its first size.
     pub fn new(size: BufferSize) -> Self {
         SendBuffer { size, share: None }
     }
