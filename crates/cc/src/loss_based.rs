@@ -2,8 +2,9 @@
 //!
 //! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`,
 //! `rfc5681#section-4.1` and `rfc3465#section-2` for TCP. The window before the SACK decides between slow
-//! start and congestion avoidance. If cwnd equals ssthresh, SCTP is in slow start and TCP in congestion
-//! avoidance. So in SCTP the first growth after a fast retransmission is by slow start.
+//! start and congestion avoidance. If cwnd equals ssthresh, TCP is in congestion avoidance, as SCTP is if
+//! [`WindowPolicy::avoids_at_ssthresh`] says so. Otherwise SCTP is in slow start then, so that its first
+//! growth after a fast retransmission is by slow start.
 
 use units::{ByteCount, Instant};
 
@@ -48,7 +49,9 @@ impl<P: WindowPolicy> LossBased<P> {
         let progress = &mut self.paths[ack.path];
         match self.setup.rules {
             Rules::Sctp { growth, .. } => {
-                if let Some(growth) = progress.sctp(growth, ack, &at) {
+                let below = at.cwnd() < at.ssthresh()
+                    || (at.cwnd() == at.ssthresh() && !self.policy.avoids_at_ssthresh());
+                if let Some(growth) = progress.sctp(growth, below, ack, &at) {
                     let step = self.policy.increase(growth, &at).ceil();
                     *window = moved(*window, step, at.segment());
                 }
@@ -75,14 +78,14 @@ fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
 
 impl Progress {
     /// SCTP: only full windows grow; in congestion avoidance, once per window of acknowledged bytes.
-    fn sctp(&mut self, rule: GrowthRule, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
+    fn sctp(&mut self, rule: GrowthRule, below: bool, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         if !ack.advanced && rule != GrowthRule::Rfc9260 {
             return None;
         }
         let pba = &mut self.partial_bytes_acked;
         let (cwnd, segment) = (at.cwnd(), at.segment());
         let full = ack.flight_before >= cwnd;
-        if cwnd <= at.ssthresh() {
+        if below {
             *pba = ByteCount::ZERO;
             let standard = ack.acked.min(segment).as_f64();
             return full.then_some(Growth { phase: Phase::SlowStart, standard });

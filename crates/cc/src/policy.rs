@@ -32,6 +32,13 @@ pub trait WindowPolicy: Send + Debug {
         let _ = (ack, at);
     }
 
+    /// True if congestion avoidance begins once the window equals ssthresh, in SCTP as in TCP. Otherwise SCTP
+    /// is still in slow start then (`rfc9260#section-7.2.1`).
+    #[inline]
+    fn avoids_at_ssthresh(&self) -> bool {
+        false
+    }
+
     /// True if slow start ends now: the caller then sets ssthresh to cwnd. Called after each acknowledgement.
     #[inline]
     fn ends_slow_start(&self, at: &Snapshot<'_>) -> bool {

@@ -193,7 +193,10 @@ fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does(
             rtx: RtxPolicy::Cwnd,
             ..searching().cmt
         };
-        let mut pair = encapsulated(2, &Config { cmt, loss_detection, bundling: false, ..searching() });
+        // The control of RFC 9260 leaves four packets in flight, which missing reports need.
+        let congestion_control = cc::Algorithm::Standard.into();
+        let config = Config { cmt, loss_detection, congestion_control, bundling: false, ..searching() };
+        let mut pair = encapsulated(2, &config);
         let (client, _) = pair.establish();
         let send = |pair: &mut Pair, rounds: u32| {
             for round in 0..rounds {

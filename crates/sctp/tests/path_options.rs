@@ -116,7 +116,7 @@ fn losses_are_repaired_or_given_up_on_the_cheaper_path_while_that_works() {
         });
         for _ in 0..40 {
             for _ in 0..5 {
-                let (now, message) = (pair.now, Message::new(Payload::Filler(800)));
+                let (now, message) = (pair.now, Message::new(Payload::Filler(500)));
                 let message = Message { reliability, ..message };
                 pair.endpoint(Side::Client).send(now, id, message).expect("there is room");
                 pair.drain();

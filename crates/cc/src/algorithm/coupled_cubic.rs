@@ -10,7 +10,7 @@
 //! κ_n = 1 - (κ_1 y_1 + … + κ_{n-1} y_{n-1})/y_n
 //! C_P = κ_P⁴ C                                         in equations 1 and 2
 //! α_P = κ_P² α                                         in equation 4
-//! loss       s_P = max(β c_P, 4 κ_P M, 2 M)
+//! loss       s_P = max(β c_P, 2 M)
 //! ```
 //!
 //! [`shares`](crate::shares) shows that paths with these shares do no harm on any set of shared bottlenecks.

@@ -11,13 +11,14 @@
 //! avoidance  c = c + (target - c)/c                  for each ACK  section 4.4
 //! Reno       e = e + α a/c,  α = 3 (1 - β)/(1 + β), 1 once e has reached the window before the loss   (4)
 //!            c = e while w(t) < e                                  section 4.3
-//! loss       s = β used,                             β = 0.7       section 4.6
+//! loss       s = β used, no less than 2,             β = 0.7       section 4.6
 //!            W = c, but c (1 + β)/2 if c < W (fast convergence)    section 4.7
 //! timeout    K = 0, and W and e are c₀                             section 4.8
 //! ```
 //!
-//! Slow start is that of the transport, or HyStart++. In SCTP the window grows by `target - c` once per
-//! window of acknowledged bytes.
+//! Slow start is that of the transport, or HyStart++, and ends at ssthresh. A window that equals ssthresh is
+//! in congestion avoidance, and the least ssthresh is two segments, also in SCTP, where RFC 9260 says slow
+//! start and four segments. In SCTP the window grows by `target - c` once per window of acknowledged bytes.
 
 use units::{ByteCount, Instant};
 
@@ -127,11 +128,11 @@ impl WindowPolicy for Cubic {
     fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
         if growth.phase == Phase::SlowStart {
             let hystart = &self.paths[at.index()].hystart;
-            return if self.knobs.hystart {
-                hystart.growth(at.segment(), at.setup().paced)
-            } else {
-                growth.standard
+            let step = match self.knobs.hystart {
+                true => hystart.growth(at.segment(), at.setup().paced),
+                false => growth.standard,
             };
+            return step.min((at.ssthresh() - at.cwnd()).as_f64());
         }
         let share = self.share(at);
         if self.coupled {
@@ -156,7 +157,6 @@ impl WindowPolicy for Cubic {
 
     fn decrease(&mut self, kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
         let cwnd = at.cwnd().as_f64() / at.segment().as_f64();
-        let least = at.least_ssthresh().as_f64() * self.share(at);
         let path = &mut self.paths[at.index()];
         path.before = path.now;
         let memory = &mut path.now;
@@ -171,7 +171,7 @@ impl WindowPolicy for Cubic {
             }
             LossKind::FastRetransmit | LossKind::Mark => cwnd,
         };
-        at.reduced_no_lower(1.0 - self.knobs.beta, ByteCount::ceil_f64(least).max(at.segment() * 2))
+        at.reduced_no_lower(1.0 - self.knobs.beta, at.segment() * 2)
     }
 
     fn on_ack(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
@@ -181,6 +181,10 @@ impl WindowPolicy for Cubic {
         if self.knobs.hystart {
             self.paths[ack.path].hystart.on_ack(ack, at.path().window.ssthresh.is_none());
         }
+    }
+
+    fn avoids_at_ssthresh(&self) -> bool {
+        true
     }
 
     fn ends_slow_start(&self, at: &Snapshot<'_>) -> bool {
