@@ -43,6 +43,13 @@ pub struct Builder<E = Endpoint> {
     endpoint: PhantomData<fn() -> E>,
 }
 
+impl Endpoint {
+    /// Returns a builder for an endpoint.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+}
+
 impl<E> Default for Builder<E> {
     fn default() -> Self {
         Builder {

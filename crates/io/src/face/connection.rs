@@ -98,7 +98,7 @@ impl Connection {
 
     /// Returns a writer for a message that is longer than the send buffer.
     pub fn writer(&self, stream: StreamId) -> MessageWriter {
-        MessageWriter::new(self.clone(), stream)
+        MessageWriter::new(self.handle.clone(), stream)
     }
 
     /// The next message of any stream without a reader of its own. `None` means that the peer or this end
@@ -132,13 +132,13 @@ impl Connection {
 
     /// The messages that [`Self::recv`] returns, as a stream.
     pub fn messages(&self) -> Messages {
-        Messages::new(self.clone())
+        Messages::new(self.handle.clone())
     }
 
     /// Gives a stream a separate reader: [`Self::recv`] no longer returns its messages. All streams share one
     /// receive buffer, so that a reader that does not read finally stalls the others.
     pub fn read_stream(&self, stream: StreamId) -> StreamReader {
-        StreamReader::new(self.clone(), stream)
+        StreamReader::new(self.handle.clone(), stream)
     }
 
     /// Number of unread messages of a stream. Messages that are still in the receive buffer, because 128 KiB

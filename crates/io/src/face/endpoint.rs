@@ -1,4 +1,5 @@
-use super::{Builder, Connection, Listener};
+use super::hold::Hold;
+use super::{Connection, Listener};
 use crate::shared::wait::wait;
 use crate::shared::{Command, Hub, NewConnections};
 use crate::stats::EndpointStats;
@@ -17,25 +18,7 @@ pub struct Endpoint {
     pub(super) hold: Arc<Hold>,
 }
 
-/// Keeps the driver running.
-#[derive(Debug)]
-pub(super) struct Hold {
-    pub(super) hub: Arc<Hub>,
-    pub(super) new_connections: Arc<NewConnections>,
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        self.hub.tell(Command::Leave);
-    }
-}
-
 impl Endpoint {
-    /// Returns a builder for an endpoint.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
     pub(crate) fn new(hub: Arc<Hub>, new_connections: Arc<NewConnections>) -> Self {
         Endpoint { hold: Arc::new(Hold { hub, new_connections }) }
     }

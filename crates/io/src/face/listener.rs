@@ -1,5 +1,5 @@
 use super::Connection;
-use super::endpoint::Hold;
+use super::hold::Hold;
 use crate::shared::Command;
 use crate::shared::wait::{Place, wait};
 use crate::types::ConnectionError;

@@ -7,6 +7,7 @@ mod connection;
 mod death_tests;
 mod endpoint;
 mod events;
+mod hold;
 mod keys;
 mod listener;
 mod reader;

@@ -1,9 +1,10 @@
-use super::Connection;
+use crate::shared::Handle;
 use crate::shared::wait::Place;
 use crate::types::{ConnectionError, Received};
 use futures_core::Stream;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use wire::StreamId;
 
@@ -12,7 +13,7 @@ type Item = Result<Received, ConnectionError>;
 /// Reads the messages of one stream, or of all streams without a reader of their own.
 #[derive(Debug)]
 struct Source {
-    connection: Connection,
+    handle: Arc<Handle>,
     stream: Option<StreamId>,
     place: Place,
     /// True once the [`Stream`] has returned the error that ends it.
@@ -20,12 +21,12 @@ struct Source {
 }
 
 impl Source {
-    fn new(connection: Connection, stream: Option<StreamId>) -> Self {
-        Source { connection, stream, place: Place::default(), failed: false }
+    fn new(handle: Arc<Handle>, stream: Option<StreamId>) -> Self {
+        Source { handle, stream, place: Place::default(), failed: false }
     }
 
     fn poll_recv(&mut self, cx: &Context<'_>) -> Poll<Result<Option<Received>, ConnectionError>> {
-        let received = self.connection.mailbox().poll_receive(cx, self.stream, &mut self.place);
+        let received = self.handle.0.poll_receive(cx, self.stream, &mut self.place);
         received.map_ok(|message| message.map(Received::from))
     }
 
@@ -42,7 +43,7 @@ impl Source {
 
 impl Drop for Source {
     fn drop(&mut self) {
-        self.connection.mailbox().stop_reading(&self.place);
+        self.handle.0.stop_reading(&self.place);
     }
 }
 
@@ -52,8 +53,8 @@ impl Drop for Source {
 pub struct Messages(Source);
 
 impl Messages {
-    pub(super) fn new(connection: Connection) -> Self {
-        Messages(Source::new(connection, None))
+    pub(super) fn new(handle: Arc<Handle>) -> Self {
+        Messages(Source::new(handle, None))
     }
 }
 
@@ -66,7 +67,7 @@ impl Stream for Messages {
 }
 
 /// The messages of one stream, also as a [`Stream`] that ends as [`Messages`] does. Once it is dropped,
-/// [`Connection::recv`] gives the messages of the stream again.
+/// [`Connection::recv`](super::Connection::recv) gives the messages of the stream again.
 #[derive(Debug)]
 pub struct StreamReader {
     source: Source,
@@ -74,9 +75,9 @@ pub struct StreamReader {
 }
 
 impl StreamReader {
-    pub(super) fn new(connection: Connection, stream: StreamId) -> Self {
-        connection.mailbox().separate(stream, true);
-        StreamReader { source: Source::new(connection, Some(stream)), stream }
+    pub(super) fn new(handle: Arc<Handle>, stream: StreamId) -> Self {
+        handle.0.separate(stream, true);
+        StreamReader { source: Source::new(handle, Some(stream)), stream }
     }
 
     /// The next message of the stream. `None` means that the peer or this end shut the connection down and
@@ -99,6 +100,6 @@ impl Stream for StreamReader {
 
 impl Drop for StreamReader {
     fn drop(&mut self) {
-        self.source.connection.mailbox().separate(self.stream, false);
+        self.source.handle.0.separate(self.stream, false);
     }
 }

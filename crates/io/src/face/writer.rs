@@ -1,9 +1,9 @@
-use super::Connection;
-use crate::shared::{Command, Parcel, Ticket};
+use crate::shared::{Command, Handle, Parcel, Ticket};
 use crate::types::SendError;
 use bytes::{Bytes, BytesMut};
 use sctp::Payload;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use wire::{Ppid, StreamId};
 
@@ -19,7 +19,7 @@ const PIECE: usize = 64 * 1024;
 /// connection**, unless nothing was queued yet: the first 64 KiB stay in the writer.
 #[derive(Debug)]
 pub struct MessageWriter {
-    connection: Connection,
+    handle: Arc<Handle>,
     stream: StreamId,
     ppid: Ppid,
     unordered: bool,
@@ -42,9 +42,9 @@ enum State {
 }
 
 impl MessageWriter {
-    pub(super) fn new(connection: Connection, stream: StreamId) -> Self {
+    pub(super) fn new(handle: Arc<Handle>, stream: StreamId) -> Self {
         MessageWriter {
-            connection,
+            handle,
             stream,
             ppid: Ppid(0),
             unordered: false,
@@ -98,7 +98,7 @@ impl MessageWriter {
         if self.state == State::Finished {
             return Poll::Ready(Err(SendError::Shut));
         }
-        let piece = PIECE.min(self.connection.mailbox().send_buffer.get() as usize);
+        let piece = PIECE.min(self.handle.0.send_buffer.get() as usize);
         if !bytes.is_empty() && (self.waiting.is_some() || self.buffer.len() >= piece) {
             ready!(self.poll_piece(cx, false))?;
         }
@@ -125,7 +125,7 @@ impl MessageWriter {
         let mut parcel = self.waiting.take().unwrap_or_else(|| self.piece().into());
         parcel.message.end_of_record = end_of_record;
         self.waiting = Some(parcel);
-        let mailbox = self.connection.mailbox();
+        let mailbox = &self.handle.0;
         ready!(mailbox.poll_send(cx, &mut self.waiting, &mut self.ticket))?;
         self.state = if end_of_record { State::Finished } else { State::Begun };
         Poll::Ready(Ok(()))
@@ -144,7 +144,7 @@ impl MessageWriter {
 
 impl Drop for MessageWriter {
     fn drop(&mut self) {
-        let mailbox = self.connection.mailbox();
+        let mailbox = &self.handle.0;
         match (self.state, self.ticket) {
             (State::Begun, _) => {
                 mailbox.hub.tell(Command::Abort(mailbox.id, Bytes::from_static(b"message not finished")));

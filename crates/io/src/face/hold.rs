@@ -1,0 +1,15 @@
+use crate::shared::{Command, Hub, NewConnections};
+use std::sync::Arc;
+
+/// Keeps the driver running.
+#[derive(Debug)]
+pub(super) struct Hold {
+    pub(super) hub: Arc<Hub>,
+    pub(super) new_connections: Arc<NewConnections>,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.hub.tell(Command::Leave);
+    }
+}
