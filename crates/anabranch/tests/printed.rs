@@ -19,7 +19,7 @@ fn the_printed_control_is_the_compiled_one() {
 fn an_endpoint_takes_the_printed_control() {
     let config = gentle::config();
     let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(1_000_000), 2);
-    assert_eq!(config.congestion_control.build(&setup).name(), "gentle");
+    assert_eq!(config.congestion_control.build(&setup, &config.knobs).name(), "gentle");
     let seed = Seed::for_simulation(1);
     let config = EndpointConfig {
         config: config.into(),

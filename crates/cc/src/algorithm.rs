@@ -18,9 +18,10 @@ pub use rpv2::RpV2Knobs;
 pub use wvegas::WVegasKnobs;
 
 /// Declares the algorithms: enum value, name, file below `algorithm/` with a function `build(&Setup) ->
-/// Box<dyn CongestionControl>`, and the algorithm that it equals on an uncoupled path.
+/// Box<dyn CongestionControl>`, the groups of [`Knobs`] that it takes as further arguments, and the
+/// algorithm that it equals on an uncoupled path.
 macro_rules! algorithms {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident, alone $parent:ident;)+) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident $(with $($group:ident)+)?, alone $parent:ident;)+) => {
         $(mod $file;)+
 
         named! {
@@ -30,9 +31,10 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// Builds a controller for one association, without paths.
-            pub fn build(self, setup: &Setup) -> Box<dyn CongestionControl> {
-                match self { $(Algorithm::$variant => $file::build(setup)),+ }
+            /// Builds a controller for one association, without paths. An algorithm reads its own groups of
+            /// `knobs`.
+            pub fn build(self, setup: &Setup, knobs: &Knobs) -> Box<dyn CongestionControl> {
+                match self { $(Algorithm::$variant => $file::build(setup $($(, knobs.$group)+)?)),+ }
             }
 
             /// The algorithm that this one equals on an uncoupled path; itself if it couples no paths.
@@ -47,41 +49,41 @@ algorithms! {
     #[doc = "Standard SCTP on each path for itself; over several paths at once this is uncoupled CMT. In TCP, Reno."]
     Standard = "standard" in standard, alone Standard;
     #[doc = "CUBIC on each path for itself."]
-    Cubic = "cubic" in cubic, alone Cubic;
+    Cubic = "cubic" in cubic with cubic, alone Cubic;
     #[doc = "CUBIC, coupled: ours, the paths together are one flow of CUBIC, whichever of them share a bottleneck."]
-    CoupledCubic = "coupled-cubic" in coupled_cubic, alone Cubic;
+    CoupledCubic = "coupled-cubic" in coupled_cubic with cubic, alone Cubic;
     #[doc = "mulTCP: each path is as aggressive as several standard flows."]
-    MulTcp = "multcp" in multcp, alone MulTcp;
+    MulTcp = "multcp" in multcp with multcp, alone MulTcp;
     #[doc = "CMT/RP, version 1: the paths share one pool of resources."]
     CmtRpV1 = "rpv1" in rpv1, alone Standard;
     #[doc = "CMT/RP, version 2: the paths share one pool of resources by their rates."]
-    CmtRpV2 = "rpv2" in rpv2, alone Standard;
+    CmtRpV2 = "rpv2" in rpv2 with rpv2, alone Standard;
     #[doc = "LIA: linked increases, the first coupled control of MPTCP."]
-    Lia = "lia" in lia, alone Standard;
+    Lia = "lia" in lia with lia, alone Standard;
     #[doc = "OLIA: linked increases that shift traffic to the best paths."]
-    Olia = "olia" in olia, alone Standard;
+    Olia = "olia" in olia with olia, alone Standard;
     #[doc = "BALIA: linked increases and decreases in balance."]
     Balia = "balia" in balia, alone Standard;
     #[doc = "Braid: ours, one flow's aggressiveness divided among the paths by what each would give a flow alone."]
-    Braid = "braid" in braid, alone Standard;
+    Braid = "braid" in braid with braid, alone Standard;
     #[doc = "wVegas: keeps a total number of packets of all paths in queues."]
-    WVegas = "wvegas" in wvegas, alone WVegas;
+    WVegas = "wvegas" in wvegas with wvegas, alone WVegas;
     #[doc = "FAST on each path for itself: keeps α packets in queues."]
-    Fast = "fast" in fast, alone Fast;
+    Fast = "fast" in fast with fast, alone Fast;
     #[doc = "Multipath FAST, weighted: keeps α packets of all paths together in queues."]
-    FastWeighted = "fast-weighted" in fast_weighted, alone Fast;
+    FastWeighted = "fast-weighted" in fast_weighted with fast, alone Fast;
     #[doc = "BBR, version 3, on each path for itself: a model of bandwidth and propagation delay sets rate and window."]
-    Bbr = "bbr" in bbr, alone Bbr;
+    Bbr = "bbr" in bbr with bbr, alone Bbr;
     #[doc = "BBR, coupled: ours, the paths together take what one flow of BBR would take."]
-    BbrCoupled = "bbr-coupled" in bbr_coupled, alone Bbr;
+    BbrCoupled = "bbr-coupled" in bbr_coupled with bbr, alone Bbr;
     #[doc = "LEDBAT on each path for itself: a background flow that keeps the queue at a target delay."]
-    Ledbat = "ledbat" in ledbat, alone Ledbat;
+    Ledbat = "ledbat" in ledbat with ledbat, alone Ledbat;
     #[doc = "LEDBAT-MP: LEDBAT on each path for itself, with the shorter memory of its paper."]
-    LedbatMp = "ledbat-mp" in ledbat_mp, alone LedbatMp;
+    LedbatMp = "ledbat-mp" in ledbat_mp with ledbat ledbat_mp, alone LedbatMp;
     #[doc = "LEDBAT++ on each path for itself."]
-    LedbatPp = "ledbat-pp" in ledbat_pp, alone LedbatPp;
+    LedbatPp = "ledbat-pp" in ledbat_pp with ledbat_pp, alone LedbatPp;
     #[doc = "LEDBAT-MP+: ours, a background control whose paths share a bottleneck."]
-    MpPlus = "mpplus" in mpplus, alone MpPlus;
+    MpPlus = "mpplus" in mpplus with mpplus, alone MpPlus;
 }
 
 options! {
@@ -129,7 +131,7 @@ mod tests {
         let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(65_536), 1);
         for word in Algorithm::NAMES {
             let algorithm: Algorithm = word.parse().unwrap();
-            assert_eq!(algorithm.build(&setup).name(), *word);
+            assert_eq!(algorithm.build(&setup, &Knobs::default()).name(), *word);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The choice of a congestion control: an algorithm of this crate, or a controller that the program supplies.
 
-use crate::{Algorithm, CongestionControl, Setup};
+use crate::{Algorithm, CongestionControl, Knobs, Setup};
 use std::fmt;
 use std::sync::Arc;
 use transport::{OptionType, OptionValue, UnknownName, Word};
@@ -18,10 +18,10 @@ pub enum ControlChoice {
 }
 
 impl ControlChoice {
-    /// Builds a controller for one association, without paths.
-    pub fn build(&self, setup: &Setup) -> Box<dyn CongestionControl> {
+    /// Builds a controller for one association, without paths. A factory does not get `knobs`.
+    pub fn build(&self, setup: &Setup, knobs: &Knobs) -> Box<dyn CongestionControl> {
         match self {
-            ControlChoice::BuiltIn(algorithm) => algorithm.build(setup),
+            ControlChoice::BuiltIn(algorithm) => algorithm.build(setup, knobs),
             ControlChoice::Custom(factory) => (factory.0.build)(setup),
         }
     }
@@ -118,32 +118,38 @@ mod tests {
         Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(65_536), 1)
     }
 
+    fn custom(name: &'static str, algorithm: Algorithm) -> ControlFactory {
+        ControlFactory::new(name, move |setup| algorithm.build(setup, &Knobs::default()))
+    }
+
     #[test]
     fn words_choose_built_in_algorithms_only() {
-        let mut choice =
-            ControlChoice::from(ControlFactory::new("mine", |setup| Algorithm::Lia.build(setup)));
+        let mut choice = ControlChoice::from(custom("mine", Algorithm::Lia));
         assert_eq!(choice.word(), "mine");
         assert!(choice.set("mine").is_err(), "a word cannot name a factory");
-        assert_eq!(choice.build(&setup()).name(), "lia", "an unknown word changes nothing");
+        assert_eq!(
+            choice.build(&setup(), &Knobs::default()).name(),
+            "lia",
+            "an unknown word changes nothing"
+        );
         for word in choice.words() {
             choice.set(word).unwrap();
-            assert_eq!(choice.build(&setup()).name(), *word);
+            assert_eq!(choice.build(&setup(), &Knobs::default()).name(), *word);
             assert_eq!(choice.word(), *word);
         }
     }
 
     #[test]
     fn a_factory_equals_only_its_clones() {
-        let factory = || ControlFactory::new("mine", |setup| Algorithm::Lia.build(setup));
-        let one = factory();
+        let one = custom("mine", Algorithm::Lia);
         assert_eq!(one, one.clone());
-        assert_ne!(one, factory());
+        assert_ne!(one, custom("mine", Algorithm::Lia));
         assert_ne!(ControlChoice::from(one), Algorithm::Lia.into());
     }
 
     #[test]
     fn debug_text_of_built_in_algorithms_is_their_own() {
-        let factory = ControlFactory::new("Standard", |setup| Algorithm::Standard.build(setup));
+        let factory = custom("Standard", Algorithm::Standard);
         assert_eq!(format!("{:?}", ControlChoice::from(Algorithm::Standard)), "Standard");
         assert_eq!(format!("{:?}", ControlChoice::from(factory)), "ControlFactory(\"Standard\")");
     }

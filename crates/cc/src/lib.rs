@@ -79,7 +79,8 @@
 //!
 //! Parameters that a paper leaves open are declared beside the formulas with [`transport::options!`], each
 //! with its documentation, type, default and valid values. One more line in `src/algorithm.rs` (`gentle:
-//! gentle::GentleKnobs = Default::default();`) makes `[sctp.x.knobs.gentle]` a table of scenarios.
+//! gentle::GentleKnobs = Default::default();`) makes `[sctp.x.knobs.gentle]` a table of scenarios, and the
+//! entry `in gentle with gentle` passes them to `build(setup, knobs)`.
 //!
 //! A delay-based algorithm is a [`DelayPolicy`] for [`DelayBased`]. Any other algorithm implements
 //! [`CongestionControl`] itself. The other steps are the same.

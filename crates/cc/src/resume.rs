@@ -352,7 +352,7 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Algorithm, GrowthRule};
+    use crate::{Algorithm, GrowthRule, Knobs};
 
     /// A path with segments of 1460 bytes and an initial window of ten.
     struct Rig {
@@ -379,7 +379,7 @@ mod tests {
                 apart: 0,
                 in_recovery: false,
             };
-            let mut control = resumed(Algorithm::Standard.build(&setup), &setup);
+            let mut control = resumed(Algorithm::Standard.build(&setup, &Knobs::default()), &setup);
             view.window = control.on_path_added(&[view], 0);
             Rig { control, view, now: Instant::ZERO }
         }

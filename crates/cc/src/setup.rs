@@ -2,12 +2,10 @@
 
 use units::ByteCount;
 
-use crate::Knobs;
 use transport::named;
 
 /// Parameters of an association that its controller depends on.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)] // the knobs come last, because most controllers read them only once
 pub struct Setup {
     /// The transport's rules of growth.
     pub rules: Rules,
@@ -23,8 +21,6 @@ pub struct Setup {
     pub initial_window: Option<u32>,
     /// True if a pacer spreads the packets of each path over time.
     pub paced: bool,
-    /// Options of the algorithms.
-    pub knobs: Knobs,
 }
 
 /// Rules of window growth in which the transports differ.
@@ -101,7 +97,6 @@ impl Setup {
             idle_threshold: IdleThreshold::Window,
             initial_window: None,
             paced: false,
-            knobs: Knobs::default(),
         }
     }
 

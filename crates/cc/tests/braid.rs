@@ -3,16 +3,16 @@
 
 use crate::common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind};
+use anabranch_cc::{Algorithm, GrowthRule, Knobs, LossKind};
 use common::{Bench, M, bytes, setup};
 use units::Span;
 
 /// Two paths with windows in segments, after a hundred loss intervals of `intervals` segments at `rtts` ms.
 /// All losses are at a window of four segments, for which the usual interval is 24 segments.
 fn braid(exponent: f64, intervals: [u64; 2], rtts: [u64; 2], windows: [u64; 2]) -> Bench {
-    let mut setup = setup(GrowthRule::Rfc4960, 2);
-    setup.knobs.braid.exponent = exponent;
-    let mut bench = Bench::new(Algorithm::Braid, &setup);
+    let mut knobs = Knobs::default();
+    knobs.braid.exponent = exponent;
+    let mut bench = Bench::with_knobs(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2), M, &knobs);
     for p in 0..2 {
         bench.paths[p].srtt = Some(Span::from_millis(rtts[p]));
         for _ in 0..100 {

@@ -3,17 +3,17 @@
 
 use crate::common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind, OliaBest, Setup};
+use anabranch_cc::{Algorithm, GrowthRule, Knobs, LossKind, OliaBest};
 use common::{Bench, M, setup};
 use units::Span;
 
 /// Two paths in congestion avoidance with windows in segments and RTTs in milliseconds.
 fn two(algorithm: Algorithm, windows: [u64; 2], rtts: [u64; 2]) -> Bench {
-    with(algorithm, &setup(GrowthRule::Rfc4960, 2), windows, rtts)
+    with(algorithm, &Knobs::default(), windows, rtts)
 }
 
-fn with(algorithm: Algorithm, setup: &Setup, windows: [u64; 2], rtts: [u64; 2]) -> Bench {
-    let mut bench = Bench::new(algorithm, setup);
+fn with(algorithm: Algorithm, knobs: &Knobs, windows: [u64; 2], rtts: [u64; 2]) -> Bench {
+    let mut bench = Bench::with_knobs(algorithm, &setup(GrowthRule::Rfc4960, 2), M, knobs);
     for p in 0..2 {
         bench = bench.put(p, windows[p] * M, 4 * M);
         bench.paths[p].srtt = Some(Span::from_millis(rtts[p]));
@@ -65,9 +65,9 @@ fn rpv2_grows_by_the_share_of_the_rate() {
 
 #[test]
 fn rpv2_decrease_has_a_lower_bound() {
-    let mut setup = setup(GrowthRule::Rfc4960, 2);
-    setup.knobs.rpv2.min = 4;
-    close(left(with(Algorithm::CmtRpV2, &setup, [20, 20], [100, 200]), 1), 4.0);
+    let mut knobs = Knobs::default();
+    knobs.rpv2.min = 4;
+    close(left(with(Algorithm::CmtRpV2, &knobs, [20, 20], [100, 200]), 1), 4.0);
 }
 
 #[test]
@@ -96,9 +96,9 @@ fn lia_grows_no_faster_than_a_single_path() {
 fn lia_slow_start_and_decrease_are_standard_by_default() {
     close(left(two(Algorithm::Lia, [10, 20], [100, 200]), 1), 10.0);
     for (coupled, grown) in [(false, M), (true, M / 4)] {
-        let mut setup = setup(GrowthRule::Rfc4960, 2);
-        setup.knobs.lia.coupled_slow_start = coupled;
-        let mut bench = with(Algorithm::Lia, &setup, [10, 20], [100, 200]).put(0, 10 * M, 40 * M);
+        let mut knobs = Knobs::default();
+        knobs.lia.coupled_slow_start = coupled;
+        let mut bench = with(Algorithm::Lia, &knobs, [10, 20], [100, 200]).put(0, 10 * M, 40 * M);
         bench.full_ack(0, M);
         assert_eq!(bench.cwnd(0), 10 * M + grown);
     }
@@ -162,10 +162,10 @@ fn olia_selects_the_best_path_by_either_measure() {
     // 1, so 4.5 times its l²/r, but only 0.75 times its l/r²: each measure chooses another best path. The
     // path that is not `p` has the largest window.
     let shifted = |best, p: usize| {
-        let mut setup = setup(GrowthRule::Rfc4960, 2);
-        setup.knobs.olia.best = best;
+        let mut knobs = Knobs::default();
+        knobs.olia.best = best;
         let windows = if p == 0 { [10, 20] } else { [20, 10] };
-        let mut bench = with(Algorithm::Olia, &setup, windows, [1000, 2000]);
+        let mut bench = with(Algorithm::Olia, &knobs, windows, [1000, 2000]);
         bench.slack_ack(0, 1000 * M);
         bench.slack_ack(1, 3000 * M);
         let rates = [windows[0] as f64, windows[1] as f64 / 2.0];

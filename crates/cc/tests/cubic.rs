@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup, TcpRules};
+use anabranch_cc::{Algorithm, GrowthRule, Knobs, LossKind, Setup, TcpRules};
 use common::{Bench, M, SMSS, bytes, setup, tcp};
 use units::{Instant, Span};
 
@@ -94,9 +94,10 @@ fn cubic_grows_as_reno_in_the_reno_friendly_region() {
 #[test]
 fn cubic_fast_convergence_lowers_the_plateau() {
     for (fast, plateau) in [(true, 70.0 * 0.85), (false, 70.0)] {
-        let mut setup = Setup::tcp(counted(), bytes(1 << 30));
-        setup.knobs.cubic.fast_convergence = fast;
-        let mut bench = Bench::new(Algorithm::Cubic, &setup).put(0, 100 * SMSS, 0);
+        let mut knobs = Knobs::default();
+        knobs.cubic.fast_convergence = fast;
+        let setup = Setup::tcp(counted(), bytes(1 << 30));
+        let mut bench = Bench::with_knobs(Algorithm::Cubic, &setup, M, &knobs).put(0, 100 * SMSS, 0);
         for flight in [100, 70] {
             bench.paths[0].flight = bytes(flight * SMSS);
             bench.loss(0, LossKind::FastRetransmit);
@@ -234,15 +235,16 @@ fn slow_start_after_a_timeout_ends_at_the_threshold() {
     assert_eq!(bench.cwnd(0), 70 * M);
 }
 
-fn multcp(flows: f64) -> Setup {
-    let mut setup = Setup::tcp(tcp(), bytes(1 << 30));
-    setup.knobs.multcp.flows = flows;
-    setup
+/// A path under `algorithm`; mulTCP is as aggressive as `flows` flows.
+fn with_flows(algorithm: Algorithm, flows: f64) -> Bench {
+    let mut knobs = Knobs::default();
+    knobs.multcp.flows = flows;
+    Bench::with_knobs(algorithm, &Setup::tcp(tcp(), bytes(1 << 30)), M, &knobs)
 }
 
 #[test]
 fn multcp_grows_as_n_flows_and_halves_one_of_them() {
-    let mut bench = Bench::new(Algorithm::MulTcp, &multcp(2.0)).put(0, 100 * SMSS, 50 * SMSS);
+    let mut bench = with_flows(Algorithm::MulTcp, 2.0).put(0, 100 * SMSS, 50 * SMSS);
     bench.full_ack(0, SMSS);
     assert_eq!(bench.cwnd(0), 100 * SMSS + 29, "2/100 of 1460 bytes");
     bench.paths[0].flight = bytes(100 * SMSS);
@@ -253,7 +255,7 @@ fn multcp_grows_as_n_flows_and_halves_one_of_them() {
 #[test]
 fn multcp_of_one_flow_is_reno() {
     let [mut one, mut reno] = [Algorithm::MulTcp, Algorithm::Standard]
-        .map(|algorithm| Bench::new(algorithm, &multcp(1.0)).put(0, 30 * SMSS, 33 * SMSS));
+        .map(|algorithm| with_flows(algorithm, 1.0).put(0, 30 * SMSS, 33 * SMSS));
     for step in 0..200 {
         for bench in [&mut one, &mut reno] {
             if step % 50 == 49 {

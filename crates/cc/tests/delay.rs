@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use anabranch_cc::{Algorithm, GrowthRule, IdleThreshold, LossKind, OneWayDelay, Setup};
+use anabranch_cc::{Algorithm, FastKnobs, GrowthRule, IdleThreshold, Knobs, LossKind, OneWayDelay, Setup};
 use common::{Bench, bytes, setup};
 use units::{Instant, Span};
 
@@ -121,8 +121,8 @@ fn wvegas_leaves_slow_start_once_a_packet_is_queued() {
 }
 
 /// FAST after one round with a window of 100, so that the next round may update; the base RTT is 100 ms.
-fn fast(setup: &Setup) -> Bench {
-    let mut bench = from(Algorithm::Fast, setup).put(0, 100 * M, 4 * M);
+fn fast(knobs: FastKnobs) -> Bench {
+    let mut bench = fast_on(Algorithm::Fast, 1, knobs).put(0, 100 * M, 4 * M);
     end_round(&mut bench, 0, 1, rtt(100.0));
     bench.put(0, 100 * M, 4 * M)
 }
@@ -146,38 +146,38 @@ fn fast_update(mut bench: Bench) -> f64 {
     segments(&bench, 0)
 }
 
-fn knobs(alpha: f64) -> Setup {
-    let mut setup = setup(GrowthRule::Rfc4960, 1);
-    setup.knobs.fast.alpha = alpha;
-    setup
+fn fast_on(algorithm: Algorithm, paths: usize, fast: FastKnobs) -> Bench {
+    let knobs = Knobs { fast, ..Knobs::default() };
+    Bench::with_knobs(algorithm, &setup(GrowthRule::Rfc4960, paths), M, &knobs)
+}
+
+fn alpha(alpha: f64) -> FastKnobs {
+    FastKnobs { alpha, ..FastKnobs::default() }
 }
 
 #[test]
 fn fast_sets_the_window_by_equation_1() {
     // 0.5 · 100 + 0.5 (0.1/0.11 · 100 + 20) = 105.4545.
-    close(fast_update(fast(&knobs(20.0))), 105.4545);
+    close(fast_update(fast(alpha(20.0))), 105.4545);
 }
 
 #[test]
 fn fast_with_alpha_outside_adds_all_of_alpha() {
-    let mut setup = knobs(20.0);
-    setup.knobs.fast.alpha_inside = false;
     // 0.5 · 100 + 0.5 · 0.1/0.11 · 100 + 20.
-    close(fast_update(fast(&setup)), 115.4545);
+    close(fast_update(fast(FastKnobs { alpha_inside: false, ..alpha(20.0) })), 115.4545);
 }
 
 #[test]
 fn fast_at_most_doubles_and_obeys_base_rtt() {
-    close(fast_update(fast(&knobs(5000.0))), 200.0);
-    let mut setup = knobs(20.0);
-    setup.knobs.fast.base_rtt = Some(Span::from_millis(55));
+    close(fast_update(fast(alpha(5000.0))), 200.0);
+    let base_rtt = Some(Span::from_millis(55));
     // 50 + 0.5 (0.5 · 100 + 20) = 85.
-    close(fast_update(fast(&setup)), 85.0);
+    close(fast_update(fast(FastKnobs { base_rtt, ..alpha(20.0) })), 85.0);
 }
 
 #[test]
 fn fast_without_a_queue_grows_by_the_acked_bytes_in_every_other_round() {
-    let mut bench = fast(&knobs(200.0));
+    let mut bench = fast(alpha(200.0));
     for grown in [0.0, 2.0, 0.0, 2.0] {
         end_round(&mut bench, 0, 1000 * M, rtt(100.5));
         bench = bench.put(0, 100 * M, 4 * M);
@@ -190,9 +190,7 @@ fn fast_without_a_queue_grows_by_the_acked_bytes_in_every_other_round() {
 #[test]
 fn fast_that_doubles_once_grows_by_alpha_after_a_loss() {
     for (mi_once, grown) in [(false, 200.0), (true, 150.0)] {
-        let mut setup = knobs(100.0);
-        setup.knobs.fast.mi_once = mi_once;
-        let mut bench = fast(&setup);
+        let mut bench = fast(FastKnobs { mi_once, ..alpha(100.0) });
         bench.loss(0, LossKind::FastRetransmit);
         bench.now = Instant::ZERO + Span::from_secs(1);
         bench = bench.put(0, 100 * M, 4 * M);
@@ -205,7 +203,7 @@ fn fast_that_doubles_once_grows_by_alpha_after_a_loss() {
 
 #[test]
 fn fast_loss_halves_the_window_and_timeout_leaves_two_packets() {
-    let mut bench = fast(&knobs(200.0));
+    let mut bench = fast(alpha(200.0));
     bench.loss(0, LossKind::FastRetransmit);
     close(segments(&bench, 0), 50.0);
     bench.loss(0, LossKind::Timeout);
@@ -215,7 +213,7 @@ fn fast_loss_halves_the_window_and_timeout_leaves_two_packets() {
 #[test]
 fn fast_is_in_equilibrium_with_alpha_packets_queued() {
     // In equilibrium w - w b/r = α. With b = 100 ms and r = 110 ms, 20 of 220 packets wait in queues.
-    let mut bench = from(Algorithm::Fast, &knobs(20.0)).put(0, 220 * M, 4 * M);
+    let mut bench = fast_on(Algorithm::Fast, 1, alpha(20.0)).put(0, 220 * M, 4 * M);
     ack(&mut bench, 0, M, M, rtt(100.0));
     for step in 0..3000u64 {
         bench.now = Instant::ZERO + Span::from_millis(step);
@@ -230,9 +228,7 @@ fn fast_is_in_equilibrium_with_alpha_packets_queued() {
 #[test]
 fn fast_weighted_divides_alpha_by_rate() {
     // Windows of 100 and 300 at equal RTTs: α is 50 and 150, hence 50 + 0.5 (0.1/0.11 · 100 + 50) on path 1.
-    let mut setup = setup(GrowthRule::Rfc4960, 2);
-    setup.knobs.fast.alpha = 200.0;
-    let mut bench = from(Algorithm::FastWeighted, &setup);
+    let mut bench = fast_on(Algorithm::FastWeighted, 2, alpha(200.0));
     for p in 0..2 {
         end_round(&mut bench, p, 1, rtt(100.0));
     }

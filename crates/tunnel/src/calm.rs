@@ -19,8 +19,8 @@
 //! cut, the window is halved for about a round trip, because the queue may be our own, and included in b.
 
 use cc::{
-    Algorithm, CongestionControl, CongestionWindow, ControlFactory, LossKind, PathAck, PathView, Setup,
-    WindowRule,
+    Algorithm, CongestionControl, CongestionWindow, ControlFactory, Knobs, LossKind, PathAck, PathView,
+    Setup, WindowRule,
 };
 use units::{ByteCount, Instant, Span};
 
@@ -36,8 +36,8 @@ const EARLY: u32 = 2;
 const PAUSE: Span = Span::from_secs(10);
 
 /// Builds the congestion controls of associations.
-pub(crate) fn factory() -> ControlFactory {
-    ControlFactory::new("calm cubic", |setup| Box::new(Calm::new(setup)))
+pub(crate) fn factory(knobs: Knobs) -> ControlFactory {
+    ControlFactory::new("calm cubic", move |setup| Box::new(Calm::new(setup, &knobs)))
 }
 
 #[derive(Debug)]
@@ -144,8 +144,8 @@ fn most_queue(base: Span) -> Span {
 }
 
 impl Calm {
-    fn new(setup: &Setup) -> Self {
-        Calm { control: Algorithm::Cubic.build(setup), paths: Vec::new() }
+    fn new(setup: &Setup, knobs: &Knobs) -> Self {
+        Calm { control: Algorithm::Cubic.build(setup, knobs), paths: Vec::new() }
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
     impl Model {
         fn new(megabits: f64) -> Model {
             let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(1 << 24), 1);
-            let mut control = Calm::new(&setup);
+            let mut control = Calm::new(&setup, &Knobs::default());
             let window = CongestionWindow { cwnd: ByteCount::new(4 * MTU), ssthresh: None };
             let view = view(window, BASE);
             let window = control.on_path_added(&[view], 0);

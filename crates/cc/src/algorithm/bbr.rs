@@ -42,15 +42,17 @@
 //! - Hashes of the time and of the bytes delivered replace random numbers.
 
 mod bounds;
+mod coupling;
 mod cycle;
+mod events;
 mod filters;
 mod flow;
 mod rounds;
 
 use units::{BitRate, ByteCount, Instant, Span};
 
+pub(super) use self::coupling::Coupling;
 use self::flow::{Event, Flow};
-use super::bbr_coupled::Coupling;
 use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot, WindowRule};
 use transport::options;
 
@@ -68,8 +70,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    build_as("bbr", None, setup)
+pub(super) fn build(setup: &Setup, knobs: BbrKnobs) -> Box<dyn CongestionControl> {
+    build_as("bbr", None, setup, knobs)
 }
 
 /// BBR under the name `name`; `coupling` couples its paths.
@@ -77,8 +79,9 @@ pub(super) fn build_as(
     name: &'static str,
     coupling: Option<Coupling>,
     setup: &Setup,
+    knobs: BbrKnobs,
 ) -> Box<dyn CongestionControl> {
-    Box::new(Bbr { name, coupling, setup: *setup, paths: Vec::with_capacity(setup.paths) })
+    Box::new(Bbr { name, coupling, knobs, setup: *setup, paths: Vec::with_capacity(setup.paths) })
 }
 
 /// BBR of an association, with a model for each path.
@@ -86,6 +89,7 @@ pub(super) fn build_as(
 struct Bbr {
     name: &'static str,
     coupling: Option<Coupling>,
+    knobs: BbrKnobs,
     setup: Setup,
     paths: Vec<Flow>,
 }
@@ -94,7 +98,7 @@ impl Bbr {
     /// A new model of a path without measurements.
     fn fresh(&self, path: &PathView) -> Flow {
         let segment = self.setup.segment(path.mtu);
-        Flow::new(self.setup.knobs.bbr, segment, self.setup.initial_window(path.mtu), path.srtt)
+        Flow::new(self.knobs, segment, self.setup.initial_window(path.mtu), path.srtt)
     }
 
     /// Sets the part of path `p`: the coupled paths divide the capacity that one flow would take.

@@ -76,8 +76,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(Braid { knobs: setup.knobs.braid, paths: Vec::new() }, setup))
+pub(super) fn build(setup: &Setup, knobs: BraidKnobs) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Braid { knobs, paths: Vec::new() }, setup))
 }
 
 #[derive(Debug)]

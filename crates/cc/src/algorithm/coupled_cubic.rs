@@ -22,8 +22,8 @@
 //! Slow start is that of CUBIC: windows that double in each round trip also double together, and the initial
 //! windows of three paths do not exceed the ten packets of `rfc6928`. A single path equals CUBIC.
 
-use crate::{CongestionControl, Setup};
+use crate::{CongestionControl, CubicKnobs, Setup};
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    super::cubic::build_as("coupled-cubic", true, setup)
+pub(super) fn build(setup: &Setup, knobs: CubicKnobs) -> Box<dyn CongestionControl> {
+    super::cubic::build_as("coupled-cubic", true, setup, knobs)
 }

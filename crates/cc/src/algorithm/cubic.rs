@@ -43,13 +43,18 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    build_as("cubic", false, setup)
+pub(super) fn build(setup: &Setup, knobs: CubicKnobs) -> Box<dyn CongestionControl> {
+    build_as("cubic", false, setup, knobs)
 }
 
 /// CUBIC under the name `name`; its paths may be [coupled](super::coupled_cubic).
-pub(super) fn build_as(name: &'static str, coupled: bool, setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(Cubic { name, coupled, knobs: setup.knobs.cubic, paths: Vec::new() }, setup))
+pub(super) fn build_as(
+    name: &'static str,
+    coupled: bool,
+    setup: &Setup,
+    knobs: CubicKnobs,
+) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Cubic { name, coupled, knobs, paths: Vec::new() }, setup))
 }
 
 #[derive(Debug)]

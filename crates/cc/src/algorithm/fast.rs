@@ -52,13 +52,18 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    with("fast", |_, knobs, _| knobs.alpha, setup)
+pub(super) fn build(setup: &Setup, knobs: FastKnobs) -> Box<dyn CongestionControl> {
+    with("fast", |_, knobs, _| knobs.alpha, setup, knobs)
 }
 
 /// FAST under the name `name`; `alpha` computes the α of a path.
-pub(super) fn with(name: &'static str, alpha: AlphaRule, setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(DelayBased::new(Fast { name, alpha, knobs: setup.knobs.fast, paths: Vec::new() }, setup))
+pub(super) fn with(
+    name: &'static str,
+    alpha: AlphaRule,
+    setup: &Setup,
+    knobs: FastKnobs,
+) -> Box<dyn CongestionControl> {
+    Box::new(DelayBased::new(Fast { name, alpha, knobs, paths: Vec::new() }, setup))
 }
 
 pub(super) type AlphaRule = fn(&Fast, &FastKnobs, &Snapshot<'_>) -> f64;

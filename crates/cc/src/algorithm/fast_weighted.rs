@@ -14,8 +14,8 @@ use crate::{CongestionControl, Setup, Snapshot};
 use super::fast::{Fast, with};
 use crate::FastKnobs;
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    with("fast-weighted", weighted, setup)
+pub(super) fn build(setup: &Setup, knobs: FastKnobs) -> Box<dyn CongestionControl> {
+    with("fast-weighted", weighted, setup, knobs)
 }
 
 fn weighted(fast: &Fast, knobs: &FastKnobs, at: &Snapshot<'_>) -> f64 {

@@ -41,12 +41,12 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    with("ledbat", setup.knobs.ledbat, setup)
+pub(super) fn build(setup: &Setup, knobs: LedbatKnobs) -> Box<dyn CongestionControl> {
+    with("ledbat", setup, knobs)
 }
 
 /// LEDBAT under the name `name`, with the options `knobs`.
-pub(super) fn with(name: &'static str, knobs: LedbatKnobs, setup: &Setup) -> Box<dyn CongestionControl> {
+pub(super) fn with(name: &'static str, setup: &Setup, knobs: LedbatKnobs) -> Box<dyn CongestionControl> {
     Box::new(DelayBased::new(Ledbat { name, knobs, paths: Vec::new() }, setup))
 }
 

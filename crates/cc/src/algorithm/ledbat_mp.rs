@@ -28,7 +28,10 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    let base_history = setup.knobs.ledbat_mp.base_history;
-    super::ledbat::with("ledbat-mp", LedbatKnobs { base_history, ..setup.knobs.ledbat }, setup)
+pub(super) fn build(
+    setup: &Setup,
+    common: LedbatKnobs,
+    LedbatMpKnobs { base_history }: LedbatMpKnobs,
+) -> Box<dyn CongestionControl> {
+    super::ledbat::with("ledbat-mp", setup, LedbatKnobs { base_history, ..common })
 }

@@ -40,8 +40,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(DelayBased::new(LedbatPp { knobs: setup.knobs.ledbat_pp, paths: Vec::new() }, setup))
+pub(super) fn build(setup: &Setup, knobs: LedbatPpKnobs) -> Box<dyn CongestionControl> {
+    Box::new(DelayBased::new(LedbatPp { knobs, paths: Vec::new() }, setup))
 }
 
 /// The gain G for the target and the base RTT, both in seconds.

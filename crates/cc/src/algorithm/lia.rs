@@ -30,8 +30,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(Lia { knobs: setup.knobs.lia }, setup))
+pub(super) fn build(setup: &Setup, knobs: LiaKnobs) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Lia { knobs }, setup))
 }
 
 #[derive(Debug)]

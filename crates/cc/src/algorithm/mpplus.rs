@@ -85,8 +85,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    let policy = MpPlus { knobs: setup.knobs.mpplus, paths: Vec::new(), groups: Vec::new() };
+pub(super) fn build(setup: &Setup, knobs: MpPlusKnobs) -> Box<dyn CongestionControl> {
+    let policy = MpPlus { knobs, paths: Vec::new(), groups: Vec::new() };
     Box::new(DelayBased::new(policy, setup))
 }
 

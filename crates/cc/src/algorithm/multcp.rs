@@ -26,8 +26,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(MulTcp { flows: setup.knobs.multcp.flows }, setup))
+pub(super) fn build(setup: &Setup, knobs: MulTcpKnobs) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(MulTcp { flows: knobs.flows }, setup))
 }
 
 #[derive(Debug)]

@@ -46,8 +46,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(Olia { knobs: setup.knobs.olia, paths: Vec::new() }, setup))
+pub(super) fn build(setup: &Setup, knobs: OliaKnobs) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Olia { knobs, paths: Vec::new() }, setup))
 }
 
 #[derive(Debug)]

@@ -29,8 +29,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(CmtRpV2 { knobs: setup.knobs.rpv2 }, setup))
+pub(super) fn build(setup: &Setup, knobs: RpV2Knobs) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(CmtRpV2 { knobs }, setup))
 }
 
 #[derive(Debug)]

@@ -35,8 +35,8 @@ options! {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(DelayBased::new(WVegas { knobs: setup.knobs.wvegas, paths: Vec::new() }, setup))
+pub(super) fn build(setup: &Setup, knobs: WVegasKnobs) -> Box<dyn CongestionControl> {
+    Box::new(DelayBased::new(WVegas { knobs, paths: Vec::new() }, setup))
 }
 
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use anabranch_cc::{
-    Algorithm, CongestionControl, CongestionWindow, GrowthRule, LossKind, PathAck, PathView, Setup, TcpRules,
+    Algorithm, CongestionControl, CongestionWindow, GrowthRule, Knobs, LossKind, PathAck, PathView, Setup,
+    TcpRules,
 };
 use units::{ByteCount, Instant, Span};
 
@@ -53,6 +54,14 @@ impl Bench {
 
     /// Adds a path for each element of `groups`, which is the group of the path.
     pub fn in_groups(algorithm: Algorithm, setup: &Setup, mtu: u64, groups: &[u8]) -> Bench {
+        Bench::of(algorithm.build(setup, &Knobs::default()), setup, mtu, groups)
+    }
+
+    pub fn with_knobs(algorithm: Algorithm, setup: &Setup, mtu: u64, knobs: &Knobs) -> Bench {
+        Bench::of(algorithm.build(setup, knobs), setup, mtu, &vec![0; setup.paths])
+    }
+
+    fn of(control: Box<dyn CongestionControl>, setup: &Setup, mtu: u64, groups: &[u8]) -> Bench {
         let path = |&group: &u8| PathView {
             window: CongestionWindow::default(),
             flight: ByteCount::ZERO,
@@ -65,8 +74,7 @@ impl Bench {
             in_recovery: false,
         };
         let paths = groups.iter().map(path).collect();
-        let mut bench =
-            Bench { control: anabranch_cc::paced(algorithm.build(setup), setup), paths, now: Instant::ZERO };
+        let mut bench = Bench { control: anabranch_cc::paced(control, setup), paths, now: Instant::ZERO };
         for p in 0..groups.len() {
             bench.paths[p].window = bench.control.on_path_added(&bench.paths, p);
         }

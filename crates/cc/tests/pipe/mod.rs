@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use anabranch_cc::{
-    Algorithm, CongestionControl, CongestionWindow, LossKind, Pacer, PathAck, PathView, RateEstimator,
+    Algorithm, CongestionControl, CongestionWindow, Knobs, LossKind, Pacer, PathAck, PathView, RateEstimator,
     SendRecord, Setup, TcpRules, WindowRule,
 };
 use units::{BitRate, ByteCount, Instant, Span};
@@ -72,7 +72,7 @@ impl Flow {
             apart: 0,
             in_recovery: false,
         };
-        let mut control = algorithm.build(&setup);
+        let mut control = algorithm.build(&setup, &Knobs::default());
         view.window = control.on_path_added(&[view], 0);
         Flow {
             control,

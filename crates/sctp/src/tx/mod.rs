@@ -242,10 +242,9 @@ impl Sender {
             idle_threshold: self.config.idle_threshold,
             initial_window: self.config.initial_window,
             paced: self.config.pacing,
-            knobs: self.config.knobs,
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };
-        let control = self.config.congestion_control.build(&setup);
+        let control = self.config.congestion_control.build(&setup, &self.config.knobs);
         let mut control = cc::paced(control, &setup);
         if self.saved.is_some() {
             control = cc::resumed(control, &setup);

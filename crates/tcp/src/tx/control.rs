@@ -14,12 +14,8 @@ impl Sender {
             grow_full_only: self.config.grow_full_only,
         };
         // No threshold is set: slow start lasts until the first loss.
-        let setup = Setup {
-            paced: self.config.pacing,
-            knobs: self.config.knobs,
-            ..Setup::tcp(rules, ByteCount::MAX)
-        };
-        let control = self.config.control.build(&setup);
+        let setup = Setup { paced: self.config.pacing, ..Setup::tcp(rules, ByteCount::MAX) };
+        let control = self.config.control.build(&setup, &self.config.knobs);
         let control = cc::paced(control, &setup);
         self.start_control(now, control);
     }

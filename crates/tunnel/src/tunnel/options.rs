@@ -37,7 +37,7 @@ pub(super) fn config(tunnel: &TunnelConfig) -> Config {
         send_queue: Some(QUEUE),
         // A packet in two fragments is lost twice as often.
         fill_packets: false,
-        congestion_control: calm::factory().into(),
+        congestion_control: calm::factory(recommended.knobs).into(),
         ..recommended
     }
 }

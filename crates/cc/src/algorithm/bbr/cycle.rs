@@ -1,66 +1,9 @@
-//! The cycle of ProbeBW, and ProbeRTT.
+//! The cycle of ProbeBW, and ProbeRTT: how they change the model of a path.
 
 use units::{ByteCount, Instant, Span};
 
-use super::flow::{Event, Flow, Left, State};
+use super::flow::{Acks, Event, Flow, LEAST_WAIT, Left, State};
 use crate::RateSample;
-
-/// The packets that the current acknowledgements cover, in relation to a probe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Acks {
-    #[default]
-    Other,
-    /// Packets sent before the probe: the first round trip of the probe.
-    Starting,
-    /// Packets that the probe sent.
-    Probe,
-    /// Packets that the probe sent, after the probe has ended.
-    Stopping,
-}
-
-/// State of the cycle in which a path probes for bandwidth.
-#[derive(Debug)]
-pub(super) struct Cycle {
-    acks: Acks,
-    /// A probe caused the losses that are reported now, and they may still end it or lower the bound.
-    pub(super) sampling: bool,
-    /// Time at which DOWN began.
-    began: Instant,
-    /// Time from the beginning of DOWN to the next probe.
-    wait: Span,
-    /// Round trips since the beginning of DOWN, counted from 0 or 1 at random.
-    pub(super) rounds: u64,
-    /// The last probe lost too much.
-    too_high: bool,
-    /// The last probe ended early, at the long-term bound.
-    cautious: bool,
-    /// Round trips of UP in which the long-term bound grew.
-    up_rounds: u32,
-    /// Bytes acknowledged since the long-term bound last grew.
-    up_acked: ByteCount,
-    /// Bytes acknowledged for each segment by which the long-term bound grows.
-    step: ByteCount,
-}
-
-impl Default for Cycle {
-    fn default() -> Self {
-        Cycle {
-            acks: Acks::Other,
-            sampling: false,
-            began: Instant::ZERO,
-            wait: LEAST_WAIT,
-            rounds: 0,
-            too_high: false,
-            cautious: false,
-            up_rounds: 0,
-            up_acked: ByteCount::ZERO,
-            step: ByteCount::MAX,
-        }
-    }
-}
-
-/// Least time between two probes; up to one second is added at random.
-const LEAST_WAIT: Span = Span::from_secs(2);
 
 /// Most round trips between two probes, so that Reno and CUBIC get a share.
 const MOST_ROUNDS: u64 = 63;

@@ -1,11 +1,10 @@
-//! The model of one path: how acknowledgements change it, and the rate and window that result.
+//! The model of one path, and the rate and window that follow from it.
 
 use units::{BitRate, ByteCount, Instant, Span};
 
-use super::super::bbr_coupled;
 use super::BbrKnobs;
-use super::bounds::{Bounds, Latest};
-use super::cycle::Cycle;
+use super::bounds::Bounds;
+use super::coupling;
 use super::filters::{Aggregation, MaxRate, MinRtt};
 use super::rounds::{FullPipe, Rounds};
 use crate::{ModelState, RateSample};
@@ -30,7 +29,7 @@ pub(super) enum State {
 }
 
 impl State {
-    fn pacing_gain(self) -> f64 {
+    pub(super) fn pacing_gain(self) -> f64 {
         match self {
             State::Startup => STARTUP_GAIN,
             State::Drain { .. } => 0.5,
@@ -66,7 +65,7 @@ impl State {
     }
 
     /// True in states in which losses are expected.
-    fn is_probing(self) -> bool {
+    pub(super) fn is_probing(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
 }
@@ -82,12 +81,6 @@ const NOMINAL_RTT: Span = Span::from_millis(1);
 
 /// Least window in segments.
 const LEAST_SEGMENTS: u64 = 4;
-
-/// Number of acknowledgements with losses in one round trip that ends Startup.
-const STARTUP_LOSSES: u32 = 6;
-
-/// Round trips after which Drain ends even if the queue has not drained.
-const DRAIN_ROUNDS: u64 = 3;
 
 /// Longest burst in bytes at any rate.
 const LARGEST_QUANTUM: f64 = 65_536.0;
@@ -111,6 +104,63 @@ pub(super) enum Left {
     Up,
 }
 
+/// The packets that the current acknowledgements cover, in relation to a probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Acks {
+    #[default]
+    Other,
+    /// Packets sent before the probe: the first round trip of the probe.
+    Starting,
+    /// Packets that the probe sent.
+    Probe,
+    /// Packets that the probe sent, after the probe has ended.
+    Stopping,
+}
+
+/// State of the cycle in which a path probes for bandwidth.
+#[derive(Debug)]
+pub(super) struct Cycle {
+    pub(super) acks: Acks,
+    /// A probe caused the losses that are reported now, and they may still end it or lower the bound.
+    pub(super) sampling: bool,
+    /// Time at which DOWN began.
+    pub(super) began: Instant,
+    /// Time from the beginning of DOWN to the next probe.
+    pub(super) wait: Span,
+    /// Round trips since the beginning of DOWN, counted from 0 or 1 at random.
+    pub(super) rounds: u64,
+    /// The last probe lost too much.
+    pub(super) too_high: bool,
+    /// The last probe ended early, at the long-term bound.
+    pub(super) cautious: bool,
+    /// Round trips of UP in which the long-term bound grew.
+    pub(super) up_rounds: u32,
+    /// Bytes acknowledged since the long-term bound last grew.
+    pub(super) up_acked: ByteCount,
+    /// Bytes acknowledged for each segment by which the long-term bound grows.
+    pub(super) step: ByteCount,
+}
+
+impl Default for Cycle {
+    fn default() -> Self {
+        Cycle {
+            acks: Acks::Other,
+            sampling: false,
+            began: Instant::ZERO,
+            wait: LEAST_WAIT,
+            rounds: 0,
+            too_high: false,
+            cautious: false,
+            up_rounds: 0,
+            up_acked: ByteCount::ZERO,
+            step: ByteCount::MAX,
+        }
+    }
+}
+
+/// Least time between two probes; up to one second is added at random.
+pub(super) const LEAST_WAIT: Span = Span::from_secs(2);
+
 /// The model of one path.
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -118,7 +168,7 @@ pub(super) struct Flow {
     pub(super) segment: ByteCount,
     /// Part of the capacity of one flow (a_P); 1 unless paths are coupled.
     pub(super) part: f64,
-    initial_window: ByteCount,
+    pub(super) initial_window: ByteCount,
     pub(super) state: State,
     /// The window after the last acknowledgement.
     pub(super) window: ByteCount,
@@ -127,7 +177,7 @@ pub(super) struct Flow {
     pub(super) rounds: Rounds,
     pub(super) rates: MaxRate,
     pub(super) rtt: MinRtt,
-    extra: Aggregation,
+    pub(super) extra: Aggregation,
     pub(super) full: FullPipe,
     pub(super) bounds: Bounds,
     pub(super) cycle: Cycle,
@@ -138,20 +188,20 @@ pub(super) struct Flow {
     /// The window before ProbeRTT, until it is restored.
     pub(super) saved: Option<ByteCount>,
     /// The window before the current recovery, and the state that its losses ended.
-    undo: (ByteCount, Option<Left>),
+    pub(super) undo: (ByteCount, Option<Left>),
     /// Losses are being repaired: what was saved at the first one is kept.
-    repairing: bool,
+    pub(super) repairing: bool,
     /// ProbeRTT: bytes delivered at its beginning, and those that were then delivered or in flight at its
     /// end. Packets sent in between are application-limited.
     pub(super) slow: (ByteCount, ByteCount),
     /// No data was acknowledged since the last idle time.
     pub(super) restarted: bool,
     /// Whether the window was full in the current round trip, and in the last one.
-    used: (bool, bool),
+    pub(super) used: (bool, bool),
     /// Pacing rate in bytes/s.
-    rate: f64,
+    pub(super) rate: f64,
     /// An RTT sample has replaced the nominal RTT in `rate`.
-    timed: bool,
+    pub(super) timed: bool,
 }
 
 impl Flow {
@@ -199,32 +249,6 @@ impl Flow {
         BitRate::from_bps((self.rate * 8.0) as u64)
     }
 
-    /// Processes an acknowledgement and returns the new window.
-    pub(super) fn on_ack(
-        &mut self,
-        event: &Event,
-        sample: Option<&RateSample>,
-        window: ByteCount,
-    ) -> ByteCount {
-        self.window = window;
-        self.note_use(event.before, window);
-        if let Some(sample) = sample {
-            self.delivered = sample.prior_delivered + sample.delivered;
-        }
-        if !event.lost.is_zero() {
-            self.save();
-            self.bounds.note_loss(self.delivered);
-        } else if !event.in_recovery {
-            self.repairing = false;
-        }
-        if let Some(sample) = sample {
-            self.take(event, sample);
-        }
-        self.set_rate(self.state.pacing_gain());
-        self.set_window(event);
-        self.window
-    }
-
     /// Shows the model for probes.
     pub(super) fn inspect(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let bound = |bytes: ByteCount| if bytes == ByteCount::MAX { f64::INFINITY } else { bytes.as_f64() };
@@ -245,136 +269,13 @@ impl Flow {
     }
 
     /// The largest excess of acknowledged bytes: of the last 10 round trips, in Startup of the last one.
-    fn extra_acked(&self) -> f64 {
+    pub(super) fn extra_acked(&self) -> f64 {
         self.extra.get(self.rounds.count, if self.full.reached { 10 } else { 1 })
-    }
-
-    /// Saves window and bounds before a recovery, in case its losses are spurious.
-    fn save(&mut self) {
-        if !std::mem::replace(&mut self.repairing, true) {
-            self.bounds.save();
-            let before_probe = self.saved.unwrap_or(ByteCount::ZERO);
-            self.undo = (self.window.max(before_probe), None);
-        }
-    }
-
-    /// Processes a timeout at the window `window`.
-    pub(super) fn on_timeout(&mut self, window: ByteCount) {
-        self.window = window;
-        self.save();
     }
 
     /// Notes the state that losses end.
     pub(super) fn leave_by_loss(&mut self, left: Left) {
         self.undo.1 = Some(left);
-    }
-
-    /// Undoes the reaction to losses that were spurious. Returns the window before them.
-    pub(super) fn undo(&mut self) -> ByteCount {
-        self.bounds.restore();
-        self.full.reset(0.0);
-        self.repairing = false;
-        // During ProbeRTT, `full.reached` chooses the state that follows it.
-        match self.undo.1.take() {
-            Some(Left::Startup) => {
-                self.full.reached = false;
-                if self.state != State::ProbeRtt {
-                    self.state = State::Startup;
-                }
-            }
-            Some(Left::Up) if !matches!(self.state, State::ProbeRtt | State::Up) => self.start_refill(),
-            Some(Left::Up) | None => {}
-        }
-        self.undo.0
-    }
-
-    /// Updates the model and the state from a rate sample.
-    fn take(&mut self, event: &Event, sample: &RateSample) {
-        let rate = sample.rate.map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
-        let latest = Latest { rate, delivered: sample.delivered };
-        let prior = sample.prior_delivered;
-        let limited = sample.app_limited || (self.slow.0..=self.slow.1).contains(&prior);
-        self.bounds.take(latest, sample.prior_delivered, self.delivered);
-        self.rounds.take(sample.prior_delivered, self.delivered);
-        if self.rounds.started {
-            self.cycle.rounds += 1;
-            self.used = (false, self.used.0);
-        }
-        if rate >= self.rates.get() || !limited {
-            self.rates.take(rate);
-        }
-        self.bounds.adapt(self.state.is_probing(), self.rates.get(), self.window);
-        self.extra.take(event.now, event.acked, self.bandwidth(), self.window, self.rounds.count);
-        if self.rounds.started && !limited && rate > 0.0 {
-            self.full.check(rate);
-        }
-        self.check_startup(event, sample);
-        self.check_drain(event);
-        self.update_cycle(event, sample, limited, rate);
-        self.rtt.take(event.now, sample.rtt, self.knobs.probe_rtt_interval);
-        self.check_probe_rtt(event);
-        self.bounds.advance(latest);
-        if let Some(rtt) = self.rtt.get()
-            && !self.timed
-        {
-            self.timed = true;
-            self.rate = first_rate(self.initial_window, rtt);
-        }
-    }
-
-    /// Ends Startup if the rate stops growing, or after a round trip with too many losses.
-    fn check_startup(&mut self, event: &Event, sample: &RateSample) {
-        if self.state != State::Startup {
-            return;
-        }
-        let lossy = self.bounds.round_ended && self.bounds.loss_events >= STARTUP_LOSSES;
-        if lossy && event.in_recovery && self.is_too_high(sample) {
-            self.fill_by_loss();
-        }
-        if self.full.reached {
-            self.state = State::Drain { since: self.rounds.count };
-        }
-    }
-
-    /// Records that the path is full, because of losses.
-    fn fill_by_loss(&mut self) {
-        self.leave_by_loss(Left::Startup);
-        self.full.reached = true;
-        self.bounds.long_term = self.volume(1.0).max(self.bounds.latest_delivered());
-    }
-
-    fn check_drain(&mut self, event: &Event) {
-        if let State::Drain { since } = self.state
-            && (event.inflight <= self.inflight(self.bandwidth(), 1.0)
-                || self.rounds.count > since + DRAIN_ROUNDS)
-        {
-            self.start_down(event.now);
-        }
-    }
-
-    /// Processes a mark (ECN) and returns the new window.
-    pub(super) fn on_mark(&mut self, now: Instant, inflight: ByteCount, window: ByteCount) -> ByteCount {
-        self.window = window;
-        self.bounds.note_loss(self.delivered);
-        if self.state == State::Startup {
-            self.fill_by_loss();
-            self.state = State::Drain { since: self.rounds.count };
-        } else if self.cycle.sampling {
-            self.probed_too_high(now, Some(inflight));
-        }
-        self.bound_window();
-        self.window
-    }
-
-    /// Reports that data is sent after an application-limited idle time.
-    pub(super) fn on_restart(&mut self, now: Instant) {
-        self.restarted = true;
-        self.extra.restart(now);
-        if self.state.is_probe_bw() {
-            self.set_rate(1.0);
-        } else if self.state == State::ProbeRtt {
-            self.check_probe_end(now);
-        }
     }
 
     /// Records whether `flight` bytes in flight fill the window.
@@ -393,7 +294,7 @@ impl Flow {
     }
 
     /// `gain` times the bandwidth-delay product.
-    fn volume(&self, gain: f64) -> ByteCount {
+    pub(super) fn volume(&self, gain: f64) -> ByteCount {
         self.volume_at(self.bandwidth(), gain)
     }
 
@@ -428,7 +329,7 @@ impl Flow {
         match self.state {
             State::Startup | State::ProbeRtt => gain,
             _ if self.part == 1.0 => gain,
-            _ => bbr_coupled::gain(gain, self.part),
+            _ => coupling::gain(gain, self.part),
         }
     }
 
@@ -438,14 +339,14 @@ impl Flow {
     }
 
     /// Sets the pacing rate. Until the path is full, the rate only rises.
-    fn set_rate(&mut self, gain: f64) {
+    pub(super) fn set_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * MARGIN;
         if rate > self.rate || (self.full.reached && rate > 0.0) {
             self.rate = rate;
         }
     }
 
-    fn set_window(&mut self, event: &Event) {
+    pub(super) fn set_window(&mut self, event: &Event) {
         if self.state != State::ProbeRtt
             && let Some(saved) = self.saved.take()
         {
@@ -467,7 +368,7 @@ impl Flow {
     }
 
     /// Applies the bounds to the window.
-    fn bound_window(&mut self) {
+    pub(super) fn bound_window(&mut self) {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.bounds.long_term,
             State::Cruise | State::ProbeRtt => self.bounds.with_headroom(self.knobs.headroom, self.segment),
@@ -479,110 +380,6 @@ impl Flow {
 }
 
 /// Pacing rate in bytes/s for the initial window.
-fn first_rate(initial_window: ByteCount, rtt: Span) -> f64 {
+pub(super) fn first_rate(initial_window: ByteCount, rtt: Span) -> f64 {
     STARTUP_GAIN * initial_window.as_f64() / rtt.as_secs_f64().max(1e-6)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 1 MB/s and 40 ms: a bandwidth-delay product of 40 kB.
-    const RATE: u64 = 1_000_000;
-    const RTT: Span = Span::from_millis(40);
-
-    fn bytes(n: u64) -> ByteCount {
-        ByteCount::new(n)
-    }
-
-    /// A path in `state` that has measured rate and RTT, with a window of 80 kB and the bound h = 100 kB.
-    fn flow(state: State) -> Flow {
-        let mut flow = Flow::new(BbrKnobs::default(), bytes(1000), bytes(10_000), Some(RTT));
-        flow.rates.take(RATE as f64);
-        flow.rtt.take(Instant::ZERO, Some(RTT), Span::from_secs(5));
-        flow.full.reached = state != State::Startup;
-        flow.bounds.limit(bytes(100_000), ByteCount::ZERO);
-        flow.cycle.sampling = state == State::Up;
-        (flow.state, flow.window) = (state, bytes(80_000));
-        flow
-    }
-
-    /// An acknowledgement of 2 kB that reports 2 kB lost of 50 kB: a loss rate of 4 %. `prior`: bytes
-    /// delivered when its packet was sent.
-    fn lose(flow: &mut Flow, prior: u64) {
-        let delivered = flow.delivered + bytes(2000);
-        let event = Event {
-            now: Instant::ZERO + RTT,
-            acked: bytes(2000),
-            lost: bytes(2000),
-            before: bytes(50_000),
-            inflight: bytes(46_000),
-            in_recovery: true,
-        };
-        let sample = RateSample {
-            delivered: delivered - bytes(prior),
-            interval: RTT,
-            rate: Some(BitRate::from_bps(RATE * 8)),
-            prior_delivered: bytes(prior),
-            prior_at: Instant::ZERO,
-            app_limited: false,
-            rtt: Some(RTT),
-            tx_in_flight: bytes(50_000),
-            lost: bytes(2000),
-        };
-        let window = flow.window;
-        flow.on_ack(&event, Some(&sample), window);
-    }
-
-    // draft-ietf-ccwg-bbr, "Handling a Spurious Loss Recovery"
-    #[test]
-    fn spurious_loss_that_ended_up_restores_window_and_bounds_and_probes_again() {
-        let mut flow = flow(State::Up);
-        lose(&mut flow, 0);
-        // h = max(50 kB, 0.7 x 40 kB), and DOWN bounds the window by it.
-        assert_eq!((flow.state, flow.bounds.long_term), (State::Down, bytes(50_000)));
-        assert_eq!(flow.window, bytes(50_000));
-        assert_eq!(flow.undo(), bytes(80_000));
-        assert_eq!((flow.state, flow.bounds.long_term), (State::Refill, bytes(100_000)));
-        flow.state = State::Cruise;
-        flow.undo();
-        assert_eq!(flow.state, State::Cruise, "a loss that ended no probe starts none");
-    }
-
-    #[test]
-    fn spurious_losses_that_ended_startup_return_to_startup_also_after_probe_rtt() {
-        for probing in [false, true] {
-            let mut flow = flow(State::Startup);
-            // Six acknowledgements with losses in a round trip; the next one ends it.
-            for _ in 0..7 {
-                assert_eq!(flow.state, State::Startup);
-                let prior = flow.delivered.get();
-                lose(&mut flow, if prior < 12_000 { 0 } else { prior });
-            }
-            assert!(matches!(flow.state, State::Drain { .. }) && flow.full.reached);
-            // h = max(40 kB, the most bytes that a sample delivered).
-            assert_eq!(flow.bounds.long_term, bytes(40_000));
-            if probing {
-                flow.state = State::ProbeRtt;
-            }
-            assert_eq!(flow.undo(), bytes(80_000));
-            assert_eq!(flow.bounds.long_term, bytes(100_000));
-            assert_eq!(flow.state, if probing { State::ProbeRtt } else { State::Startup });
-            assert!(!flow.full.reached, "Startup follows ProbeRTT, too");
-        }
-    }
-
-    #[test]
-    fn spurious_loss_outside_a_probe_restores_the_short_term_bounds() {
-        let mut flow = flow(State::Cruise);
-        lose(&mut flow, 0);
-        assert_eq!(flow.bounds.short_term, ByteCount::MAX, "the round trip is not over");
-        let prior = flow.delivered.get();
-        lose(&mut flow, prior);
-        // b = max(1 MB/s, 0.7 x 1 MB/s), l = 0.7 x 82 kB: the window, and 2 kB that exceeded the rate.
-        assert_eq!((flow.bounds.rate, flow.bounds.short_term), (1e6, bytes(57_400)));
-        assert_eq!(flow.undo(), bytes(80_000));
-        assert_eq!((flow.bounds.rate, flow.bounds.short_term), (f64::INFINITY, ByteCount::MAX));
-        assert_eq!(flow.state, State::Cruise);
-    }
 }

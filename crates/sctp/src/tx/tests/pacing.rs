@@ -42,7 +42,7 @@ impl Paced {
             ..Setup::sctp(config.growth, ip_header, rwnd, rates.len())
         };
         let told = Arc::<Mutex<Told>>::default();
-        let control = Paced { inner: control.into().build(&setup), rates, told: told.clone() };
+        let control = Paced { inner: control.into().build(&setup, &config.knobs), rates, told: told.clone() };
         rig.sender.start_control(Instant::ZERO, Box::new(control), &mut rig.paths);
         told
     }
