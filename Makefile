@@ -132,8 +132,8 @@ WASM := wasm32-unknown-unknown
 PLAYGROUND := target/playground/index.html
 playground:
 	@mkdir -p $(dir $(PLAYGROUND))
-	playground/module.sh
-	cargo run --locked --quiet --manifest-path playground/bundle/Cargo.toml --target-dir target/playground-bundle -- \
+	crates/playground/module.sh
+	cargo run --locked --quiet --manifest-path crates/playground/bundle/Cargo.toml --target-dir target/playground-bundle -- \
 		target/$(WASM)/playground/anabranch_playground.wasm $(PLAYGROUND)
 
 # Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.

@@ -2,7 +2,7 @@
 //! packets between the steps. Numbers are returned as rows in flat arrays. Times are in seconds, and a
 //! missing number is NaN.
 //!
-//! The page is in the folder `playground`; `make playground` builds it.
+//! The page is in the folder `page`; `make playground` builds it.
 #![forbid(unsafe_code)]
 
 mod describe;

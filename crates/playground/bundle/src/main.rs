@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = page.parent().ok_or("expected a file in a folder")?.join("module");
     Bindgen::new().input_path(module).no_modules(true)?.remove_name_section(true).remove_producers_section(true).typescript(false).out_name("playground").generate(&folder)?;
     let bytes = fs::read(folder.join("playground_bg.wasm"))?;
-    let source = Path::new("playground");
+    let source = Path::new("crates/playground/page");
     let scripts: Result<Vec<String>, _> = SCRIPTS.iter().map(|name| fs::read_to_string(source.join(name))).collect();
     let parts = [
         ("/*STYLE*/", fs::read_to_string(source.join("style.css"))?),

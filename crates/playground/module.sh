@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the module of the playground for WebAssembly.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 target=wasm32-unknown-unknown
 if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
