@@ -14,7 +14,7 @@ PATH=$tools/bin:$PATH
 without_fuzzer() {
     echo "fuzz: $1; running the property tests instead"
     cargo test -p anabranch-wire --test properties
-    cargo test -p anabranch-testkit --test machine
+    cargo test -p anabranch-testkit --test all machine
     cargo test -p anabranch-noise --test any_network
     cargo test -p anabranch-capi --test random_calls
     cargo test -p anabranch-sock --test hostile

@@ -2,7 +2,7 @@
 //! every await point.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
-mod common;
+use crate::common;
 
 use anabranch_io::blocking::{Connection, WaitError};
 use anabranch_io::{CloseReason, Config, ConnectionError, Message};

@@ -1,8 +1,7 @@
 //! Tests of a guard and a tap between endpoint and sockets.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
-#[path = "common/mod.rs"]
-mod common;
+use crate::common;
 
 use anabranch_io::blocking::{Builder, Endpoint};
 use anabranch_io::transport::{Channel, Datagram, Octets, Transmit};

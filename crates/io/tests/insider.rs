@@ -1,8 +1,7 @@
 //! Tests of a guard with several peers: no peer can do anything in the name of another one.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
-#[path = "common/mod.rs"]
-mod common;
+use crate::common;
 
 use anabranch_io::blocking::{Builder, Connection, Endpoint};
 use anabranch_io::transport::{Channel, Checksum, Datagram, Octets, Transmit};

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
-mod common;
+use crate::common;
 
 use anabranch_io::blocking::{Connection, WaitError};
 use anabranch_io::sctp::{AssocOptions, StreamScheduler};

@@ -2,7 +2,7 @@
 //! delivered twice, each stream keeps its order, and the connection ends gracefully.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
-mod common;
+use crate::common;
 
 use anabranch_io::blocking::Connection;
 use anabranch_io::{Config, Message, Ppid, StreamId};

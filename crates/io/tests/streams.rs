@@ -1,7 +1,7 @@
 //! Tests of stream values and resets of streams (`rfc6525`) over a relay between real sockets.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
-mod common;
+use crate::common;
 
 use anabranch_io::sctp::{self, AllowReset, StreamScheduler};
 use anabranch_io::{

@@ -1,12 +1,10 @@
 //! Interoperability: an Anabranch endpoint exchanges messages with other SCTP stacks, each as client and as
 //! server, over links that lose, reorder and duplicate packets.
 
-mod peers;
-
+use crate::peers::{DcSctp, PORT, SctpProto};
 use anabranch_testkit::{Dialogue, Ours, Script, Speaker, Traffic, World};
 use dcsctp::api::Options;
 use net::{ChannelSpec, Impairments};
-use peers::{DcSctp, PORT, SctpProto};
 use sctp::{Cmt, Config, EndpointConfig, Seed, StreamScheduler};
 use transport::Checksum;
 use units::{BitRate, Probability, Span};

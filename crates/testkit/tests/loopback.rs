@@ -2,13 +2,11 @@
 //! server, in real time.
 #![expect(clippy::disallowed_types, reason = "sockets work in real time")]
 
-mod peers;
-
+use crate::peers::{DcSctp, PORT, SctpProto};
 use anabranch_testkit::{Ending, Ledger, Ours, Script, Speaker};
 use dcsctp::api::Options;
 use io::blocking::{Connection, Endpoint};
 use io::{Message, StreamId};
-use peers::{DcSctp, PORT, SctpProto};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;

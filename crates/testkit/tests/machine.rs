@@ -23,7 +23,7 @@ fn stored_cases_of_fuzzing_break_no_invariant() {
     assert!(played > 16);
 }
 
-/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-testkit --test machine` writes the examples.
+/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-testkit machine` writes the examples.
 #[test]
 fn the_fuzz_corpus_has_an_example_of_each_chunk() {
     let packets = packets().into_iter().map(|(name, bytes)| (cases("packet").join(name), bytes));

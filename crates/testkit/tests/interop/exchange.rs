@@ -1,6 +1,6 @@
 //! Messages in both directions.
 
-use crate::meeting::{Meeting, Opener};
+use super::meeting::{Meeting, Opener};
 use anabranch_testkit::{Ledger, Script, Speaker};
 
 /// Asserts that each message arrives once and in the order of its stream.

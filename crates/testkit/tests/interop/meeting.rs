@@ -1,7 +1,7 @@
 //! Our endpoint and another stack on UDP sockets; some packets are lost.
 #![expect(clippy::disallowed_types, reason = "sockets work in real time")]
 
-use crate::capture::Capture;
+use super::capture::Capture;
 use crate::peers::PORT;
 use anabranch_testkit::{Ending, Ours, Speaker, header};
 use sctp::{AssocId, Config, EndpointConfig, Event, Seed};

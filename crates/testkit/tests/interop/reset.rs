@@ -1,6 +1,6 @@
 //! RE-CONFIG (RFC 6525): streams are reset and used again, as with data channels.
 
-use crate::meeting::{Meeting, Opener};
+use super::meeting::{Meeting, Opener};
 use crate::peers::Extended;
 use anabranch_testkit::Speaker;
 use sctp::{Event, ResetDirection, ResetResult};

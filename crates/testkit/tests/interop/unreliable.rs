@@ -1,6 +1,6 @@
 //! PR-SCTP (RFC 3758): messages that may be abandoned, and reliable messages.
 
-use crate::meeting::{Meeting, Opener};
+use super::meeting::{Meeting, Opener};
 use crate::peers::{Extended, Unreliable};
 use anabranch_testkit::{Ours, Speaker};
 use sctp::{Message, Payload, Reliability, SendError};

@@ -15,7 +15,6 @@ pub const PORT: u16 = 5000;
 
 /// The transmission parameters of a message that may be abandoned.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "only one of the tests sends such messages")]
 pub struct Unreliable {
     pub stream: u16,
     pub unordered: bool,
@@ -24,7 +23,6 @@ pub struct Unreliable {
 }
 
 /// A peer with the SCTP extensions of WebRTC data channels.
-#[allow(dead_code, reason = "only one of the tests uses them")]
 pub trait Extended: Speaker {
     /// Sends a message that may be abandoned. Returns false if the message is not accepted.
     fn send_unreliably(&mut self, now: Instant, unreliable: Unreliable, message: &[u8]) -> bool;

@@ -7,15 +7,13 @@
 mod capture;
 mod exchange;
 mod meeting;
-#[path = "../peers/mod.rs"]
-mod peers;
 mod reset;
 mod unreliable;
 
+use crate::peers::{DcSctp, SctpProto};
 use anabranch_testkit::Interop;
 use dcsctp::api::{Options, ZERO_CHECKSUM_ALTERNATE_ERROR_DETECTION_METHOD_LOWER_LAYER_DTLS as DTLS};
 use meeting::{HERE, Meeting, Opener, THERE};
-use peers::{DcSctp, SctpProto};
 use sctp::{AllowReset, Config};
 use units::Span;
 use wire::{Data, ForwardTsn, IData, IForwardTsn, ReConfig, Sack};

@@ -226,24 +226,34 @@ fn a_cycle_is_found_through_import_groups_and_names_of_the_crate_root() {
 fn each_file_of_tests_belongs_to_a_program() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").path()).collect()
+    };
     let mut files = 0;
-    for entry in fs::read_dir(crates).expect("the folder of crates") {
-        let folder = entry.expect("a folder").path();
+    for folder in entries(&crates) {
         let manifest = read(&folder.join("Cargo.toml"));
         if !manifest.contains("autotests = false") {
             continue;
         }
-        let modules = read(&folder.join("tests/main.rs"));
-        for file in fs::read_dir(folder.join("tests")).expect("a folder of tests") {
-            let file = file.expect("a file").path();
-            let Some(name) = file.file_stem().and_then(|name| name.to_str()) else { continue };
-            if name == "main" || file.extension().is_none_or(|ending| ending != "rs") {
-                continue;
+        let tests = folder.join("tests");
+        let inner = entries(&tests).into_iter().filter(|path| path.join("main.rs").is_file());
+        for program in inner.chain([tests.clone()]) {
+            let main = program.join("main.rs");
+            let path =
+                main.strip_prefix(&folder).expect("below the crate").to_string_lossy().replace('\\', "/");
+            assert!(manifest.contains(&format!("path = \"{path}\"")), "{} is no program", main.display());
+            let modules = read(&main);
+            for file in entries(&program) {
+                let Some(name) = file.file_stem().and_then(|name| name.to_str()) else { continue };
+                if name == "main" || file.extension().is_none_or(|ending| ending != "rs") {
+                    continue;
+                }
+                files += 1;
+                let runs = modules.contains(&format!("mod {name};"))
+                    || manifest.contains(&format!("name = \"{name}\""));
+                assert!(runs, "{} belongs to no program of tests", file.display());
             }
-            files += 1;
-            let runs =
-                modules.contains(&format!("mod {name};")) || manifest.contains(&format!("name = \"{name}\""));
-            assert!(runs, "{} belongs to no program of tests", file.display());
         }
     }
     assert!(files > 20, "only {files} files of tests were found");

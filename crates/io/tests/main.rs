@@ -1,0 +1,12 @@
+//! The tests that share a program, which is linked much faster than one program for each file.
+
+mod addresses;
+mod cancel;
+mod common;
+mod guard;
+mod insider;
+mod loopback;
+mod promises;
+mod relay;
+mod responder;
+mod streams;
