@@ -1,8 +1,6 @@
 //! Tests of the command in its own process, as a user runs it.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value as Json;
 use std::fs;
 use std::path::Path;

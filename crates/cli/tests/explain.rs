@@ -1,8 +1,6 @@
 //! Tests of `anabranch explain` in its own process.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value as Json;
 use std::fs;
 use std::path::Path;
@@ -232,7 +230,7 @@ fn a_profile_that_replaces_options_names_them() {
     assert!(sentence.contains("profile = \"recommended\", without your receive_buffer, it is"), "{sentence}");
 }
 
-/// `ANABRANCH_UPDATE=1 cargo test --test explain` rewrites the outputs.
+/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-cli explain` rewrites the outputs.
 #[test]
 fn the_page_shows_what_its_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

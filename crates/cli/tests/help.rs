@@ -1,8 +1,6 @@
 //! The help texts of the Rust subcommands have one form. python/tests/test_help.py tests those in Python.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 
 /// Subcommands that the Python package runs.
 const IN_PYTHON: [&str; 8] =

@@ -3,9 +3,8 @@
 #[cfg(target_os = "linux")]
 #[path = "../../io/tests/common/namespace.rs"]
 mod namespace;
-mod scratch;
 
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value as Json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

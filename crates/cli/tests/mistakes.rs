@@ -1,9 +1,7 @@
 //! Mistakes on the command line and in files, each with the whole message that the user gets, for review.
 //! python/tests/test_mistakes.py tests the subcommands in Python.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use std::fs;
 
 const SCENARIO: &str = r#"title = "mistakes"
@@ -81,7 +79,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Each case is a command line after `$`, followed by its exit code and its output. `ANABRANCH_UPDATE=1 cargo
-/// test --test mistakes` rewrites exit codes and outputs; review them.
+/// test -p anabranch-cli mistakes` rewrites exit codes and outputs; review them.
 #[test]
 fn each_mistake_gets_its_message() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mistakes.txt");

@@ -1,8 +1,6 @@
 //! Tests of sweeps in parts and as job arrays, and of merging the parts.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use std::fs;
 use std::process::Command;
 

@@ -1,9 +1,7 @@
 //! Tests of `anabranch tunnel` and `anabranch key` that need no privileges.
 #![cfg(target_os = "linux")]
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
