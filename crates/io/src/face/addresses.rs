@@ -25,6 +25,7 @@ impl Connection {
     /// Ends the use of a local address by this connection. Data in flight from this address is retransmitted
     /// on other paths at once. A peer with ASCONF is asked to delete the address; another peer is not
     /// informed.
+    ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.
     pub async fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
