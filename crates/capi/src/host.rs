@@ -101,14 +101,12 @@ unsafe fn start(setup: &anb_host_setup) -> Result<(), Fault> {
     };
     let config =
         scenario::sctp_options_over(base, options, "options").map_err(|error| Fault::new(EINVAL, error))?;
-    let usual = io::HostOptions::default();
-    let remote_udp_port = match setup.remote_udp_port {
-        0 => usual.remote_udp_port,
-        port => port,
-    };
+    let mut host = io::HostOptions { locals, udp_port: setup.udp_port, ..io::HostOptions::default() };
+    if setup.remote_udp_port != 0 {
+        host.remote_udp_port = setup.remote_udp_port;
+    }
     let name = format!("library-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
     let path = sock::private_path(&name).map_err(|sentence| Fault::new(libc::EACCES, sentence))?;
-    let host = io::HostOptions { locals, udp_port: setup.udp_port, remote_udp_port, tap: None };
     let server = Server::bind(ServerOptions { path: path.clone(), host, config }).map_err(|error| {
         let in_use = matches!(error, sock::ServerError::PortInUse(_));
         Fault::new(if in_use { libc::EADDRINUSE } else { EINVAL }, error)

@@ -6,8 +6,10 @@ mod preload;
 #[cfg(target_os = "linux")]
 mod tunnel;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
+use io::Carrier;
 
 /// The command line.
 pub fn command() -> Command {
@@ -245,6 +247,20 @@ fn verbose() -> Arg {
 /// The argument that sets how many events are printed. `help` says which.
 fn events(help: &'static str) -> Arg {
     Arg::new("verbose").short('v').action(ArgAction::Count).help(help)
+}
+
+/// The argument that sets what carries SCTP.
+fn carrier() -> Arg {
+    let carriers = PossibleValuesParser::new(["udp", "ip"])
+        .map(|name| if name == "ip" { Carrier::Ip } else { Carrier::Udp });
+    value("carrier", "NAME", "What carries SCTP: udp, or ip (protocol 132: no NAT, CAP_NET_RAW)")
+        .value_parser(carriers)
+        .default_value("udp")
+}
+
+/// What carries SCTP.
+pub fn chosen_carrier(matches: &ArgMatches) -> Carrier {
+    matches.get_one("carrier").copied().unwrap_or_default()
 }
 
 /// A subcommand that the Python package runs. The package parses the arguments of the subcommand.

@@ -3,9 +3,10 @@
 mod file;
 mod library;
 
+use crate::arguments::chosen_carrier;
 use crate::{Failure, code, complain, interrupt};
 use clap::ArgMatches;
-use io::{HostOptions, sctp::Config};
+use io::{Carrier, HostOptions, sctp::Config};
 use measure::{CaptureFile, Captured, Recorder};
 use sock::{Server, ServerOptions};
 use std::ffi::OsString;
@@ -24,6 +25,9 @@ const OPTIONS: &str = "ANABRANCH_OPTIONS";
 /// Exit code if the program cannot be run, as of a shell.
 const CANNOT_RUN: i32 = 126;
 const NOT_FOUND: i32 = 127;
+/// Told with `--carrier ip`.
+const KERNEL: &str =
+    "the SCTP of this kernel answers the same packets with ABORT: docs/ip.md tells what to do";
 /// Largest capture.
 const CAPTURE: ByteCount = ByteCount::new(1 << 30);
 
@@ -103,7 +107,11 @@ pub fn sctpd(chosen: &ArgMatches) -> Result<i32, Failure> {
     }
     let recorder = recorder(chosen)?;
     let server = bind(chosen, path.clone(), recorder.clone())?;
-    complain(&format!("serving {} at UDP port {}", path.display(), server.udp_port()));
+    let how = match server.udp_port() {
+        0 => "in IP".to_owned(),
+        port => format!("at UDP port {port}"),
+    };
+    complain(&format!("serving {} {how}", path.display()));
     let stopper = server.stopper();
     interrupt::call(move || stopper.stop_now());
     serve(server, recorder)?;
@@ -138,11 +146,14 @@ fn bind(chosen: &ArgMatches, path: PathBuf, recorder: Option<Recorder>) -> Resul
     });
     let locals = locals.collect::<Result<Vec<_>, _>>()?;
     let port = |name| chosen.get_one::<u16>(name).copied();
-    let defaults = HostOptions::default();
+    let (defaults, carrier) = (HostOptions::default(), chosen_carrier(chosen));
+    if carrier != Carrier::Udp && Path::new("/proc/net/sctp").exists() {
+        complain(KERNEL);
+    }
     let remote_udp_port = port("remote-udp-port").unwrap_or(defaults.remote_udp_port);
     let host = |udp_port| {
         let tap = recorder.clone().map(|recorder| Box::new(recorder) as Box<dyn io::Tap>);
-        HostOptions { locals: locals.clone(), udp_port, remote_udp_port, tap }
+        HostOptions { locals: locals.clone(), carrier, udp_port, remote_udp_port, tap }
     };
     let config = config(chosen)?;
     let start = |udp_port| {

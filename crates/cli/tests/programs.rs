@@ -8,6 +8,7 @@ mod preloaded;
 
 use namespace::{in_new_namespace, skip};
 use preloaded::{build_library, root, which};
+use std::path::Path;
 
 /// A program of Debian 12 and what it must do.
 struct Program {
@@ -354,6 +355,54 @@ fn iperf3_uses_two_paths_and_survives_the_end_of_one() {
     let [both, one] = [&rates[1..3], &rates[7..9]].map(|part| part.iter().sum::<f64>() / 2.0);
     // Tolerant, because the machine may be busy: a path alone carries 48 Mbit/s.
     assert!(both > 70.0 && one > 35.0, "{both} and {one} Mbit/s: {text}");
+}
+
+/// Two hosts without UDP. `$OTHER` runs a command on the other one, where two host processes have ports of
+/// their own, and then usrsctp has all. Prints how many packets are damaged, in UDP, and data in IP.
+const IN_IP: &str = "
+    set -e; ip link set lo up
+    unshare --net sleep 100 & sleep 0.5; OTHER=\"nsenter -t $! -n\"; trap 'kill $(jobs -p) 2> /dev/null' EXIT
+    ip link add a1 type veth peer name b1; ip link set b1 netns $!
+    ip addr add 10.5.0.1/24 dev a1; ip link set a1 up
+    $OTHER sh -c 'ip link set lo up; ip addr add 10.5.0.2/24 dev b1; ip link set b1 up'
+    dumpcap -q -i a1 -w all.pcapng 2> /dev/null & capture=$!
+    P='timeout -k 2 40'; IN_IP=\"$A preload --carrier ip --\"
+    $OTHER $P $IN_IP iperf3 -s > server & servers=$!
+    $OTHER $P $IN_IP ncat --sctp -l -k 5001 -e /bin/cat & servers=\"$servers $!\"; sleep 2
+    $P $IN_IP iperf3 --sctp -c 10.5.0.2 -n 20M > client; grep -q 'iperf Done' client
+    (echo hello; sleep 3) | $P $IN_IP ncat --sctp 10.5.0.2 5001 | grep -q hello
+    ! (sleep 1 | $P $IN_IP ncat --sctp 10.5.0.2 5999) 2> error; grep -q refused error
+    ! $OTHER $P $IN_IP ncat --sctp -l 5001 2> error; grep -q 'already in use' error
+    kill $servers; wait $servers || true
+    $OTHER $P /usr/lib/usrsctp/echo_server 0 0 > /dev/null & sleep 1
+    (echo hello; sleep 3) | $P $IN_IP ncat --sctp 10.5.0.2 7 | grep -q hello
+    ! setpriv --bounding-set=-net_raw $IN_IP true 2> error; grep -q 'setcap cap_net_raw+ep /' error
+    sleep 0.5; kill -INT $capture; wait $capture
+    for filter in 'sctp && sctp.checksum.status != 1 || _ws.malformed' 'sctp && udp' \\
+        'ip.proto == 132 && sctp.chunk_type == 0'; do
+        tshark -n -r all.pcapng -o sctp.checksum:CRC-32C -Y \"$filter\" 2> /dev/null | wc -l
+    done";
+
+#[test]
+fn programs_reach_each_other_and_usrsctp_directly_in_ip() {
+    let tools = ["iperf3", "ncat", "nsenter", "setpriv", "dumpcap", "tshark"];
+    let usrsctp = Path::new("/usr/lib/usrsctp/echo_server").exists();
+    if !usrsctp || tools.iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
+        let missing = format!("libusrsctp-examples, {} or network namespaces", tools.join(", "));
+        return skip("programs in IP", &missing);
+    }
+    build_library();
+    let folder = std::env::temp_dir().join(format!("anabranch-in-ip-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut bash = in_new_namespace().expect("checked before");
+    bash.args(["timeout", "100", "bash", "-c", IN_IP]).current_dir(&folder).env("ANABRANCH_SOCKET", "");
+    let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
+    // A folder that stays does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
+    let counts: Vec<u32> = told.lines().map(|line| line.trim().parse().expect("a number")).collect();
+    assert!(counts[..2] == [0, 0] && counts[2] > 1000, "{counts:?}");
 }
 
 /// `ANABRANCH_UPDATE=1 cargo test -p anabranch-cli --test programs` writes the table.

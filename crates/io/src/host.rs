@@ -1,6 +1,10 @@
-//! One set of UDP sockets for many SCTP ports, for a program with a loop of its own.
+//! One set of sockets for many SCTP ports, for a program with a loop of its own.
 
-use crate::net::{Buffers, Clock, OTHERS, Ready, Report, Sockets, bind_sockets, interface_addresses};
+use crate::carrier::Carrier;
+use crate::net::{
+    Buffers, Clock, OTHERS, Ready, Report, Sockets, bind_raw_sockets, bind_sockets, claim_port,
+    interface_addresses, is_claimed,
+};
 use crate::tap::Tap;
 use crate::types::BindError;
 use sctp::{Config, Encapsulation, Endpoint, EndpointConfig, IcmpNews, Listen, Seed};
@@ -14,12 +18,14 @@ use units::Instant;
 /// Largest number of ICMP messages, and of answers for closed ports, in a round.
 const ANSWERS: usize = 64;
 
-/// Addresses and UDP ports of a [`Host`].
+/// Addresses, carrier and UDP ports of a [`Host`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "users fill it in")]
 pub struct HostOptions {
     /// Local addresses, each with a socket of its own; if empty, all addresses of the host.
     pub locals: Vec<IpAddr>,
+    /// What carries the packets. With [`Carrier::Both`], this end connects in UDP.
+    pub carrier: Carrier,
     /// UDP port of all sockets; 0: any.
     pub udp_port: u16,
     /// UDP port of peers that have not sent anything yet.
@@ -31,15 +37,22 @@ pub struct HostOptions {
 impl Default for HostOptions {
     fn default() -> Self {
         let port = Encapsulation::PORT;
-        HostOptions { locals: Vec::new(), udp_port: port, remote_udp_port: port, tap: None }
+        HostOptions {
+            locals: Vec::new(),
+            carrier: Carrier::Udp,
+            udp_port: port,
+            remote_udp_port: port,
+            tap: None,
+        }
     }
 }
 
-/// UDP sockets that carry the packets of many SCTP ports, each with an [`Endpoint`] (`rfc6951`).
+/// Sockets that carry the packets of many SCTP ports, each with an [`Endpoint`]: in UDP (`rfc6951`), in IP,
+/// or both.
 ///
 /// There is no thread. The caller changes endpoints, takes [their events](Self::poll_event), calls
 /// [`Self::transmit`], and [waits](Self::wait), also for what it registers at [`Self::registry`]. An INIT for
-/// a port without an endpoint is answered with an ABORT.
+/// a port without an endpoint is answered with an ABORT, unless in IP another process has that port.
 #[derive(Debug)]
 pub struct Host {
     clock: Clock,
@@ -49,7 +62,10 @@ pub struct Host {
     packet: PacketBuf,
     quoted: Vec<u8>,
     tap: Option<Box<dyn Tap>>,
+    /// The named addresses.
+    locals: Vec<(IpAddr, Option<String>)>,
     addresses: Vec<IpAddr>,
+    carrier: Carrier,
     udp_port: u16,
     remote_udp_port: u16,
     ports: BTreeMap<u16, Port>,
@@ -65,6 +81,8 @@ struct Port {
     endpoint: Endpoint,
     /// The deadline in [`Host::deadlines`].
     armed: Option<Instant>,
+    /// Tells other processes that packets in IP for this port are ours.
+    _claims: Vec<socket2::Socket>,
 }
 
 impl Host {
@@ -77,10 +95,16 @@ impl Host {
     /// [`BindError`].
     pub fn bind(options: HostOptions) -> Result<Host, BindError> {
         const BUFFERS: usize = 4 << 20;
-        let HostOptions { locals, udp_port, remote_udp_port, tap } = options;
-        let places: Vec<_> = locals.iter().map(|&address| (address, None)).collect();
-        let (sockets, udp_port) = bind_sockets(&places, udp_port, BUFFERS)?;
-        let addresses = if locals.is_empty() { interface_addresses()? } else { locals };
+        let HostOptions { locals: addresses, carrier, udp_port, remote_udp_port, tap } = options;
+        let locals: Vec<_> = addresses.iter().map(|&address| (address, None)).collect();
+        let (mut sockets, udp_port) = match carrier.has_udp() {
+            true => bind_sockets(&locals, udp_port, BUFFERS)?,
+            false => (Vec::new(), 0),
+        };
+        if carrier.has_ip() {
+            bind_raw_sockets(&locals, None, BUFFERS, &mut sockets)?;
+        }
+        let addresses = if locals.is_empty() { interface_addresses()? } else { addresses };
         let (sockets, waker) = Sockets::new(sockets)?;
         Ok(Host {
             clock: Clock::start(),
@@ -90,7 +114,9 @@ impl Host {
             packet: PacketBuf::default(),
             quoted: Vec::new(),
             tap,
+            locals,
             addresses,
+            carrier,
             udp_port,
             remote_udp_port,
             ports: BTreeMap::new(),
@@ -105,7 +131,7 @@ impl Host {
         &self.addresses
     }
 
-    /// The UDP port of all sockets.
+    /// The UDP port of all sockets; 0 if there are none in UDP.
     pub fn udp_port(&self) -> u16 {
         self.udp_port
     }
@@ -128,11 +154,14 @@ impl Host {
     /// Opens an SCTP port with an endpoint at some of the local addresses. An open port stays as it is.
     ///
     /// # Errors
-    /// [`ConfigError`] names an invalid option or address.
-    pub fn open(&mut self, port: u16, addresses: &[IpAddr], config: Arc<Config>) -> Result<(), ConfigError> {
+    /// [`BindError`] names an invalid option or address. Its source is `AddrInUse` if another process has the
+    /// port in IP.
+    pub fn open(&mut self, port: u16, addresses: &[IpAddr], config: Arc<Config>) -> Result<(), BindError> {
         if !self.ports.contains_key(&port) {
             let endpoint = self.make(port, addresses, config)?;
-            self.ports.insert(port, Port { endpoint, armed: None });
+            let in_ip = self.carrier.has_ip();
+            let claims = if in_ip { claim_port(&self.locals, port)? } else { Vec::new() };
+            self.ports.insert(port, Port { endpoint, armed: None, _claims: claims });
         }
         Ok(())
     }
@@ -145,7 +174,8 @@ impl Host {
         })?;
         let mut options = EndpointConfig::new(port, addresses.to_vec(), seed);
         options.config = config;
-        options.encapsulation = Some(Encapsulation { remote_port: self.remote_udp_port });
+        let encapsulation = Encapsulation { remote_port: self.remote_udp_port };
+        options.encapsulation = self.carrier.has_udp().then_some(encapsulation);
         Endpoint::new(options)
     }
 
@@ -159,9 +189,10 @@ impl Host {
         self.untold.remove(&port);
     }
 
-    /// True if the port is open.
-    pub fn is_open(&self, port: u16) -> bool {
-        self.ports.contains_key(&port)
+    /// True if [`Self::open`] would open the port: it is not open, and in IP no other process has it.
+    pub fn is_free(&self, port: u16) -> bool {
+        let in_ip = self.carrier.has_ip();
+        !self.ports.contains_key(&port) && (!in_ip || claim_port(&self.locals, port).is_ok())
     }
 
     /// The endpoint of a port, to read from.
@@ -250,6 +281,9 @@ impl Host {
     /// Answers a packet for a port without endpoint as an endpoint that does not listen.
     #[cold]
     fn answer(&mut self, now: Instant, port: u16, datagram: Datagram<'_>) {
+        if datagram.udp_port == 0 && is_claimed(datagram.dst, port) {
+            return;
+        }
         let Ok(mut endpoint) = self.make(port, &self.addresses, Arc::default()) else { return };
         endpoint.listen(Listen::Off);
         endpoint.handle(now, datagram);

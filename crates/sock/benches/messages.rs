@@ -26,7 +26,7 @@ type Figures = [f64; 4];
 fn serve(path: PathBuf) -> Result<(), Box<dyn Error>> {
     let udp_port = UdpSocket::bind("127.0.0.1:0")?.local_addr()?.port();
     let locals = vec![IpAddr::from([127, 0, 0, 1])];
-    let host = io::HostOptions { locals, udp_port, remote_udp_port: udp_port, tap: None };
+    let host = io::HostOptions { locals, udp_port, remote_udp_port: udp_port, ..Default::default() };
     let config = Config { pmtud: true, ..Config::recommended() };
     Ok(Server::bind(ServerOptions { path, host, config })?.run()?)
 }

@@ -2,8 +2,10 @@
 
 use crate::server::Server;
 use crate::socket::{Phase, Socket};
+use io::BindError;
 use nix::errno::Errno;
 use sctp::Listen;
+use std::io::ErrorKind;
 use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
 
@@ -67,7 +69,10 @@ impl Server {
     fn open_port(&mut self, port: u16, named: &[IpAddr], key: usize) -> Result<(), Errno> {
         let config = self.sockets.get(&key).map(|socket| Arc::new(socket.config.clone())).unwrap_or_default();
         let addresses = if named.is_empty() { self.host.addresses().to_vec() } else { named.to_vec() };
-        self.host.open(port, &addresses, config.clone()).map_err(|_| Errno::EINVAL)?;
+        self.host.open(port, &addresses, config.clone()).map_err(|error| match error {
+            BindError::Ip { source, .. } if source.kind() == ErrorKind::AddrInUse => Errno::EADDRINUSE,
+            _ => Errno::EINVAL,
+        })?;
         let endpoint = self.host.endpoint_mut(port).ok_or(Errno::EINVAL)?;
         endpoint.set_addresses(addresses).map_err(|_| Errno::EINVAL)?;
         endpoint.set_config(config).map_err(|_| Errno::EINVAL)?;
@@ -100,7 +105,7 @@ impl Server {
     fn free_port(&mut self) -> Option<u16> {
         for _ in FIRST..=u16::MAX {
             self.ports.next = self.ports.next.checked_add(1).filter(|&port| port >= FIRST).unwrap_or(FIRST);
-            if !self.host.is_open(self.ports.next) {
+            if self.host.is_free(self.ports.next) {
                 return Some(self.ports.next);
             }
         }

@@ -39,7 +39,7 @@ const LINGER: Span = Span::from_secs(10);
 pub struct ServerOptions {
     /// Path of the socket that programs connect to.
     pub path: PathBuf,
-    /// Addresses and UDP ports.
+    /// Addresses, carrier and UDP ports.
     pub host: HostOptions,
     /// Options of associations.
     pub config: Config,
@@ -117,7 +117,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the UDP sockets and the socket for programs, which only this user can open.
+    /// Binds the sockets of the network and the socket for programs, which only this user can open.
     ///
     /// # Errors
     /// [`ServerError`] is a sentence.
@@ -160,7 +160,7 @@ impl Server {
         })
     }
 
-    /// The UDP port of all packets.
+    /// The UDP port of all packets; 0 if they travel in IP only.
     pub fn udp_port(&self) -> u16 {
         self.host.udp_port()
     }

@@ -34,7 +34,7 @@ impl Running {
             locals: locals.iter().copied().map(IpAddr::from).collect(),
             udp_port,
             remote_udp_port: udp_port,
-            tap: None,
+            ..Default::default()
         };
         let server = Server::bind(ServerOptions { path: path.clone(), host, config: Config::recommended() });
         let server = server.expect("binds");

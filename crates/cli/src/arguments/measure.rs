@@ -1,6 +1,6 @@
 //! The command line of `anabranch measure`: the option letters of iperf3, and the flows of NetPerfMeter.
 
-use super::{examples, flag, value, verbose, whole};
+use super::{carrier, examples, flag, value, verbose, whole};
 use clap::{Arg, ArgAction, Command, value_parser};
 
 /// The subcommand.
@@ -35,9 +35,7 @@ fn both() -> Vec<Arg> {
     vec![
         port("port", "Port of data; that of control is the next one").short('p').default_value("9000"),
         port("udp-port", "UDP port of the server's SCTP (RFC 6951)").default_value("9899"),
-        value("carrier", "NAME", "What carries SCTP: udp, or ip (protocol 132: no NAT, CAP_NET_RAW)")
-            .value_parser(["udp", "ip"])
-            .default_value("udp"),
+        carrier(),
         value("local", "A,B", "Local addresses: all for SCTP, the first one for TCP and UDP")
             .short('B')
             .alias("bind"),

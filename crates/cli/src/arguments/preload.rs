@@ -1,4 +1,4 @@
-use super::{examples, flag, value, whole};
+use super::{carrier, examples, flag, value, whole};
 use clap::{Arg, ArgAction, Command};
 
 /// The subcommand `anabranch preload`.
@@ -11,7 +11,7 @@ pub fn command() -> Command {
                 "anabranch preload -- iperf3 --sctp -c 192.0.2.1",
                 "anabranch preload -- checksctp",
             ],
-            "Packets are SCTP in UDP (RFC 6951). The kernel needs no SCTP. Several local addresses are several paths. \
+            "Packets are SCTP in UDP (RFC 6951), or in IP with `--carrier ip`. The kernel needs no SCTP. Several local addresses are several paths. \
              ANABRANCH_OPTIONS has options as --set takes them, separated by semicolons. With ANABRANCH_SOCKET set, the program uses the host process there (`anabranch sctpd`). docs/programs.md tells \
              more.",
         ));
@@ -51,6 +51,7 @@ fn with_options(command: Command) -> Command {
             value("local", "ADDRESS", "A local address; may be repeated; without any, all of this host")
                 .action(ArgAction::Append),
         )
+        .arg(carrier())
         .arg(port("udp-port", "The UDP port, 9899 unless set; 0: any"))
         .arg(port("remote-udp-port", "The UDP port of peers, 9899 unless set"))
         .arg(

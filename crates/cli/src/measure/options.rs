@@ -1,6 +1,7 @@
 //! Converts the command line to the options of the measuring tool.
 
 use crate::Failure;
+use crate::arguments::chosen_carrier;
 use ::measure::npmp::{EventSize, Random};
 use ::measure::{
     CaptureFile, ClientOptions, FlowSpec, Keys, LatencyPlan, Load, Planned, ServerOptions, Transport, sctp,
@@ -25,18 +26,14 @@ fn port(chosen: &ArgMatches, name: &str) -> u16 {
     chosen.get_one::<u16>(name).copied().unwrap_or_default()
 }
 
-/// True for SCTP directly in IP. A server then takes both, so that it answers each client in its way.
-fn in_ip(chosen: &ArgMatches) -> bool {
-    text(chosen, "carrier") == Some("ip")
-}
-
 /// The options of a server.
 pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
     Ok(ServerOptions {
         locals: locals(chosen)?,
         port: port(chosen, "port"),
         udp_port: port(chosen, "udp-port"),
-        carrier: if in_ip(chosen) { Carrier::Both } else { Carrier::Udp },
+        // Each client is answered in its way.
+        carrier: if chosen_carrier(chosen) == Carrier::Ip { Carrier::Both } else { Carrier::Udp },
         config: config(chosen, 1)?,
         one: chosen.get_flag("one-off"),
         longest: seconds(chosen, "max-time"),
@@ -114,7 +111,7 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         peers: resolve(host)?,
         port: port(chosen, "port"),
         udp_port: port(chosen, "udp-port"),
-        carrier: if in_ip(chosen) { Carrier::Ip } else { Carrier::Udp },
+        carrier: chosen_carrier(chosen),
         locals: locals(chosen)?,
         flows,
         config: config(chosen, streams)?,

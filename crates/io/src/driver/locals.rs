@@ -97,7 +97,7 @@ impl Driver {
         let spec = BindSpec { address: place, device, buffers: self.locals.buffers };
         let udp = carrier.has_udp().then(|| Socket::bind(&spec)).transpose()?;
         let counters = udp.as_ref().map(|socket| socket.counters.clone());
-        let in_ip = || Socket::bind_ip(&spec, self.hub.ports.sctp, counters.clone());
+        let in_ip = || Socket::bind_ip(&spec, Some(self.hub.ports.sctp), counters.clone());
         let ip = carrier.has_ip().then(in_ip).transpose()?;
         let counters = counters.or_else(|| ip.as_ref().map(|socket| socket.counters.clone()));
         for socket in udp.into_iter().chain(ip) {

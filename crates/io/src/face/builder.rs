@@ -242,7 +242,7 @@ impl<E> Builder<E> {
             (port, _) => port,
         };
         if self.carrier.has_ip() {
-            bind_raw_sockets(&self.locals, port, self.socket_buffers, &mut sockets)?;
+            bind_raw_sockets(&self.locals, Some(port), self.socket_buffers, &mut sockets)?;
         }
         let seed = self.seed.map_or_else(Seed::from_system, Ok)?;
         let mut config = EndpointConfig::new(port, addresses.clone(), seed);

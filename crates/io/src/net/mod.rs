@@ -18,7 +18,7 @@ pub(crate) use buffers::Buffers;
 pub(crate) use clock::Clock;
 pub(crate) use errors::Report;
 pub(crate) use overflow::dropped;
-pub(crate) use places::{bind_raw_sockets, bind_sockets, interface_addresses};
+pub(crate) use places::{bind_raw_sockets, bind_sockets, claim_port, interface_addresses, is_claimed};
 pub(crate) use socket::Socket;
 pub use sockets::Ready;
 pub(crate) use sockets::{OTHERS, Sockets};

@@ -1,6 +1,6 @@
 //! The addresses and sockets of an endpoint or a host.
 
-use super::{BindSpec, Socket, is_reachable};
+use super::{BindSpec, Socket, is_reachable, raw};
 use crate::types::BindError;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -47,10 +47,11 @@ fn bind_to(
     Ok((sockets, port))
 }
 
-/// Adds a raw socket for SCTP port `port` at each place. It shares the counters of the UDP socket there.
+/// Adds a raw socket at each place, for SCTP port `port` or for all ports. It shares the counters of the UDP
+/// socket there.
 pub(crate) fn bind_raw_sockets(
     locals: &[(IpAddr, Option<String>)],
-    port: u16,
+    port: Option<u16>,
     buffers: usize,
     sockets: &mut Vec<Socket>,
 ) -> Result<(), BindError> {
@@ -65,6 +66,25 @@ pub(crate) fn bind_raw_sockets(
         }
     }
     Ok(())
+}
+
+/// Claims an SCTP port at each place, for packets in IP. The port is in use while the result exists.
+pub(crate) fn claim_port(
+    locals: &[(IpAddr, Option<String>)],
+    port: u16,
+) -> Result<Vec<socket2::Socket>, BindError> {
+    let claim = |(address, device)| {
+        let spec = BindSpec { address: SocketAddr::new(address, 0), device, buffers: 0 };
+        raw::claim(&spec, port).map_err(|source| BindError::Ip { address, source })
+    };
+    places(locals).into_iter().map(claim).collect()
+}
+
+/// True if packets in IP for a port at an address are those of another process, or of another host.
+pub(crate) fn is_claimed(address: IpAddr, port: u16) -> bool {
+    let all: IpAddr =
+        if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    raw::is_claimed(address, port) || raw::is_claimed(all, port)
 }
 
 /// The addresses and interfaces of the sockets.

@@ -1,7 +1,8 @@
 //! Raw sockets, which carry SCTP directly in IP: protocol 132, Linux only.
 //!
 //! The kernel delivers each packet of the protocol to every raw socket at its destination address. A filter
-//! in the kernel selects those for the SCTP port of the endpoint.
+//! in the kernel selects those for the SCTP port of an endpoint; a host with many ports selects them itself.
+//! A claim tells all processes that a port is in use.
 
 use super::bind::BindSpec;
 use std::io;
@@ -42,16 +43,31 @@ impl Framing {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) fn open(_: &BindSpec, _: u16) -> io::Result<(socket2::Socket, socket2::Socket)> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has SCTP in IP here"))
+mod other {
+    use super::{BindSpec, IpAddr, io};
+
+    pub(in super::super) fn open(_: &BindSpec, _: Option<u16>) -> io::Result<socket2::Socket> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "only Linux has SCTP in IP here"))
+    }
+
+    pub(in super::super) fn claim(spec: &BindSpec, _: u16) -> io::Result<socket2::Socket> {
+        open(spec, None)
+    }
+
+    pub(in super::super) fn is_claimed(_: IpAddr, _: u16) -> bool {
+        false
+    }
 }
 
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) use other::{claim, is_claimed, open};
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) use linux::open;
+pub(super) use linux::{claim, is_claimed, open};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
-    use super::{BindSpec, SCTP, io};
+    use super::{BindSpec, IpAddr, SCTP, io};
     use crate::net::bind::bind_to_device;
     use nix::libc::{
         BPF_ABS, BPF_B, BPF_H, BPF_IND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_LDX, BPF_MSH, BPF_RET,
@@ -60,18 +76,16 @@ mod linux {
     use socket2::{Domain, Protocol, SockAddr, SockFilter, Type};
     use std::net::SocketAddr;
 
-    /// Opens a raw socket that receives the packets for an SCTP port, and the socket that claims the port.
+    /// Opens a raw socket that receives the packets for an SCTP port, or for all.
     ///
     /// # Errors
-    /// The system's error: a process without `CAP_NET_RAW` may open none, and one that opens a port in use
-    /// gets `AddrInUse`.
-    pub(in super::super) fn open(
-        spec: &BindSpec,
-        port: u16,
-    ) -> io::Result<(socket2::Socket, socket2::Socket)> {
+    /// The system's error: a process without `CAP_NET_RAW` may open none.
+    pub(in super::super) fn open(spec: &BindSpec, port: Option<u16>) -> io::Result<socket2::Socket> {
         let domain = Domain::for_address(spec.address);
         let socket = socket2::Socket::new(domain, Type::RAW, Some(Protocol::from(i32::from(SCTP))))?;
-        socket.attach_filter(&filter(domain, port))?;
+        if let Some(port) = port {
+            socket.attach_filter(&filter(domain, port))?;
+        }
         if domain == Domain::IPV6 {
             // A raw socket cannot be set to IPv6 only, which the common way to this option asks first.
             setsockopt(&socket, Ipv6RecvErr, &true)?;
@@ -81,16 +95,28 @@ mod linux {
         }
         // The port of a raw socket would be a protocol.
         socket.bind(&SockAddr::from(SocketAddr::new(spec.address.ip(), 0)))?;
-        Ok((socket, claim(spec, port)?))
+        Ok(socket)
     }
 
     /// Claims a port at an address. The kernel gives a packet to all raw sockets, so that two processes with
     /// one port would abort each other's associations. An abstract name exists once in a network namespace.
-    fn claim(spec: &BindSpec, port: u16) -> io::Result<socket2::Socket> {
-        let (address, device) = (spec.address.ip(), spec.device.as_deref().unwrap_or_default());
+    ///
+    /// # Errors
+    /// `AddrInUse`, if the port is in use there.
+    pub(in super::super) fn claim(spec: &BindSpec, port: u16) -> io::Result<socket2::Socket> {
         let claim = socket2::Socket::new(Domain::UNIX, Type::DGRAM, None)?;
-        claim.bind(&SockAddr::unix(format!("\0anabranch/{SCTP}/{port}/{address}/{device}"))?)?;
+        claim.bind(&name(spec.address.ip(), spec.device.as_deref().unwrap_or_default(), port)?)?;
         Ok(claim)
+    }
+
+    /// True if a socket has claimed a port at an address, without naming a device.
+    pub(in super::super) fn is_claimed(address: IpAddr, port: u16) -> bool {
+        let probe = socket2::Socket::new(Domain::UNIX, Type::DGRAM, None);
+        probe.and_then(|probe| probe.connect(&name(address, "", port)?)).is_ok()
+    }
+
+    fn name(address: IpAddr, device: &str, port: u16) -> io::Result<SockAddr> {
+        SockAddr::unix(format!("\0anabranch/{SCTP}/{port}/{address}/{device}"))
     }
 
     /// Passes packets whose destination port is `port`. In IPv4 the filter sees the IP header, too.

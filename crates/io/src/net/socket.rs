@@ -52,19 +52,21 @@ impl Socket {
         Socket::set_up(socket, spec, Framing::Udp, counters, None)
     }
 
-    /// Binds a raw socket for an SCTP port. It shares `counters`, those of the UDP socket of the address.
+    /// Binds a raw socket for an SCTP port, which it claims, or for all ports. It shares `counters`, those of
+    /// the UDP socket of the address.
     ///
     /// # Errors
     /// The system's error, for example if the process has no `CAP_NET_RAW`.
     pub(crate) fn bind_ip(
         spec: &BindSpec,
-        port: u16,
+        port: Option<u16>,
         counters: Option<Arc<SocketCounters>>,
     ) -> io::Result<Socket> {
         let address = spec.address.ip();
         let counters = counters.unwrap_or_else(|| Arc::new(SocketCounters::new(address)));
-        let (socket, claim) = raw::open(spec, port)?;
-        Socket::set_up(socket, spec, Framing::of_ip(address), counters, Some(claim))
+        let socket = raw::open(spec, port)?;
+        let claim = port.map(|port| raw::claim(spec, port)).transpose()?;
+        Socket::set_up(socket, spec, Framing::of_ip(address), counters, claim)
     }
 
     /// Sets the options that both kinds of sockets have: ECN, destination addresses, no fragmentation.

@@ -51,11 +51,14 @@ pub enum BindError {
     System(#[from] io::Error),
 }
 
-fn raw_hint(error: &io::Error) -> &'static str {
+fn raw_hint(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => ": the program needs CAP_NET_RAW (setcap cap_net_raw+ep PROGRAM)",
-        io::ErrorKind::AddrNotAvailable => ": no interface of this host has that address",
-        _ => "",
+        io::ErrorKind::PermissionDenied => {
+            let program = std::env::current_exe().unwrap_or_else(|_| "PROGRAM".into());
+            format!(": the program needs CAP_NET_RAW (setcap cap_net_raw+ep {})", program.display())
+        }
+        io::ErrorKind::AddrNotAvailable => hint(error).to_owned(),
+        _ => String::new(),
     }
 }
 

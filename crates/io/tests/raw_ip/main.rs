@@ -397,8 +397,12 @@ fn a_process_without_the_privilege_is_told_what_it_needs() {
     if std::env::var_os(ROLE).is_some() {
         let bound = Endpoint::builder().local([127, 0, 0, 1]).carrier(Carrier::Ip).bind();
         let error: BindError = bound.expect_err("not permitted");
-        let expected = "cannot send SCTP in IP at 127.0.0.1: Operation not permitted (os error 1): the program \
-                        needs CAP_NET_RAW (setcap cap_net_raw+ep PROGRAM)";
+        let program = std::env::current_exe().expect("the test has a name");
+        let expected = format!(
+            "cannot send SCTP in IP at 127.0.0.1: Operation not permitted (os error 1): the program needs \
+             CAP_NET_RAW (setcap cap_net_raw+ep {})",
+            program.display()
+        );
         return assert_eq!(error.to_string(), expected);
     }
     let test = "a_process_without_the_privilege_is_told_what_it_needs";

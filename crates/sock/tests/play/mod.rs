@@ -20,7 +20,7 @@ fn server() -> &'static Path {
         let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
         let udp_port = free.expect("a free port").port();
         let locals = vec![IpAddr::from([127, 0, 0, 1])];
-        let host = io::HostOptions { locals, udp_port, remote_udp_port: udp_port, tap: None };
+        let host = io::HostOptions { locals, udp_port, remote_udp_port: udp_port, ..Default::default() };
         let config = sctp::Config::recommended();
         let server = Server::bind(ServerOptions { path: path.clone(), host, config }).expect("binds");
         std::thread::spawn(move || server.run());
