@@ -8,7 +8,8 @@ mod preloaded;
 
 use namespace::{in_new_namespace, skip};
 use preloaded::{build_library, root, which};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[test]
@@ -65,7 +66,56 @@ for port, on in (5001, 0), (5002, 1):
     assert!(chunks[..2] == [0, 0] && chunks[2] > 0 && chunks[3] > 0, "{chunks:?}");
 }
 
-/// Runs a script in a network namespace. `$0` is a file for a capture, `$1` the code. Returns its output.
+/// What counts are the capabilities of the program, not those of the host process.
+#[test]
+fn ports_below_1024_need_a_capability() {
+    if ["python3", "setpriv"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
+        return skip("privileged ports", "python3, setpriv or network namespaces");
+    }
+    let code = "import socket
+for port in 1023, 1024:
+    try: socket.socket(2, 1, 132).bind(('127.0.0.1', port)); print(port, 'bound')
+    except PermissionError: print(port, 'refused')";
+    let script =
+        "timeout 60 $A sctpd --socket $0 & trap 'kill $!' EXIT; sleep 0.5; export ANABRANCH_SOCKET=$0
+        $A preload -- python3 -c \"$1\"
+        setpriv --bounding-set=-net_bind_service $A preload -- python3 -c \"$1\"";
+    let told = captured("ports", script, code);
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines, ["1023 bound", "1024 bound", "1023 refused", "1024 bound"]);
+}
+
+/// Another user cannot open the socket of a host process, and is sent away if its file lets everybody in.
+#[test]
+fn a_host_process_serves_only_programs_of_its_user() {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+    // Another user may not reach the first python3 in PATH.
+    if !root || which("setpriv").is_none() || !Path::new("/usr/bin/python3").exists() {
+        return skip("programs of another user", "root, /usr/bin/python3 or setpriv");
+    }
+    let hello = "import socket, struct, sys
+hello = struct.pack('4sHH28xIH22x', b'ANB1', 6, 0, 2, 1)
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+try:
+    s.connect(sys.argv[1]); s.settimeout(5); s.send(hello); print('served' if s.recv(100) else 'sent away')
+except (BrokenPipeError, ConnectionResetError): print('sent away')
+except PermissionError: print('refused')";
+    let script = "$A sctpd --local 127.0.0.1 --udp-port 0 --socket $0 & trap 'kill $!' EXIT; sleep 1
+        hello() { \"$@\" /usr/bin/python3 -c \"$code\" $socket; }
+        other() { hello setpriv --reuid 65534 --regid 65534 --clear-groups; }
+        socket=$0 code=$1; hello; other; chmod 666 $0; other; hello";
+    let folder = scratch("users");
+    let mut bash = Command::new("bash");
+    bash.args(["-c", script]).arg(folder.join("s")).arg(hello).env("A", env!("CARGO_BIN_EXE_anabranch"));
+    let output = bash.output().expect("bash runs");
+    // A folder that stays does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    let told = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines, ["served", "refused", "sent away", "served"], "{output:?}");
+}
+
+/// Runs a script in a network namespace. `$0` is a file that it may make, `$1` the code. Returns its output.
 fn captured(name: &str, script: &str, code: &str) -> String {
     build_library();
     let folder = scratch(name);
