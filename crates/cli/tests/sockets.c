@@ -12,8 +12,8 @@ static void events(int fd) {
 }
 
 /* A message with SCTP_SNDINFO; `to` may be null. */
-static ssize_t post(int fd, const void *data, size_t len, int stream, int id, struct sockaddr_in *to) {
-    struct sctp_sndinfo info = {.snd_sid = stream, .snd_assoc_id = id};
+static ssize_t post_with(int fd, const void *data, size_t len, struct sctp_sndinfo info,
+                         struct sockaddr_in *to) {
     char control[CMSG_SPACE(sizeof info)] = {0};
     struct iovec part = {(void *)data, len};
     struct msghdr message = {to, to ? sizeof *to : 0, &part, 1, control, sizeof control, 0};
@@ -23,6 +23,10 @@ static ssize_t post(int fd, const void *data, size_t len, int stream, int id, st
     head->cmsg_len = CMSG_LEN(sizeof info);
     memcpy(CMSG_DATA(head), &info, sizeof info);
     return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+static ssize_t post(int fd, const void *data, size_t len, int stream, int id, struct sockaddr_in *to) {
+    return post_with(fd, data, len, (struct sctp_sndinfo){.snd_sid = stream, .snd_assoc_id = id}, to);
 }
 
 /* Waits for a notification of this type, or SCTP_ASSOC_CHANGE with this state. */
@@ -356,12 +360,20 @@ static void keys(void) {
     for (int n = 0; n < 2; n++) {
         int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted;
         struct sctp_authchunk kind = {.sauth_chunk = 0};
+        struct {
+            sctp_assoc_t id;
+            unsigned count;
+            unsigned char types[16];
+        } demanded = {0};
+        socklen_t len = sizeof demanded;
         set(client, SCTP_AUTH_CHUNK, &kind, sizeof kind);
         set(listener, SCTP_AUTH_CHUNK, &kind, sizeof kind);
         give_key(client, "secret");
         give_key(listener, n == 0 ? "secret" : "other");
         join(client);
         NEED((accepted = accept(listener, 0, 0)) >= 0);
+        NEED(getsockopt(client, IPPROTO_SCTP, SCTP_PEER_AUTH_CHUNKS, &demanded, &len) == 0);
+        NEED(demanded.count >= 1 && len == 8 + demanded.count && memchr(demanded.types, 0, demanded.count));
         NEED(send(client, "x", 1, 0) == 1);
         struct pollfd ready = {accepted, POLLIN, 0};
         NEED(poll(&ready, 1, 700) == (n == 0));
@@ -520,12 +532,184 @@ static void options(void) {
     NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, &len) == 0 && sack.sack_delay == 40);
 }
 
+static unsigned assoc_value(int fd, int name) {
+    struct sctp_assoc_value value = {.assoc_value = 99};
+    socklen_t len = sizeof value;
+    NEED(getsockopt(fd, IPPROTO_SCTP, name, &value, &len) == 0 && len == sizeof value);
+    return value.assoc_value;
+}
+
+static void thresholds(void) {
+    int fd = opened(SOCK_STREAM);
+    struct sctp_paddrthlds first = {.spt_pathmaxrxt = 7, .spt_pathpfthld = 2};
+    struct sctp_paddrthlds_v2 second = {.spt_pathmaxrxt = 0, .spt_pathpfthld = 3, .spt_pathcpthld = 4}, kept;
+    socklen_t len = sizeof kept;
+    set(fd, SCTP_PEER_ADDR_THLDS, &first, sizeof first);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0 && len == sizeof kept);
+    NEED(kept.spt_pathmaxrxt == 7 && kept.spt_pathpfthld == 2 && kept.spt_pathcpthld == 0xffff);
+    set(fd, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second);
+    second.spt_pathcpthld = 2;
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second), EINVAL);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0);
+    NEED(kept.spt_pathmaxrxt == 7 && kept.spt_pathpfthld == 3 && kept.spt_pathcpthld == 4);
+    /* As many errors as make a path inactive: it is never potentially failed. */
+    first.spt_pathpfthld = 7;
+    second.spt_pathpfthld = 7, second.spt_pathcpthld = 0xffff;
+    set(fd, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second);
+    len = sizeof first;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS, &first, &len) == 0);
+    NEED(first.spt_pathpfthld == 0xffff);
+}
+
+/* A program is told of a path that is potentially failed, or may not even ask. */
+static void exposed(void) {
+    enum { HIDE = 1, TELL = 2 };
+    int client = opened(SOCK_STREAM), listener = opened(SOCK_STREAM), accepted;
+    struct sockaddr_in both[2] = {at(PORT, "127.0.0.1"), at(PORT, "127.0.0.2")};
+    struct sctp_assoc_value expose = {.assoc_value = TELL}, wrong = {.assoc_value = 3};
+    struct sctp_rtoinfo rto = {.srto_initial = 200, .srto_min = 200, .srto_max = 500};
+    if (system("nft add table ip t && nft 'add chain ip t o { type filter hook output priority 0; }'") != 0) {
+        fprintf(stderr, "SKIPPED: no nft\n");
+        return;
+    }
+    set(listener, SCTP_SOCKOPT_BINDX_ADD, both, sizeof both);
+    NEED(listen(listener, 5) == 0);
+    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_EXPOSE_PF_STATE, &wrong, sizeof wrong), EINVAL);
+    set(client, SCTP_EXPOSE_PF_STATE, &expose, sizeof expose);
+    NEED(assoc_value(client, SCTP_EXPOSE_PF_STATE) == TELL);
+    set(client, SCTP_RTOINFO, &rto, sizeof rto);
+    events(client);
+    NEED(setsockopt(client, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX, both, sizeof both) > 0);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    NEED(send(client, "x", 1, 0) == 1);
+    NEED(system("nft add rule ip t o ip daddr 127.0.0.2 drop") == 0);
+    struct sctp_paddrparams beat = {.spp_flags = SPP_HB_DEMAND};
+    memcpy(&beat.spp_address, &both[1], sizeof both[1]);
+    set(client, SCTP_PEER_ADDR_PARAMS, &beat, sizeof beat);
+    union sctp_notification what;
+    do
+        NEED(take(client, &what, sizeof what) > 0);
+    while (what.sn_header.sn_type != SCTP_PEER_ADDR_CHANGE ||
+           what.sn_paddr_change.spc_state != SCTP_ADDR_POTENTIALLY_FAILED);
+    struct sctp_paddrinfo path = {0};
+    socklen_t len = sizeof path;
+    memcpy(&path.spinfo_address, &both[1], sizeof both[1]);
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_GET_PEER_ADDR_INFO, &path, &len) == 0);
+    NEED(path.spinfo_state == SCTP_PF);
+    expose.assoc_value = HIDE;
+    set(client, SCTP_EXPOSE_PF_STATE, &expose, sizeof expose);
+    FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_GET_PEER_ADDR_INFO, &path, &len), EACCES);
+}
+
+static struct sctp_prstatus abandoned(int fd, int name, int stream, int policy) {
+    struct sctp_prstatus status = {.sprstat_sid = stream, .sprstat_policy = policy};
+    socklen_t len = sizeof status;
+    NEED(getsockopt(fd, IPPROTO_SCTP, name, &status, &len) == 0 && len == sizeof status);
+    return status;
+}
+
+/* Messages with a lifetime of 20 ms end while the peer does not read. */
+static void lifetimes(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 65536, accepted;
+    char data[1000] = {0};
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    struct sctp_default_prinfo info = {.pr_policy = SCTP_PR_SCTP_TTL, .pr_value = 20};
+    set(client, SCTP_DEFAULT_PRINFO, &info, sizeof info);
+    for (int n = 0; n < 3000; n++)
+        NEED(post(client, data, sizeof data, 1, 0, 0) == sizeof data);
+    pause_ms(300);
+    struct sctp_prstatus one = abandoned(client, SCTP_PR_STREAM_STATUS, 1, SCTP_PR_SCTP_TTL);
+    struct sctp_prstatus all = abandoned(client, SCTP_PR_ASSOC_STATUS, 0, SCTP_PR_SCTP_ALL);
+    NEED(one.sprstat_abandoned_unsent > 0 && one.sprstat_abandoned_unsent == all.sprstat_abandoned_unsent);
+    NEED(abandoned(client, SCTP_PR_STREAM_STATUS, 0, SCTP_PR_SCTP_ALL).sprstat_abandoned_unsent == 0);
+    NEED(abandoned(client, SCTP_PR_ASSOC_STATUS, 0, SCTP_PR_SCTP_RTX).sprstat_abandoned_unsent == 0);
+    one.sprstat_policy = 0;
+    socklen_t len = sizeof one;
+    FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_PR_STREAM_STATUS, &one, &len), EINVAL);
+}
+
+/* What was queued while the peer did not read comes in the order of priorities. */
+static void scheduler(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 65536, accepted;
+    struct sctp_assoc_value by_priority = {.assoc_value = SCTP_SS_PRIO}, wrong = {.assoc_value = 5};
+    struct sctp_stream_value low = {.stream_id = 1, .stream_value = 9}, none = {.stream_id = 500};
+    char data[1000] = {0};
+    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_STREAM_SCHEDULER, &wrong, sizeof wrong), EINVAL);
+    set(client, SCTP_STREAM_SCHEDULER, &by_priority, sizeof by_priority);
+    NEED(assoc_value(client, SCTP_STREAM_SCHEDULER) == SCTP_SS_PRIO);
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    set(client, SCTP_STREAM_SCHEDULER_VALUE, &low, sizeof low);
+    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_STREAM_SCHEDULER_VALUE, &none, sizeof none), EINVAL);
+    for (int n = 0; n < 900; n++)
+        NEED(post(client, data, sizeof data, 1, 0, 0) == sizeof data);
+    NEED(post(client, "H", 1, 2, 0, 0) == 1);
+    pause_ms(300);
+    int before = 0;
+    while (take(accepted, data, sizeof data) > 0 && data[0] != 'H')
+        before++;
+    NEED(before < 900);
+}
+
+/* SCTP_SENDALL: one message for all associations of a socket. */
+static void everyone(void) {
+    enum { PEERS = 3 };
+    int many = opened(SOCK_SEQPACKET), clients[PEERS];
+    char data[8];
+    struct sockaddr_in address = at(PORT, "127.0.0.1");
+    NEED(bind(many, (void *)&address, sizeof address) == 0 && listen(many, 9) == 0);
+    for (int n = 0; n < PEERS; n++) {
+        clients[n] = opened(SOCK_STREAM);
+        join(clients[n]);
+        NEED(send(clients[n], "x", 1, 0) == 1 && take(many, data, 8) == 1);
+    }
+    struct sctp_sndinfo info = {.snd_sid = 2, .snd_flags = SCTP_SENDALL};
+    NEED(post_with(many, "all", 3, info, 0) == 3);
+    for (int n = 0; n < PEERS; n++)
+        NEED(take(clients[n], data, 8) == 3 && !memcmp(data, "all", 3));
+    info.snd_flags = SCTP_SENDALL | SCTP_EOF;
+    NEED(post_with(many, "", 0, info, 0) == 0);
+    for (int n = 0; n < PEERS; n++)
+        NEED(take(clients[n], data, 8) == 0);
+    /* A one-to-one socket has one association. */
+    int client = -1, accepted;
+    close(many);
+    pair_up(&client, &accepted);
+    info.snd_flags = SCTP_SENDALL;
+    NEED(post_with(client, "one", 3, info, 0) == 3);
+    NEED(take(accepted, data, 8) == 3 && !memcmp(data, "one", 3));
+}
+
+/* Nobody is at UDP port 9; the host process is at 9899. */
+static void udp_port(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM);
+    struct sctp_udpencaps peer = {.sue_port = htons(9)};
+    struct sockaddr_in address = at(PORT, "127.0.0.1");
+    socklen_t len = sizeof peer;
+    set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
+    FAILS(connect(client, (void *)&address, sizeof address), ECONNREFUSED);
+    peer.sue_port = htons(9899);
+    set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
+    join(client);
+    peer.sue_port = 0;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, &len) == 0);
+    NEED(len == sizeof peer && peer.sue_port == htons(9899));
+    /* The carrier is UDP. */
+    peer.sue_port = 0;
+    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer), EINVAL);
+    close(listener);
+}
+
 int main(int count, char **names) {
     static const struct check checks[] = {
         {"streams", streams}, {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
         {"autoclose", autoclose}, {"nxtinfo", nxtinfo}, {"fragments", fragments}, {"large", large},
         {"linger", linger},   {"mmsg", mmsg},           {"resets", resets},   {"keys", keys},
         {"options", options}, {"ready", ready},         {"crowd", crowd},     {"inherited", inherited},
-        {"bursts", bursts}};
+        {"bursts", bursts},   {"thresholds", thresholds}, {"exposed", exposed}, {"lifetimes", lifetimes},
+        {"scheduler", scheduler}, {"everyone", everyone}, {"udp_port", udp_port}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -121,6 +121,7 @@ fn take_control(kind: c_int, data: &[u8], header: &mut Header) -> Result<(), c_i
         (number::send::ABORT, flags::ABORT),
         (number::send::SACK_IMMEDIATELY, flags::SACK_NOW),
         (number::send::EOF, flags::EOF),
+        (number::send::ALL, flags::ALL),
     ];
     for (theirs, ours) in pairs {
         if sent & theirs != 0 {

@@ -27,6 +27,8 @@ pub mod flags {
     pub const UNORDERED: u16 = 1;
     /// The record ends its message.
     pub const END: u16 = 2;
+    /// The message is for all associations of the socket.
+    pub const ALL: u16 = 4;
     /// The program requests an immediate SACK.
     pub const SACK_NOW: u16 = 8;
     /// The address is that of the path to use.

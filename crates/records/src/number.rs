@@ -35,11 +35,13 @@ pub const LOCAL_AUTH_CHUNKS: i32 = 27;
 pub const GET_ASSOC_NUMBER: i32 = 28;
 pub const GET_ASSOC_ID_LIST: i32 = 29;
 pub const AUTO_ASCONF: i32 = 30;
+pub const PEER_ADDR_THLDS: i32 = 31;
 pub const RECVRCVINFO: i32 = 32;
 pub const RECVNXTINFO: i32 = 33;
 pub const DEFAULT_SNDINFO: i32 = 34;
 pub const AUTH_DEACTIVATE_KEY: i32 = 35;
 pub const REUSE_PORT: i32 = 36;
+pub const PEER_ADDR_THLDS_V2: i32 = 37;
 pub const SOCKOPT_BINDX_ADD: i32 = 100;
 pub const SOCKOPT_BINDX_REM: i32 = 101;
 pub const SOCKOPT_PEELOFF: i32 = 102;
@@ -51,17 +53,23 @@ pub const SOCKOPT_CONNECTX3: i32 = 111;
 pub const GET_ASSOC_STATS: i32 = 112;
 pub const PR_SUPPORTED: i32 = 113;
 pub const DEFAULT_PRINFO: i32 = 114;
+pub const PR_ASSOC_STATUS: i32 = 115;
+pub const PR_STREAM_STATUS: i32 = 116;
 pub const RECONFIG_SUPPORTED: i32 = 117;
 pub const ENABLE_STREAM_RESET: i32 = 118;
 pub const RESET_STREAMS: i32 = 119;
 pub const RESET_ASSOC: i32 = 120;
 pub const ADD_STREAMS: i32 = 121;
 pub const SOCKOPT_PEELOFF_FLAGS: i32 = 122;
+pub const STREAM_SCHEDULER: i32 = 123;
+pub const STREAM_SCHEDULER_VALUE: i32 = 124;
 pub const INTERLEAVING_SUPPORTED: i32 = 125;
 pub const EVENT: i32 = 127;
 pub const ASCONF_SUPPORTED: i32 = 128;
 pub const AUTH_SUPPORTED: i32 = 129;
 pub const ECN_SUPPORTED: i32 = 130;
+pub const EXPOSE_POTENTIALLY_FAILED_STATE: i32 = 131;
+pub const REMOTE_UDP_ENCAPS_PORT: i32 = 132;
 /// Of FreeBSD, as the next ones: 0 off, 1 CMT, 2 CMT with `rpv1`, 3 with `rpv2`, 4 with `lia`.
 pub const CMT_ON_OFF: i32 = 0x1200;
 pub const CMT_USE_DAC: i32 = 0x1201;
@@ -88,6 +96,12 @@ pub mod send {
     pub const POLICY: u16 = 0x30;
     /// The policy of a lifetime in milliseconds.
     pub const TTL: u16 = 0x10;
+    pub const RTX: u16 = 0x20;
+    pub const PRIO: u16 = 0x30;
+    /// A message for all associations of a one-to-many socket.
+    pub const ALL: u16 = 0x40;
+    /// All policies, in a question about abandoned messages.
+    pub const ALL_POLICIES: u16 = 0x80;
     pub const EOF: u16 = 0x200;
 }
 

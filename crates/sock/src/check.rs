@@ -11,7 +11,8 @@ impl Server {
     pub(crate) fn check(&self, key: usize, header: &Header, length: u32) -> Result<u16, Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         let number = self.known_target(key, header);
-        if number.is_none() && socket.many && header.flags & flags::ADDRESS == 0 {
+        let needs_one = header.flags & (flags::ADDRESS | flags::ALL) == 0;
+        if number.is_none() && socket.many && needs_one {
             return Err(Errno::EPIPE);
         }
         let association = number.and_then(|number| self.associations.get(number));

@@ -37,10 +37,11 @@ impl Server {
             if socket.phase == Phase::Connecting && !socket.pair.is_closed() {
                 return;
             }
-            if let Some((header, data)) = socket.waiting.take()
-                && !self.send(key, header, data)
-            {
-                return;
+            if let Some((header, data)) = socket.waiting.pop_front() {
+                if !self.send(key, header, data) {
+                    return;
+                }
+                continue;
             }
             let Some(socket) = self.sockets.get_mut(&key) else { return };
             if socket.finished {
@@ -163,6 +164,10 @@ impl Server {
     /// Passes a message to the stack. False if the stack has no room: the message waits.
     fn send(&mut self, key: usize, header: Header, data: Bytes) -> bool {
         let now = self.host.now();
+        if header.flags & flags::ALL != 0 {
+            self.send_to_all(key, header, &data);
+            return true;
+        }
         let Some(number) = self.target(key, &header) else { return true };
         let Some(socket) = self.sockets.get(&key) else { return true };
         let defaults = socket.settings.defaults;
@@ -205,7 +210,7 @@ impl Server {
             }
             if let Err(SendError::WouldBlock) = endpoint.send(now, id, message) {
                 if let Some(socket) = self.sockets.get_mut(&key) {
-                    socket.waiting = Some((header, data));
+                    socket.waiting.push_front((header, data));
                 }
                 return false;
             }
@@ -216,6 +221,20 @@ impl Server {
             endpoint.shutdown(now, id);
         }
         true
+    }
+
+    /// `SCTP_SENDALL`: a copy of the message waits for each association of a one-to-many socket. Other
+    /// sockets ignore the flag, as in Linux.
+    fn send_to_all(&mut self, key: usize, mut header: Header, data: &Bytes) {
+        let Some(socket) = self.sockets.get_mut(&key) else { return };
+        header.flags &= !flags::ALL;
+        if socket.many {
+            header.flags &= !flags::ADDRESS;
+            let copy = |&association: &i32| (Header { association, ..header }, data.clone());
+            socket.waiting.extend(socket.associations.iter().map(copy));
+        } else {
+            socket.waiting.push_back((header, data.clone()));
+        }
     }
 
     /// Passes messages of an association to its socket while the pair has room; `all`: the association has

@@ -101,6 +101,7 @@ impl Server {
         let port = self.port_for(key, peers)?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         let (config, bound) = (Arc::new(socket.config.clone()), socket.bound.clone());
+        let remote_udp_port = socket.settings.remote_udp_port;
         let now = self.host.now();
         let endpoint = self.host.endpoint_mut(port).ok_or(Errno::EINVAL)?;
         if !bound.is_empty() {
@@ -117,6 +118,9 @@ impl Server {
         let association = Association::new(port, id, key, peers.to_vec(), peer_port);
         let number = self.associations.insert(association);
         self.own(key, number);
+        if let Some(udp_port) = remote_udp_port {
+            self.reach_at(number, None, udp_port)?;
+        }
         Ok(number)
     }
 
@@ -140,6 +144,7 @@ impl Server {
                 let state = match state {
                     PathState::Active => 0,
                     PathState::Inactive => 1,
+                    PathState::PotentiallyFailed if self.tells_of_failing(number) => 6,
                     _ => return,
                 };
                 self.tell_address(number, address, state);
@@ -180,6 +185,12 @@ impl Server {
         }
     }
 
+    /// True if the program is told of paths that are potentially failed (`SCTP_PF_EXPOSE_ENABLE`).
+    fn tells_of_failing(&self, number: i32) -> bool {
+        let owner = self.associations.get(number).and_then(|of| self.sockets.get(&of.owner?));
+        owner.is_some_and(|socket| socket.settings.exposes_failing == 2)
+    }
+
     fn on_connected(&mut self, number: i32) {
         let now = self.host.now();
         let Some(association) = self.associations.get_mut(number) else { return };
@@ -192,7 +203,12 @@ impl Server {
         match socket.phase {
             Phase::Listening { .. } if !socket.many => self.hand_over(key, number),
             Phase::Connecting => {
+                let udp_port = socket.settings.remote_udp_port;
                 socket.phase = if socket.many { Phase::Idle } else { Phase::Connected };
+                if let Some(udp_port) = udp_port {
+                    // The peer may have told of more addresses.
+                    let _ = self.reach_at(number, None, udp_port);
+                }
                 self.tell_up(number);
                 self.pump(key);
             }

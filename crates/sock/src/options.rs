@@ -33,6 +33,8 @@ impl Server {
             SCTP if matches!(name, n::RESET_STREAMS | n::RESET_ASSOC | n::ADD_STREAMS) => {
                 return self.change_streams(key, name, value);
             }
+            SCTP if name == n::STREAM_SCHEDULER_VALUE => return self.set_stream_value(key, value),
+            SCTP if name == n::REMOTE_UDP_ENCAPS_PORT => return self.set_remote_udp_port(key, value),
             SCTP if matches!(name, n::AUTH_KEY..=n::AUTH_DELETE_KEY | n::AUTH_DEACTIVATE_KEY) => {
                 return self.change_key(key, name, value);
             }
@@ -181,6 +183,9 @@ impl Server {
                 n::STATUS => self.status(key, given),
                 n::GET_PEER_ADDR_INFO => self.path_info(key, given),
                 n::GET_ASSOC_STATS => self.assoc_stats(key, given),
+                n::PR_ASSOC_STATUS | n::PR_STREAM_STATUS => self.abandoned(key, name, given),
+                n::PEER_AUTH_CHUNKS => self.peer_auth_chunks(key, given),
+                n::REMOTE_UDP_ENCAPS_PORT => self.remote_udp_port(key, given),
                 n::GET_PEER_ADDRS => {
                     let number = self.association_of(key, given)?;
                     let peer = self.associations.get(number).ok_or(Errno::EINVAL)?;

@@ -1,10 +1,12 @@
-//! Socket options that ask the association to do something now: keys for AUTH, resets of streams.
+//! Socket options that ask the association to do something now: keys for AUTH, streams, UDP ports.
 
+use crate::address;
 use crate::fields::Fields;
 use crate::server::Server;
 use nix::errno::Errno;
 use records::number as n;
 use sctp::{KeyError, ResetDirection, ResetError};
+use std::net::IpAddr;
 use wire::StreamId;
 
 /// Most keys of a socket.
@@ -96,5 +98,48 @@ impl Server {
             ResetError::UnfinishedMessage { .. } => Errno::EAGAIN,
             _ => Errno::EINVAL,
         })
+    }
+    /// `SCTP_STREAM_SCHEDULER_VALUE`: the priority or weight of a stream.
+    pub(crate) fn set_stream_value(&mut self, key: usize, value: &[u8]) -> Result<(), Errno> {
+        let (stream, its_value) = (StreamId(Fields(value).u16(4)?), Fields(value).u16(6)?);
+        let number = self.association_of(key, value)?;
+        let (endpoint, id) = self.endpoint_of(number).ok_or(Errno::EINVAL)?;
+        endpoint.set_stream_value(id, stream, its_value).map_err(|_| Errno::EINVAL)
+    }
+
+    /// `SCTP_REMOTE_UDP_ENCAPS_PORT`: of an address of an association, of all its addresses, or without an
+    /// association of later ones. The carrier is that of the host process.
+    pub(crate) fn set_remote_udp_port(&mut self, key: usize, value: &[u8]) -> Result<(), Errno> {
+        let port = u16::from_be(Fields(value).u16(136)?);
+        match (port, self.host.udp_port()) {
+            (0, 0) => return Ok(()),
+            (0, _) | (_, 0) => return Err(Errno::EINVAL),
+            _ => {}
+        }
+        let Ok(number) = self.association_of(key, value) else {
+            let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
+            socket.settings.remote_udp_port = Some(port);
+            return Ok(());
+        };
+        let named = value.get(8..136).and_then(address::parse).map(|(address, ..)| address);
+        self.reach_at(number, named.filter(|address| !address.is_unspecified()), port)
+    }
+
+    /// Packets for an address of the peer, or for all, go to a UDP port, until the peer uses another one.
+    pub(crate) fn reach_at(&mut self, number: i32, named: Option<IpAddr>, port: u16) -> Result<(), Errno> {
+        let all = self.associations.get(number).map(|of| of.peers.clone()).ok_or(Errno::EINVAL)?;
+        let reached: Vec<IpAddr> = match named {
+            Some(address) => all.into_iter().filter(|&other| other == address).collect(),
+            None => all,
+        };
+        if reached.is_empty() {
+            return Err(Errno::EINVAL);
+        }
+        let (endpoint, id) = self.endpoint_of(number).ok_or(Errno::EINVAL)?;
+        for address in reached {
+            // The association may have no path to an address.
+            let _ = endpoint.set_remote_port(id, address, port);
+        }
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::statistics::{HEADERS, fragment};
 use nix::errno::Errno;
 use records::notification;
 use records::number::{self as n, SCTP};
-use sctp::{AllowReset, Config, EcnMode};
+use sctp::{AllowReset, Config, EcnMode, StreamScheduler};
 use units::{ByteCount, Span};
 
 /// Sets an option of the stack, for later associations.
@@ -62,6 +62,11 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
             }
             config.partial_delivery_point = Some(point).filter(|point| !point.is_zero());
         }
+        n::PEER_ADDR_THLDS | n::PEER_ADDR_THLDS_V2 => set_thresholds(config, name, value)?,
+        n::STREAM_SCHEDULER => {
+            let named = SCHEDULERS.get(value.u32(4)? as usize);
+            config.stream_scheduler = *named.ok_or(Errno::EINVAL)?;
+        }
         n::CMT_ON_OFF => set_cmt(config, value.u32(4)?)?,
         n::CMT_USE_DAC => config.cmt.dac = value.u32(4)? != 0,
         n::DELAYED_SACK => {
@@ -77,25 +82,29 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
             let burst = value.u32(4).or_else(|_| value.u32(0))?;
             config.max_burst = if burst == 0 { u32::MAX } else { burst };
         }
-        n::PEER_ADDR_PARAMS => {
-            const HEARTBEATS_ON: u32 = 1;
-            const HEARTBEATS_OFF: u32 = 2;
-            let flags = value.u32(146)?;
-            if flags & (HEARTBEATS_ON | HEARTBEATS_OFF) == HEARTBEATS_ON | HEARTBEATS_OFF {
-                return Err(Errno::EINVAL);
-            }
-            if flags & HEARTBEATS_OFF != 0 {
-                config.hb_interval = None;
-            } else if flags & HEARTBEATS_ON != 0 {
-                config.hb_interval = value.millis(132)?.or(config.hb_interval);
-            }
-            if value.u16(136)? > 0 {
-                config.path_max_retrans = value.u16(136)?.into();
-                config.potentially_failed =
-                    config.potentially_failed.map(|errors| errors.min(config.path_max_retrans));
-            }
-        }
+        n::PEER_ADDR_PARAMS => set_path_params(config, value)?,
         _ => return set_setting(socket, name, value),
+    }
+    Ok(())
+}
+
+/// `SCTP_PEER_ADDR_PARAMS`: heartbeats, and errors after which a path is inactive.
+fn set_path_params(config: &mut Config, value: &Fields<'_>) -> Result<(), Errno> {
+    const HEARTBEATS_ON: u32 = 1;
+    const HEARTBEATS_OFF: u32 = 2;
+    let flags = value.u32(146)?;
+    if flags & (HEARTBEATS_ON | HEARTBEATS_OFF) == HEARTBEATS_ON | HEARTBEATS_OFF {
+        return Err(Errno::EINVAL);
+    }
+    if flags & HEARTBEATS_OFF != 0 {
+        config.hb_interval = None;
+    } else if flags & HEARTBEATS_ON != 0 {
+        config.hb_interval = value.millis(132)?.or(config.hb_interval);
+    }
+    if value.u16(136)? > 0 {
+        config.path_max_retrans = value.u16(136)?.into();
+        config.potentially_failed =
+            config.potentially_failed.map(|errors| errors.min(config.path_max_retrans));
     }
     Ok(())
 }
@@ -141,6 +150,8 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
         n::RECVRCVINFO => settings.receive_info = value.u32(0)? != 0,
         n::RECVNXTINFO => settings.next_info = value.u32(0)? != 0,
         n::CONTEXT => settings.received_context = value.u32(4)?,
+        n::EXPOSE_POTENTIALLY_FAILED_STATE if value.u32(4)? > 2 => return Err(Errno::EINVAL),
+        n::EXPOSE_POTENTIALLY_FAILED_STATE => settings.exposes_failing = value.u32(4)?,
         n::I_WANT_MAPPED_V4_ADDR | n::AUTO_ASCONF | n::REUSE_PORT => {
             value.u32(0)?;
             keep(socket, SCTP, name, value.0)?;
@@ -201,7 +212,17 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
         n::ECN_SUPPORTED => id.u32(u32::from(config.ecn != EcnMode::Off)),
         n::AUTH_ACTIVE_KEY => id.u16(settings.active_key).u16(0_u16),
         n::LOCAL_AUTH_CHUNKS => id.u32(config.auth_chunks.len()).put(&config.auth_chunks),
-        n::HMAC_IDENT => Written::default().u32(1_u32).u16(1_u16),
+        // SHA-256, then SHA-1 (`rfc4895#section-8.4`).
+        n::HMAC_IDENT => Written::default().u32(2_u32).u16(3_u16).u16(1_u16),
+        n::PEER_ADDR_THLDS | n::PEER_ADDR_THLDS_V2 => {
+            let address = given.get(8..136).unwrap_or(&[0; 128]);
+            thresholds(config, name, id.pad_to(8).put(address))
+        }
+        n::STREAM_SCHEDULER => {
+            let place = SCHEDULERS.iter().position(|&other| other == config.stream_scheduler);
+            id.u32(place.unwrap_or(ROUND_ROBIN))
+        }
+        n::EXPOSE_POTENTIALLY_FAILED_STATE => id.u32(settings.exposes_failing),
         n::CMT_ON_OFF => id.u32(cmt(config)),
         n::CMT_USE_DAC => id.u32(u32::from(config.cmt.dac)),
         n::PEER_ADDR_PARAMS => {
@@ -227,6 +248,42 @@ fn kept_or(socket: &Socket, name: i32, default: u32) -> Written {
         Some(value) => Written::default().put(value),
         None => Written::default().u32(default),
     }
+}
+
+/// The stream schedulers of `SCTP_STREAM_SCHEDULER`, by number.
+const SCHEDULERS: [StreamScheduler; 5] = [
+    StreamScheduler::Fcfs,
+    StreamScheduler::Priority,
+    StreamScheduler::Rr,
+    StreamScheduler::Fair,
+    StreamScheduler::Wfq,
+];
+/// The number that `rr-packet` has there, which Linux lacks.
+const ROUND_ROBIN: usize = 2;
+
+/// `SCTP_PEER_ADDR_THLDS`: consecutive errors after which a path is inactive (0: as before), after which it
+/// is potentially failed, and in the second version after which another path becomes the primary one.
+fn set_thresholds(config: &mut Config, name: i32, value: &Fields<'_>) -> Result<(), Errno> {
+    let (most, failed) = (value.u16(136)?, u32::from(value.u16(138)?));
+    if most > 0 {
+        config.path_max_retrans = most.into();
+    }
+    // An inactive path is not potentially failed.
+    config.potentially_failed = Some(failed).filter(|&errors| errors < config.path_max_retrans);
+    if name == n::PEER_ADDR_THLDS_V2 {
+        let switchover = value.u16(140)?;
+        config.primary_switchover = (switchover != u16::MAX).then_some(switchover.into());
+    }
+    Ok(())
+}
+
+/// Writes what [`set_thresholds`] reads.
+fn thresholds(config: &Config, name: i32, written: Written) -> Written {
+    let or_never = |errors: Option<u32>| errors.unwrap_or(u16::MAX.into());
+    let written = written.u16(config.path_max_retrans).u16(or_never(config.potentially_failed));
+    let second = name == n::PEER_ADDR_THLDS_V2;
+    let written = if second { written.u16(or_never(config.primary_switchover)) } else { written };
+    written.pad_to(144)
 }
 
 /// `SCTP_MAXSEG`: fragments of at most this size; 0: those of a packet. The stack limits its packets by their

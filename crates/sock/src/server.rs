@@ -14,7 +14,7 @@ use nix::unistd::getuid;
 use records::{Header, Kind, MAX_DATA, Request};
 use sctp::Config;
 use socket2::{Domain, SockAddr, Type};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::io::ErrorKind;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -300,7 +300,7 @@ impl Server {
             config,
             settings: Settings::default(),
             associations: Vec::new(),
-            waiting: None,
+            waiting: VecDeque::new(),
             partial: None,
             peeling: None,
             finished: false,
@@ -361,7 +361,7 @@ impl Server {
             config: parent.config.clone(),
             settings: parent.settings.clone(),
             associations: Vec::new(),
-            waiting: None,
+            waiting: VecDeque::new(),
             partial: None,
             peeling: None,
             finished: false,

@@ -4,7 +4,7 @@ use crate::pair::Pair;
 use bytes::Bytes;
 use records::{Header, notification, switches};
 use sctp::Config;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use units::Span;
 
@@ -29,8 +29,8 @@ pub struct Socket {
     pub settings: Settings,
     /// Its associations, by number.
     pub associations: Vec<i32>,
-    /// A message for which the stack had no room.
-    pub waiting: Option<(Header, Bytes)>,
+    /// Messages for which the stack had no room.
+    pub waiting: VecDeque<(Header, Bytes)>,
     /// The association of whose message a part was delivered: parts of others wait.
     pub partial: Option<i32>,
     /// The association that the program peels off, and the key of its new socket.
@@ -71,6 +71,10 @@ pub struct Settings {
     pub whole: bool,
     /// `SCTP_FRAGMENT_INTERLEAVE`: parts of messages of several associations may alternate.
     pub interleave: bool,
+    /// `SCTP_EXPOSE_POTENTIALLY_FAILED_STATE`: 0 unset, 1 hides the state, 2 tells of it.
+    pub exposes_failing: u32,
+    /// UDP port of the peers of later associations, in place of that of the host process.
+    pub remote_udp_port: Option<u16>,
     /// Keys for AUTH of later associations, and the number of the active one.
     pub keys: BTreeMap<u16, Vec<u8>>,
     pub active_key: u16,

@@ -1,12 +1,16 @@
 //! What a program reads about an association: state, paths, counters.
 
 use crate::address;
-use crate::fields::{Written, millis};
+use crate::fields::{Fields, Written, millis};
 use crate::server::Server;
 use crate::socket::Socket;
 use nix::errno::Errno;
-use sctp::{AssocStats, PathInfo, PathState, State};
+use records::number::{PR_ASSOC_STATUS, send};
+use sctp::{Abandoned, AbandonedByPolicy, AssocStats, PathInfo, PathState, State};
 use units::ByteCount;
+
+/// `SCTP_PF_EXPOSE_DISABLE`.
+const HIDDEN: u32 = 1;
 
 impl Server {
     /// `SCTP_STATUS`.
@@ -42,8 +46,67 @@ impl Server {
         let endpoint = self.host.endpoint(association.port).ok_or(Errno::EINVAL)?;
         let mut paths = endpoint.paths(association.id).ok_or(Errno::EINVAL)?;
         let path = paths.find(|path| path.remote == address).ok_or(Errno::EINVAL)?;
-        let mapped = self.sockets.get(&key).is_some_and(Socket::maps);
+        let socket = self.sockets.get(&key);
+        let hidden = socket.is_some_and(|socket| socket.settings.exposes_failing == HIDDEN);
+        if hidden && path.state == PathState::PotentiallyFailed {
+            return Err(Errno::EACCES);
+        }
+        let mapped = socket.is_some_and(Socket::maps);
         Ok(path_info(number, &path, association.peer_port, mapped))
+    }
+
+    /// `SCTP_REMOTE_UDP_ENCAPS_PORT`: of an address, of the primary path, or of later associations; 0: that
+    /// of the host process.
+    pub(crate) fn remote_udp_port(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        let place = given.get(8..136).ok_or(Errno::EINVAL)?;
+        let port = match self.association_of(key, given).ok().and_then(|number| self.associations.get(number))
+        {
+            Some(of) => {
+                let named = address::parse(place).map(|(address, ..)| address);
+                let named = named.filter(|address| !address.is_unspecified());
+                let endpoint = self.host.endpoint(of.port).ok_or(Errno::EINVAL)?;
+                let mut paths = endpoint.paths(of.id).ok_or(Errno::EINVAL)?;
+                let path = paths.find(|path| named.map_or(path.is_primary, |address| path.remote == address));
+                path.ok_or(Errno::EINVAL)?.udp_port
+            }
+            None => socket.settings.remote_udp_port.unwrap_or(0),
+        };
+        Ok(Written::default().put(&given[..8]).put(place).u16(port.to_be()).pad_to(144).0)
+    }
+
+    /// `SCTP_PEER_AUTH_CHUNKS`: the types of chunks that the peer requires to be authenticated.
+    pub(crate) fn peer_auth_chunks(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
+        let number = self.association_of(key, given)?;
+        let association = self.associations.get(number).ok_or(Errno::EINVAL)?;
+        let endpoint = self.host.endpoint(association.port).ok_or(Errno::EINVAL)?;
+        let types = endpoint.peer_auth_chunks(association.id).ok_or(Errno::EACCES)?;
+        Ok(Written::default().i32(number).u32(types.len()).put(types).0)
+    }
+
+    /// `SCTP_PR_STREAM_STATUS` and `SCTP_PR_ASSOC_STATUS`: messages of one policy, or of all, that were
+    /// abandoned.
+    pub(crate) fn abandoned(&self, key: usize, name: i32, given: &[u8]) -> Result<Vec<u8>, Errno> {
+        let number = self.association_of(key, given)?;
+        let (stream, policy) = (Fields(given).u16(4)?, Fields(given).u16(6)?);
+        let of_policy: fn(&AbandonedByPolicy) -> Abandoned = match policy {
+            send::TTL => |by| by.until,
+            send::RTX => |by| by.retransmissions,
+            send::PRIO => |by| by.priority,
+            send::ALL_POLICIES => AbandonedByPolicy::total,
+            _ => return Err(Errno::EINVAL),
+        };
+        let association = self.associations.get(number).ok_or(Errno::EINVAL)?;
+        let endpoint = self.host.endpoint(association.port).ok_or(Errno::EINVAL)?;
+        let all = endpoint.abandoned(association.id).ok_or(Errno::EINVAL)?;
+        let mut sum = Abandoned::default();
+        for (id, by) in &all {
+            if name == PR_ASSOC_STATUS || id.0 == stream {
+                sum += of_policy(by);
+            }
+        }
+        let written = Written::default().i32(number).u16(stream).u16(policy);
+        Ok(written.put(sum.unsent.to_ne_bytes()).put(sum.sent.to_ne_bytes()).0)
     }
 
     /// `SCTP_GET_ASSOC_STATS`, 256 bytes. What the stack does not count is 0.

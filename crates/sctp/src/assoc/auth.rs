@@ -41,6 +41,11 @@ impl Association {
         self.auth.as_ref()?.agreed.as_ref()
     }
 
+    /// The chunk types that the peer requires to be authenticated; none without AUTH.
+    pub(crate) fn peer_auth_chunks(&self) -> Option<Vec<u8>> {
+        self.agreed().filter(|_| self.extensions.has(Ext::Auth)).map(|agreed| agreed.demanded().list())
+    }
+
     /// The keys that the user set.
     pub(crate) fn shared_keys(&self) -> Option<&SharedKeys> {
         self.auth.as_ref().map(|auth| &auth.shared)

@@ -199,6 +199,12 @@ impl Endpoint {
         self.call(id, KeyError::Closed, |association| association.remove_auth_key(key_id))
     }
 
+    /// The types of chunks that the peer requires to be authenticated (`SCTP_PEER_AUTH_CHUNKS` of
+    /// `rfc6458#section-8.2.3`); none without AUTH.
+    pub fn peer_auth_chunks(&self, id: AssocId) -> Option<Vec<u8>> {
+        self.get(id)?.peer_auth_chunks()
+    }
+
     /// Stops the use of a local address by an association, for example when an interface goes down. Its paths
     /// get another local address or end, and their data in flight is retransmitted elsewhere. A peer with
     /// ASCONF gets a request to delete the address (`rfc5061#section-4.2.2`); any other gets none.

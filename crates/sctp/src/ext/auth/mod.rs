@@ -40,6 +40,11 @@ impl TypeSet {
     pub(crate) fn has(&self, kind: u8) -> bool {
         self.0[usize::from(kind >> 6)] & 1 << (kind & 63) != 0
     }
+
+    /// The types in ascending order.
+    pub(crate) fn list(&self) -> Vec<u8> {
+        (0..=u8::MAX).filter(|&kind| self.has(kind)).collect()
+    }
 }
 
 /// Reason why an AUTH chunk and the rest of the packet are discarded.
@@ -83,6 +88,11 @@ impl Authentication {
     #[inline]
     pub(crate) fn demands(&self, kind: u8) -> bool {
         self.demanded.has(kind)
+    }
+
+    /// The types that the peer requires to be authenticated.
+    pub(crate) fn demanded(&self) -> &TypeSet {
+        &self.demanded
     }
 
     /// Bytes of an AUTH chunk that we send.
